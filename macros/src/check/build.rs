@@ -1,0 +1,437 @@
+//! The tree to the graph: evaluation order, jumps, and where tokens move and are dropped.
+
+use super::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
+use crate::messages::Loss;
+use crate::model::expr::{Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::op::{Op, Variant};
+use crate::model::ty::Kind;
+use crate::model::{Function, LocalId, LoopId};
+use crate::span::SpanRange;
+
+pub(crate) fn build(function: &Function) -> Cfg<'_> {
+    let mut builder = Builder {
+        function,
+        blocks: vec![BasicBlock::default()],
+        current: BlockId(0),
+        scopes: vec![function.params.iter().map(|param| param.local).collect()],
+        jumps: Vec::new(),
+        temporaries: 0,
+    };
+    let end = SpanRange::at(function.body.span.hi);
+    let value = builder.block(&function.body);
+    builder.hand_over(value, end);
+    builder.drop_scopes(0, Loss::EndOfScope, end);
+    Cfg { blocks: builder.blocks, entry: BlockId(0) }
+}
+
+struct Builder<'f> {
+    function: &'f Function,
+    blocks: Vec<BasicBlock<'f>>,
+    current: BlockId,
+    /// Locals in scope, innermost last.
+    scopes: Vec<Vec<LocalId>>,
+    jumps: Vec<Jump>,
+    temporaries: usize,
+}
+
+/// Where `break` and `continue` go.
+struct Jump {
+    id: LoopId,
+    after: BlockId,
+    /// A labelled block has none.
+    again: Option<BlockId>,
+    /// Scopes outside of it.
+    depth: usize,
+    value: Place,
+}
+
+impl<'f> Builder<'f> {
+    fn new_block(&mut self) -> BlockId {
+        self.blocks.push(BasicBlock::default());
+        BlockId(self.blocks.len() - 1)
+    }
+
+    fn end(&mut self, end: End) {
+        self.blocks[self.current.0].end = end;
+    }
+
+    /// Ends the current block with a jump, and goes on in one that nothing reaches.
+    fn leave(&mut self, to: Option<BlockId>) {
+        self.end(to.map_or(End::Leave, End::Goto));
+        self.current = self.new_block();
+    }
+
+    fn goto(&mut self, next: BlockId) {
+        self.end(End::Goto(next));
+        self.current = next;
+    }
+
+    fn step(&mut self, kind: StepKind<'f>, at: SpanRange) {
+        self.blocks[self.current.0].steps.push(Step { kind, at });
+    }
+
+    fn temporary(&mut self) -> Place {
+        self.temporaries += 1;
+        Place::Temporary(self.temporaries - 1)
+    }
+
+    fn holds_token(&self, local: LocalId) -> bool {
+        matches!(self.function.kind(local), Kind::Token(_) | Kind::OptionalToken(_))
+    }
+
+    /// Drops the locals of all scopes from `depth` inwards, the last declared first.
+    fn drop_scopes(&mut self, depth: usize, how: Loss, at: SpanRange) {
+        let locals = self.scopes[depth..].iter().flatten().copied();
+        let tokens: Vec<LocalId> = locals.filter(|local| self.holds_token(*local)).collect();
+        for local in tokens.into_iter().rev() {
+            self.step(StepKind::Drop { place: Place::Local(local), how }, at);
+        }
+    }
+
+    fn hand_over(&mut self, value: Option<Place>, at: SpanRange) {
+        if let Some(from) = value {
+            self.step(StepKind::HandOver { from }, at);
+        }
+    }
+
+    fn move_to(&mut self, into: Place, value: Option<Place>, at: SpanRange) {
+        if let Some(from) = value.filter(|from| *from != into) {
+            self.step(StepKind::Move { from, into }, at);
+        }
+    }
+
+    /// The token that a block's value is, moved out before its locals are dropped.
+    fn block(&mut self, block: &'f Block) -> Option<Place> {
+        // What a pattern bound is in scope before the first statement; a `let` adds its own.
+        let declared_here = |local: &LocalId| {
+            block
+                .statements
+                .iter()
+                .any(|statement| matches!(statement.kind, StmtKind::Let { local: own, .. } if own == *local))
+        };
+        self.scopes.push(block.declared.iter().copied().filter(|local| !declared_here(local)).collect());
+        for statement in &block.statements {
+            self.statement(statement);
+        }
+        let value = block.tail.as_ref().and_then(|tail| {
+            let value = self.value(tail)?;
+            let out = self.temporary();
+            self.step(StepKind::Move { from: value, into: out }, tail.span);
+            Some(out)
+        });
+        let depth = self.scopes.len() - 1;
+        self.drop_scopes(depth, Loss::EndOfScope, SpanRange::at(block.span.hi));
+        self.scopes.pop();
+        value
+    }
+
+    fn declare(&mut self, local: LocalId) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(local);
+        }
+    }
+
+    fn statement(&mut self, statement: &'f Stmt) {
+        match &statement.kind {
+            StmtKind::Let { local, init, .. } => {
+                if let Some(init) = init {
+                    let value = self.value(init);
+                    self.move_to(Place::Local(*local), value, init.span);
+                }
+                self.declare(*local);
+            }
+            StmtKind::Discard(expr) => {
+                let value = self.value(expr);
+                // `let _ = local;` does not move out of the local.
+                if let Some(place @ Place::Temporary(_)) = value {
+                    self.step(StepKind::Drop { place, how: Loss::Discarded }, statement.span);
+                }
+            }
+            StmtKind::Expr(expr) => {
+                if let Some(place) = self.value(expr) {
+                    self.step(StepKind::Drop { place, how: Loss::Unused }, statement.span);
+                }
+            }
+            StmtKind::Item(_) => {}
+        }
+    }
+
+    fn values(&mut self, exprs: impl IntoIterator<Item = &'f Expr>) -> Vec<Option<Place>> {
+        exprs.into_iter().map(|expr| self.value(expr)).collect()
+    }
+
+    /// Evaluates an expression; gives the place of the token that it is, if it is one.
+    fn value(&mut self, expr: &'f Expr) -> Option<Place> {
+        let at = expr.span;
+        match &expr.kind {
+            ExprKind::Local(local) => self.holds_token(*local).then_some(Place::Local(*local)),
+            ExprKind::Error
+            | ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Constant(_) => None,
+            ExprKind::Unary(_, inner)
+            | ExprKind::Cast(inner, _)
+            | ExprKind::Deref(inner)
+            | ExprKind::Axis(inner, _)
+            | ExprKind::Borrow { target: inner, .. }
+            | ExprKind::Repeat { element: inner, .. } => {
+                self.value(inner);
+                None
+            }
+            ExprKind::Binary { op, left, right, .. } if op.short_circuits() => {
+                self.value(left);
+                let (second, after) = (self.new_block(), self.new_block());
+                self.end(End::Branch { then: second, otherwise: after });
+                self.current = second;
+                self.value(right);
+                self.goto(after);
+                None
+            }
+            ExprKind::Binary { left, right, .. } => {
+                self.values([&**left, &**right]);
+                None
+            }
+            ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
+                self.values([&**base, &**index]);
+                self.step(StepKind::Evaluate(expr), at);
+                None
+            }
+            ExprKind::Array { elements, .. } => {
+                self.values(elements);
+                None
+            }
+            ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
+            ExprKind::Method { operands, .. } => {
+                self.values(operands);
+                None
+            }
+            ExprKind::Call { slot, arguments, .. } => {
+                for place in self.values(arguments) {
+                    self.hand_over(place, at);
+                }
+                let gives = match expr.gives {
+                    Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some((group, self.temporary())),
+                    _ => None,
+                };
+                self.step(StepKind::Call { slot: *slot, gives }, at);
+                gives.map(|(_, place)| place)
+            }
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
+            ExprKind::Labelled { id, block, .. } => {
+                let value = self.temporary();
+                let after = self.new_block();
+                self.jumps.push(Jump { id: *id, after, again: None, depth: self.scopes.len(), value });
+                let tail = self.block(block);
+                self.move_to(value, tail, at);
+                self.goto(after);
+                self.jumps.pop();
+                self.token_of(expr, value)
+            }
+            ExprKind::If { condition, then, otherwise, .. } => self.branch(expr, condition, then, otherwise.as_deref()),
+            ExprKind::Loop { id, body, .. } => {
+                let value = self.temporary();
+                let (again, after) = (self.new_block(), self.new_block());
+                self.goto(again);
+                self.jumps.push(Jump { id: *id, after, again: Some(again), depth: self.scopes.len(), value });
+                self.block(body);
+                self.end(End::Goto(again));
+                self.current = after;
+                self.jumps.pop();
+                self.token_of(expr, value)
+            }
+            ExprKind::While { id, condition, body, .. } => {
+                let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
+                self.goto(again);
+                self.condition(condition, inside, after);
+                self.repeat(*id, again, inside, after, body);
+                None
+            }
+            ExprKind::For { id, range, body, .. } => {
+                self.values([&range.start, &range.end]);
+                self.values(range.step.iter().map(|(step, _)| step));
+                let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
+                self.goto(again);
+                self.end(End::Branch { then: inside, otherwise: after });
+                self.repeat(*id, again, inside, after, body);
+                None
+            }
+            ExprKind::Assign(place, value) => {
+                let new = self.value(value);
+                match (&place.kind, new) {
+                    (ExprKind::Local(local), Some(from)) => {
+                        let into = Place::Local(*local);
+                        self.step(StepKind::Drop { place: into, how: Loss::Overwritten }, at);
+                        self.move_to(into, Some(from), at);
+                    }
+                    _ => {
+                        self.value(place);
+                        self.step(StepKind::Evaluate(expr), at);
+                    }
+                }
+                None
+            }
+            ExprKind::AssignOp { place, value, .. } => {
+                self.values([&**value, &**place]);
+                self.step(StepKind::Evaluate(expr), at);
+                None
+            }
+            ExprKind::Break { target, value, .. } => {
+                let carried = value.as_ref().and_then(|value| self.value(value));
+                let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) else { return None };
+                let (after, depth, into) = (jump.after, jump.depth, jump.value);
+                self.move_to(into, carried, at);
+                self.drop_scopes(depth, Loss::Break, at);
+                self.leave(Some(after));
+                None
+            }
+            ExprKind::Continue { target, .. } => {
+                let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) else { return None };
+                let (again, depth) = (jump.again, jump.depth);
+                self.drop_scopes(depth, Loss::Continue, at);
+                self.leave(again);
+                None
+            }
+            ExprKind::Return(value) => {
+                let value = value.as_ref().and_then(|value| self.value(value));
+                self.hand_over(value, at);
+                self.drop_scopes(0, Loss::Return, at);
+                self.leave(None);
+                None
+            }
+            ExprKind::Assert { condition, values, .. } => {
+                // A thread that fails ends the launch: nothing of its tokens matters any more.
+                self.value(condition);
+                self.values(values);
+                None
+            }
+            ExprKind::Panic { values, .. } => {
+                self.values(values);
+                self.leave(None);
+                None
+            }
+        }
+    }
+
+    fn token_of(&self, expr: &Expr, place: Place) -> Option<Place> {
+        matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place)
+    }
+
+    fn repeat(&mut self, id: LoopId, again: BlockId, inside: BlockId, after: BlockId, body: &'f Block) {
+        let value = self.temporary();
+        self.jumps.push(Jump { id, after, again: Some(again), depth: self.scopes.len(), value });
+        self.current = inside;
+        self.block(body);
+        self.end(End::Goto(again));
+        self.jumps.pop();
+        self.current = after;
+    }
+
+    fn branch(
+        &mut self,
+        expr: &'f Expr,
+        condition: &'f Condition,
+        then: &'f Block,
+        otherwise: Option<&'f Expr>,
+    ) -> Option<Place> {
+        let value = self.temporary();
+        let (yes, no, after) = (self.new_block(), self.new_block(), self.new_block());
+        self.condition(condition, yes, no);
+        self.current = yes;
+        let first = self.block(then);
+        self.move_to(value, first, then.span);
+        self.goto(after);
+        self.current = no;
+        let second = otherwise.and_then(|otherwise| self.value(otherwise));
+        self.move_to(value, second, expr.span);
+        self.goto(after);
+        self.token_of(expr, value)
+    }
+
+    /// Ends the current block with a branch on `condition`.
+    fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) {
+        match condition {
+            Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
+                if operands.first().is_some_and(|operand| matches!(operand.gives, Kind::OptionalToken(_))) =>
+            {
+                let place = self.values(operands).into_iter().flatten().next();
+                self.option_branch(*variant, place, yes, no);
+            }
+            Condition::Value(value) => {
+                self.value(value);
+                self.end(End::Branch { then: yes, otherwise: no });
+            }
+            Condition::Let { variant, binding, scrutinee } => {
+                let place = self.value(scrutinee);
+                self.option_branch(*variant, place, yes, no);
+                self.current = yes;
+                match (binding, place) {
+                    (Some(local), Some(from)) => {
+                        self.step(StepKind::Move { from, into: Place::Local(*local) }, scrutinee.span)
+                    }
+                    // `Some(_)` of a value on its way: dropped.
+                    (None, Some(place @ Place::Temporary(_))) if *variant == Variant::Some => {
+                        self.step(StepKind::Drop { place, how: Loss::Discarded }, scrutinee.span);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn option_branch(&mut self, variant: Variant, place: Option<Place>, yes: BlockId, no: BlockId) {
+        let end = match (variant, place) {
+            (Variant::Some, Some(place)) => End::Option { place, some: yes, none: no },
+            (Variant::None, Some(place)) => End::Option { place, some: no, none: yes },
+            (Variant::Some | Variant::None | Variant::Ok | Variant::Err, _) => End::Branch { then: yes, otherwise: no },
+        };
+        self.end(end);
+    }
+
+    fn op(&mut self, op: Op, operands: &'f [Expr], expr: &'f Expr) -> Option<Place> {
+        let at = expr.span;
+        let places = self.values(operands);
+        let token = places.into_iter().flatten().next();
+        match op {
+            Op::Arrive(group) => {
+                let into = self.temporary();
+                self.step(StepKind::Arrive { group, into }, at);
+                Some(into)
+            }
+            Op::Wait(group) => {
+                if let Some(from) = token {
+                    self.step(StepKind::Wait { group, from }, at);
+                }
+                None
+            }
+            Op::Sync(group) => {
+                self.step(StepKind::Collective { group, name: "sync" }, at);
+                None
+            }
+            Op::Some => token,
+            Op::None => {
+                let place = self.temporary();
+                self.step(StepKind::Clear { place }, at);
+                Some(place)
+            }
+            Op::Take => {
+                let into = self.temporary();
+                self.move_to(into, token, at);
+                Some(into)
+            }
+            Op::This(_)
+            | Op::Query(..)
+            | Op::MapSharedRank(_)
+            | Op::QuerySharedRank
+            | Op::SharedArray(_)
+            | Op::DynamicShared
+            | Op::Length
+            | Op::LoadUnchecked
+            | Op::Atomic(_)
+            | Op::Is(_) => {
+                self.step(StepKind::Evaluate(expr), at);
+                None
+            }
+        }
+    }
+}

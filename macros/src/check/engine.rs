@@ -1,0 +1,73 @@
+//! Forward dataflow over the graph: `solve` finds the state before each block, `visit` walks the solved states once
+//! more. Transfer functions never report; only a visitor does, so that no fault is found twice by a loop's
+//! iterations. After rustc's `rustc_mir_dataflow`, with one effect a step.
+
+use super::cfg::{BlockId, Cfg, Step};
+
+/// A lattice whose bottom is "not reached", which the engine keeps as `None`.
+pub(crate) trait Join: Clone {
+    /// Makes `self` the least state above both; says whether it changed.
+    fn join(&mut self, other: &Self) -> bool;
+}
+
+/// What is known at each point, as a function of what was known before.
+///
+/// > If the state before a step grows, the state after it grows too.
+///
+/// This, and a lattice of finite height, is why `solve` ends.
+pub(crate) trait Analysis<'f> {
+    type State: Join;
+
+    /// The state at the function's start.
+    fn entry(&self) -> Self::State;
+
+    /// The state after a step.
+    fn transfer(&self, state: &mut Self::State, step: &Step<'f>);
+
+    /// What is known beyond that when control goes from `from` to `to`.
+    fn edge(&self, state: &mut Self::State, cfg: &Cfg<'f>, from: BlockId, to: BlockId);
+}
+
+/// The state before each block; `None` where control never comes.
+pub(crate) fn solve<'f, A: Analysis<'f>>(analysis: &A, cfg: &Cfg<'f>) -> Vec<Option<A::State>> {
+    let mut states: Vec<Option<A::State>> = cfg.blocks.iter().map(|_| None).collect();
+    states[cfg.entry.0] = Some(analysis.entry());
+    let mut work = vec![cfg.entry];
+    while let Some(block) = work.pop() {
+        let Some(mut state) = states[block.0].clone() else { continue };
+        for step in &cfg.blocks[block.0].steps {
+            analysis.transfer(&mut state, step);
+        }
+        for next in cfg.blocks[block.0].end.successors() {
+            let mut state = state.clone();
+            analysis.edge(&mut state, cfg, block, next);
+            let changed = match &mut states[next.0] {
+                Some(known) => known.join(&state),
+                unreached => {
+                    *unreached = Some(state);
+                    true
+                }
+            };
+            if changed && !work.contains(&next) {
+                work.push(next);
+            }
+        }
+    }
+    states
+}
+
+/// Shows every step that can be reached with the state before it.
+pub(crate) fn visit<'f, A: Analysis<'f>>(
+    analysis: &A,
+    cfg: &Cfg<'f>,
+    states: &[Option<A::State>],
+    mut visitor: impl FnMut(&A::State, &Step<'f>),
+) {
+    for (block, state) in cfg.blocks.iter().zip(states) {
+        let Some(mut state) = state.clone() else { continue };
+        for step in &block.steps {
+            visitor(&state, step);
+            analysis.transfer(&mut state, step);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Arrival tokens: `token_never_waited`, `arrive_while_pending`, `collective_while_pending`.
+//!
+//! CUDA C++ Programming Guide 11.6.1.1: all threads of a group arrive and wait once a phase; between the two, any
+//! other collective of the group is undefined. A thread is between the two exactly while some place holds the token,
+//! so where tokens are is all that needs to be known. A token used twice is rustc's to refuse (E0382), one of another
+//! group too (E0308).
+//!
+//! Not checked here: whether all threads come (uniformity), and what happens to memory between the two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::build::build;
+use super::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
+use super::engine::{self, Analysis, Join};
+use crate::diag::Diags;
+use crate::messages::{self, Loss, Origin};
+use crate::model::Function;
+use crate::model::ty::{Group, Kind};
+use crate::span::SpanRange;
+
+/// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.
+pub(crate) type PendingAtCalls = BTreeMap<u16, u8>;
+
+pub(crate) fn check(function: &Function, diags: &mut Diags) -> PendingAtCalls {
+    let cfg = build(function);
+    let analysis = Tokens { function, arrivals: arrivals(function, &cfg) };
+    let states = engine::solve(&analysis, &cfg);
+    let mut report = Report { analysis: &analysis, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
+    engine::visit(&analysis, &cfg, &states, |state, step| report.step(state, step));
+    report.finish()
+}
+
+/// A step or parameter that a token comes from.
+#[derive(Debug)]
+struct Arrival {
+    group: Group,
+    at: SpanRange,
+    origin: Origin,
+    /// The place that first holds it.
+    into: Place,
+}
+
+/// Index into [`Tokens::arrivals`].
+type ArrivalId = usize;
+
+struct Tokens<'f> {
+    function: &'f Function,
+    arrivals: Vec<Arrival>,
+}
+
+fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
+    let params = function.params.iter().filter_map(|param| {
+        let at = SpanRange::of(&function.local(param.local).name);
+        let into = Place::Local(param.local);
+        match function.kind(param.local) {
+            Kind::Token(group) | Kind::OptionalToken(Some(group)) => {
+                Some(Arrival { group, at, origin: Origin::Parameter, into })
+            }
+            _ => None,
+        }
+    });
+    let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
+        StepKind::Arrive { group, into } => Some(Arrival { group, at: step.at, origin: Origin::Arrival, into }),
+        StepKind::Call { gives: Some((group, into)), .. } => {
+            Some(Arrival { group, at: step.at, origin: Origin::Call, into })
+        }
+        _ => None,
+    });
+    params.chain(steps).collect()
+}
+
+/// The arrivals whose token each place may hold. A place that is not named holds none; whether a place may *also* be
+/// empty does not matter to any rule.
+#[derive(Debug, Clone, Default)]
+struct Held(BTreeMap<Place, BTreeSet<ArrivalId>>);
+
+impl Join for Held {
+    // bottom = no place holds anything; join = union
+    fn join(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (place, arrivals) in &other.0 {
+            let known = self.0.entry(*place).or_default();
+            let before = known.len();
+            known.extend(arrivals);
+            changed |= known.len() != before;
+        }
+        changed
+    }
+}
+
+impl Held {
+    fn take(&mut self, place: Place) -> BTreeSet<ArrivalId> {
+        self.0.remove(&place).unwrap_or_default()
+    }
+
+    fn at(&self, place: Place) -> impl Iterator<Item = ArrivalId> + '_ {
+        self.0.get(&place).into_iter().flatten().copied()
+    }
+
+    /// Every pending arrival, with the place that holds its token.
+    fn all(&self) -> impl Iterator<Item = (Place, ArrivalId)> + '_ {
+        self.0.iter().flat_map(|(place, arrivals)| arrivals.iter().map(|arrival| (*place, *arrival)))
+    }
+}
+
+impl Tokens<'_> {
+    fn arrival_into(&self, into: Place) -> BTreeSet<ArrivalId> {
+        self.arrivals.iter().position(|arrival| arrival.into == into).into_iter().collect()
+    }
+}
+
+impl<'f> Analysis<'f> for Tokens<'f> {
+    type State = Held;
+
+    fn entry(&self) -> Held {
+        let params = self.arrivals.iter().enumerate().filter(|(_, arrival)| arrival.origin == Origin::Parameter);
+        Held(params.map(|(id, arrival)| (arrival.into, BTreeSet::from([id]))).collect())
+    }
+
+    fn transfer(&self, state: &mut Held, step: &Step<'f>) {
+        match &step.kind {
+            StepKind::Evaluate(_) | StepKind::Collective { .. } | StepKind::Call { gives: None, .. } => {}
+            StepKind::Arrive { into, .. } | StepKind::Call { gives: Some((_, into)), .. } => {
+                state.0.insert(*into, self.arrival_into(*into));
+            }
+            StepKind::Wait { from, .. } | StepKind::HandOver { from } => {
+                state.take(*from);
+            }
+            StepKind::Move { from, into } => {
+                let token = state.take(*from);
+                state.0.insert(*into, token);
+            }
+            StepKind::Clear { place } | StepKind::Drop { place, .. } => {
+                state.take(*place);
+            }
+        }
+    }
+
+    fn edge(&self, state: &mut Held, cfg: &Cfg<'f>, from: BlockId, to: BlockId) {
+        if let End::Option { place, none, some } = &cfg.blocks[from.0].end
+            && to == *none
+            && none != some
+        {
+            state.take(*place);
+        }
+    }
+}
+
+struct Report<'a, 'f> {
+    analysis: &'a Tokens<'f>,
+    diags: &'a mut Diags,
+    /// Where each arrival's token is lost, so that an arrival is reported once, with all of them.
+    losses: BTreeMap<ArrivalId, Vec<(Loss, SpanRange, Option<String>)>>,
+    pending: PendingAtCalls,
+}
+
+impl Report<'_, '_> {
+    fn step(&mut self, state: &Held, step: &Step<'_>) {
+        match &step.kind {
+            StepKind::Evaluate(_) | StepKind::Move { .. } | StepKind::HandOver { .. } | StepKind::Clear { .. } => {}
+            StepKind::Drop { place, how } => self.check_dropped(state, *place, *how, step.at),
+            StepKind::Arrive { group, .. } => self.check_arrive(state, *group, step.at),
+            StepKind::Wait { group, from } => {
+                self.check_collective(state, *group, "barrier_wait", Some(*from), step.at)
+            }
+            StepKind::Collective { group, name } => self.check_collective(state, *group, name, None, step.at),
+            StepKind::Call { slot, .. } => self.note_pending(state, slot.0),
+        }
+    }
+
+    /// `token_never_waited`: every arrival is waited for, on every path.
+    ///
+    /// ```text
+    /// let token = cluster.barrier_arrive();
+    /// if done { return; }                     // the token is dropped here
+    /// cluster.barrier_wait(token);
+    /// ```
+    fn check_dropped(&mut self, state: &Held, place: Place, how: Loss, at: SpanRange) {
+        let name = match place {
+            Place::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
+            Place::Temporary(_) => None,
+        };
+        for arrival in state.at(place) {
+            self.losses.entry(arrival).or_default().push((how, at, name.clone()));
+        }
+    }
+
+    /// `arrive_while_pending`: a thread arrives once a phase.
+    ///
+    /// ```text
+    /// let first = cluster.barrier_arrive();
+    /// let second = cluster.barrier_arrive();  // the first phase is not over
+    /// ```
+    fn check_arrive(&mut self, state: &Held, group: Group, at: SpanRange) {
+        let arrivals = &self.analysis.arrivals;
+        match state.all().map(|(_, arrival)| &arrivals[arrival]).find(|arrival| arrival.group == group) {
+            Some(pending) => self.diags.push(messages::arrive_while_pending(at, group, pending.at, pending.origin)),
+            None => self.check_collective(state, group, "barrier_arrive", None, at),
+        }
+    }
+
+    /// `collective_while_pending`: between arrive and wait there is no other collective of the group, nor of one that
+    /// contains it. One of a smaller group is legal, and common.
+    ///
+    /// ```text
+    /// let token = cluster.barrier_arrive();
+    /// cluster.sync();                         // of the same group
+    /// block.sync();                           // would be fine
+    /// cluster.barrier_wait(token);
+    /// ```
+    fn check_collective(&mut self, state: &Held, group: Group, name: &str, own: Option<Place>, at: SpanRange) {
+        let arrivals = &self.analysis.arrivals;
+        let others = state.all().filter(|(place, _)| Some(*place) != own).map(|(_, arrival)| &arrivals[arrival]);
+        if let Some(pending) = others.into_iter().find(|arrival| arrival.group <= group) {
+            self.diags.push(messages::collective_while_pending(at, name, group, pending.group, pending.at));
+        }
+    }
+
+    /// What a device function does is known where it is defined: its marker's `COLLECTIVES` is compared with this.
+    fn note_pending(&mut self, state: &Held, slot: u16) {
+        let arrivals = &self.analysis.arrivals;
+        let groups = state.all().map(|(_, arrival)| arrivals[arrival].group);
+        let forbidden = groups.flat_map(|pending| Group::ALL.into_iter().filter(move |group| *group >= pending));
+        let mask = forbidden.fold(0, |mask, group| mask | group.bit());
+        if mask != 0 {
+            *self.pending.entry(slot).or_default() |= mask;
+        }
+    }
+
+    fn finish(self) -> PendingAtCalls {
+        for (arrival, mut losses) in self.losses {
+            losses.sort_by_key(|(how, at, _)| (at.line(), at.column(), *how));
+            losses.dedup_by_key(|(how, at, _)| (at.line(), at.column(), *how));
+            let arrival = &self.analysis.arrivals[arrival];
+            self.diags.push(messages::token_never_waited(arrival.at, arrival.group, arrival.origin, &losses));
+        }
+        self.pending
+    }
+}

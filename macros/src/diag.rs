@@ -1,0 +1,103 @@
+//! Collects what is wrong with a kernel, so that one compile shows all of it, and renders it for rustc. The sentences
+//! themselves are in `messages`.
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
+
+use crate::span::SpanRange;
+
+/// One fault, with the rule that it breaks.
+#[derive(Debug)]
+pub(crate) struct Diag {
+    pub(crate) rule: &'static str,
+    pub(crate) at: SpanRange,
+    pub(crate) message: String,
+    /// Where the fault comes from: further places, each with its line.
+    pub(crate) notes: Vec<(SpanRange, String)>,
+    pub(crate) help: Option<String>,
+}
+
+impl Diag {
+    pub(crate) fn new(rule: &'static str, at: SpanRange, message: impl Into<String>) -> Self {
+        Diag { rule, at, message: message.into(), notes: Vec::new(), help: None }
+    }
+
+    pub(crate) fn note(mut self, at: SpanRange, message: impl Into<String>) -> Self {
+        self.notes.push((at, message.into()));
+        self
+    }
+
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The text that rustc shows: the sentence, its rule in brackets, then notes and help on lines of their own.
+    fn text(&self) -> String {
+        let mut text = format!("{} [{}]", self.message, self.rule);
+        for (at, note) in &self.notes {
+            text += &format!("\nnote: line {}: {note}", at.line());
+        }
+        if let Some(help) = &self.help {
+            text += &format!("\nhelp: {help}");
+        }
+        text
+    }
+
+    /// `::core::compile_error! { "text" }`, underlined from the first to the last token.
+    fn to_tokens(&self) -> TokenStream {
+        let SpanRange { lo, hi } = self.at;
+        let punct = |ch, spacing, span| {
+            let mut punct = Punct::new(ch, spacing);
+            punct.set_span(span);
+            TokenTree::Punct(punct)
+        };
+        let mut text = Literal::string(&self.text());
+        text.set_span(hi);
+        let mut group = Group::new(Delimiter::Brace, TokenTree::Literal(text).into());
+        group.set_span(hi);
+        let ident = |name, span: Span| TokenTree::Ident(Ident::new(name, span));
+        TokenStream::from_iter([
+            punct(':', Spacing::Joint, lo),
+            punct(':', Spacing::Alone, lo),
+            ident("core", lo),
+            punct(':', Spacing::Joint, lo),
+            punct(':', Spacing::Alone, lo),
+            ident("compile_error", lo),
+            punct('!', Spacing::Alone, lo),
+            TokenTree::Group(group),
+        ])
+    }
+}
+
+/// All faults of one function.
+#[derive(Debug, Default)]
+pub(crate) struct Diags {
+    list: Vec<Diag>,
+}
+
+/// Faults were reported: nothing is to be generated.
+#[derive(Debug)]
+pub(crate) struct Reported;
+
+impl Diags {
+    pub(crate) fn push(&mut self, diag: Diag) {
+        self.list.push(diag);
+    }
+
+    /// Stops the pipeline between two of its stages if anything was reported.
+    pub(crate) fn gate(&self) -> Result<(), Reported> {
+        if self.list.is_empty() { Ok(()) } else { Err(Reported) }
+    }
+
+    /// `compile_error!`s in source order; one fault found twice at one place is shown once.
+    pub(crate) fn into_tokens(mut self) -> TokenStream {
+        self.list.sort_by_key(|diag| (diag.at.line(), diag.at.column()));
+        self.list.dedup_by_key(|diag| (diag.at.line(), diag.at.column(), diag.text()));
+        self.list.iter().map(Diag::to_tokens).collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn rules(&self) -> Vec<&'static str> {
+        self.list.iter().map(|diag| diag.rule).collect()
+    }
+}

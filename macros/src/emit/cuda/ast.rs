@@ -1,0 +1,120 @@
+//! The part of C++ that is generated, as data. No decisions here: `lower` makes it, `print` writes it.
+
+use crate::model::{SiteId, SlotId, TypeId, ValueId};
+
+/// A part of the text; the runtime's `Piece` with owned text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Text(String),
+    Line(u32),
+    Type(SlotId),
+    Literal { slot: SlotId, digits: String },
+    Named(TypeId),
+    Value(ValueId),
+    Digits(ValueId),
+    Callee(SlotId),
+    Name,
+    Site(SiteId),
+}
+
+impl From<&str> for Piece {
+    fn from(text: &str) -> Self {
+        Piece::Text(text.into())
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum CuExpr {
+    /// A name, a literal, anything that binds tightest.
+    Atom(Vec<Piece>),
+    Prefix(&'static str, Box<CuExpr>),
+    Infix {
+        op: &'static str,
+        left: Box<CuExpr>,
+        right: Box<CuExpr>,
+        site: Option<SiteId>,
+    },
+    Index {
+        base: Box<CuExpr>,
+        index: Box<CuExpr>,
+        site: SiteId,
+    },
+    /// `callee(arguments)`; the site is the callee's first character.
+    Call {
+        callee: Vec<Piece>,
+        arguments: Vec<CuExpr>,
+        site: Option<SiteId>,
+    },
+    /// `base.name(arguments)`; the site is the name's first character.
+    Method {
+        base: Box<CuExpr>,
+        name: &'static str,
+        arguments: Vec<CuExpr>,
+        site: Option<SiteId>,
+    },
+    Member(Box<CuExpr>, &'static str),
+    /// `type{elements}`
+    Braces(Vec<Piece>, Vec<CuExpr>),
+    Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
+    /// `place op value`, with its `=`.
+    Assign {
+        op: &'static str,
+        place: Box<CuExpr>,
+        value: Box<CuExpr>,
+        site: Option<SiteId>,
+    },
+}
+
+impl CuExpr {
+    pub(crate) fn name(name: &str) -> CuExpr {
+        CuExpr::Atom(vec![name.into()])
+    }
+
+    pub(crate) fn call(callee: &str, arguments: Vec<CuExpr>) -> CuExpr {
+        CuExpr::Call { callee: vec![callee.into()], arguments, site: None }
+    }
+
+    pub(crate) fn not(self) -> CuExpr {
+        CuExpr::Prefix("!", Box::new(self))
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum CuStmt {
+    /// What follows comes from this line of the Rust source.
+    Line(u32),
+    Expr(CuExpr),
+    /// `type name = init;`
+    Declare {
+        ty: Vec<Piece>,
+        name: String,
+        init: Option<CuExpr>,
+    },
+    /// `constexpr auto name = value;`
+    Constant {
+        name: String,
+        value: ValueId,
+    },
+    If {
+        condition: CuExpr,
+        then: Vec<CuStmt>,
+        otherwise: Vec<CuStmt>,
+    },
+    While {
+        condition: CuExpr,
+        body: Vec<CuStmt>,
+    },
+    /// `for (auto name : range)`
+    For {
+        name: String,
+        used: bool,
+        range: CuExpr,
+        body: Vec<CuStmt>,
+    },
+    Block(Vec<CuStmt>),
+    Break,
+    Continue,
+    Goto(String),
+    Label(String),
+    Return(Option<CuExpr>),
+}

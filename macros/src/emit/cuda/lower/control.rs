@@ -1,0 +1,224 @@
+//! Branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label behind
+//! the loop (`break`) or behind its body (`continue`).
+
+use super::{Dest, Lower};
+use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::model::LoopId;
+use crate::model::effect::effect;
+use crate::model::expr::{Block, Condition, Expr, ExprKind, Range};
+use crate::model::op::Effect;
+
+/// Something that `break` can leave.
+pub(super) struct Jump {
+    id: LoopId,
+    /// A C++ loop, as against a labelled block.
+    is_loop: bool,
+    label: String,
+    /// Where a value that `break` carries goes.
+    dest: Dest,
+    /// The labels that were jumped to.
+    breaks: Option<String>,
+    continues: Option<String>,
+}
+
+impl Lower<'_> {
+    /// The test, and the statement that binds what `if let` matched.
+    fn condition(&mut self, condition: &Condition) -> (CuExpr, Option<CuStmt>) {
+        match condition {
+            Condition::Value(condition) => (self.value(condition), None),
+            Condition::Let { variant, binding, scrutinee } => {
+                let value = self.value(scrutinee);
+                let value = self.spill_unless_name(value);
+                let test = CuExpr::Method {
+                    base: Box::new(value.clone()),
+                    name: variant.test(),
+                    arguments: Vec::new(),
+                    site: None,
+                };
+                let bind = binding.map(|local| CuStmt::Declare {
+                    ty: vec!["auto".into()],
+                    name: self.names.local(local).to_string(),
+                    init: Some(CuExpr::Member(Box::new(value), "value")),
+                });
+                (test, bind)
+            }
+        }
+    }
+
+    fn spill_unless_name(&mut self, value: CuExpr) -> CuExpr {
+        match value {
+            CuExpr::Atom(_) => value,
+            value => self.spill(value),
+        }
+    }
+
+    pub(super) fn branch(&mut self, condition: &Condition, then: &Block, otherwise: Option<&Expr>, dest: &Dest) {
+        let (condition, bind) = self.condition(condition);
+        let ((), then) = self.nested(|lower| {
+            lower.out.extend(bind);
+            lower.block_into(then, dest);
+        });
+        let otherwise = match otherwise {
+            Some(otherwise) => {
+                self.nested(|lower| match &otherwise.kind {
+                    ExprKind::Block(block) => lower.block_into(block, dest),
+                    _ => lower.into(otherwise, dest),
+                })
+                .1
+            }
+            None => Vec::new(),
+        };
+        self.out.push(CuStmt::If { condition, then, otherwise });
+    }
+
+    pub(super) fn repeat(&mut self, expr: &Expr, dest: &Dest) {
+        match &expr.kind {
+            ExprKind::Labelled { id, label, block, .. } => {
+                self.enter(*id, false, &label.to_string(), dest);
+                let ((), statements) = self.nested(|lower| lower.block_into(block, dest));
+                self.out.push(CuStmt::Block(statements));
+                self.leave();
+            }
+            ExprKind::Loop { id, label, body, .. } => {
+                self.enter(*id, true, &name(label), dest);
+                let body = self.loop_body(Vec::new(), body);
+                self.out.push(CuStmt::While { condition: CuExpr::name("true"), body });
+                self.leave();
+            }
+            ExprKind::While { id, label, condition, body } => {
+                self.enter(*id, true, &name(label), dest);
+                let ((condition, bind), mut before) = self.nested(|lower| lower.condition(condition));
+                let condition = if before.is_empty() && bind.is_none() {
+                    condition
+                } else {
+                    // The test takes statements: it moves into the loop.
+                    before.push(CuStmt::If {
+                        condition: condition.not(),
+                        then: vec![CuStmt::Break],
+                        otherwise: Vec::new(),
+                    });
+                    before.extend(bind);
+                    CuExpr::name("true")
+                };
+                let body = self.loop_body(before, body);
+                self.out.push(CuStmt::While { condition, body });
+                self.leave();
+            }
+            ExprKind::For { id, label, local, range, body } => {
+                let range = self.range(range);
+                self.enter(*id, true, &name(label), dest);
+                let (variable, used) = match local {
+                    Some(local) => (
+                        self.names.local(*local).to_string(),
+                        !self.function.local(*local).name.to_string().starts_with('_'),
+                    ),
+                    None => (self.names.fresh("i"), false),
+                };
+                let body = self.loop_body(Vec::new(), body);
+                self.out.push(CuStmt::For { name: variable, used, range, body });
+                self.leave();
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, id: LoopId, is_loop: bool, label: &str, dest: &Dest) {
+        self.jumps.push(Jump { id, is_loop, label: label.into(), dest: dest.clone(), breaks: None, continues: None });
+    }
+
+    /// The label behind a loop that was jumped out of.
+    fn leave(&mut self) {
+        if let Some(label) = self.jumps.pop().and_then(|jump| jump.breaks) {
+            self.out.push(CuStmt::Label(label));
+        }
+    }
+
+    fn loop_body(&mut self, before: Vec<CuStmt>, body: &Block) -> Vec<CuStmt> {
+        let ((), mut statements) = self.nested(|lower| {
+            lower.out.extend(before);
+            lower.block_into(body, &Dest::Discard);
+        });
+        // In braces, so that no jump to the label passes over a declaration.
+        if let Some(label) = self.jumps.last_mut().and_then(|jump| jump.continues.take()) {
+            statements = vec![CuStmt::Block(statements), CuStmt::Label(label)];
+        }
+        statements
+    }
+
+    fn range(&mut self, range: &Range) -> CuExpr {
+        let mut operands = vec![&range.start, &range.end];
+        operands.extend(range.step.as_ref().map(|(step, _)| step));
+        let mut values = self.operands(&operands).into_iter();
+        let ends = values.by_ref().take(2).collect();
+        let callee = if range.inclusive { "range_inclusive" } else { "range" };
+        let mut out = CuExpr::call(callee, ends);
+        if range.reversed {
+            out = CuExpr::Method { base: Box::new(out), name: "rev", arguments: Vec::new(), site: None };
+        }
+        if let (Some((_, site)), Some(step)) = (&range.step, values.next()) {
+            out = CuExpr::Method { base: Box::new(out), name: "step_by", arguments: vec![step], site: Some(*site) };
+        }
+        out
+    }
+
+    pub(super) fn break_to(&mut self, target: LoopId, value: Option<&Expr>) {
+        let Some(index) = self.jumps.iter().position(|jump| jump.id == target) else { return };
+        if let Some(value) = value {
+            let dest = self.jumps[index].dest.clone();
+            self.into(value, &dest);
+        }
+        if self.jumps[index].dest == Dest::Return && value.is_some() {
+            return;
+        }
+        if self.is_innermost(index) {
+            self.out.push(CuStmt::Break);
+            return;
+        }
+        let label = match self.jumps[index].breaks.clone() {
+            Some(label) => label,
+            None => self.names.fresh(&format!("{}_break", self.jumps[index].label)),
+        };
+        self.jumps[index].breaks = Some(label.clone());
+        self.out.push(CuStmt::Goto(label));
+    }
+
+    pub(super) fn continue_to(&mut self, target: LoopId) {
+        let Some(index) = self.jumps.iter().position(|jump| jump.id == target) else { return };
+        if self.is_innermost(index) {
+            self.out.push(CuStmt::Continue);
+            return;
+        }
+        let label = match self.jumps[index].continues.clone() {
+            Some(label) => label,
+            None => self.names.fresh(&format!("{}_continue", self.jumps[index].label)),
+        };
+        self.jumps[index].continues = Some(label.clone());
+        self.out.push(CuStmt::Goto(label));
+    }
+
+    /// Whether C++'s own `break` and `continue` mean this one.
+    fn is_innermost(&self, index: usize) -> bool {
+        self.jumps.iter().rposition(|jump| jump.is_loop) == Some(index)
+    }
+
+    /// Two arms that are plain values, as `c ? a : b`.
+    pub(super) fn ternary(&mut self, condition: &Condition, then: &Block, otherwise: &Expr) -> Option<CuExpr> {
+        let (Condition::Value(test), Some(then)) = (condition, &then.tail) else { return None };
+        let other = match &otherwise.kind {
+            ExprKind::Block(block) => block.tail.as_deref()?,
+            _ => otherwise,
+        };
+        let simple = [test, &**then, other].iter().all(|expr| effect(self.function, expr) != Effect::Changes);
+        if !simple {
+            return None;
+        }
+        let condition = self.value(test);
+        let then = self.value(then);
+        let other = self.value(other);
+        Some(CuExpr::Ternary(Box::new(condition), Box::new(then), Box::new(other)))
+    }
+}
+
+fn name(label: &Option<proc_macro2::Ident>) -> String {
+    label.as_ref().map_or_else(|| "loop".into(), ToString::to_string)
+}

@@ -1,0 +1,237 @@
+//! Model to C++. Rust's expressions with control flow become statements that assign; operands whose order matters get
+//! names. What a value or an operation is in C++ is in `value` and `op`; loops and jumps are in `control`.
+
+mod control;
+mod op;
+mod value;
+
+use super::ast::{CuExpr, CuStmt, Piece};
+use super::name::Names;
+use super::signature::shape;
+use crate::model::effect::effect;
+use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
+use crate::model::op::{Effect, Op};
+use crate::model::ty::{Kind, Memory, ValueType};
+use crate::model::{Function, LocalId, ValueId};
+
+/// The body's statements, and the names that it declares.
+pub(super) fn body(function: &Function, names: Names) -> (Vec<CuStmt>, Vec<String>) {
+    let mut lower = Lower { function, names, out: Vec::new(), jumps: Vec::new() };
+    for (index, constant) in function.values.iter().enumerate() {
+        if constant.declared {
+            let name = lower.names.constant(index).to_string();
+            lower.out.push(CuStmt::Constant { name, value: ValueId(index as u16) });
+        }
+    }
+    let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
+    lower.block_into(&function.body, &dest);
+    (lower.out, lower.names.declared())
+}
+
+struct Lower<'f> {
+    function: &'f Function,
+    names: Names,
+    out: Vec<CuStmt>,
+    jumps: Vec<control::Jump>,
+}
+
+/// Where a value goes.
+#[derive(Debug, Clone, PartialEq)]
+enum Dest {
+    Discard,
+    Return,
+    Assign(String),
+}
+
+impl Lower<'_> {
+    /// Lowers into a list of its own.
+    fn nested<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<CuStmt>) {
+        let outer = std::mem::take(&mut self.out);
+        let result = f(self);
+        (result, std::mem::replace(&mut self.out, outer))
+    }
+
+    fn block_into(&mut self, block: &Block, dest: &Dest) {
+        for statement in &block.statements {
+            self.statement(statement);
+        }
+        if let Some(tail) = &block.tail {
+            self.out.push(CuStmt::Line(tail.span.line()));
+            self.into(tail, dest);
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match &statement.kind {
+            // Rust evaluates it; the text has its value under a name.
+            StmtKind::Item(_) => return,
+            StmtKind::Let { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => {}
+        }
+        self.out.push(CuStmt::Line(statement.span.line()));
+        match &statement.kind {
+            StmtKind::Let { local, ty, init } => self.declare(*local, ty.as_ref(), init.as_ref()),
+            StmtKind::Discard(expr) | StmtKind::Expr(expr) => self.into(expr, &Dest::Discard),
+            StmtKind::Item(_) => {}
+        }
+    }
+
+    fn declare(&mut self, local: LocalId, ty: Option<&ValueType>, init: Option<&Expr>) {
+        let name = self.names.local(local).to_string();
+        let kind = self.function.kind(local);
+        let written = ty
+            .map(|ty| shape(&ty.shape))
+            .or_else(|| known_shape(kind).filter(|_| needs_type(kind)).map(|known| shape(&known)));
+        let Some(init) = init else {
+            let known = || known_shape(kind).map(|known| shape(&known));
+            let slot = self.function.local(local).slot.map(|slot| vec![Piece::Type(slot)]);
+            let ty = written.or_else(known).or(slot).unwrap_or_else(|| vec!["auto".into()]);
+            self.out.push(CuStmt::Declare { ty, name, init: None });
+            return;
+        };
+        if let ExprKind::Op { op: Op::SharedArray(_), types: Some((element, Some(length))), .. } = &init.kind {
+            let mut ty = vec!["__shared__ shared_array<".into()];
+            ty.extend(shape(&element.shape));
+            ty.extend([", ".into(), Piece::Digits(*length), ">".into()]);
+            self.out.push(CuStmt::Declare { ty, name, init: None });
+            return;
+        }
+        if matches!(init.gives, Kind::Unit | Kind::Never) {
+            self.into(init, &Dest::Discard);
+            return;
+        }
+        // A value that takes statements is assigned by them; its type must be known before.
+        if let (true, Some(ty)) = (self.takes_statements(init), written.clone().or_else(|| self.type_of(init))) {
+            self.out.push(CuStmt::Declare { ty, name: name.clone(), init: None });
+            self.into(init, &Dest::Assign(name));
+            return;
+        }
+        let value = self.value(init);
+        let auto = match kind {
+            // Shared memory has one place; its other names refer to it.
+            Kind::Memory(Memory::SharedArray) => "auto&",
+            _ => "auto",
+        };
+        let ty = written.unwrap_or_else(|| vec![auto.into()]);
+        self.out.push(CuStmt::Declare { ty, name, init: Some(value) });
+    }
+
+    /// The C++ type of a value of an `if`, a loop or a labelled block.
+    fn type_of(&self, expr: &Expr) -> Option<Vec<Piece>> {
+        let slot = match &expr.kind {
+            ExprKind::If { slot, .. } | ExprKind::Loop { slot, .. } | ExprKind::Labelled { slot, .. } => *slot,
+            _ => None,
+        };
+        known_shape(expr.gives).map(|known| shape(&known)).or_else(|| slot.map(|slot| vec![Piece::Type(slot)]))
+    }
+
+    /// Whether a value cannot be one C++ expression.
+    fn takes_statements(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Loop { .. } | ExprKind::Labelled { .. } => true,
+            ExprKind::If { .. } => effect(self.function, expr) == Effect::Changes,
+            _ => false,
+        }
+    }
+
+    /// Evaluates `expr` and puts its value where `dest` says.
+    fn into(&mut self, expr: &Expr, dest: &Dest) {
+        match &expr.kind {
+            ExprKind::Block(block) | ExprKind::Unsafe(block)
+                if *dest == Dest::Discard && !block.statements.is_empty() =>
+            {
+                let ((), statements) = self.nested(|lower| lower.block_into(block, dest));
+                self.out.push(CuStmt::Block(statements));
+            }
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block_into(block, dest),
+            ExprKind::If { condition, then, otherwise, .. } => {
+                let is_statement = *dest == Dest::Discard || self.takes_statements(expr) || expr.gives != Kind::Value;
+                if is_statement {
+                    self.branch(condition, then, otherwise.as_deref(), dest);
+                } else {
+                    let value = self.value(expr);
+                    self.finish(value, dest);
+                }
+            }
+            ExprKind::Labelled { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } | ExprKind::For { .. } => {
+                self.repeat(expr, dest);
+            }
+            ExprKind::Break { target, value, .. } => self.break_to(*target, value.as_deref()),
+            ExprKind::Continue { target, .. } => self.continue_to(*target),
+            ExprKind::Return(value) => match value {
+                Some(value) if self.function.ret.is_some() => self.into(value, &Dest::Return),
+                Some(value) => {
+                    self.into(value, &Dest::Discard);
+                    self.out.push(CuStmt::Return(None));
+                }
+                None => self.out.push(CuStmt::Return(None)),
+            },
+            ExprKind::Assert { condition, values, site, show_sides } => {
+                self.assert(condition, values, *site, *show_sides);
+            }
+            ExprKind::Panic { values, site } => {
+                let arguments = self.operands(&values.iter().collect::<Vec<_>>());
+                let call = CuExpr::Call { callee: vec!["panicked".into()], arguments, site: Some(*site) };
+                self.out.push(CuStmt::Expr(call));
+            }
+            ExprKind::Assign(place, value) => self.assign(place, value),
+            ExprKind::AssignOp { op, place, value, site } => self.assign_op(*op, place, value, *site),
+            _ => {
+                let value = self.value(expr);
+                self.finish(value, dest);
+            }
+        }
+    }
+
+    fn finish(&mut self, value: CuExpr, dest: &Dest) {
+        match dest {
+            // A name or a literal alone does nothing.
+            Dest::Discard if matches!(value, CuExpr::Atom(_)) => {}
+            Dest::Discard => self.out.push(CuStmt::Expr(value)),
+            Dest::Return => self.out.push(CuStmt::Return(Some(value))),
+            Dest::Assign(name) => {
+                let place = Box::new(CuExpr::name(name));
+                self.out.push(CuStmt::Expr(CuExpr::Assign { op: "=", place, value: Box::new(value), site: None }));
+            }
+        }
+    }
+
+    /// Gives a value a name, so that it is evaluated now and once.
+    fn spill(&mut self, value: CuExpr) -> CuExpr {
+        if matches!(value, CuExpr::Atom(_)) && self.is_fixed(&value) {
+            return value;
+        }
+        let name = self.names.fresh("value");
+        self.out.push(CuStmt::Declare { ty: vec!["auto".into()], name: name.clone(), init: Some(value) });
+        CuExpr::name(&name)
+    }
+
+    /// A literal, or a name that nothing assigns to.
+    fn is_fixed(&self, value: &CuExpr) -> bool {
+        let CuExpr::Atom(pieces) = value else { return false };
+        let [Piece::Text(text)] = &pieces[..] else { return true };
+        let assigned = |local: usize| {
+            let id = LocalId(local);
+            self.function.local(id).mutable && self.names.local(id) == text
+        };
+        !(0..self.function.locals.len()).any(assigned)
+    }
+
+    /// Values of operands, evaluated from left to right where that can be seen.
+    fn operands(&mut self, exprs: &[&Expr]) -> Vec<CuExpr> {
+        let effects: Vec<Effect> = exprs.iter().map(|expr| effect(self.function, expr)).collect();
+        let changes = effects.contains(&Effect::Changes);
+        let last = effects.iter().rposition(|effect| *effect != Effect::Pure);
+        let mut values = Vec::new();
+        for (index, expr) in exprs.iter().enumerate() {
+            let value = self.value(expr);
+            let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last;
+            values.push(if must_spill { self.spill(value) } else { value });
+        }
+        values
+    }
+}
+
+/// `auto` would not do: the first value may be `none`.
+fn needs_type(kind: Kind) -> bool {
+    matches!(kind, Kind::OptionalToken(_))
+}

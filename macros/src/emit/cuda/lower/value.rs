@@ -1,0 +1,267 @@
+//! Expressions as C++ expressions.
+
+use super::{Dest, Lower};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::signature::shape;
+use crate::model::SiteId;
+use crate::model::effect::effect;
+use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::op::Effect;
+use crate::model::ty::Kind;
+
+impl Lower<'_> {
+    pub(super) fn value(&mut self, expr: &Expr) -> CuExpr {
+        match &expr.kind {
+            ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty } => literal(digits, *ty),
+            ExprKind::Bool(value) => CuExpr::name(if *value { "true" } else { "false" }),
+            ExprKind::Local(local) => CuExpr::name(self.names.local(*local)),
+            ExprKind::Constant(value) => CuExpr::name(self.names.constant(usize::from(value.0))),
+            // C++'s reference parameters are used by name.
+            ExprKind::Deref(target) | ExprKind::Borrow { target, .. } => self.value(target),
+            ExprKind::Unary(op, value) => self.unary(*op, value),
+            ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
+            ExprKind::Cast(value, ty) => {
+                let mut callee = vec!["as<".into()];
+                callee.extend(shape(&ty.shape));
+                callee.push(">".into());
+                CuExpr::Call { callee, arguments: vec![self.value(value)], site: None }
+            }
+            ExprKind::Index { base, index, site } => {
+                let mut operands = self.operands(&[base, index]).into_iter();
+                match (operands.next(), operands.next()) {
+                    (Some(base), Some(index)) => {
+                        CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
+                    }
+                    _ => CuExpr::name("0"),
+                }
+            }
+            ExprKind::UncheckedPlace { base, index } => self.unchecked(base, index),
+            ExprKind::Axis(base, axis) => {
+                let name = match axis {
+                    'y' => "y",
+                    'z' => "z",
+                    _ => "x",
+                };
+                CuExpr::Member(Box::new(self.value(base)), name)
+            }
+            ExprKind::Array { elements, slot } => {
+                let elements = self.operands(&elements.iter().collect::<Vec<_>>());
+                CuExpr::Braces(vec![Piece::Type(*slot)], elements)
+            }
+            ExprKind::Repeat { element, slot, .. } => CuExpr::Call {
+                callee: vec![Piece::Type(*slot), "::filled".into()],
+                arguments: vec![self.value(element)],
+                site: None,
+            },
+            ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref()),
+            ExprKind::Method { method, operands, site } => {
+                let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
+                CuExpr::Call { callee: vec![method.name.into()], arguments, site: *site }
+            }
+            ExprKind::Call { slot, arguments, .. } => {
+                let arguments = self.operands(&arguments.iter().collect::<Vec<_>>());
+                CuExpr::Call { callee: vec![Piece::Callee(*slot)], arguments, site: None }
+            }
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => {
+                for statement in &block.statements {
+                    self.statement(statement);
+                }
+                match &block.tail {
+                    Some(tail) => self.value(tail),
+                    None => CuExpr::name("0"),
+                }
+            }
+            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } if expr.gives == Kind::Value => {
+                match self.ternary(condition, then, otherwise) {
+                    Some(value) => value,
+                    None => self.through_variable(expr),
+                }
+            }
+            ExprKind::If { .. } | ExprKind::Labelled { .. } | ExprKind::Loop { .. } => self.through_variable(expr),
+            // These come to no value: what stands for it is never read.
+            ExprKind::Error
+            | ExprKind::While { .. }
+            | ExprKind::For { .. }
+            | ExprKind::Assign(..)
+            | ExprKind::AssignOp { .. }
+            | ExprKind::Break { .. }
+            | ExprKind::Continue { .. }
+            | ExprKind::Return(_)
+            | ExprKind::Assert { .. }
+            | ExprKind::Panic { .. } => {
+                self.into(expr, &Dest::Discard);
+                CuExpr::name("0")
+            }
+        }
+    }
+
+    /// The value of statements: they assign it to a variable.
+    fn through_variable(&mut self, expr: &Expr) -> CuExpr {
+        let Some(ty) = self.type_of(expr) else {
+            self.into(expr, &Dest::Discard);
+            return CuExpr::name("0");
+        };
+        let name = self.names.fresh("value");
+        self.out.push(CuStmt::Declare { ty, name: name.clone(), init: None });
+        self.into(expr, &Dest::Assign(name.clone()));
+        CuExpr::name(&name)
+    }
+
+    fn unary(&mut self, op: UnaryOp, value: &Expr) -> CuExpr {
+        if let (UnaryOp::Neg, ExprKind::Int { digits, ty: LiteralType::Beside }) = (op, &value.kind) {
+            return CuExpr::Prefix("-", Box::new(CuExpr::Atom(vec![Piece::Text(bare_integer(digits, true))])));
+        }
+        let symbol = match op {
+            UnaryOp::Not => "!",
+            UnaryOp::Neg => "-",
+        };
+        CuExpr::Prefix(symbol, Box::new(self.value(value)))
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Expr, right: &Expr, site: Option<SiteId>) -> CuExpr {
+        if op.short_circuits() {
+            return self.short_circuit(op, left, right);
+        }
+        let mut operands = self.operands(&[left, right]).into_iter();
+        match (operands.next(), operands.next()) {
+            (Some(left), Some(right)) => {
+                CuExpr::Infix { op: op.symbol(), left: Box::new(left), right: Box::new(right), site }
+            }
+            _ => CuExpr::name("0"),
+        }
+    }
+
+    fn short_circuit(&mut self, op: BinaryOp, left: &Expr, right: &Expr) -> CuExpr {
+        let first = self.value(left);
+        let (second, statements) = self.nested(|lower| lower.value(right));
+        if statements.is_empty() {
+            return CuExpr::Infix { op: op.symbol(), left: Box::new(first), right: Box::new(second), site: None };
+        }
+        // The right side takes statements, which run only if the left side does not decide.
+        let name = self.names.fresh("value");
+        self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: name.clone(), init: Some(first) });
+        let test = CuExpr::name(&name);
+        let condition = if op == BinaryOp::And { test } else { test.not() };
+        let mut then = statements;
+        let place = Box::new(CuExpr::name(&name));
+        then.push(CuStmt::Expr(CuExpr::Assign { op: "=", place, value: Box::new(second), site: None }));
+        self.out.push(CuStmt::If { condition, then, otherwise: Vec::new() });
+        CuExpr::name(&name)
+    }
+
+    /// As in Rust, the value is evaluated before the place.
+    pub(super) fn assign(&mut self, place: &Expr, value: &Expr) {
+        if let (ExprKind::Local(local), true) = (&place.kind, self.takes_statements(value)) {
+            let name = self.names.local(*local).to_string();
+            self.into(value, &Dest::Assign(name));
+            return;
+        }
+        self.store("=", place, value, None);
+    }
+
+    pub(super) fn assign_op(&mut self, op: BinaryOp, place: &Expr, value: &Expr, site: Option<SiteId>) {
+        let symbol = match op {
+            BinaryOp::Add => "+=",
+            BinaryOp::Sub => "-=",
+            BinaryOp::Mul => "*=",
+            BinaryOp::Div => "/=",
+            BinaryOp::Rem => "%=",
+            BinaryOp::BitAnd => "&=",
+            BinaryOp::BitOr => "|=",
+            BinaryOp::BitXor => "^=",
+            BinaryOp::Shl => "<<=",
+            BinaryOp::Shr => ">>=",
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::And
+            | BinaryOp::Or => "=",
+        };
+        self.store(symbol, place, value, site);
+    }
+
+    fn store(&mut self, op: &'static str, place: &Expr, value: &Expr, site: Option<SiteId>) {
+        let mut value = self.value(value);
+        if effect(self.function, place) == Effect::Changes {
+            value = self.spill(value);
+        }
+        let place = Box::new(self.value(place));
+        self.out.push(CuStmt::Expr(CuExpr::Assign { op, place, value: Box::new(value), site }));
+    }
+
+    pub(super) fn assert(&mut self, condition: &Expr, values: &[Expr], site: SiteId, show_sides: bool) {
+        let failed = |arguments| {
+            let callee = vec!["assertion_failed".into()];
+            vec![CuStmt::Expr(CuExpr::Call { callee, arguments, site: Some(site) })]
+        };
+        if let (true, ExprKind::Binary { op, left, right, .. }) = (show_sides, &condition.kind) {
+            // Both sides are compared and shown: evaluated once.
+            let sides: Vec<CuExpr> = self.operands(&[left, right]);
+            let sides: Vec<CuExpr> = sides.into_iter().map(|side| self.spill_unless_atom(side)).collect();
+            if let [left, right] = &sides[..] {
+                let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
+                let condition = CuExpr::Infix { op: op.symbol(), left, right, site: None }.not();
+                self.out.push(CuStmt::If { condition, then: failed(sides), otherwise: Vec::new() });
+            }
+            return;
+        }
+        let condition = self.value(condition).not();
+        let (arguments, mut then) = self.nested(|lower| lower.operands(&values.iter().collect::<Vec<_>>()));
+        then.extend(failed(arguments));
+        self.out.push(CuStmt::If { condition, then, otherwise: Vec::new() });
+    }
+
+    fn spill_unless_atom(&mut self, value: CuExpr) -> CuExpr {
+        match value {
+            CuExpr::Atom(_) => value,
+            value => self.spill(value),
+        }
+    }
+}
+
+fn literal(digits: &str, ty: LiteralType) -> CuExpr {
+    CuExpr::Atom(vec![match ty {
+        LiteralType::Beside => Piece::Text(bare_integer(digits, false)),
+        LiteralType::Slot(slot) => Piece::Literal { slot, digits: digits.into() },
+        LiteralType::Suffix("f32") => Piece::Text(format!("f32({}f)", float_digits(digits))),
+        LiteralType::Suffix("f64") => Piece::Text(format!("f64({})", float_digits(digits))),
+        LiteralType::Suffix(ty) => Piece::Text(format!("{ty}({})", bare_integer(digits, false))),
+    }])
+}
+
+/// Rust writes `1.` and `1e3` and, before a suffix, `1`.
+fn float_digits(digits: &str) -> String {
+    match digits.contains(['.', 'e', 'E']) {
+        true if digits.ends_with('.') => format!("{digits}0"),
+        true => digits.into(),
+        false => format!("{digits}.0"),
+    }
+}
+
+/// An integer without its strong type, with the suffix that keeps its value in C++. The parser leaves no bare literal
+/// that is larger than 64 bits.
+fn bare_integer(digits: &str, negated: bool) -> String {
+    let (radix, number) = match digits.get(..2) {
+        Some("0x") => (16, &digits[2..]),
+        Some("0o") => (8, &digits[2..]),
+        Some("0b") => (2, &digits[2..]),
+        _ => (10, digits),
+    };
+    let Ok(value) = u128::from_str_radix(number, radix) else { return digits.into() };
+    let text = if radix == 16 { digits.to_string() } else { value.to_string() };
+    if value <= i32::MAX as u128 {
+        text
+    } else if value <= u64::MAX as u128 {
+        match negated {
+            true if value <= i64::MAX as u128 => format!("{text}ll"),
+            // Negation wraps, as it does in Rust: only the lowest value gets here.
+            _ if negated || value > u32::MAX as u128 => format!("{text}ull"),
+            _ => format!("{text}u"),
+        }
+    } else {
+        format!("{}ull, {}ull", value >> 64, value as u64)
+    }
+}

@@ -1,0 +1,27 @@
+//! The CUDA C++ of a function: lowered to a small syntax tree (`lower`), then printed as pieces of text with holes
+//! (`print`). The runtime fills the holes and joins functions (`phalanx::program`).
+
+mod ast;
+mod lower;
+mod name;
+mod print;
+mod signature;
+
+pub(crate) use ast::Piece;
+
+use crate::model::Function;
+
+/// A function's text.
+pub(crate) struct Text {
+    pub(crate) signature: Vec<Piece>,
+    pub(crate) body: Vec<Piece>,
+    /// Identifiers that the text declares.
+    pub(crate) locals: Vec<String>,
+}
+
+pub(crate) fn text(function: &Function) -> Text {
+    let names = name::Names::of(function);
+    let signature = signature::signature(function, &names);
+    let (body, locals) = lower::body(function, names);
+    Text { signature, body: print::body(&body), locals }
+}

@@ -1,0 +1,95 @@
+//! Names in the text. The result is a valid C++ identifier, is no word of C++ or of the prelude, and differs from
+//! every other name in the function, so that shadowing in Rust needs no scopes in C++.
+
+use std::collections::BTreeSet;
+
+use crate::model::{Function, LocalId};
+
+/// Words of C++20 and CUDA that a Rust identifier can be, and names that generated text uses unqualified.
+const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool case catch char char8_t char16_t char32_t \
+    class co_await co_return co_yield compl concept consteval constexpr constinit const_cast decltype default delete do double \
+    dynamic_cast explicit export float friend goto inline int long mutable namespace new noexcept not not_eq nullptr operator or \
+    or_eq private protected public register reinterpret_cast requires short signed sizeof static_assert static_cast switch \
+    template this thread_local throw try typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq \
+    main \
+    threadIdx blockIdx blockDim gridDim warpSize dim3 \
+    phalanx integer as local_array slice slice_mut shared_array dynamic_shared dynamic_shared_array remote_array remote_slice \
+    option result none some relaxed range range_inclusive extent arrival_token thread_block cluster_group grid_group \
+    this_cluster this_thread_block this_grid assertion_failed panicked detail atomic_element memory_ordering none_type floating \
+    i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 \
+    min max abs sqrt mul_add wrapping_add wrapping_sub wrapping_mul wrapping_div wrapping_rem wrapping_neg wrapping_abs \
+    wrapping_shl wrapping_shr wrapping_pow count_ones count_zeros leading_zeros trailing_zeros rotate_left rotate_right";
+
+/// Which names are taken, and what each local and constant is called.
+pub(crate) struct Names {
+    taken: BTreeSet<String>,
+    locals: Vec<String>,
+    constants: Vec<String>,
+}
+
+impl Names {
+    pub(crate) fn of(function: &Function) -> Names {
+        let mut names = Names {
+            taken: RESERVED.split_whitespace().map(String::from).collect(),
+            locals: Vec::new(),
+            constants: Vec::new(),
+        };
+        for local in &function.locals {
+            let name = names.fresh(&local.name.to_string());
+            names.locals.push(name);
+        }
+        for constant in &function.values {
+            let name = if constant.declared { names.fresh(&constant.name) } else { String::new() };
+            names.constants.push(name);
+        }
+        names
+    }
+
+    pub(crate) fn local(&self, local: LocalId) -> &str {
+        &self.locals[local.0]
+    }
+
+    pub(crate) fn constant(&self, index: usize) -> &str {
+        &self.constants[index]
+    }
+
+    /// `wanted`, or the first of `wanted_2`, `wanted_3`, ... that is free.
+    pub(crate) fn fresh(&mut self, wanted: &str) -> String {
+        let wanted = sanitize(wanted);
+        let mut name = wanted.clone();
+        let mut number = 2;
+        while !self.taken.insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
+    /// What the function declares.
+    pub(crate) fn declared(self) -> Vec<String> {
+        let reserved: BTreeSet<&str> = RESERVED.split_whitespace().collect();
+        self.taken.into_iter().filter(|name| !reserved.contains(name.as_str())).collect()
+    }
+}
+
+/// Rust identifiers may be raw, or hold letters that NVRTC does not take.
+fn sanitize(name: &str) -> String {
+    let name = name.strip_prefix("r#").unwrap_or(name);
+    let mut out = String::new();
+    for ch in name.chars() {
+        if ch.is_ascii_alphanumeric() || ch == '_' {
+            out.push(ch);
+        } else {
+            out += &format!("u{:x}", u32::from(ch));
+        }
+    }
+    // C++ keeps names with two underscores, or one before a capital, for itself.
+    while out.contains("__") {
+        out = out.replace("__", "_");
+    }
+    match out.as_bytes() {
+        [b'_'] | [] => "unnamed".into(),
+        [b'_', ..] => format!("u{out}"),
+        _ => out,
+    }
+}

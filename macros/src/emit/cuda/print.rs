@@ -1,0 +1,268 @@
+//! The syntax tree to text: indentation and parentheses. No decisions about meaning.
+
+use super::ast::{CuExpr, CuStmt, Piece};
+
+/// A body with its braces.
+pub(super) fn body(statements: &[CuStmt]) -> Vec<Piece> {
+    let mut printer = Printer { out: Vec::new(), indent: 0 };
+    printer.text("{\n");
+    printer.statements(statements);
+    printer.text("}\n");
+    printer.out
+}
+
+struct Printer {
+    out: Vec<Piece>,
+    indent: usize,
+}
+
+/// How tightly an operator binds, as in C++ (cppreference, operator precedence), the tightest highest.
+fn precedence(op: &str) -> u8 {
+    match op {
+        "*" | "/" | "%" => 80,
+        "+" | "-" => 70,
+        "<<" | ">>" => 60,
+        "<" | "<=" | ">" | ">=" => 50,
+        "==" | "!=" => 45,
+        "&" => 40,
+        "^" => 35,
+        "|" => 30,
+        "&&" => 25,
+        "||" => 20,
+        _ => ASSIGN,
+    }
+}
+
+const POSTFIX: u8 = 100;
+const PREFIX: u8 = 90;
+const TERNARY: u8 = 10;
+const ASSIGN: u8 = 5;
+
+impl Printer {
+    fn text(&mut self, text: &str) {
+        match self.out.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.out.push(text.into()),
+        }
+    }
+
+    fn piece(&mut self, piece: &Piece) {
+        match piece {
+            Piece::Text(text) => self.text(text),
+            piece => self.out.push(piece.clone()),
+        }
+    }
+
+    fn pieces(&mut self, pieces: &[Piece]) {
+        pieces.iter().for_each(|piece| self.piece(piece));
+    }
+
+    fn line(&mut self, f: impl FnOnce(&mut Self)) {
+        self.text(&"    ".repeat(self.indent));
+        f(self);
+        self.text("\n");
+    }
+
+    fn statements(&mut self, statements: &[CuStmt]) {
+        self.indent += 1;
+        for statement in statements {
+            self.statement(statement);
+        }
+        self.indent -= 1;
+    }
+
+    fn close(&mut self, after: &str) {
+        self.text(&"    ".repeat(self.indent));
+        self.text("}");
+        self.text(after);
+    }
+
+    fn statement(&mut self, statement: &CuStmt) {
+        match statement {
+            CuStmt::Line(line) => self.out.push(Piece::Line(*line)),
+            CuStmt::Expr(expr) => self.line(|p| {
+                p.expr(expr, 0);
+                p.text(";");
+            }),
+            CuStmt::Declare { ty, name, init } => self.line(|p| {
+                p.pieces(ty);
+                p.text(" ");
+                p.text(name);
+                if let Some(init) = init {
+                    p.text(" = ");
+                    p.expr(init, 0);
+                }
+                p.text(";");
+            }),
+            CuStmt::Constant { name, value } => self.line(|p| {
+                p.text(&format!("constexpr auto {name} = "));
+                p.piece(&Piece::Value(*value));
+                p.text(";");
+            }),
+            CuStmt::If { condition, then, otherwise } => {
+                self.text(&"    ".repeat(self.indent));
+                self.branch(condition, then, otherwise);
+            }
+            CuStmt::While { condition, body } => {
+                self.line(|p| {
+                    p.text("while (");
+                    p.expr(condition, 0);
+                    p.text(") {");
+                });
+                self.statements(body);
+                self.close("\n");
+            }
+            CuStmt::For { name, used, range, body } => {
+                self.line(|p| {
+                    p.text(if *used { "for (auto " } else { "for ([[maybe_unused]] auto " });
+                    p.text(name);
+                    p.text(" : ");
+                    p.expr(range, 0);
+                    p.text(") {");
+                });
+                self.statements(body);
+                self.close("\n");
+            }
+            CuStmt::Block(statements) => {
+                self.line(|p| p.text("{"));
+                self.statements(statements);
+                self.close("\n");
+            }
+            CuStmt::Break => self.line(|p| p.text("break;")),
+            CuStmt::Continue => self.line(|p| p.text("continue;")),
+            CuStmt::Goto(label) => self.line(|p| p.text(&format!("goto {label};"))),
+            CuStmt::Label(label) => self.line(|p| p.text(&format!("{label}:;"))),
+            CuStmt::Return(value) => self.line(|p| {
+                p.text("return");
+                if let Some(value) = value {
+                    p.text(" ");
+                    p.expr(value, 0);
+                }
+                p.text(";");
+            }),
+        }
+    }
+
+    /// `if (c) {...} else if ...`, from after its indentation.
+    fn branch(&mut self, condition: &CuExpr, then: &[CuStmt], otherwise: &[CuStmt]) {
+        self.text("if (");
+        self.expr(condition, 0);
+        self.text(") {\n");
+        self.statements(then);
+        match otherwise {
+            [] => self.close("\n"),
+            [CuStmt::If { condition, then, otherwise }] => {
+                self.close(" else ");
+                self.branch(condition, then, otherwise);
+            }
+            otherwise => {
+                self.close(" else {\n");
+                self.statements(otherwise);
+                self.close("\n");
+            }
+        }
+    }
+
+    /// `expr`, in parentheses if it binds less tightly than `least`.
+    fn expr(&mut self, expr: &CuExpr, least: u8) {
+        let own = match expr {
+            CuExpr::Infix { op, .. } => precedence(op),
+            CuExpr::Prefix(..) => PREFIX,
+            CuExpr::Ternary(..) => TERNARY,
+            CuExpr::Assign { .. } => ASSIGN,
+            CuExpr::Atom(_)
+            | CuExpr::Index { .. }
+            | CuExpr::Call { .. }
+            | CuExpr::Method { .. }
+            | CuExpr::Member(..)
+            | CuExpr::Braces(..) => POSTFIX,
+        };
+        if own < least {
+            self.text("(");
+            self.bare(expr);
+            self.text(")");
+        } else {
+            self.bare(expr);
+        }
+    }
+
+    fn bare(&mut self, expr: &CuExpr) {
+        match expr {
+            CuExpr::Atom(pieces) => self.pieces(pieces),
+            CuExpr::Prefix(op, value) => {
+                self.text(op);
+                // One more than its own: `-(-x)`, never `--x`.
+                self.expr(value, PREFIX + 1);
+            }
+            CuExpr::Infix { op, left, right, site } => {
+                let own = precedence(op);
+                self.expr(left, own);
+                self.operator(op, *site);
+                self.expr(right, own + 1);
+            }
+            CuExpr::Index { base, index, site } => {
+                self.expr(base, POSTFIX);
+                self.piece(&Piece::Site(*site));
+                self.text("[");
+                self.expr(index, 0);
+                self.text("]");
+            }
+            CuExpr::Call { callee, arguments, site } => {
+                if let Some(site) = site {
+                    self.piece(&Piece::Site(*site));
+                }
+                self.pieces(callee);
+                self.arguments("(", arguments, ")");
+            }
+            CuExpr::Method { base, name, arguments, site } => {
+                self.expr(base, POSTFIX);
+                self.text(".");
+                if let Some(site) = site {
+                    self.piece(&Piece::Site(*site));
+                }
+                self.text(name);
+                self.arguments("(", arguments, ")");
+            }
+            CuExpr::Member(base, name) => {
+                self.expr(base, POSTFIX);
+                self.text(&format!(".{name}"));
+            }
+            CuExpr::Braces(ty, elements) => {
+                self.pieces(ty);
+                self.arguments("{", elements, "}");
+            }
+            CuExpr::Ternary(condition, then, otherwise) => {
+                self.expr(condition, TERNARY + 1);
+                self.text(" ? ");
+                self.expr(then, TERNARY + 1);
+                self.text(" : ");
+                self.expr(otherwise, TERNARY);
+            }
+            CuExpr::Assign { op, place, value, site } => {
+                self.expr(place, POSTFIX);
+                self.operator(op, *site);
+                self.expr(value, ASSIGN);
+            }
+        }
+    }
+
+    fn operator(&mut self, op: &str, site: Option<crate::model::SiteId>) {
+        self.text(" ");
+        if let Some(site) = site {
+            self.piece(&Piece::Site(site));
+        }
+        self.text(op);
+        self.text(" ");
+    }
+
+    fn arguments(&mut self, open: &str, arguments: &[CuExpr], close: &str) {
+        self.text(open);
+        for (index, argument) in arguments.iter().enumerate() {
+            if index > 0 {
+                self.text(", ");
+            }
+            self.expr(argument, ASSIGN);
+        }
+        self.text(close);
+    }
+}

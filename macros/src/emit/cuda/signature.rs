@@ -1,0 +1,91 @@
+//! A function's head, and types as text.
+
+use super::ast::Piece;
+use super::name::Names;
+use crate::model::ty::{Memory, ParamType, TypeShape};
+use crate::model::{Function, KernelOptions, Role};
+
+pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
+    let mut out = Vec::new();
+    match &function.role {
+        Role::Kernel(options) => out.push(Piece::Text(kernel_head(options))),
+        Role::Device => {
+            out.push("__device__ ".into());
+            match &function.ret {
+                Some(ret) => out.extend(shape(&ret.shape)),
+                None => out.push("void".into()),
+            }
+            out.push(" ".into());
+        }
+    }
+    out.push(Piece::Name);
+    out.push("(".into());
+    for (index, param) in function.params.iter().enumerate() {
+        if index > 0 {
+            out.push(", ".into());
+        }
+        let (before, after) = parameter(&param.ty);
+        out.extend(before);
+        out.push(Piece::Text(format!("{after}{}", names.local(param.local))));
+    }
+    out.push(")".into());
+    out
+}
+
+fn kernel_head(options: &KernelOptions) -> String {
+    let mut head = String::from("extern \"C\" __global__ void");
+    if let Some([x, y, z]) = options.cluster {
+        head += &format!(" __cluster_dims__({x}, {y}, {z})");
+    }
+    if let Some([x, y, z]) = options.block {
+        head += &format!(" __launch_bounds__({})", x * y * z);
+    }
+    head + "\n"
+}
+
+/// The type, and what stands between it and the name.
+fn parameter(ty: &ParamType) -> (Vec<Piece>, &'static str) {
+    let around = |before: &str, inner: Vec<Piece>, after: &str| {
+        let mut out = vec![before.into()];
+        out.extend(inner);
+        out.push(after.into());
+        out
+    };
+    match ty {
+        ParamType::Value(value) => (shape(&value.shape), " "),
+        ParamType::Reference { mutable: true, target } => (shape(&target.shape), "& "),
+        ParamType::Reference { mutable: false, target } => (around("const ", shape(&target.shape), ""), "& "),
+        ParamType::Slice { mutable: true, element } => (around("slice_mut<", shape(&element.shape), ">"), " "),
+        ParamType::Slice { mutable: false, element } => (around("slice<", shape(&element.shape), ">"), " "),
+        ParamType::Group(group) => (vec![Piece::Text(format!("const {}", group.cuda_name()))], "& "),
+        ParamType::Memory { memory, element, length, .. } => {
+            let mut inner = shape(&element.shape);
+            if let Some(length) = length {
+                inner.extend([", ".into(), Piece::Digits(*length)]);
+            }
+            match memory {
+                Memory::SharedArray => (around("shared_array<", inner, ">"), "& "),
+                Memory::DynamicShared => (around("dynamic_shared_array<", inner, ">"), " "),
+                Memory::RemoteArray => (around("remote_array<", inner, ">"), " "),
+                Memory::RemoteSlice => (around("remote_slice<", inner, ">"), " "),
+                Memory::Global => (around("slice<", inner, ">"), " "),
+                Memory::GlobalMut => (around("slice_mut<", inner, ">"), " "),
+            }
+        }
+    }
+}
+
+pub(super) fn shape(shape_: &TypeShape) -> Vec<Piece> {
+    match shape_ {
+        TypeShape::Scalar(name) => vec![(*name).into()],
+        TypeShape::Named(id) => vec![Piece::Named(*id)],
+        TypeShape::Token(_) => vec!["arrival_token".into()],
+        TypeShape::OptionalToken(_) => vec!["option<arrival_token>".into()],
+        TypeShape::Array(element, length) => {
+            let mut out = vec!["local_array<".into()];
+            out.extend(shape(element));
+            out.extend([", ".into(), Piece::Digits(*length), ">".into()]);
+            out
+        }
+    }
+}

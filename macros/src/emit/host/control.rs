@@ -1,0 +1,146 @@
+//! Branches, loops and jumps: Rust's own, with a tick in every loop so that the simulator can take turns.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::{Host, braces, private};
+use crate::model::expr::{Block, Condition, Expr, Range};
+use crate::model::op::Variant;
+use crate::span::SpanRange;
+
+fn lifetime(name: &Ident) -> TokenStream {
+    let mut lifetime = syn::Lifetime::new(&format!("'{name}"), name.span());
+    lifetime.set_span(name.span());
+    quote!(#lifetime)
+}
+
+pub(super) fn label_prefix(label: Option<&Ident>) -> Option<TokenStream> {
+    label.map(|label| {
+        let label = lifetime(label);
+        quote!(#label:)
+    })
+}
+
+impl Host<'_> {
+    pub(super) fn condition(&self, condition: &Condition) -> TokenStream {
+        match condition {
+            Condition::Value(condition) => self.expr(condition),
+            Condition::Let { variant, binding, scrutinee } => {
+                let lo = scrutinee.span.lo;
+                let value = self.expr(scrutinee);
+                let field = match binding {
+                    Some(local) => {
+                        let info = self.function.local(*local);
+                        let (name, mutable) = (&info.name, info.mutable.then(|| quote!(mut)));
+                        quote!((#mutable #name))
+                    }
+                    None if *variant == Variant::None => TokenStream::new(),
+                    None => quote!((_)),
+                };
+                let pattern = match variant {
+                    Variant::Some => quote_spanned!(lo=> ::core::option::Option::Some),
+                    Variant::None => quote_spanned!(lo=> ::core::option::Option::None),
+                    Variant::Ok => quote_spanned!(lo=> ::core::result::Result::Ok),
+                    Variant::Err => quote_spanned!(lo=> ::core::result::Result::Err),
+                };
+                quote_spanned!(lo=> let #pattern #field = #value)
+            }
+        }
+    }
+
+    pub(super) fn branch(
+        &self,
+        condition: &Condition,
+        then: &Block,
+        otherwise: Option<&Expr>,
+        discarded: bool,
+        at: SpanRange,
+    ) -> TokenStream {
+        let condition = self.condition(condition);
+        let (then, otherwise) = match discarded {
+            true => (self.discarded_block(then), otherwise.map(|otherwise| self.discarded(otherwise))),
+            false => (self.block(then), otherwise.map(|otherwise| self.expr(otherwise))),
+        };
+        // An `else if` may have grown braces of its own.
+        let otherwise = otherwise.map(|otherwise| quote_spanned!(at.lo=> else { #otherwise }));
+        quote_spanned!(at.lo=> if #condition #then #otherwise)
+    }
+
+    /// A loop's body, which starts with a tick.
+    fn loop_body(&self, body: &Block) -> TokenStream {
+        let inside = self.discarded_block(body);
+        let tick = private(SpanRange::at(body.span.lo), "tick", TokenStream::new());
+        braces(body.span, quote!(#tick; #inside))
+    }
+
+    pub(super) fn plain_loop(&self, label: Option<&Ident>, body: &Block, at: SpanRange) -> TokenStream {
+        let (label, body) = (label_prefix(label), self.loop_body(body));
+        quote_spanned!(at.lo=> #label loop #body)
+    }
+
+    pub(super) fn while_loop(
+        &self,
+        label: Option<&Ident>,
+        condition: &Condition,
+        body: &Block,
+        at: SpanRange,
+    ) -> TokenStream {
+        let (label, condition, body) = (label_prefix(label), self.condition(condition), self.loop_body(body));
+        quote_spanned!(at.lo=> #label while #condition #body)
+    }
+
+    pub(super) fn for_loop(
+        &self,
+        label: Option<&Ident>,
+        name: Option<(&Ident, bool)>,
+        range: &Range,
+        body: &Block,
+        at: SpanRange,
+    ) -> TokenStream {
+        let label = label_prefix(label);
+        let name = match name {
+            Some((name, mutable)) => {
+                let mutable = mutable.then(|| quote!(mut));
+                quote!(#mutable #name)
+            }
+            None => quote!(_),
+        };
+        let (range, body) = (self.range(range), self.loop_body(body));
+        quote_spanned!(at.lo=> #label for #name in #range #body)
+    }
+
+    fn range(&self, range: &Range) -> TokenStream {
+        let (start, end) = (self.expr(&range.start), self.expr(&range.end));
+        let lo = range.start.span.lo;
+        let mut out = match range.inclusive {
+            true => quote_spanned!(lo=> (#start..=#end)),
+            false => quote_spanned!(lo=> (#start..#end)),
+        };
+        if range.reversed {
+            out = quote_spanned!(lo=> #out.rev());
+        }
+        if let Some((step, _)) = &range.step {
+            let value = self.expr(step);
+            let step = private(step.span, "step", value);
+            out = quote_spanned!(lo=> #out.step_by(#step));
+        }
+        out
+    }
+
+    pub(super) fn labelled(&self, label: &Ident, block: TokenStream, at: SpanRange) -> TokenStream {
+        let label = lifetime(label);
+        quote_spanned!(at.lo=> #label: #block)
+    }
+
+    pub(super) fn jump(
+        &self,
+        keyword: &str,
+        label: Option<&Ident>,
+        value: Option<TokenStream>,
+        at: Span,
+    ) -> TokenStream {
+        let keyword = Ident::new(keyword, at);
+        let label = label.map(lifetime);
+        quote_spanned!(at=> #keyword #label #value)
+    }
+}

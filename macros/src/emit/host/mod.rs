@@ -1,0 +1,192 @@
+//! The host body: the user's function as ordinary Rust over the host API, with the user's spans, so that rustc's
+//! messages and the simulator's locations point into the user's source. rustc types it, and checks its moves; the
+//! simulator runs it.
+
+mod control;
+mod op;
+mod slots;
+mod value;
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
+
+pub(crate) use slots::declaration as slots_declaration;
+
+use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::ty::Kind;
+use crate::model::{Function, LocalId, Param, Segment, SiteId, SlotId};
+use crate::span::SpanRange;
+
+/// The label of the whole body: `return` leaves it.
+pub(crate) fn body_label() -> syn::Lifetime {
+    syn::Lifetime::new("'__phalanx_body", Span::call_site())
+}
+
+/// The body's statements and value. `pending` holds, for calls made while arrivals are pending, the groups they are
+/// of.
+pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>) -> TokenStream {
+    let host = Host { function, pending };
+    let body = match function.ret {
+        Some(_) => host.block(&function.body),
+        None => host.discarded_block(&function.body),
+    };
+    let label = body_label();
+    quote!(#label: #body)
+}
+
+struct Host<'f> {
+    function: &'f Function,
+    pending: &'f BTreeMap<u16, u8>,
+}
+
+/// `::phalanx::path(arguments)`, every token at the user's place: only then do rustc and `#[track_caller]` name it.
+fn call(at: SpanRange, path: &[&str], arguments: TokenStream) -> TokenStream {
+    let lo = at.lo;
+    let segments = path.iter().map(|segment| Ident::new(segment, lo));
+    let mut group = Group::new(Delimiter::Parenthesis, arguments);
+    group.set_span(at.hi);
+    let group = TokenTree::Group(group);
+    quote_spanned!(lo=> ::phalanx #(::#segments)* #group)
+}
+
+/// A name of generated code: placed where the user's is, but resolved apart from it, as kernels made by `macro_rules!`
+/// need.
+fn internal(name: &str, at: SpanRange) -> Ident {
+    Ident::new(name, at.lo.resolved_at(Span::call_site()))
+}
+
+/// A function of the private API.
+fn private(at: SpanRange, name: &str, arguments: TokenStream) -> TokenStream {
+    call(at, &["__private", name], arguments)
+}
+
+impl Host<'_> {
+    fn ident(&self, local: LocalId, at: SpanRange) -> Ident {
+        let name = &self.function.local(local).name;
+        let mut ident = name.clone();
+        ident.set_span(name.span().located_at(at.lo));
+        ident
+    }
+
+    fn slot(&self, slot: SlotId, at: SpanRange) -> TokenStream {
+        slots::place(slot, self.function.slots.len(), at)
+    }
+
+    /// Lets rustc write a value's type into a slot.
+    fn typed(&self, slot: SlotId, value: TokenStream, at: SpanRange) -> TokenStream {
+        let slot = self.slot(slot, at);
+        private(at, "typed", quote!(#slot, #value))
+    }
+
+    fn is_param(&self, local: LocalId) -> bool {
+        self.function.params.iter().any(|param: &Param| param.local == local)
+    }
+
+    /// A reference to a group or to memory.
+    fn borrowed(&self, expr: &Expr) -> TokenStream {
+        let value = self.expr(expr);
+        let lo = expr.span.lo;
+        match expr.kind {
+            // These parameters are references in the host body too.
+            ExprKind::Local(local) if self.is_param(local) && slots::is_reference(self.function, local) => value,
+            _ => quote_spanned!(lo=> &#value),
+        }
+    }
+
+    fn block(&self, block: &Block) -> TokenStream {
+        let statements = block.statements.iter().map(|statement| self.statement(statement));
+        let tail = block.tail.as_ref().map(|tail| self.expr(tail));
+        braces(block.span, quote!(#(#statements)* #tail))
+    }
+
+    /// A block whose value, if it has one, is `()` or not used.
+    fn discarded_block(&self, block: &Block) -> TokenStream {
+        let statements = block.statements.iter().map(|statement| self.statement(statement));
+        let tail = block.tail.as_ref().map(|tail| self.discarded(tail));
+        braces(block.span, quote!(#(#statements)* #tail))
+    }
+
+    fn statement(&self, statement: &Stmt) -> TokenStream {
+        match &statement.kind {
+            StmtKind::Let { local, ty, init } => {
+                self.declare(*local, ty.as_ref().map(|ty| &ty.tokens), init.as_ref(), statement.span)
+            }
+            StmtKind::Discard(expr) => {
+                let value = self.expr(expr);
+                quote_spanned!(statement.span.lo=> let _ = #value;)
+            }
+            StmtKind::Expr(expr) => {
+                let value = self.discarded(expr);
+                quote!(#value;)
+            }
+            StmtKind::Item(item) => item.clone(),
+        }
+    }
+
+    fn declare(&self, local: LocalId, ty: Option<&TokenStream>, init: Option<&Expr>, at: SpanRange) -> TokenStream {
+        let info = self.function.local(local);
+        let (name, lo) = (&info.name, at.lo);
+        let mutable = info.mutable.then(|| quote_spanned!(lo=> mut));
+        let ty = ty.filter(|ty| !ty.is_empty()).map(|ty| quote_spanned!(lo=> : #ty));
+        let init = init.map(|init| {
+            let value = self.expr(init);
+            quote_spanned!(lo=> = #value)
+        });
+        // A slot that a token's local does not fill.
+        let unused = info.slot.filter(|_| info.kind != Kind::Value).map(|slot| {
+            let slot = self.slot(slot, at);
+            quote!(::phalanx::__private::unused(#slot);)
+        });
+        quote_spanned!(lo=> #unused let #mutable #name #ty #init;)
+    }
+
+    /// An expression as a statement: the slot for its value stays empty.
+    fn discarded(&self, expr: &Expr) -> TokenStream {
+        let slot = match &expr.kind {
+            ExprKind::If { slot, .. } | ExprKind::Loop { slot, .. } | ExprKind::Labelled { slot, .. } => *slot,
+            _ => None,
+        };
+        let value = match &expr.kind {
+            ExprKind::If { condition, then, otherwise, .. } => {
+                self.branch(condition, then, otherwise.as_deref(), true, expr.span)
+            }
+            ExprKind::Loop { id: _, label, body, .. } => self.plain_loop(label.as_ref(), body, expr.span),
+            ExprKind::Labelled { label, block, .. } => self.labelled(label, self.discarded_block(block), expr.span),
+            ExprKind::Block(block) => self.discarded_block(block),
+            ExprKind::Unsafe(block) => {
+                let block = self.discarded_block(block);
+                quote_spanned!(expr.span.lo=> unsafe #block)
+            }
+            _ => self.expr(expr),
+        };
+        match slot {
+            Some(slot) => {
+                let slot = self.slot(slot, expr.span);
+                quote!({ ::phalanx::__private::unused(#slot); #value })
+            }
+            None => value,
+        }
+    }
+
+    /// The message of an assertion as data.
+    fn message(&self, site: SiteId) -> TokenStream {
+        segments(&self.function.sites[usize::from(site.0)].message)
+    }
+}
+
+/// A message as an expression of type `&'static [Segment]`.
+pub(super) fn segments(message: &[Segment]) -> TokenStream {
+    let segments = message.iter().map(|segment| match segment {
+        Segment::Text(text) => quote!(::phalanx::__private::Segment::Text(#text)),
+        Segment::Value => quote!(::phalanx::__private::Segment::Value),
+    });
+    quote!(&[#(#segments),*])
+}
+
+fn braces(at: SpanRange, inside: TokenStream) -> TokenStream {
+    let mut group = Group::new(Delimiter::Brace, inside);
+    group.set_span(at.hi);
+    TokenTree::Group(group).into()
+}

@@ -1,0 +1,56 @@
+//! Slots as a nest of tuples of eight, so that there may be any number of them.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::internal;
+use crate::model::ty::{Kind, ParamType};
+use crate::model::{Function, LocalId, SlotId, SlotUse};
+use crate::span::SpanRange;
+
+const WIDTH: usize = 8;
+
+/// Levels of tuples that hold `count` slots.
+fn depth(count: usize) -> u32 {
+    (1..).find(|depth| count <= WIDTH.pow(*depth)).unwrap_or(1)
+}
+
+/// `&__phalanx_slots.1.7`
+pub(super) fn place(slot: SlotId, count: usize, at: SpanRange) -> TokenStream {
+    let (slots, span) = (internal("__phalanx_slots", at), at.lo);
+    let fields = (0..depth(count)).rev().map(|level| {
+        let mut field = Literal::usize_unsuffixed(usize::from(slot.0) / WIDTH.pow(level) % WIDTH);
+        field.set_span(span);
+        field
+    });
+    quote_spanned!(span=> &#slots #(.#fields)*)
+}
+
+/// The value of all slots, fresh.
+pub(crate) fn declaration(slots: &[SlotUse]) -> TokenStream {
+    nest(slots, depth(slots.len()))
+}
+
+fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
+    if depth == 0 {
+        return match slots.first() {
+            Some(SlotUse::Callee) => quote!(::phalanx::__private::Callee::new()),
+            Some(SlotUse::Type) | None => quote!(::phalanx::__private::Tag::new()),
+        };
+    }
+    let parts = slots.chunks(WIDTH.pow(depth - 1)).map(|chunk| nest(chunk, depth - 1));
+    quote!((#(#parts,)*))
+}
+
+/// Whether a parameter is a reference in the host body too.
+pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
+    let param = function.params.iter().find(|param| param.local == local);
+    match param.map(|param| &param.ty) {
+        Some(ParamType::Group(_) | ParamType::Reference { .. }) => true,
+        // Remote memory goes by value unless it was written with `&`.
+        Some(ParamType::Memory { by_reference, .. }) => *by_reference,
+        Some(ParamType::Value(_) | ParamType::Slice { .. }) | None => {
+            matches!(function.kind(local), Kind::Reference { .. })
+        }
+    }
+}

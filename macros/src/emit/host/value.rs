@@ -1,0 +1,343 @@
+//! Expressions. Arithmetic goes through functions that mean the same in every build profile; comparisons, bit
+//! operations and casts are Rust's own.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::{Host, body_label, internal, private};
+use crate::model::effect::effect;
+use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::op::Effect;
+use crate::model::ty::Kind;
+use crate::span::SpanRange;
+
+impl Host<'_> {
+    pub(super) fn expr(&self, expr: &Expr) -> TokenStream {
+        let at = expr.span;
+        let lo = at.lo;
+        match &expr.kind {
+            ExprKind::Error => quote!(()),
+            ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty } => self.literal(digits, *ty, false, at),
+            ExprKind::Bool(value) => quote_spanned!(lo=> #value),
+            ExprKind::Local(local) => {
+                let ident = self.ident(*local, at);
+                quote!(#ident)
+            }
+            ExprKind::Constant(value) => {
+                let tokens = &self.function.values[usize::from(value.0)].tokens;
+                quote!(#tokens)
+            }
+            ExprKind::Unary(op, value) => self.unary(*op, value, at),
+            ExprKind::Binary { op, left, right, .. } => {
+                let (left, right) = (self.expr(left), self.expr(right));
+                binary(*op, left, right, at)
+            }
+            ExprKind::Cast(value, ty) => {
+                let (value, ty) = (self.expr(value), &ty.tokens);
+                quote_spanned!(lo=> ((#value) as #ty))
+            }
+            ExprKind::Index { base, index, .. } => match base.gives {
+                Kind::Memory(_) => {
+                    let (base, index) = (self.borrowed(base), self.expr(index));
+                    private(at, "load", quote!(#base, #index))
+                }
+                _ => {
+                    let place = self.element("element", base, index, at);
+                    quote_spanned!(lo=> *#place)
+                }
+            },
+            ExprKind::UncheckedPlace { base, index } => {
+                let (base, index) = (self.borrowed(base), self.expr(index));
+                private(at, "load_unchecked", quote!(#base, #index))
+            }
+            ExprKind::Deref(target) => {
+                let target = self.expr(target);
+                quote_spanned!(lo=> *#target)
+            }
+            ExprKind::Axis(base, axis) => {
+                let base = self.expr(base);
+                let axis = proc_macro2::Ident::new(&axis.to_string(), at.hi);
+                quote_spanned!(lo=> #base.#axis)
+            }
+            ExprKind::Borrow { mutable, target } => {
+                let target = self.expr(target);
+                let mutable = mutable.then(|| quote_spanned!(lo=> mut));
+                quote_spanned!(lo=> &#mutable #target)
+            }
+            ExprKind::Array { elements, slot } => {
+                let elements = elements.iter().map(|element| self.expr(element));
+                self.typed(*slot, quote_spanned!(lo=> [#(#elements),*]), at)
+            }
+            ExprKind::Repeat { element, length, slot } => {
+                let element = self.expr(element);
+                self.typed(*slot, quote_spanned!(lo=> [#element; #length]), at)
+            }
+            ExprKind::Op { op, operands, types, .. } => self.op(*op, operands, types.as_ref(), at),
+            ExprKind::Method { method, operands, .. } => {
+                let operands = operands.iter().map(|operand| self.expr(operand));
+                private(at, method.name, quote!(#(#operands),*))
+            }
+            ExprKind::Call { path, slot, arguments, .. } => self.device_call(path, *slot, arguments, expr),
+            ExprKind::Block(block) => self.block(block),
+            ExprKind::Unsafe(block) => {
+                let block = self.block(block);
+                quote_spanned!(lo=> unsafe #block)
+            }
+            ExprKind::Labelled { label, block, slot, .. } => {
+                let value = self.labelled(label, self.block(block), at);
+                self.with_slot(*slot, value, at)
+            }
+            ExprKind::If { condition, then, otherwise, slot } => {
+                let discarded = expr.gives == Kind::Unit;
+                let value = self.branch(condition, then, otherwise.as_deref(), discarded, at);
+                self.with_slot(*slot, value, at)
+            }
+            ExprKind::Loop { label, body, slot, .. } => {
+                let value = self.plain_loop(label.as_ref(), body, at);
+                self.with_slot(*slot, value, at)
+            }
+            ExprKind::While { label, condition, body, .. } => self.while_loop(label.as_ref(), condition, body, at),
+            ExprKind::For { label, local, range, body, .. } => {
+                let name = local.map(|local| self.function.local(local)).map(|local| (&local.name, local.mutable));
+                self.for_loop(label.as_ref(), name, range, body, at)
+            }
+            ExprKind::Assign(place, value) => self.assign(place, value, at),
+            ExprKind::AssignOp { op, place, value, .. } => self.assign_op(*op, place, value, at),
+            ExprKind::Break { label, value, .. } => {
+                let value = value.as_ref().map(|value| self.expr(value));
+                self.jump("break", label.as_ref(), value, lo)
+            }
+            ExprKind::Continue { label, .. } => self.jump("continue", label.as_ref(), None, lo),
+            ExprKind::Return(value) => {
+                let label = body_label();
+                let value = value.as_ref().map(|value| self.expr(value));
+                quote_spanned!(lo=> break #label #value)
+            }
+            ExprKind::Assert { condition, values, site, show_sides } => {
+                self.assert(condition, values, self.message(*site), *show_sides, at)
+            }
+            ExprKind::Panic { values, site } => {
+                let values = self.scalars(values);
+                let message = self.message(*site);
+                private(at, "fail_panic", quote!(#message, &[#(#values),*]))
+            }
+        }
+    }
+
+    fn with_slot(&self, slot: Option<crate::model::SlotId>, value: TokenStream, at: SpanRange) -> TokenStream {
+        match slot {
+            Some(slot) => self.typed(slot, value, at),
+            None => value,
+        }
+    }
+
+    fn literal(&self, digits: &str, ty: LiteralType, negated: bool, at: SpanRange) -> TokenStream {
+        let (suffix, slot) = match ty {
+            LiteralType::Beside => ("", None),
+            LiteralType::Suffix(suffix) => (suffix, None),
+            LiteralType::Slot(slot) => ("", Some(slot)),
+        };
+        // The digits come from a literal that rustc has read.
+        let mut literal: Literal = format!("{digits}{suffix}").parse().unwrap_or_else(|_| Literal::u8_unsuffixed(0));
+        literal.set_span(at.lo);
+        let minus = negated.then(|| quote_spanned!(at.lo=> -));
+        let value = quote!(#minus #literal);
+        match slot {
+            Some(slot) => self.typed(slot, value, at),
+            None => value,
+        }
+    }
+
+    fn unary(&self, op: UnaryOp, value: &Expr, at: SpanRange) -> TokenStream {
+        match (op, &value.kind) {
+            (UnaryOp::Not, _) => {
+                let value = self.expr(value);
+                quote_spanned!(at.lo=> (!(#value)))
+            }
+            // The lowest integer is written with a minus: one literal.
+            (UnaryOp::Neg, ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty }) => {
+                self.literal(digits, *ty, true, at)
+            }
+            (UnaryOp::Neg, _) => {
+                let value = self.expr(value);
+                private(at, "neg", value)
+            }
+        }
+    }
+
+    /// A reference to an element of a local array, through as many dimensions as there are.
+    fn element(&self, function: &str, base: &Expr, index: &Expr, at: SpanRange) -> TokenStream {
+        let lo = base.span.lo;
+        let borrow = if function == "element" { quote_spanned!(lo=> &) } else { quote_spanned!(lo=> &mut) };
+        let base = match &base.kind {
+            ExprKind::Index { base: outer, index: outer_index, .. }
+                if base.gives == Kind::Value && !matches!(outer.gives, Kind::Memory(_)) =>
+            {
+                self.element(function, outer, outer_index, base.span)
+            }
+            _ => {
+                let base = self.expr(base);
+                quote_spanned!(lo=> #borrow #base)
+            }
+        };
+        let index = self.expr(index);
+        private(at, function, quote!(#base, #index))
+    }
+
+    fn assign(&self, place: &Expr, value: &Expr, at: SpanRange) -> TokenStream {
+        let lo = at.lo;
+        let (memory, order_matters) = (memory_place(place), self.order_matters(place, value));
+        let new = match &place.kind {
+            ExprKind::Local(local) => match self.function.local(*local) {
+                info if info.kind == Kind::Value && info.slot.is_some() => {
+                    info.slot.map(|slot| self.typed(slot, self.expr(value), value.span))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let new = new.unwrap_or_else(|| self.expr(value));
+        let Some((store, base, index)) = memory else {
+            let place = self.place(place);
+            return quote_spanned!(lo=> #place = #new);
+        };
+        let (base, index) = (self.borrowed(base), self.expr(index));
+        if !order_matters {
+            return private(at, store, quote!(#base, #index, #new));
+        }
+        let name = internal("__phalanx_value", value.span);
+        let store = private(at, store, quote!(#base, #index, #name));
+        quote_spanned!(lo=> match #new { #name => #store })
+    }
+
+    fn assign_op(&self, op: BinaryOp, place: &Expr, value: &Expr, at: SpanRange) -> TokenStream {
+        let lo = at.lo;
+        let (old, new) = (internal("__phalanx_old", place.span), internal("__phalanx_value", value.span));
+        let result = binary(op, quote!(#old), quote!(#new), at);
+        let change = self.expr(value);
+        let Some((store, base, index)) = memory_place(place) else {
+            if let (ExprKind::Local(_), false) = (&place.kind, self.order_matters(place, value)) {
+                let place = self.place(place);
+                let result = binary(op, quote!(#place), change, at);
+                return quote_spanned!(lo=> #place = #result);
+            }
+            let reference = match &place.kind {
+                ExprKind::Index { base, index, .. } => self.element("element_mut", base, index, place.span),
+                _ => {
+                    let place = self.place(place);
+                    quote_spanned!(lo=> &mut #place)
+                }
+            };
+            // The value first, as Rust does for numbers; then the place.
+            let target = internal("__phalanx_place", place.span);
+            return quote_spanned!(lo=> match #change { #new => match #reference { #target => {
+                let #old = *#target;
+                *#target = #result;
+            } } });
+        };
+        let update = if store == "store" { "update" } else { "update_unchecked" };
+        let (base, index) = (self.borrowed(base), self.expr(index));
+        let closure = quote_spanned!(lo=> |#old, #new| #result);
+        if !self.order_matters(place, value) {
+            return private(at, update, quote!(#base, #index, #change, #closure));
+        }
+        let held = internal("__phalanx_change", value.span);
+        let update = private(at, update, quote!(#base, #index, #held, #closure));
+        quote_spanned!(lo=> match #change { #held => #update })
+    }
+
+    /// Whether evaluating the place before the value could be seen.
+    fn order_matters(&self, place: &Expr, value: &Expr) -> bool {
+        let index = match &place.kind {
+            ExprKind::Index { index, .. } | ExprKind::UncheckedPlace { index, .. } => effect(self.function, index),
+            _ => Effect::Reads,
+        };
+        let value = effect(self.function, value);
+        index == Effect::Changes || (value == Effect::Changes && index != Effect::Pure)
+    }
+
+    /// A place that is not memory: a local, what a reference refers to, an element of a local array.
+    fn place(&self, place: &Expr) -> TokenStream {
+        match &place.kind {
+            ExprKind::Index { base, index, .. } => {
+                let element = self.element("element_mut", base, index, place.span);
+                quote_spanned!(place.span.lo=> *#element)
+            }
+            _ => self.expr(place),
+        }
+    }
+
+    fn scalars<'e>(&'e self, values: &'e [Expr]) -> impl Iterator<Item = TokenStream> + 'e {
+        values.iter().map(|value| private(value.span, "scalar", self.expr(value)))
+    }
+
+    fn assert(
+        &self,
+        condition: &Expr,
+        values: &[Expr],
+        message: TokenStream,
+        show_sides: bool,
+        at: SpanRange,
+    ) -> TokenStream {
+        let lo = at.lo;
+        if let (true, ExprKind::Binary { op, left, right, .. }) = (show_sides, &condition.kind) {
+            let (left_value, right_value) = (self.expr(left), self.expr(right));
+            let compare = binary(*op, quote!(__phalanx_left), quote!(__phalanx_right), condition.span);
+            let fail = private(
+                at,
+                "fail_assertion",
+                quote!(#message, &[
+                    ::phalanx::__private::scalar(__phalanx_left), ::phalanx::__private::scalar(__phalanx_right)
+                ]),
+            );
+            return quote_spanned!(lo=> match (#left_value, #right_value) {
+                (__phalanx_left, __phalanx_right) => if !(#compare) { #fail }
+            });
+        }
+        let condition = self.expr(condition);
+        let values = self.scalars(values);
+        let fail = private(at, "fail_assertion", quote!(#message, &[#(#values),*]));
+        quote_spanned!(lo=> if !(#condition) { #fail })
+    }
+}
+
+/// The function that stores to a place in memory, with the memory and the index.
+fn memory_place(place: &Expr) -> Option<(&'static str, &Expr, &Expr)> {
+    match &place.kind {
+        ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Memory(_)) => Some(("store", base, index)),
+        ExprKind::UncheckedPlace { base, index } => Some(("store_unchecked", base, index)),
+        _ => None,
+    }
+}
+
+fn binary(op: BinaryOp, left: TokenStream, right: TokenStream, at: SpanRange) -> TokenStream {
+    let function = match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "sub",
+        BinaryOp::Mul => "mul",
+        BinaryOp::Div => "div",
+        BinaryOp::Rem => "rem",
+        BinaryOp::Shl => "shl",
+        BinaryOp::Shr => "shr",
+        BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::Eq
+        | BinaryOp::Ne
+        | BinaryOp::Lt
+        | BinaryOp::Le
+        | BinaryOp::Gt
+        | BinaryOp::Ge
+        | BinaryOp::And
+        | BinaryOp::Or => {
+            let symbol: TokenStream = op.symbol().parse().unwrap_or_default();
+            let symbol = symbol.into_iter().map(|mut tree| {
+                tree.set_span(at.lo);
+                tree
+            });
+            let symbol: TokenStream = symbol.collect();
+            return quote_spanned!(at.lo=> ((#left) #symbol (#right)));
+        }
+    };
+    private(at, function, quote!(#left, #right))
+}

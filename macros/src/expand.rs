@@ -1,0 +1,51 @@
+//! The pipeline, on one screen: parse -> model -> check -> emit. Parser and checks both report before the one gate, so
+//! that a compile shows all that is wrong.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ItemFn;
+
+use crate::check;
+use crate::diag::{Diags, Reported};
+use crate::emit;
+use crate::messages;
+use crate::model::{Function, Role};
+use crate::parse;
+use crate::span::SpanRange;
+
+/// `#[cluster_kernel(options)] item`
+pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::default();
+    let options = parse::attribute::kernel_options(options, &mut diags);
+    expand(item, Role::Kernel(options), "cluster_kernel", diags)
+}
+
+/// `#[device] item`
+pub(crate) fn device(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::default();
+    if !options.is_empty() {
+        diags.push(messages::device_takes_no_options(SpanRange::of(&options)));
+    }
+    expand(item, Role::Device, "device", diags)
+}
+
+fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> TokenStream {
+    let Ok(parsed) = syn::parse2::<ItemFn>(item.clone()) else {
+        diags.push(messages::not_a_function(SpanRange::of(&item), attribute));
+        let errors = diags.into_tokens();
+        return quote!(#errors #item);
+    };
+    let function = parse::function(&parsed, role, &mut diags);
+    match generate(&function, &mut diags) {
+        Ok(items) => items,
+        Err(Reported) => {
+            let (errors, stub) = (diags.into_tokens(), emit::stub(&function));
+            quote!(#errors #stub)
+        }
+    }
+}
+
+fn generate(function: &Function, diags: &mut Diags) -> Result<TokenStream, Reported> {
+    let checked = check::run(function, diags)?;
+    Ok(emit::items(&checked))
+}

@@ -1,0 +1,406 @@
+//! Every sentence that a user can see, one function a fault, named after what is wrong. Lower case, no full stop,
+//! code in backticks; each carries the name of its rule. The rules about tokens are those of `docs/rules.md`.
+
+use crate::diag::Diag;
+use crate::model::op::{ATOMIC_METHODS, VALUE_METHODS};
+use crate::model::ty::{Group, Kind, SCALARS};
+use crate::span::SpanRange;
+
+fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+// The attribute.
+
+pub(crate) fn unknown_option(at: SpanRange, name: &str, known: &[&str]) -> Diag {
+    Diag::new("attribute_option", at, format!("unknown option `{name}`"))
+        .help(format!("the options are {}", list(known.iter().copied())))
+}
+
+pub(crate) fn repeated_option(at: SpanRange, name: &str) -> Diag {
+    Diag::new("attribute_option", at, format!("option `{name}` is given twice"))
+}
+
+pub(crate) fn malformed_option(at: SpanRange, name: &str, form: &str) -> Diag {
+    Diag::new("attribute_option", at, format!("option `{name}` is written `{form}`"))
+}
+
+pub(crate) fn device_takes_no_options(at: SpanRange) -> Diag {
+    Diag::new("attribute_option", at, "`#[device]` takes no options")
+}
+
+pub(crate) fn zero_extent(at: SpanRange, name: &str) -> Diag {
+    Diag::new("launch_limit", at, format!("`{name}` has an extent of 0")).help("every extent is at least 1")
+}
+
+pub(crate) fn cluster_too_large(at: SpanRange, blocks: u64) -> Diag {
+    Diag::new("launch_limit", at, format!("a cluster of {blocks} blocks: no device has clusters of more than 16"))
+}
+
+pub(crate) fn cluster_not_portable(at: SpanRange, blocks: u64) -> Diag {
+    Diag::new("launch_limit", at, format!("a cluster of {blocks} blocks: more than 8 do not run on every device"))
+        .help("add `non_portable` to the attribute to ask for up to 16")
+}
+
+pub(crate) fn block_too_large(at: SpanRange, threads: u64) -> Diag {
+    Diag::new("launch_limit", at, format!("a block of {threads} threads: no device has blocks of more than 1024"))
+}
+
+pub(crate) fn block_too_deep(at: SpanRange, z: u32) -> Diag {
+    Diag::new("launch_limit", at, format!("a block of depth {z}: no device has blocks deeper than 64"))
+}
+
+pub(crate) fn not_a_function(at: SpanRange, attribute: &str) -> Diag {
+    Diag::new("attribute_target", at, format!("`#[{attribute}]` goes on a function"))
+}
+
+// Signatures.
+
+pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
+    Diag::new("unsupported_signature", at, format!("a kernel or device function cannot be {what}"))
+}
+
+pub(crate) fn receiver(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "methods are not supported")
+        .help("write a free function, and pass what it needs as parameters")
+}
+
+pub(crate) fn lifetime_parameter(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "lifetime parameters are not supported")
+        .help("leave lifetimes out: every reference parameter lives for the whole call")
+}
+
+pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "`impl Trait` parameters are not supported")
+}
+
+pub(crate) fn parameter_pattern(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "a parameter is a name")
+        .help("take the value under one name and bind its parts with `let`")
+}
+
+pub(crate) fn kernel_parameter(at: SpanRange) -> Diag {
+    Diag::new("kernel_parameter", at, "a kernel takes slices and scalars only")
+        .help("`&[T]` is read-only global memory, `&mut [T]` is global memory that the whole grid shares, scalars go by value; groups and shared memory come from `this_cluster()`, `shared_array()` and their like")
+}
+
+pub(crate) fn kernel_result(at: SpanRange) -> Diag {
+    Diag::new("kernel_result", at, "a kernel returns nothing").help("write results through a `&mut [T]` parameter")
+}
+
+pub(crate) fn device_type_parameter(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "device functions are not generic yet")
+        .help("write the function for the types that the kernel uses")
+}
+
+pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
+    Diag::new("unsupported_type", at, "this type is not part of the kernel language")
+        .help(format!("there are {}, arrays of them, and `ArrivalToken<Cluster>` and its like", list(SCALARS)))
+}
+
+pub(crate) fn group_by_value(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_type", at, format!("`{name}` is passed by reference")).help(format!("write `&{name}`"))
+}
+
+// Syntax.
+
+pub(crate) fn unsupported_syntax(at: SpanRange, what: &str) -> Diag {
+    Diag::new("unsupported_syntax", at, format!("{what} not part of the kernel language"))
+}
+
+pub(crate) fn statement_attribute(at: SpanRange) -> Diag {
+    Diag::new("unsupported_syntax", at, "attributes inside a body are not part of the kernel language")
+        .help("put the attribute on the function")
+}
+
+pub(crate) fn nested_item(at: SpanRange) -> Diag {
+    Diag::new("unsupported_syntax", at, "an item in an inner block is not part of the kernel language")
+        .help("move it to the top of the function")
+}
+
+pub(crate) fn unbound_shared_array(at: SpanRange) -> Diag {
+    Diag::new("unbound_shared_array", at, "a shared array needs a name")
+        .help("bind it first: `let array = shared_array::<T, N>();`")
+}
+
+pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
+    Diag::new("unsupported_pattern", at, "this pattern is not part of the kernel language").help(
+        "`let` and `for` bind one name or `_`; `if let` and `while let` match `Some(x)`, `None`, `Ok(x)` and `Err(x)`",
+    )
+}
+
+pub(crate) fn loop_range(at: SpanRange) -> Diag {
+    Diag::new("unsupported_loop", at, "`for` goes over a range")
+        .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed")
+}
+
+pub(crate) fn borrow(at: SpanRange) -> Diag {
+    Diag::new("unsupported_borrow", at, "`&` stands only before an argument")
+        .help("pass `&group`, `&array` or `&mut local` directly to the function that takes it")
+}
+
+pub(crate) fn reference_local(at: SpanRange) -> Diag {
+    Diag::new("unsupported_borrow", at, "a local cannot hold a reference").help("copy the value: `let x = *reference;`")
+}
+
+pub(crate) fn borrow_target(at: SpanRange) -> Diag {
+    Diag::new("unsupported_borrow", at, "only a local variable can be passed by reference")
+        .help("bind the value with `let` first")
+}
+
+pub(crate) fn deref(at: SpanRange) -> Diag {
+    Diag::new("unsupported_borrow", at, "`*` reads through a reference parameter or `get_unchecked`")
+}
+
+pub(crate) fn literal(at: SpanRange) -> Diag {
+    Diag::new("unsupported_literal", at, "this literal is not part of the kernel language")
+        .help("there are integers, floats, `true` and `false`")
+}
+
+pub(crate) fn literal_suffix(at: SpanRange, suffix: &str) -> Diag {
+    Diag::new("unsupported_literal", at, format!("unknown suffix `{suffix}`"))
+        .help(format!("the types are {}", list(SCALARS)))
+}
+
+pub(crate) fn assignment_target(at: SpanRange) -> Diag {
+    Diag::new("assignment_target", at, "this cannot be assigned to")
+        .help("assign to a local, to `memory[i]`, or through a `&mut` parameter")
+}
+
+pub(crate) fn read_only_memory(at: SpanRange) -> Diag {
+    Diag::new("read_only_memory", at, "this memory is read-only")
+        .help("declare the parameter as `&mut [T]` to write to it")
+}
+
+pub(crate) fn not_indexable(at: SpanRange, kind: Kind) -> Diag {
+    Diag::new("not_indexable", at, format!("{} cannot be indexed", kind.noun()))
+}
+
+pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {
+    Diag::new("unknown_label", at, format!("no enclosing loop or block is labelled `'{label}`"))
+}
+
+pub(crate) fn outside_loop(at: SpanRange, keyword: &str) -> Diag {
+    Diag::new("outside_loop", at, format!("`{keyword}` outside of a loop"))
+}
+
+pub(crate) fn reserved_name(at: SpanRange, name: &str) -> Diag {
+    Diag::new("reserved_name", at, format!("names that start with `__phalanx` are reserved: `{name}`"))
+}
+
+// Names and calls.
+
+pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
+    let known = match kind {
+        Kind::Group(group) => group_methods(group),
+        Kind::Memory(_) => list(["len", "atomic", "get_unchecked", "get_unchecked_mut"]),
+        Kind::OptionalToken(_) => list(["is_some", "is_none", "take"]),
+        Kind::Exchange => list(["is_ok", "is_err"]),
+        Kind::Token(_) => "a token has no methods: pass it to `barrier_wait`".into(),
+        Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Extent | Kind::Unit | Kind::Never => {
+            list(VALUE_METHODS.iter().map(|method| method.name).chain(["len"]))
+        }
+    };
+    Diag::new("unknown_method", at, format!("{} has no method `{name}` in a kernel", kind.noun()))
+        .help(format!("there are {known}"))
+}
+
+fn group_methods(group: Group) -> String {
+    let queries = group.queries().iter().map(|query| query.name);
+    let barrier = ["sync", "barrier_arrive", "barrier_wait"];
+    match group {
+        Group::ThreadBlock => list(barrier.into_iter().chain(queries)),
+        Group::Cluster => list(barrier.into_iter().chain(["map_shared_rank", "query_shared_rank"]).chain(queries)),
+        Group::Grid => list(queries),
+    }
+}
+
+pub(crate) fn unknown_atomic(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unknown_method", at, format!("an atomic has no method `{name}`"))
+        .help(format!("there are {}", list(ATOMIC_METHODS.iter().map(|method| method.name))))
+}
+
+pub(crate) fn atomic_alone(at: SpanRange) -> Diag {
+    Diag::new("atomic_use", at, "`atomic(i)` is followed by the operation")
+        .help("write `memory.atomic(i).fetch_add(1, Relaxed)`")
+}
+
+pub(crate) fn atomic_ordering(at: SpanRange) -> Diag {
+    Diag::new("atomic_ordering", at, "atomics are relaxed so far").help("write `Relaxed`")
+}
+
+pub(crate) fn argument_count(at: SpanRange, name: &str, expected: usize, found: usize) -> Diag {
+    Diag::new("argument_count", at, format!("`{name}` takes {expected} argument(s), {found} given"))
+}
+
+pub(crate) fn turbofish(at: SpanRange, name: &str, form: &str) -> Diag {
+    Diag::new("type_arguments", at, format!("`{name}` is written `{form}`"))
+}
+
+pub(crate) fn not_a_path(at: SpanRange) -> Diag {
+    Diag::new("unsupported_call", at, "only a function's path can be called")
+        .help("mark the function with `#[device]` and call it by name")
+}
+
+pub(crate) fn unknown_macro(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unknown_macro", at, format!("`{name}!` is not part of the kernel language"))
+        .help("there are `assert!` and `panic!`")
+}
+
+pub(crate) fn format_string(at: SpanRange, why: &str) -> Diag {
+    Diag::new("format_string", at, format!("this message cannot be formatted: {why}"))
+        .help("use `{}` or `{name}` for each value")
+}
+
+pub(crate) fn too_many_values(at: SpanRange) -> Diag {
+    Diag::new("format_string", at, "a message shows at most 4 values")
+}
+
+pub(crate) fn wrong_kind(at: SpanRange, expected: &str, found: Kind) -> Diag {
+    Diag::new("wrong_kind", at, format!("expected {expected}, found {}", found.noun()))
+}
+
+pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
+    wrong_kind(at, "an `ArrivalToken`", found).help(
+        "a token that a device function returned is bound with its type: `let token: ArrivalToken<Cluster> = ...`",
+    )
+}
+
+pub(crate) fn shared_address(at: SpanRange) -> Diag {
+    Diag::new("wrong_kind", at, "expected shared memory by reference")
+        .help("write `cluster.map_shared_rank(&array, rank)`")
+}
+
+pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
+    Diag::new("wrong_kind", at, format!("{} is not a number or a truth value", found.noun()))
+}
+
+pub(crate) fn group_memory_copy(at: SpanRange, kind: Kind) -> Diag {
+    Diag::new("unsupported_syntax", at, format!("{} cannot be a value of a block or an `if`", kind.noun()))
+        .help("use it under the name that it was bound to")
+}
+
+// Tokens (CUDA C++ Programming Guide 11.6.1.1).
+
+/// How a token is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Loss {
+    /// The statement's value is not used.
+    Unused,
+    /// `let _ =`
+    Discarded,
+    Overwritten,
+    EndOfScope,
+    Return,
+    Break,
+    Continue,
+}
+
+/// Where a token comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Arrival,
+    /// A device function returned it.
+    Call,
+    /// It was passed in.
+    Parameter,
+}
+
+/// `losses`: how, where, and the name of the variable.
+pub(crate) fn token_never_waited(
+    arrival: SpanRange,
+    group: Group,
+    origin: Origin,
+    losses: &[(Loss, SpanRange, Option<String>)],
+) -> Diag {
+    let noun = group.noun();
+    let what = match origin {
+        Origin::Arrival => format!("this arrival of the {noun}"),
+        Origin::Call => format!("the arrival of the {noun} that this call returns the token of"),
+        Origin::Parameter => format!("the arrival of the {noun} that this token is of"),
+    };
+    let mut diag = Diag::new("token_never_waited", arrival, format!("{what} is not waited for on every path"));
+    let mut waited = None;
+    for (how, at, name) in losses {
+        let token = name.as_ref().map_or("the token".to_string(), |name| format!("`{name}`"));
+        waited = waited.or(name.as_deref());
+        diag = diag.note(
+            *at,
+            match how {
+                Loss::Unused => "the token is dropped at once: nothing holds it".to_string(),
+                Loss::Discarded => "`_` drops the token at once".to_string(),
+                Loss::Overwritten => format!("{token} is overwritten while it holds the token"),
+                Loss::EndOfScope => format!("{token} may still hold the token here, where its scope ends"),
+                Loss::Return => format!("{token} may still hold the token at this `return`"),
+                Loss::Break => format!("{token} may still hold the token at this `break`"),
+                Loss::Continue => format!("{token} may still hold the token at this `continue`"),
+            },
+        );
+    }
+    let group = short(group);
+    diag.help(match waited {
+        Some(name) => format!("call `{group}.barrier_wait({name})` on every path before that"),
+        None => {
+            format!("bind the token and wait: `let token = {group}.barrier_arrive(); ... {group}.barrier_wait(token);`")
+        }
+    })
+}
+
+pub(crate) fn arrive_while_pending(at: SpanRange, group: Group, pending: SpanRange, origin: Origin) -> Diag {
+    Diag::new(
+        "arrive_while_pending",
+        at,
+        format!("a second arrival of the {} before the first was waited for", group.noun()),
+    )
+    .note(
+        pending,
+        match origin {
+            Origin::Arrival => "the first arrival is here, and its token is still held",
+            Origin::Call => "this call returned the token of the first arrival, which is still held",
+            Origin::Parameter => "this parameter is the token of the first arrival, and is still held",
+        },
+    )
+    .help(format!("a thread arrives once a phase: call `{}.barrier_wait` with the first token before", short(group)))
+}
+
+pub(crate) fn collective_while_pending(
+    at: SpanRange,
+    what: &str,
+    group: Group,
+    pending: Group,
+    arrival: SpanRange,
+) -> Diag {
+    let diag = Diag::new(
+        "collective_while_pending",
+        at,
+        format!(
+            "`{what}` is a collective of the {} while an arrival of the {} is pending",
+            group.noun(),
+            pending.noun()
+        ),
+    )
+    .note(arrival, "the token comes from here, and is still held");
+    if group == pending {
+        diag.help("wait with the token first: between arrive and wait, a group's other collectives are undefined")
+    } else {
+        diag.help(format!("wait with the token first: the {} contains the {}", group.noun(), pending.noun()))
+    }
+}
+
+pub(crate) fn token_escapes(at: SpanRange, whereto: &str) -> Diag {
+    Diag::new(
+        "token_escapes",
+        at,
+        format!("an arrival token cannot be put into {whereto}, where it cannot be followed"),
+    )
+    .help("keep tokens in local variables or `Option`s, one a variable")
+}
+
+/// A usual name for a value of this group.
+fn short(group: Group) -> &'static str {
+    match group {
+        Group::ThreadBlock => "block",
+        Group::Cluster => "cluster",
+        Group::Grid => "grid",
+    }
+}

@@ -1,0 +1,66 @@
+//! Whether an expression's place among its neighbours matters. C++ leaves the order of operands open where Rust says
+//! left to right, so the printer gives names to operands when one of them changes something.
+
+use super::Function;
+use super::expr::{Block, Condition, Expr, ExprKind};
+use super::op::Effect;
+
+pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
+    let of = |expr: &Expr| effect(function, expr);
+    let all = |exprs: &[Expr]| exprs.iter().map(of).max().unwrap_or(Effect::Pure);
+    match &expr.kind {
+        ExprKind::Error | ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Constant(_) => {
+            Effect::Pure
+        }
+        ExprKind::Local(local) if function.local(*local).mutable => Effect::Reads,
+        ExprKind::Local(_) => Effect::Pure,
+        // Behind a reference is a variable of the caller's.
+        ExprKind::Deref(target) => of(target).max(Effect::Reads),
+        ExprKind::Unary(_, value) | ExprKind::Cast(value, _) | ExprKind::Axis(value, _) => of(value),
+        ExprKind::Borrow { target, .. } => of(target),
+        ExprKind::Binary { op, left, right, .. } => {
+            let own = if op.divides() { Effect::Reads } else { Effect::Pure };
+            own.max(of(left)).max(of(right))
+        }
+        ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
+            Effect::Reads.max(of(base)).max(of(index))
+        }
+        ExprKind::Array { elements, .. } => all(elements),
+        ExprKind::Repeat { element, .. } => of(element),
+        ExprKind::Op { op, operands, .. } => op.facts().effect.max(all(operands)),
+        ExprKind::Method { method, operands, .. } => {
+            let own = if method.fails { Effect::Reads } else { Effect::Pure };
+            own.max(all(operands))
+        }
+        ExprKind::Block(block) => block_effect(function, block),
+        ExprKind::Unsafe(block) => block_effect(function, block),
+        ExprKind::If { condition, then, otherwise, .. } => {
+            let condition = match &**condition {
+                Condition::Value(condition) => of(condition),
+                Condition::Let { .. } => Effect::Changes,
+            };
+            let otherwise = otherwise.as_ref().map_or(Effect::Pure, |otherwise| of(otherwise));
+            condition.max(block_effect(function, then)).max(otherwise)
+        }
+        ExprKind::Call { .. }
+        | ExprKind::Labelled { .. }
+        | ExprKind::Loop { .. }
+        | ExprKind::While { .. }
+        | ExprKind::For { .. }
+        | ExprKind::Assign(..)
+        | ExprKind::AssignOp { .. }
+        | ExprKind::Break { .. }
+        | ExprKind::Continue { .. }
+        | ExprKind::Return(_)
+        | ExprKind::Assert { .. }
+        | ExprKind::Panic { .. } => Effect::Changes,
+    }
+}
+
+fn block_effect(function: &Function, block: &Block) -> Effect {
+    match (&block.statements[..], &block.tail) {
+        ([], Some(tail)) => effect(function, tail),
+        ([], None) => Effect::Pure,
+        _ => Effect::Changes,
+    }
+}

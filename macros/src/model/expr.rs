@@ -1,0 +1,305 @@
+//! Expressions, statements and places. Control flow keeps Rust's shape; the graph is made from it by `cfg`.
+
+use proc_macro2::{Ident, TokenStream};
+
+use super::op::{Op, ValueMethod, Variant};
+use super::ty::{Kind, TypeShape, ValueType};
+use super::{LocalId, LoopId, SiteId, SlotId, ValueId};
+use crate::span::SpanRange;
+
+#[derive(Debug)]
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    /// What it gives.
+    pub(crate) gives: Kind,
+    pub(crate) span: SpanRange,
+}
+
+#[derive(Debug)]
+pub(crate) enum ExprKind {
+    /// A fault was reported here.
+    Error,
+    Int {
+        digits: String,
+        ty: LiteralType,
+    },
+    Float {
+        digits: String,
+        ty: LiteralType,
+    },
+    Bool(bool),
+    Local(LocalId),
+    /// A constant, an associated constant or a const generic.
+    Constant(ValueId),
+    Unary(UnaryOp, Box<Expr>),
+    Binary {
+        op: BinaryOp,
+        left: Box<Expr>,
+        right: Box<Expr>,
+        /// Division checks its divisor.
+        site: Option<SiteId>,
+    },
+    Cast(Box<Expr>, ValueType),
+    /// `base[index]`, of memory or of a local array: a place.
+    Index {
+        base: Box<Expr>,
+        index: Box<Expr>,
+        site: SiteId,
+    },
+    /// `*memory.get_unchecked_mut(index)`: a place.
+    UncheckedPlace {
+        base: Box<Expr>,
+        index: Box<Expr>,
+    },
+    /// `*reference`: a place.
+    Deref(Box<Expr>),
+    /// `extent.x`
+    Axis(Box<Expr>, char),
+    /// `&x` or `&mut x`, as an argument.
+    Borrow {
+        mutable: bool,
+        target: Box<Expr>,
+    },
+    Array {
+        elements: Vec<Expr>,
+        slot: SlotId,
+    },
+    Repeat {
+        element: Box<Expr>,
+        length: TokenStream,
+        slot: SlotId,
+    },
+    Op {
+        op: Op,
+        operands: Vec<Expr>,
+        site: Option<SiteId>,
+        /// For `shared_array`, `dynamic_shared`: element type and length.
+        types: Option<(ValueType, Option<ValueId>)>,
+    },
+    Method {
+        method: &'static ValueMethod,
+        operands: Vec<Expr>,
+        site: Option<SiteId>,
+    },
+    /// A device function.
+    Call {
+        /// As the user wrote it, with its turbofish.
+        path: TokenStream,
+        slot: SlotId,
+        arguments: Vec<Expr>,
+    },
+    Block(Block),
+    /// `unsafe { ... }`
+    Unsafe(Block),
+    /// A labelled block: `break 'label value` leaves it.
+    Labelled {
+        id: LoopId,
+        label: Ident,
+        block: Block,
+        slot: Option<SlotId>,
+    },
+    If {
+        condition: Box<Condition>,
+        then: Block,
+        /// A block or another `if`.
+        otherwise: Option<Box<Expr>>,
+        /// For the type of its value.
+        slot: Option<SlotId>,
+    },
+    Loop {
+        id: LoopId,
+        label: Option<Ident>,
+        body: Block,
+        slot: Option<SlotId>,
+    },
+    While {
+        id: LoopId,
+        label: Option<Ident>,
+        condition: Box<Condition>,
+        body: Block,
+    },
+    For {
+        id: LoopId,
+        label: Option<Ident>,
+        local: Option<LocalId>,
+        range: Box<Range>,
+        body: Block,
+    },
+    Assign(Box<Expr>, Box<Expr>),
+    AssignOp {
+        op: BinaryOp,
+        place: Box<Expr>,
+        value: Box<Expr>,
+        site: Option<SiteId>,
+    },
+    Break {
+        target: LoopId,
+        label: Option<Ident>,
+        value: Option<Box<Expr>>,
+    },
+    Continue {
+        target: LoopId,
+        label: Option<Ident>,
+    },
+    Return(Option<Box<Expr>>),
+    /// `assert!`: what it prints is the site's message.
+    Assert {
+        condition: Box<Expr>,
+        values: Vec<Expr>,
+        site: SiteId,
+        /// `assert!(a < b)` without a message shows both sides.
+        show_sides: bool,
+    },
+    Panic {
+        values: Vec<Expr>,
+        site: SiteId,
+    },
+}
+
+/// How a literal gets its type in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LiteralType {
+    /// Stands beside something whose type is the literal's: printed bare.
+    Beside,
+    /// Has a suffix.
+    Suffix(&'static str),
+    /// rustc knows.
+    Slot(SlotId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnaryOp {
+    Not,
+    Neg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    Shr,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+}
+
+impl BinaryOp {
+    /// The same in Rust and in C++.
+    pub(crate) fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::Rem => "%",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
+            BinaryOp::Eq => "==",
+            BinaryOp::Ne => "!=",
+            BinaryOp::Lt => "<",
+            BinaryOp::Le => "<=",
+            BinaryOp::Gt => ">",
+            BinaryOp::Ge => ">=",
+            BinaryOp::And => "&&",
+            BinaryOp::Or => "||",
+        }
+    }
+
+    pub(crate) fn divides(self) -> bool {
+        matches!(self, BinaryOp::Div | BinaryOp::Rem)
+    }
+
+    pub(crate) fn short_circuits(self) -> bool {
+        matches!(self, BinaryOp::And | BinaryOp::Or)
+    }
+}
+
+/// What `if` and `while` test.
+#[derive(Debug)]
+pub(crate) enum Condition {
+    Value(Expr),
+    /// `let Some(t) = option`
+    Let {
+        variant: Variant,
+        /// `None` where the pattern is `_` or has no field.
+        binding: Option<LocalId>,
+        scrutinee: Expr,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Range {
+    pub(crate) start: Expr,
+    pub(crate) end: Expr,
+    pub(crate) inclusive: bool,
+    pub(crate) reversed: bool,
+    pub(crate) step: Option<(Expr, SiteId)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) statements: Vec<Stmt>,
+    /// The block's value.
+    pub(crate) tail: Option<Box<Expr>>,
+    pub(crate) span: SpanRange,
+    /// Locals declared in it, in order: dropped in reverse at its end.
+    pub(crate) declared: Vec<LocalId>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Stmt {
+    pub(crate) kind: StmtKind,
+    pub(crate) span: SpanRange,
+}
+
+#[derive(Debug)]
+pub(crate) enum StmtKind {
+    Let {
+        local: LocalId,
+        ty: Option<ValueType>,
+        init: Option<Expr>,
+    },
+    /// `let _ = e;`
+    Discard(Expr),
+    Expr(Expr),
+    /// `const N: u32 = 4;` inside the body: Rust's own, passed on.
+    Item(TokenStream),
+}
+
+impl Expr {
+    pub(crate) fn error(span: SpanRange) -> Expr {
+        Expr { kind: ExprKind::Error, gives: Kind::Unknown, span }
+    }
+}
+
+/// The C++ type that a value of an `if` or a block needs: known kinds have one, others ask rustc.
+pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
+    match kind {
+        Kind::Token(group) => Some(TypeShape::Token(group)),
+        Kind::OptionalToken(group) => Some(TypeShape::OptionalToken(group.unwrap_or(super::ty::Group::Cluster))),
+        Kind::Unknown
+        | Kind::Value
+        | Kind::Reference { .. }
+        | Kind::Extent
+        | Kind::Unit
+        | Kind::Never
+        | Kind::Group(_)
+        | Kind::Exchange
+        | Kind::Memory(_) => None,
+    }
+}

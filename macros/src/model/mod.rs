@@ -1,0 +1,161 @@
+//! A kernel or device function as plain data: what the parser makes, the checks read and the printers print. No syn,
+//! no quote, and nothing is decided here.
+
+pub(crate) mod effect;
+pub(crate) mod expr;
+pub(crate) mod op;
+pub(crate) mod ty;
+pub(crate) mod walk;
+
+use proc_macro2::{Ident, TokenStream};
+
+use crate::span::SpanRange;
+use expr::Block;
+use ty::{Kind, ValueType};
+
+/// Index into [`Function::locals`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct LocalId(pub(crate) usize);
+
+/// Index of a slot that rustc fills with a type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SlotId(pub(crate) u16);
+
+/// Index into [`Function::types`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TypeId(pub(crate) u16);
+
+/// Index into [`Function::values`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ValueId(pub(crate) u16);
+
+/// Index into [`Function::sites`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SiteId(pub(crate) u16);
+
+/// Index of a loop or labelled block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LoopId(pub(crate) usize);
+
+/// A kernel or device function.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) name: Ident,
+    pub(crate) vis: TokenStream,
+    /// Doc comments and lint attributes, passed on.
+    pub(crate) attrs: TokenStream,
+    pub(crate) role: Role,
+    pub(crate) generics: Generics,
+    pub(crate) params: Vec<Param>,
+    pub(crate) ret: Option<Return>,
+    pub(crate) locals: Vec<Local>,
+    pub(crate) slots: Vec<SlotUse>,
+    /// Types that the text names and only rustc knows: generic parameters, aliases.
+    pub(crate) types: Vec<TokenStream>,
+    /// Constants that the text names.
+    pub(crate) values: Vec<Constant>,
+    pub(crate) sites: Vec<Site>,
+    /// Element type and length of each `shared_array`, for the count of static shared memory.
+    pub(crate) shared: Vec<(TokenStream, ValueId)>,
+    /// `dynamic_shared` is used.
+    pub(crate) dynamic_shared: bool,
+    pub(crate) body: Block,
+}
+
+/// What the attribute made of the function.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Role {
+    Kernel(KernelOptions),
+    Device,
+}
+
+/// `#[cluster_kernel(...)]`; `None` is left to the launch.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct KernelOptions {
+    pub(crate) cluster: Option<[u32; 3]>,
+    pub(crate) block: Option<[u32; 3]>,
+    pub(crate) non_portable: bool,
+}
+
+/// Type and const parameters, as the user wrote them.
+#[derive(Debug, Default)]
+pub(crate) struct Generics {
+    /// `T: Number`, `const N: usize`.
+    pub(crate) declared: Vec<TokenStream>,
+    pub(crate) params: Vec<GenericParam>,
+    pub(crate) where_clause: TokenStream,
+}
+
+#[derive(Debug)]
+pub(crate) enum GenericParam {
+    Type(Ident),
+    Const(Ident),
+}
+
+#[derive(Debug)]
+pub(crate) struct Param {
+    pub(crate) local: LocalId,
+    pub(crate) ty: ty::ParamType,
+}
+
+/// A declared result.
+#[derive(Debug)]
+pub(crate) struct Return {
+    pub(crate) shape: ty::TypeShape,
+    /// As the user wrote it.
+    pub(crate) tokens: TokenStream,
+}
+
+#[derive(Debug)]
+pub(crate) struct Local {
+    pub(crate) name: Ident,
+    pub(crate) mutable: bool,
+    pub(crate) kind: Kind,
+    pub(crate) ty: Option<ValueType>,
+    /// Filled at the assignments of a local that is declared without type and value.
+    pub(crate) slot: Option<SlotId>,
+}
+
+/// What a slot is filled with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SlotUse {
+    Type,
+    Callee,
+}
+
+/// A constant of the Rust program that the body names.
+#[derive(Debug)]
+pub(crate) struct Constant {
+    /// The path or length expression, evaluated in Rust.
+    pub(crate) tokens: TokenStream,
+    /// What to call it in the text.
+    pub(crate) name: String,
+    /// It stands in the body as an expression, so the text declares it.
+    pub(crate) declared: bool,
+    /// A length: a literal in it is a `usize`.
+    pub(crate) is_length: bool,
+}
+
+/// A place that can fail at run time.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) at: SpanRange,
+    pub(crate) message: Vec<Segment>,
+}
+
+/// A part of an assertion's message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Segment {
+    Text(String),
+    Value,
+}
+
+impl Function {
+    pub(crate) fn local(&self, id: LocalId) -> &Local {
+        &self.locals[id.0]
+    }
+
+    pub(crate) fn kind(&self, id: LocalId) -> Kind {
+        self.locals[id.0].kind
+    }
+}

@@ -1,0 +1,183 @@
+//! Types as far as syntax shows them, and the kind of thing that an expression is. The exact types are rustc's.
+
+use proc_macro2::TokenStream;
+
+use super::{TypeId, ValueId};
+
+/// A group of threads with an implicit barrier, smallest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Group {
+    ThreadBlock,
+    Cluster,
+    Grid,
+}
+
+impl Group {
+    pub(crate) const ALL: [Group; 3] = [Group::ThreadBlock, Group::Cluster, Group::Grid];
+
+    /// The type's name in Rust.
+    pub(crate) fn rust_name(self) -> &'static str {
+        match self {
+            Group::ThreadBlock => "ThreadBlock",
+            Group::Cluster => "Cluster",
+            Group::Grid => "Grid",
+        }
+    }
+
+    /// The type's name in CUDA C++.
+    pub(crate) fn cuda_name(self) -> &'static str {
+        match self {
+            Group::ThreadBlock => "thread_block",
+            Group::Cluster => "cluster_group",
+            Group::Grid => "grid_group",
+        }
+    }
+
+    /// Its bit in `Function::COLLECTIVES`.
+    pub(crate) fn bit(self) -> u8 {
+        match self {
+            Group::ThreadBlock => 1,
+            Group::Cluster => 2,
+            Group::Grid => 4,
+        }
+    }
+
+    /// In a sentence.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Group::ThreadBlock => "thread block",
+            Group::Cluster => "cluster",
+            Group::Grid => "grid",
+        }
+    }
+
+    pub(crate) fn by_name(name: &str) -> Option<Group> {
+        Group::ALL.into_iter().find(|group| group.rust_name() == name)
+    }
+}
+
+/// Memory that is indexed through the host API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Memory {
+    /// `&[T]`
+    Global,
+    /// `&mut [T]`
+    GlobalMut,
+    SharedArray,
+    DynamicShared,
+    RemoteArray,
+    RemoteSlice,
+}
+
+/// What an expression is, as far as syntax tells: enough to know which operation a method call names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A fault was reported; says nothing more about it.
+    Unknown,
+    /// A scalar or an array of them.
+    Value,
+    /// `&T` or `&mut T` of a value: a parameter.
+    Reference {
+        mutable: bool,
+    },
+    /// Three extents, `x`, `y` and `z`.
+    Extent,
+    Unit,
+    /// Never comes to a value: `return`, `break`.
+    Never,
+    Group(Group),
+    Token(Group),
+    /// `Option<ArrivalToken<_>>`; the group is unknown where only `None` was seen.
+    OptionalToken(Option<Group>),
+    /// `Result` of a compare-exchange.
+    Exchange,
+    Memory(Memory),
+}
+
+impl Kind {
+    /// Of two arms of an `if`: the one that says more.
+    pub(crate) fn join(self, other: Kind) -> Kind {
+        match (self, other) {
+            (Kind::Unknown | Kind::Never, kind) | (Kind::OptionalToken(None), kind @ Kind::OptionalToken(_)) => kind,
+            (kind, _) => kind,
+        }
+    }
+
+    /// In a sentence.
+    pub(crate) fn noun(self) -> &'static str {
+        match self {
+            Kind::Unknown => "an unknown value",
+            Kind::Value => "a value",
+            Kind::Reference { .. } => "a reference",
+            Kind::Extent => "a `Dim3`",
+            Kind::Unit => "`()`",
+            Kind::Never => "`!`",
+            Kind::Group(Group::ThreadBlock) => "a `ThreadBlock`",
+            Kind::Group(Group::Cluster) => "a `Cluster`",
+            Kind::Group(Group::Grid) => "a `Grid`",
+            Kind::Token(_) => "an `ArrivalToken`",
+            Kind::OptionalToken(_) => "an `Option<ArrivalToken>`",
+            Kind::Exchange => "the `Result` of a compare-exchange",
+            Kind::Memory(Memory::Global) => "a `&[T]`",
+            Kind::Memory(Memory::GlobalMut) => "a `&mut [T]`",
+            Kind::Memory(Memory::SharedArray) => "a `SharedArray`",
+            Kind::Memory(Memory::DynamicShared) => "a `DynamicShared`",
+            Kind::Memory(Memory::RemoteArray) => "a `RemoteArray`",
+            Kind::Memory(Memory::RemoteSlice) => "a `RemoteSlice`",
+        }
+    }
+}
+
+/// The scalar types, by their Rust names, which are also the prelude's.
+pub(crate) const SCALARS: [&str; 15] =
+    ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64", "bool"];
+
+/// The scalar of this name.
+pub(crate) fn scalar(name: &str) -> Option<&'static str> {
+    SCALARS.into_iter().find(|scalar| *scalar == name)
+}
+
+/// A type that the syntax shows, with the user's tokens for the host body.
+#[derive(Debug, Clone)]
+pub(crate) struct ValueType {
+    pub(crate) shape: TypeShape,
+    pub(crate) tokens: TokenStream,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum TypeShape {
+    Scalar(&'static str),
+    Array(Box<TypeShape>, ValueId),
+    /// A generic parameter or an alias.
+    Named(TypeId),
+    Token(Group),
+    OptionalToken(Group),
+}
+
+/// What a parameter can be.
+#[derive(Debug, Clone)]
+pub(crate) enum ParamType {
+    Value(ValueType),
+    /// `&T`, `&mut T`
+    Reference {
+        mutable: bool,
+        target: ValueType,
+    },
+    /// `&[T]`, `&mut [T]`
+    Slice {
+        mutable: bool,
+        element: ValueType,
+    },
+    /// `&Cluster`
+    Group(Group),
+    /// `&SharedArray<T, N>` and the like, with the type's own tokens.
+    Memory {
+        memory: Memory,
+        element: ValueType,
+        length: Option<ValueId>,
+        /// Written with `&`.
+        by_reference: bool,
+        /// The type without its `&`.
+        tokens: TokenStream,
+    },
+}

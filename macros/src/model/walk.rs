@@ -1,0 +1,77 @@
+//! Visits every expression of a body, outer before inner, in source order.
+
+use super::expr::{Block, Condition, Expr, ExprKind, StmtKind};
+
+pub(crate) fn walk_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Expr)) {
+    for statement in &block.statements {
+        match &statement.kind {
+            StmtKind::Let { init: Some(expr), .. } | StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
+                walk(expr, visit)
+            }
+            StmtKind::Let { init: None, .. } | StmtKind::Item(_) => {}
+        }
+    }
+    if let Some(tail) = &block.tail {
+        walk(tail, visit);
+    }
+}
+
+fn walk_condition<'e>(condition: &'e Condition, visit: &mut impl FnMut(&'e Expr)) {
+    match condition {
+        Condition::Value(expr) | Condition::Let { scrutinee: expr, .. } => walk(expr, visit),
+    }
+}
+
+fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
+    visit(expr);
+    match &expr.kind {
+        ExprKind::Error
+        | ExprKind::Int { .. }
+        | ExprKind::Float { .. }
+        | ExprKind::Bool(_)
+        | ExprKind::Local(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Continue { .. } => {}
+        ExprKind::Unary(_, inner)
+        | ExprKind::Cast(inner, _)
+        | ExprKind::Deref(inner)
+        | ExprKind::Axis(inner, _)
+        | ExprKind::Borrow { target: inner, .. }
+        | ExprKind::Repeat { element: inner, .. } => walk(inner, visit),
+        ExprKind::Binary { left, right, .. }
+        | ExprKind::Index { base: left, index: right, .. }
+        | ExprKind::UncheckedPlace { base: left, index: right }
+        | ExprKind::Assign(left, right)
+        | ExprKind::AssignOp { place: left, value: right, .. } => {
+            walk(left, visit);
+            walk(right, visit);
+        }
+        ExprKind::Array { elements: list, .. }
+        | ExprKind::Op { operands: list, .. }
+        | ExprKind::Method { operands: list, .. }
+        | ExprKind::Call { arguments: list, .. }
+        | ExprKind::Panic { values: list, .. } => list.iter().for_each(|inner| walk(inner, visit)),
+        ExprKind::Block(block) | ExprKind::Unsafe(block) | ExprKind::Labelled { block, .. } => walk_block(block, visit),
+        ExprKind::If { condition, then, otherwise, .. } => {
+            walk_condition(condition, visit);
+            walk_block(then, visit);
+            otherwise.iter().for_each(|inner| walk(inner, visit));
+        }
+        ExprKind::Loop { body, .. } => walk_block(body, visit),
+        ExprKind::While { condition, body, .. } => {
+            walk_condition(condition, visit);
+            walk_block(body, visit);
+        }
+        ExprKind::For { range, body, .. } => {
+            walk(&range.start, visit);
+            walk(&range.end, visit);
+            range.step.iter().for_each(|(step, _)| walk(step, visit));
+            walk_block(body, visit);
+        }
+        ExprKind::Break { value, .. } | ExprKind::Return(value) => value.iter().for_each(|inner| walk(inner, visit)),
+        ExprKind::Assert { condition, values, .. } => {
+            walk(condition, visit);
+            values.iter().for_each(|inner| walk(inner, visit));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Calls of paths: what the language itself offers, and device functions.
+
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::{ExprCall, PathSegment, Token};
+
+use super::Parser;
+use super::ty::type_argument;
+use crate::messages;
+use crate::model::SlotUse;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::op::{Op, Variant};
+use crate::model::ty::{Group, Kind};
+use crate::span::SpanRange;
+
+type Arguments = Punctuated<syn::Expr, Token![,]>;
+
+impl Parser<'_> {
+    pub(super) fn call(&mut self, call: &ExprCall, span: SpanRange) -> Expr {
+        let syn::Expr::Path(path) = &*call.func else {
+            return self.error(messages::not_a_path(SpanRange::of(&call.func)));
+        };
+        let Some(last) = path.path.segments.last() else { return Expr::error(span) };
+        if path.qself.is_some() {
+            return self.error(messages::not_a_path(SpanRange::of(path)));
+        }
+        match last.ident.to_string().as_str() {
+            "this_cluster" => self.nullary(Op::This(Group::Cluster), "this_cluster", &call.args, span),
+            "this_thread_block" => self.nullary(Op::This(Group::ThreadBlock), "this_thread_block", &call.args, span),
+            "this_grid" => self.nullary(Op::This(Group::Grid), "this_grid", &call.args, span),
+            "shared_array" => self.error(messages::unbound_shared_array(span)),
+            "dynamic_shared" => self.dynamic_shared(last, &call.args, span),
+            "Some" => self.some(&call.args, span),
+            name @ ("Ok" | "Err") => {
+                let what = format!("`{name}(...)` as a value is");
+                self.error(messages::unsupported_syntax(span, &what))
+            }
+            _ => self.device_call(path, last, &call.args, span),
+        }
+    }
+
+    fn nullary(&mut self, op: Op, name: &str, arguments: &Arguments, span: SpanRange) -> Expr {
+        if !arguments.is_empty() {
+            return self.error(messages::argument_count(span, name, 0, arguments.len()));
+        }
+        self.op(op, Vec::new(), span)
+    }
+
+    /// An operation with its facts: what it gives, and its site where it can fail.
+    pub(super) fn op(&mut self, op: Op, operands: Vec<Expr>, span: SpanRange) -> Expr {
+        let facts = op.facts();
+        let site = facts.fails.then(|| self.site(span, Vec::new()));
+        Expr { kind: ExprKind::Op { op, operands, site, types: None }, gives: facts.result, span }
+    }
+
+    /// `shared_array::<T, N>()` as the value of a `let`, which gives it its name in the text.
+    pub(super) fn shared_array_call(&mut self, expr: &syn::Expr) -> Option<Expr> {
+        let syn::Expr::Call(call) = expr else { return None };
+        let syn::Expr::Path(path) = &*call.func else { return None };
+        let last = path.path.segments.last().filter(|last| last.ident == "shared_array")?;
+        Some(self.shared_array(last, &call.args, SpanRange::of(expr)))
+    }
+
+    fn shared_array(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
+        const FORM: &str = "shared_array::<T, N>()";
+        let element = type_argument(&segment.arguments, 0).cloned();
+        let (Some(element), true) = (element, arguments.is_empty()) else {
+            return self.error(messages::turbofish(span, "shared_array", FORM));
+        };
+        let Some(ty) = self.value_type(&element) else { return Expr::error(span) };
+        let Some(length) = self.length_argument(&segment.arguments, 1) else {
+            return self.error(messages::turbofish(span, "shared_array", FORM));
+        };
+        self.function.shared.push((ty.tokens.clone(), length));
+        let op = Op::SharedArray(self.function.shared.len() - 1);
+        let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, Some(length))) };
+        Expr { kind, gives: op.facts().result, span }
+    }
+
+    fn dynamic_shared(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
+        let element = type_argument(&segment.arguments, 0).cloned();
+        let (Some(element), true) = (element, arguments.is_empty()) else {
+            return self.error(messages::turbofish(span, "dynamic_shared", "dynamic_shared::<T>()"));
+        };
+        let Some(ty) = self.value_type(&element) else { return Expr::error(span) };
+        self.function.dynamic_shared = true;
+        let op = Op::DynamicShared;
+        let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, None)) };
+        Expr { kind, gives: op.facts().result, span }
+    }
+
+    fn some(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
+        let (Some(argument), 1) = (arguments.first(), arguments.len()) else {
+            return self.error(messages::argument_count(span, "Some", 1, arguments.len()));
+        };
+        let token = self.expr(argument);
+        match token.gives {
+            Kind::Token(group) => {
+                let kind = ExprKind::Op { op: Op::Some, operands: vec![token], site: None, types: None };
+                Expr { kind, gives: Kind::OptionalToken(Some(group)), span }
+            }
+            Kind::Unknown => Expr::error(span),
+            _ => self.error(messages::unsupported_syntax(span, "an `Option` of anything but an arrival token is")),
+        }
+    }
+
+    fn device_call(
+        &mut self,
+        path: &syn::ExprPath,
+        last: &PathSegment,
+        arguments: &Arguments,
+        span: SpanRange,
+    ) -> Expr {
+        let name = last.ident.to_string();
+        // A constructor or a type's function: no device function is named so.
+        if name.starts_with(char::is_uppercase) || Variant::by_name(&name).is_some() {
+            return self.error(messages::unsupported_syntax(span, "a constructor is"));
+        }
+        let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
+        let slot = self.slot(SlotUse::Callee);
+        let kind = ExprKind::Call { path: path.to_token_stream(), slot, arguments };
+        // A device function's result is a value, unless its uses show that it is a token: those say so by a type.
+        Expr { kind, gives: Kind::Value, span }
+    }
+
+    /// An argument of a device function: a value, or `&` of something that has a name.
+    fn argument(&mut self, argument: &syn::Expr) -> Expr {
+        let span = SpanRange::of(argument);
+        let syn::Expr::Reference(reference) = argument else {
+            return self.beside(argument);
+        };
+        let target = self.expr(&reference.expr);
+        match target.kind {
+            ExprKind::Local(_) | ExprKind::Error => {}
+            ExprKind::Deref(inner) => {
+                // `&mut *x` passes `x` on.
+                return Expr { kind: inner.kind, gives: inner.gives, span };
+            }
+            _ => return self.error(messages::borrow_target(target.span)),
+        }
+        if matches!(target.gives, Kind::Token(_) | Kind::OptionalToken(_)) {
+            return self.error(messages::token_escapes(span, "a reference"));
+        }
+        let gives = target.gives;
+        let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };
+        Expr { kind, gives, span }
+    }
+
+    pub(super) fn test(&mut self, variant: Variant, receiver: Expr, span: SpanRange) -> Expr {
+        self.op(Op::Is(variant), vec![receiver], span)
+    }
+}

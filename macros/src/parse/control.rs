@@ -1,0 +1,225 @@
+//! Control flow: blocks, branches, loops and jumps.
+
+use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
+
+use super::expr::is_literal;
+use super::signature::shape_kind;
+use super::{Jump, Parser, expect_token};
+use crate::messages;
+use crate::model::expr::{Block, Expr, ExprKind, Range};
+use crate::model::ty::Kind;
+use crate::model::{LoopId, Segment, SlotUse};
+use crate::span::SpanRange;
+
+/// What the simulator's `step` says too.
+const STEP_BY_ZERO: &str = "assertion failed: step != 0";
+
+impl Parser<'_> {
+    pub(super) fn block_expr(&mut self, block: &ExprBlock, span: SpanRange) -> Expr {
+        let Some(label) = &block.label else {
+            let block = self.block(&block.block);
+            let gives = self.block_gives(&block);
+            return Expr { kind: ExprKind::Block(block), gives, span };
+        };
+        let id = self.new_loop();
+        let (block, value) = self.jump_scope(id, Some(label), false, |parser| parser.block(&block.block));
+        let gives = self.block_gives(&block);
+        let gives = value.map_or(gives, |value| value.join(gives));
+        let slot = self.value_slot(gives);
+        Expr { kind: ExprKind::Labelled { id, label: label.name.ident.clone(), block, slot }, gives, span }
+    }
+
+    /// What a block's tail gives. Groups and memory cannot pass through: their names are how checks follow them.
+    pub(super) fn block_gives(&mut self, block: &Block) -> Kind {
+        let gives = match &block.tail {
+            Some(tail) => tail.gives,
+            None if ends_by_leaving(block) => Kind::Never,
+            None => Kind::Unit,
+        };
+        match gives {
+            Kind::Group(_) | Kind::Memory(_) | Kind::Exchange | Kind::Reference { .. } | Kind::Extent => {
+                let at = block.tail.as_ref().map_or(block.span, |tail| tail.span);
+                self.diags.push(messages::group_memory_copy(at, gives));
+                Kind::Unknown
+            }
+            Kind::Unknown | Kind::Value | Kind::Unit | Kind::Never | Kind::Token(_) | Kind::OptionalToken(_) => gives,
+        }
+    }
+
+    fn value_slot(&mut self, gives: Kind) -> Option<crate::model::SlotId> {
+        (gives == Kind::Value).then(|| self.slot(SlotUse::Type))
+    }
+
+    pub(super) fn if_expr(&mut self, branch: &ExprIf, span: SpanRange) -> Expr {
+        // The binding of `if let` is in scope in the first arm only.
+        let ((condition, then), bound) = self.scoped(|parser| {
+            let (condition, _) = parser.condition(&branch.cond);
+            (condition, parser.block(&branch.then_branch))
+        });
+        let then = with_binding(then, bound);
+        let mut gives = self.block_gives(&then);
+        let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| {
+            let otherwise = self.expr(otherwise);
+            gives = gives.join(otherwise.gives);
+            Box::new(otherwise)
+        });
+        if otherwise.is_none() {
+            gives = Kind::Unit;
+        }
+        let slot = self.value_slot(gives);
+        Expr { kind: ExprKind::If { condition: Box::new(condition), then, otherwise, slot }, gives, span }
+    }
+
+    /// Parses what a jump can leave; gives the value that its `break`s carry.
+    fn jump_scope<R>(
+        &mut self,
+        id: LoopId,
+        label: Option<&syn::Label>,
+        is_loop: bool,
+        f: impl FnOnce(&mut Self) -> R,
+    ) -> (R, Option<Kind>) {
+        let label = label.map(|label| label.name.ident.to_string());
+        self.jumps.push(Jump { id, label, is_loop, value: None });
+        let result = f(self);
+        let value = self.jumps.pop().and_then(|jump| jump.value);
+        (result, value)
+    }
+
+    pub(super) fn plain_loop(&mut self, repeat: &ExprLoop, span: SpanRange) -> Expr {
+        let id = self.new_loop();
+        let (body, value) = self.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
+        let gives = value.unwrap_or(Kind::Never);
+        let slot = self.value_slot(gives);
+        let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
+        Expr { kind: ExprKind::Loop { id, label, body, slot }, gives, span }
+    }
+
+    pub(super) fn while_loop(&mut self, repeat: &ExprWhile, span: SpanRange) -> Expr {
+        let id = self.new_loop();
+        let ((condition, body), bound) = self.scoped(|parser| {
+            let (condition, _) = parser.condition(&repeat.cond);
+            let (body, _) = parser.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
+            (condition, body)
+        });
+        let body = with_binding(body, bound);
+        let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
+        let kind = ExprKind::While { id, label, condition: Box::new(condition), body };
+        Expr { kind, gives: Kind::Unit, span }
+    }
+
+    pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        let id = self.new_loop();
+        let Some(range) = self.range(&repeat.expr) else { return Expr::error(span) };
+        let ((local, body), bound) = self.scoped(|parser| {
+            let local = match &*repeat.pat {
+                Pat::Wild(_) => None,
+                Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                    Some(parser.declare(&name.ident, name.mutability.is_some(), Kind::Value, None))
+                }
+                pat => {
+                    parser.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
+                    None
+                }
+            };
+            let (body, _) = parser.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
+            (local, body)
+        });
+        let body = with_binding(body, bound);
+        let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
+        let kind = ExprKind::For { id, label, local, range: Box::new(range), body };
+        Expr { kind, gives: Kind::Unit, span }
+    }
+
+    /// `a..b`, `a..=b`, with `.rev()` and `.step_by(n)` in the order of their meaning.
+    fn range(&mut self, expr: &syn::Expr) -> Option<Range> {
+        match expr {
+            syn::Expr::Paren(paren) => self.range(&paren.expr),
+            syn::Expr::Range(syn::ExprRange { start: Some(start), limits, end: Some(end), .. }) => {
+                let (start, end) = match (is_literal(start), is_literal(end)) {
+                    (true, false) => (self.beside(start), self.expr(end)),
+                    (false, true) => (self.expr(start), self.beside(end)),
+                    _ => (self.expr(start), self.expr(end)),
+                };
+                self.require_value(&start);
+                self.require_value(&end);
+                let inclusive = matches!(limits, RangeLimits::Closed(_));
+                Some(Range { start, end, inclusive, reversed: false, step: None })
+            }
+            syn::Expr::MethodCall(call) if call.method == "rev" && call.args.is_empty() => {
+                let range = self.range(&call.receiver)?;
+                if range.reversed || range.step.is_some() {
+                    self.diags.push(messages::loop_range(SpanRange::of(expr)));
+                    return None;
+                }
+                Some(Range { reversed: true, ..range })
+            }
+            syn::Expr::MethodCall(call) if call.method == "step_by" && call.args.len() == 1 => {
+                let range = self.range(&call.receiver)?;
+                let (Some(step), None) = (call.args.first(), &range.step) else {
+                    self.diags.push(messages::loop_range(SpanRange::of(expr)));
+                    return None;
+                };
+                let step = self.beside(step);
+                self.require_value(&step);
+                let site = self.site(step.span, vec![Segment::Text(STEP_BY_ZERO.into())]);
+                Some(Range { step: Some((step, site)), ..range })
+            }
+            _ => {
+                self.diags.push(messages::loop_range(SpanRange::of(expr)));
+                None
+            }
+        }
+    }
+
+    pub(super) fn break_expr(&mut self, jump: &ExprBreak, span: SpanRange) -> Expr {
+        let value = jump.expr.as_ref().map(|value| Box::new(self.expr(value)));
+        let Some(index) = self.jump_target(jump.label.as_ref(), "break", span) else { return Expr::error(span) };
+        let target = &mut self.jumps[index];
+        let carried = value.as_ref().map_or(Kind::Unit, |value| value.gives);
+        target.value = Some(target.value.map_or(carried, |known| known.join(carried)));
+        let label = jump.label.as_ref().map(|label| label.ident.clone());
+        Expr { kind: ExprKind::Break { target: target.id, label, value }, gives: Kind::Never, span }
+    }
+
+    pub(super) fn continue_expr(&mut self, jump: &ExprContinue, span: SpanRange) -> Expr {
+        let Some(index) = self.jump_target(jump.label.as_ref(), "continue", span) else { return Expr::error(span) };
+        let label = jump.label.as_ref().map(|label| label.ident.clone());
+        Expr { kind: ExprKind::Continue { target: self.jumps[index].id, label }, gives: Kind::Never, span }
+    }
+
+    fn jump_target(&mut self, label: Option<&syn::Lifetime>, keyword: &str, span: SpanRange) -> Option<usize> {
+        let found = match label {
+            Some(label) => {
+                let name = label.ident.to_string();
+                self.jumps.iter().rposition(|jump| jump.label.as_ref() == Some(&name))
+            }
+            None => self.jumps.iter().rposition(|jump| jump.is_loop),
+        };
+        if found.is_none() {
+            self.diags.push(match label {
+                Some(label) => messages::unknown_label(SpanRange::of(label), &label.ident.to_string()),
+                None => messages::outside_loop(span, keyword),
+            });
+        }
+        found
+    }
+
+    pub(super) fn return_expr(&mut self, jump: &ExprReturn, span: SpanRange) -> Expr {
+        let mut value = jump.expr.as_ref().map(|value| Box::new(self.beside(value)));
+        if let (Some(value), Some(ret)) = (&mut value, &self.function.ret) {
+            expect_token(value, shape_kind(&ret.shape));
+        }
+        Expr { kind: ExprKind::Return(value), gives: Kind::Never, span }
+    }
+}
+
+/// Adds what a pattern bound to the block in which it is in scope.
+fn with_binding(mut block: Block, bound: Vec<crate::model::LocalId>) -> Block {
+    block.declared.splice(0..0, bound);
+    block
+}
+
+fn ends_by_leaving(block: &Block) -> bool {
+    use crate::model::expr::StmtKind;
+    matches!(block.statements.last(), Some(stmt) if matches!(&stmt.kind, StmtKind::Expr(expr) if expr.gives == Kind::Never))
+}

@@ -1,0 +1,457 @@
+//! Expressions other than calls and control flow.
+
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{BinOp, Lit, UnOp};
+
+use super::{Parser, expect_token};
+use crate::messages;
+use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::op::{Op, Variant};
+use crate::model::ty::{self, Kind, Memory};
+use crate::model::{LocalId, SlotUse};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self, expr: &syn::Expr) -> Expr {
+        let span = SpanRange::of(expr);
+        match expr {
+            syn::Expr::Lit(literal) => self.literal(&literal.lit, span, None),
+            syn::Expr::Paren(paren) => self.expr(&paren.expr),
+            syn::Expr::Group(group) => self.expr(&group.expr),
+            syn::Expr::Path(path) => self.path(path, span),
+            syn::Expr::Unary(unary) => self.unary(unary, span),
+            syn::Expr::Binary(binary) => self.binary(binary, span),
+            syn::Expr::Cast(cast) => {
+                let value = self.value(&cast.expr);
+                match self.value_type(&cast.ty) {
+                    Some(ty) => Expr { kind: ExprKind::Cast(Box::new(value), ty), gives: Kind::Value, span },
+                    None => Expr::error(span),
+                }
+            }
+            syn::Expr::Index(index) => self.index(index, span),
+            syn::Expr::Field(field) => self.field(field, span),
+            syn::Expr::Array(array) => {
+                let elements: Vec<Expr> = array.elems.iter().map(|element| self.element(element)).collect();
+                let slot = self.slot(SlotUse::Type);
+                Expr { kind: ExprKind::Array { elements, slot }, gives: Kind::Value, span }
+            }
+            syn::Expr::Repeat(repeat) => {
+                let element = Box::new(self.element(&repeat.expr));
+                let slot = self.slot(SlotUse::Type);
+                let length = repeat.len.to_token_stream();
+                Expr { kind: ExprKind::Repeat { element, length, slot }, gives: Kind::Value, span }
+            }
+            syn::Expr::Assign(assign) => self.assign(assign, span),
+            syn::Expr::Call(call) => self.call(call, span),
+            syn::Expr::MethodCall(call) => self.method_call(call, span),
+            syn::Expr::Macro(call) => self.macro_call(&call.mac),
+            syn::Expr::Block(block) => self.block_expr(block, span),
+            syn::Expr::Unsafe(block) => {
+                let block = self.block(&block.block);
+                let gives = self.block_gives(&block);
+                Expr { kind: ExprKind::Unsafe(block), gives, span }
+            }
+            syn::Expr::If(branch) => self.if_expr(branch, span),
+            syn::Expr::While(repeat) => self.while_loop(repeat, span),
+            syn::Expr::Loop(repeat) => self.plain_loop(repeat, span),
+            syn::Expr::ForLoop(repeat) => self.for_loop(repeat, span),
+            syn::Expr::Break(jump) => self.break_expr(jump, span),
+            syn::Expr::Continue(jump) => self.continue_expr(jump, span),
+            syn::Expr::Return(jump) => self.return_expr(jump, span),
+            syn::Expr::Reference(_) => self.error(messages::borrow(span)),
+            syn::Expr::Tuple(tuple) => self.tuple(tuple, span),
+            syn::Expr::Closure(closure) => {
+                let diag = match self.mentions_token(closure) {
+                    true => messages::token_escapes(span, "a closure"),
+                    false => messages::unsupported_syntax(span, "closures are"),
+                };
+                self.error(diag)
+            }
+            syn::Expr::Struct(literal) => {
+                let fields: Vec<Expr> = literal.fields.iter().map(|field| self.expr(&field.expr)).collect();
+                self.refuse_aggregate(&fields, "a struct", "struct literals are", span)
+            }
+            syn::Expr::Match(_) => {
+                self.error(messages::unsupported_syntax(span, "`match` is").help("use `if` and `if let`"))
+            }
+            syn::Expr::Let(_) => self.error(
+                messages::unsupported_syntax(span, "`let` beside other conditions is").help("nest the `if let`s"),
+            ),
+            syn::Expr::Range(_) => self.error(messages::unsupported_syntax(span, "ranges outside of `for` are")),
+            syn::Expr::Try(_) => self.error(messages::unsupported_syntax(span, "`?` is")),
+            syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
+            syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
+            _ => self.error(messages::unsupported_syntax(span, "this expression is")),
+        }
+    }
+
+    /// An expression whose literal, if it is one, takes its type from its neighbour in the text.
+    pub(super) fn beside(&mut self, expr: &syn::Expr) -> Expr {
+        let span = SpanRange::of(expr);
+        match expr {
+            syn::Expr::Lit(literal) => self.literal(&literal.lit, span, Some(LiteralType::Beside)),
+            syn::Expr::Paren(paren) => self.beside(&paren.expr),
+            syn::Expr::Group(group) => self.beside(&group.expr),
+            syn::Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && is_literal(&unary.expr) => {
+                let value = self.beside(&unary.expr);
+                Expr { kind: ExprKind::Unary(UnaryOp::Neg, Box::new(value)), gives: Kind::Value, span }
+            }
+            expr => self.expr(expr),
+        }
+    }
+
+    /// An expression that must be a number or a truth value.
+    pub(super) fn value(&mut self, expr: &syn::Expr) -> Expr {
+        let expr = self.expr(expr);
+        self.require_value(&expr);
+        expr
+    }
+
+    pub(super) fn require_value(&mut self, expr: &Expr) {
+        match expr.gives {
+            Kind::Value | Kind::Unknown | Kind::Never => {}
+            kind @ (Kind::Reference { .. }
+            | Kind::Extent
+            | Kind::Unit
+            | Kind::Group(_)
+            | Kind::Token(_)
+            | Kind::OptionalToken(_)
+            | Kind::Exchange
+            | Kind::Memory(_)) => self.diags.push(messages::operand_kind(expr.span, kind)),
+        }
+    }
+
+    fn element(&mut self, expr: &syn::Expr) -> Expr {
+        let element = self.beside(expr);
+        match element.gives {
+            Kind::Token(_) | Kind::OptionalToken(_) => self.error(messages::token_escapes(element.span, "an array")),
+            _ => {
+                self.require_value(&element);
+                element
+            }
+        }
+    }
+
+    fn tuple(&mut self, tuple: &syn::ExprTuple, span: SpanRange) -> Expr {
+        if tuple.elems.is_empty() {
+            let block = syn::parse_quote!({});
+            return Expr { kind: ExprKind::Block(self.block(&block)), gives: Kind::Unit, span };
+        }
+        let elements: Vec<Expr> = tuple.elems.iter().map(|element| self.expr(element)).collect();
+        self.refuse_aggregate(&elements, "a tuple", "tuples are", span)
+    }
+
+    fn refuse_aggregate(&mut self, parts: &[Expr], aggregate: &str, what: &str, span: SpanRange) -> Expr {
+        let token = parts.iter().find(|part| matches!(part.gives, Kind::Token(_) | Kind::OptionalToken(_)));
+        match token {
+            Some(part) => self.error(messages::token_escapes(part.span, aggregate)),
+            None => self.error(messages::unsupported_syntax(span, what)),
+        }
+    }
+
+    /// Whether a closure captures a token.
+    fn mentions_token(&self, closure: &syn::ExprClosure) -> bool {
+        fn idents(stream: proc_macro2::TokenStream, found: &mut Vec<String>) {
+            for tree in stream {
+                match tree {
+                    proc_macro2::TokenTree::Ident(ident) => found.push(ident.to_string()),
+                    proc_macro2::TokenTree::Group(group) => idents(group.stream(), found),
+                    _ => {}
+                }
+            }
+        }
+        let mut found = Vec::new();
+        idents(closure.body.to_token_stream(), &mut found);
+        found
+            .iter()
+            .filter_map(|name| self.lookup(name))
+            .any(|local| matches!(self.function.kind(local), Kind::Token(_) | Kind::OptionalToken(_)))
+    }
+
+    fn literal(&mut self, literal: &Lit, span: SpanRange, ty: Option<LiteralType>) -> Expr {
+        let (digits, suffix, float) = match literal {
+            Lit::Int(int) => (without_suffix(&int.to_string(), int.suffix()), int.suffix(), false),
+            Lit::Float(float) => (without_suffix(&float.to_string(), float.suffix()), float.suffix(), true),
+            Lit::Bool(value) => return Expr { kind: ExprKind::Bool(value.value), gives: Kind::Value, span },
+            _ => return self.error(messages::literal(span)),
+        };
+        let ty = match (ty::scalar(suffix), ty) {
+            (Some(scalar), _) => LiteralType::Suffix(scalar),
+            (None, _) if !suffix.is_empty() => return self.error(messages::literal_suffix(span, suffix)),
+            // A float's digits are rounded once, to its own type: the type is always asked for.
+            (None, Some(ty)) if !float => ty,
+            (None, _) => LiteralType::Slot(self.slot(SlotUse::Type)),
+        };
+        let float = float || matches!(ty, LiteralType::Suffix("f32" | "f64"));
+        let kind = if float { ExprKind::Float { digits, ty } } else { ExprKind::Int { digits, ty } };
+        Expr { kind, gives: Kind::Value, span }
+    }
+
+    fn path(&mut self, path: &syn::ExprPath, span: SpanRange) -> Expr {
+        if let Some(ident) = path.path.get_ident() {
+            let name = ident.to_string();
+            if let Some(local) = self.lookup(&name) {
+                let gives = self.function.kind(local);
+                return Expr { kind: ExprKind::Local(local), gives, span };
+            }
+            if name == "None" {
+                let kind = ExprKind::Op { op: Op::None, operands: Vec::new(), site: None, types: None };
+                return Expr { kind, gives: Kind::OptionalToken(None), span };
+            }
+        }
+        let name = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>();
+        let name = if name.len() > 2 { name[name.len() - 1..].to_vec() } else { name }.join("_");
+        let value = self.constant(path.to_token_stream(), &name);
+        Expr { kind: ExprKind::Constant(value), gives: Kind::Value, span }
+    }
+
+    fn unary(&mut self, unary: &syn::ExprUnary, span: SpanRange) -> Expr {
+        let op = match unary.op {
+            UnOp::Not(_) => UnaryOp::Not,
+            UnOp::Neg(_) => UnaryOp::Neg,
+            UnOp::Deref(_) => return self.deref(&unary.expr, span),
+            _ => return self.error(messages::unsupported_syntax(span, "this operator is")),
+        };
+        let value = self.value(&unary.expr);
+        Expr { kind: ExprKind::Unary(op, Box::new(value)), gives: Kind::Value, span }
+    }
+
+    fn deref(&mut self, target: &syn::Expr, span: SpanRange) -> Expr {
+        let target = self.expr(target);
+        match target.gives {
+            Kind::Unknown => Expr::error(span),
+            Kind::Reference { .. } => Expr { span, ..dereferenced(target) },
+            _ => self.error(messages::deref(span)),
+        }
+    }
+
+    fn binary(&mut self, binary: &syn::ExprBinary, span: SpanRange) -> Expr {
+        let Some((op, assigns)) = binary_op(&binary.op) else {
+            return self.error(messages::unsupported_syntax(span, "this operator is"));
+        };
+        if assigns {
+            let place = self.expr(&binary.left);
+            self.require_place(&place);
+            let value = self.beside(&binary.right);
+            self.require_value(&value);
+            let site = self.division_site(op, span);
+            let kind = ExprKind::AssignOp { op, place: Box::new(place), value: Box::new(value), site };
+            return Expr { kind, gives: Kind::Unit, span };
+        }
+        let (left, right) = self.operands(op, &binary.left, &binary.right);
+        self.require_value(&left);
+        self.require_value(&right);
+        let site = self.division_site(op, span);
+        let kind = ExprKind::Binary { op, left: Box::new(left), right: Box::new(right), site };
+        Expr { kind, gives: Kind::Value, span }
+    }
+
+    /// Both sides; a literal beside something else needs no slot, because they have one type.
+    fn operands(&mut self, op: BinaryOp, left: &syn::Expr, right: &syn::Expr) -> (Expr, Expr) {
+        let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
+        let literals = (is_literal(left), is_literal(right));
+        let first = match literals {
+            (true, false) if !shift => self.beside(left),
+            _ => self.expr(left),
+        };
+        let second = match literals {
+            (false, true) => self.beside(right),
+            _ => self.expr(right),
+        };
+        (first, second)
+    }
+
+    fn index(&mut self, index: &syn::ExprIndex, span: SpanRange) -> Expr {
+        let mut base = self.expr(&index.expr);
+        match base.gives {
+            Kind::Memory(_) | Kind::Value | Kind::Unknown => {}
+            Kind::Reference { .. } => base = dereferenced(base),
+            kind @ (Kind::Extent
+            | Kind::Unit
+            | Kind::Never
+            | Kind::Group(_)
+            | Kind::Token(_)
+            | Kind::OptionalToken(_)
+            | Kind::Exchange) => return self.error(messages::not_indexable(base.span, kind)),
+        }
+        if let syn::Expr::Range(range) = &*index.index {
+            return self.error(messages::unsupported_syntax(SpanRange::of(range), "slices of slices are"));
+        }
+        let index = self.beside(&index.index);
+        self.require_value(&index);
+        let site = self.site(span, Vec::new());
+        let kind = ExprKind::Index { base: Box::new(base), index: Box::new(index), site };
+        Expr { kind, gives: Kind::Value, span }
+    }
+
+    fn field(&mut self, field: &syn::ExprField, span: SpanRange) -> Expr {
+        let base = self.expr(&field.base);
+        let axis = match &field.member {
+            syn::Member::Named(name) => ["x", "y", "z"].into_iter().find(|axis| name == axis),
+            syn::Member::Unnamed(_) => None,
+        };
+        match (base.gives, axis) {
+            (Kind::Extent, Some(axis)) => {
+                let axis = axis.chars().next().unwrap_or('x');
+                Expr { kind: ExprKind::Axis(Box::new(base), axis), gives: Kind::Value, span }
+            }
+            (Kind::Unknown, _) => Expr::error(span),
+            (Kind::Extent, None) => {
+                self.error(messages::unsupported_syntax(span, "a field of a `Dim3` other than `x`, `y` and `z` is"))
+            }
+            _ => self.error(messages::unsupported_syntax(span, "field access is")),
+        }
+    }
+
+    fn assign(&mut self, assign: &syn::ExprAssign, span: SpanRange) -> Expr {
+        if let syn::Expr::Infer(_) = &*assign.left {
+            return self.error(messages::unsupported_syntax(span, "`_ = value` is").help("write `let _ = value;`"));
+        }
+        let place = self.expr(&assign.left);
+        self.require_place(&place);
+        let mut value = self.beside(&assign.right);
+        expect_token(&mut value, place.gives);
+        if let ExprKind::Local(local) = place.kind {
+            self.refine(local, value.gives);
+        } else {
+            match value.gives {
+                Kind::Token(_) | Kind::OptionalToken(_) => {
+                    return self.error(messages::token_escapes(value.span, "memory"));
+                }
+                _ => self.require_value(&value),
+            }
+        }
+        Expr { kind: ExprKind::Assign(Box::new(place), Box::new(value)), gives: Kind::Unit, span }
+    }
+
+    fn require_place(&mut self, place: &Expr) {
+        match &place.kind {
+            ExprKind::Error | ExprKind::Local(_) | ExprKind::UncheckedPlace { .. } => {}
+            ExprKind::Deref(_) => {}
+            ExprKind::Index { base, .. } => match base.gives {
+                Kind::Memory(Memory::Global) => self.diags.push(messages::read_only_memory(place.span)),
+                Kind::Value => self.require_place(base),
+                _ => {}
+            },
+            _ => self.diags.push(messages::assignment_target(place.span)),
+        }
+    }
+
+    pub(super) fn condition(&mut self, condition: &syn::Expr) -> (Condition, Option<LocalId>) {
+        let syn::Expr::Let(binding) = condition else {
+            let value = self.expr(condition);
+            self.require_value(&value);
+            return (Condition::Value(value), None);
+        };
+        let scrutinee = self.expr(&binding.expr);
+        let Some((variant, name)) = self.variant_pattern(&binding.pat) else {
+            return (Condition::Value(Expr::error(scrutinee.span)), None);
+        };
+        let expects_option = matches!(variant, Variant::Some | Variant::None);
+        let gives = match (scrutinee.gives, expects_option) {
+            (Kind::OptionalToken(group), true) => Kind::Token(group.unwrap_or(ty::Group::Cluster)),
+            (Kind::Exchange, false) => Kind::Value,
+            (Kind::Unknown, _) => Kind::Unknown,
+            (kind, true) => {
+                self.diags.push(messages::wrong_kind(scrutinee.span, "an `Option<ArrivalToken>`", kind));
+                Kind::Unknown
+            }
+            (kind, false) => {
+                self.diags.push(messages::wrong_kind(scrutinee.span, "the `Result` of a compare-exchange", kind));
+                Kind::Unknown
+            }
+        };
+        let local = name.map(|(name, mutable)| self.declare(&name, mutable, gives, None));
+        (Condition::Let { variant, binding: local, scrutinee }, local)
+    }
+
+    /// `Some(name)`, `None`, `Ok(_)`, ...
+    fn variant_pattern(&mut self, pat: &syn::Pat) -> Option<(Variant, Option<(Ident, bool)>)> {
+        let (path, field) = match pat {
+            syn::Pat::TupleStruct(pat) if pat.elems.len() == 1 => (pat.path.get_ident(), pat.elems.first()),
+            // `None` alone parses as a name.
+            syn::Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => (Some(&pat.ident), None),
+            _ => (None, None),
+        };
+        let variant = path.and_then(|ident| Variant::by_name(&ident.to_string()));
+        let name = match field {
+            None | Some(syn::Pat::Wild(_)) => Some(None),
+            Some(syn::Pat::Ident(name)) if name.subpat.is_none() && name.by_ref.is_none() => {
+                Some(Some((name.ident.clone(), name.mutability.is_some())))
+            }
+            Some(_) => None,
+        };
+        match (variant, name) {
+            (Some(Variant::None), Some(None)) if field.is_none() => Some((Variant::None, None)),
+            (Some(variant @ (Variant::Some | Variant::Ok | Variant::Err)), Some(name)) if field.is_some() => {
+                Some((variant, name))
+            }
+            _ => {
+                self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
+                None
+            }
+        }
+    }
+}
+
+/// What a reference refers to. `get_unchecked` gives a place already: in both texts it is written without the `*`.
+pub(super) fn dereferenced(reference: Expr) -> Expr {
+    let span = reference.span;
+    match reference.kind {
+        ExprKind::Op { op: Op::LoadUnchecked, .. } | ExprKind::UncheckedPlace { .. } => {
+            Expr { gives: Kind::Value, ..reference }
+        }
+        _ => Expr { kind: ExprKind::Deref(Box::new(reference)), gives: Kind::Value, span },
+    }
+}
+
+/// A number literal, with or without a minus, in parentheses or not.
+pub(super) fn is_literal(expr: &syn::Expr) -> bool {
+    match expr {
+        syn::Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
+        syn::Expr::Unary(unary) => matches!(unary.op, UnOp::Neg(_)) && is_literal(&unary.expr),
+        syn::Expr::Paren(paren) => is_literal(&paren.expr),
+        syn::Expr::Group(group) => is_literal(&group.expr),
+        _ => false,
+    }
+}
+
+fn without_suffix(text: &str, suffix: &str) -> String {
+    text.strip_suffix(suffix).unwrap_or(text).replace('_', "")
+}
+
+/// The operator, and whether it assigns.
+pub(super) fn binary_op(op: &BinOp) -> Option<(BinaryOp, bool)> {
+    Some(match op {
+        BinOp::Add(_) => (BinaryOp::Add, false),
+        BinOp::Sub(_) => (BinaryOp::Sub, false),
+        BinOp::Mul(_) => (BinaryOp::Mul, false),
+        BinOp::Div(_) => (BinaryOp::Div, false),
+        BinOp::Rem(_) => (BinaryOp::Rem, false),
+        BinOp::And(_) => (BinaryOp::And, false),
+        BinOp::Or(_) => (BinaryOp::Or, false),
+        BinOp::BitXor(_) => (BinaryOp::BitXor, false),
+        BinOp::BitAnd(_) => (BinaryOp::BitAnd, false),
+        BinOp::BitOr(_) => (BinaryOp::BitOr, false),
+        BinOp::Shl(_) => (BinaryOp::Shl, false),
+        BinOp::Shr(_) => (BinaryOp::Shr, false),
+        BinOp::Eq(_) => (BinaryOp::Eq, false),
+        BinOp::Lt(_) => (BinaryOp::Lt, false),
+        BinOp::Le(_) => (BinaryOp::Le, false),
+        BinOp::Ne(_) => (BinaryOp::Ne, false),
+        BinOp::Ge(_) => (BinaryOp::Ge, false),
+        BinOp::Gt(_) => (BinaryOp::Gt, false),
+        BinOp::AddAssign(_) => (BinaryOp::Add, true),
+        BinOp::SubAssign(_) => (BinaryOp::Sub, true),
+        BinOp::MulAssign(_) => (BinaryOp::Mul, true),
+        BinOp::DivAssign(_) => (BinaryOp::Div, true),
+        BinOp::RemAssign(_) => (BinaryOp::Rem, true),
+        BinOp::BitXorAssign(_) => (BinaryOp::BitXor, true),
+        BinOp::BitAndAssign(_) => (BinaryOp::BitAnd, true),
+        BinOp::BitOrAssign(_) => (BinaryOp::BitOr, true),
+        BinOp::ShlAssign(_) => (BinaryOp::Shl, true),
+        BinOp::ShrAssign(_) => (BinaryOp::Shr, true),
+        _ => return None,
+    })
+}

@@ -1,0 +1,179 @@
+//! syn to model. Parsing goes on after a fault: it is reported, an error expression takes its place, and the rest is
+//! parsed too. The only folder that reads syn's syntax tree.
+
+pub(crate) mod attribute;
+mod call;
+mod control;
+mod expr;
+mod format;
+mod method;
+mod signature;
+mod stmt;
+mod ty;
+
+use std::collections::BTreeMap;
+
+use proc_macro2::{Ident, TokenStream};
+
+use crate::diag::{Diag, Diags};
+use crate::messages;
+use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
+use crate::model::ty::{Kind, ValueType};
+use crate::model::{
+    Constant, Function, Local, LocalId, LoopId, Role, Segment, Site, SiteId, SlotId, SlotUse, TypeId, ValueId,
+};
+use crate::span::SpanRange;
+
+/// Parses a function under one of the attributes. What could not be understood is in `diags`.
+pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
+    let mut parser = Parser::new(item, role, diags);
+    parser.signature(item);
+    let mut body = parser.block(&item.block);
+    if let (Some(ret), Some(tail)) = (&parser.function.ret, &mut body.tail) {
+        expect_token(tail, signature::shape_kind(&ret.shape));
+    }
+    parser.function.body = body;
+    parser.function
+}
+
+/// The function under construction, and what is in scope.
+struct Parser<'d> {
+    diags: &'d mut Diags,
+    function: Function,
+    scopes: Vec<Scope>,
+    jumps: Vec<Jump>,
+    next_loop: usize,
+}
+
+/// Names of one block, and its locals in order of declaration.
+#[derive(Default)]
+struct Scope {
+    names: BTreeMap<String, LocalId>,
+    declared: Vec<LocalId>,
+}
+
+/// Something that `break` can leave.
+struct Jump {
+    id: LoopId,
+    label: Option<String>,
+    /// `break` without a label and `continue` mean the innermost of these.
+    is_loop: bool,
+    /// What the `break`s seen so far carry.
+    value: Option<Kind>,
+}
+
+impl<'d> Parser<'d> {
+    fn new(item: &syn::ItemFn, role: Role, diags: &'d mut Diags) -> Self {
+        let function = Function {
+            name: item.sig.ident.clone(),
+            vis: quote::ToTokens::to_token_stream(&item.vis),
+            attrs: signature::passed_on(&item.attrs),
+            role,
+            generics: Default::default(),
+            params: Vec::new(),
+            ret: None,
+            locals: Vec::new(),
+            slots: Vec::new(),
+            types: Vec::new(),
+            values: Vec::new(),
+            sites: Vec::new(),
+            shared: Vec::new(),
+            dynamic_shared: false,
+            body: Block {
+                statements: Vec::new(),
+                tail: None,
+                span: SpanRange::of(&item.sig.ident),
+                declared: Vec::new(),
+            },
+        };
+        Parser { diags, function, scopes: vec![Scope::default()], jumps: Vec::new(), next_loop: 0 }
+    }
+
+    fn declare(&mut self, name: &Ident, mutable: bool, kind: Kind, ty: Option<ValueType>) -> LocalId {
+        if name.to_string().starts_with("__phalanx") {
+            self.diags.push(messages::reserved_name(SpanRange::of(name), &name.to_string()));
+        }
+        let id = LocalId(self.function.locals.len());
+        self.function.locals.push(Local { name: name.clone(), mutable, kind, ty, slot: None });
+        // There is always the function's own scope.
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.names.insert(name.to_string(), id);
+            scope.declared.push(id);
+        }
+        id
+    }
+
+    fn lookup(&self, name: &str) -> Option<LocalId> {
+        self.scopes.iter().rev().find_map(|scope| scope.names.get(name).copied())
+    }
+
+    /// Runs `f` in a scope of its own and gives the locals that it declared.
+    fn scoped<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<LocalId>) {
+        self.scopes.push(Scope::default());
+        let result = f(self);
+        let declared = self.scopes.pop().map(|scope| scope.declared).unwrap_or_default();
+        (result, declared)
+    }
+
+    fn new_loop(&mut self) -> LoopId {
+        self.next_loop += 1;
+        LoopId(self.next_loop - 1)
+    }
+
+    fn slot(&mut self, what: SlotUse) -> SlotId {
+        self.function.slots.push(what);
+        SlotId((self.function.slots.len() - 1) as u16)
+    }
+
+    fn site(&mut self, at: SpanRange, message: Vec<Segment>) -> SiteId {
+        self.function.sites.push(Site { at, message });
+        SiteId((self.function.sites.len() - 1) as u16)
+    }
+
+    fn division_site(&mut self, op: BinaryOp, at: SpanRange) -> Option<SiteId> {
+        op.divides().then(|| self.site(at, Vec::new()))
+    }
+
+    fn type_name(&mut self, tokens: TokenStream) -> TypeId {
+        let text = tokens.to_string();
+        let known = self.function.types.iter().position(|known| known.to_string() == text);
+        TypeId(known.unwrap_or_else(|| {
+            self.function.types.push(tokens);
+            self.function.types.len() - 1
+        }) as u16)
+    }
+
+    /// A constant under a name for the text. One constant is kept once.
+    fn constant(&mut self, tokens: TokenStream, name: &str) -> ValueId {
+        self.value_hole(Constant { tokens, name: name.to_string(), declared: true, is_length: false })
+    }
+
+    fn length_hole(&mut self, tokens: TokenStream) -> ValueId {
+        self.value_hole(Constant { tokens, name: String::new(), declared: false, is_length: true })
+    }
+
+    fn value_hole(&mut self, constant: Constant) -> ValueId {
+        let text = constant.tokens.to_string();
+        let same = |known: &Constant| known.is_length == constant.is_length && known.tokens.to_string() == text;
+        let known = self.function.values.iter().position(same);
+        ValueId(known.unwrap_or_else(|| {
+            self.function.values.push(constant);
+            self.function.values.len() - 1
+        }) as u16)
+    }
+
+    fn error(&mut self, diag: Diag) -> Expr {
+        let at = diag.at;
+        self.diags.push(diag);
+        Expr::error(at)
+    }
+}
+
+/// A device function's result counts as a value, unless a token is expected where it is used: a type was written
+/// there. The host body holds rustc to the same view.
+fn expect_token(expr: &mut Expr, expected: Kind) {
+    let is_token = matches!(expected, Kind::Token(_) | Kind::OptionalToken(_));
+    if is_token && matches!(expr.kind, ExprKind::Call { .. }) {
+        expr.gives = expected;
+    }
+}

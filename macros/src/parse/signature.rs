@@ -1,0 +1,134 @@
+//! Parameters, generics and the result.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type};
+
+use super::Parser;
+use crate::messages;
+use crate::model::ty::{Kind, ParamType, TypeShape, ValueType};
+use crate::model::{GenericParam, Param, Return, Role};
+use crate::span::SpanRange;
+
+/// Attributes that keep their meaning on what is generated: docs, lints, conditions.
+pub(super) fn passed_on(attrs: &[Attribute]) -> TokenStream {
+    let known = ["doc", "allow", "expect", "warn", "deny", "forbid", "cfg", "deprecated", "must_use"];
+    attrs
+        .iter()
+        .filter(|attr| known.iter().any(|name| attr.path().is_ident(name)))
+        .map(ToTokens::to_token_stream)
+        .collect()
+}
+
+impl Parser<'_> {
+    pub(super) fn signature(&mut self, item: &ItemFn) {
+        let sig = &item.sig;
+        self.qualifiers(item);
+        self.generics(&sig.generics);
+        for argument in &sig.inputs {
+            match argument {
+                FnArg::Receiver(receiver) => self.diags.push(messages::receiver(SpanRange::of(receiver))),
+                FnArg::Typed(typed) => self.parameter(&typed.pat, &typed.ty),
+            }
+        }
+        if let ReturnType::Type(_, ty) = &sig.output {
+            self.result(ty);
+        }
+    }
+
+    fn qualifiers(&mut self, item: &ItemFn) {
+        let sig = &item.sig;
+        let mut refuse = |present: bool, tokens: TokenStream, what: &str| {
+            if present {
+                self.diags.push(messages::unsupported_qualifier(SpanRange::of(&tokens), what));
+            }
+        };
+        refuse(sig.constness.is_some(), sig.constness.to_token_stream(), "`const`");
+        refuse(sig.asyncness.is_some(), sig.asyncness.to_token_stream(), "`async`");
+        refuse(!matches!(sig.safety, syn::Safety::Default), sig.safety.to_token_stream(), "`unsafe` or `safe`");
+        refuse(sig.abi.is_some(), sig.abi.to_token_stream(), "`extern`");
+        refuse(sig.variadic.is_some(), sig.variadic.to_token_stream(), "variadic");
+    }
+
+    fn generics(&mut self, generics: &syn::Generics) {
+        let device = self.function.role == Role::Device;
+        for param in &generics.params {
+            let at = SpanRange::of(param);
+            if device && !matches!(param, syn::GenericParam::Lifetime(_)) {
+                self.diags.push(messages::device_type_parameter(at));
+            }
+            match param {
+                syn::GenericParam::Lifetime(_) => self.diags.push(messages::lifetime_parameter(at)),
+                syn::GenericParam::Type(ty) => {
+                    let (ident, bounds) = (&ty.ident, &ty.bounds);
+                    self.function.generics.declared.push(quote!(#ident: #bounds));
+                    self.function.generics.params.push(GenericParam::Type(ident.clone()));
+                }
+                syn::GenericParam::Const(constant) => {
+                    let (ident, ty) = (&constant.ident, &constant.ty);
+                    self.function.generics.declared.push(quote!(const #ident: #ty));
+                    self.function.generics.params.push(GenericParam::Const(ident.clone()));
+                }
+            }
+        }
+        self.function.generics.where_clause = generics.where_clause.to_token_stream();
+    }
+
+    fn parameter(&mut self, pat: &Pat, ty: &Type) {
+        let Pat::Ident(name) = pat else {
+            self.diags.push(messages::parameter_pattern(SpanRange::of(pat)));
+            return;
+        };
+        if name.by_ref.is_some() || name.subpat.is_some() {
+            self.diags.push(messages::parameter_pattern(SpanRange::of(pat)));
+        }
+        let Some(param) = self.parameter_type(ty) else {
+            // Declared all the same, so that its uses are not reported too.
+            self.declare(&name.ident, name.mutability.is_some(), Kind::Unknown, None);
+            return;
+        };
+        let is_kernel = matches!(self.function.role, Role::Kernel(_));
+        let fits = match &param {
+            ParamType::Slice { .. } => true,
+            ParamType::Value(ValueType { shape: TypeShape::Scalar(_) | TypeShape::Named(_), .. }) => true,
+            ParamType::Value(_) | ParamType::Reference { .. } | ParamType::Group(_) | ParamType::Memory { .. } => {
+                !is_kernel
+            }
+        };
+        if !fits {
+            self.diags.push(messages::kernel_parameter(SpanRange::of(ty)));
+        }
+        let kind = match &param {
+            ParamType::Value(value) => shape_kind(&value.shape),
+            ParamType::Reference { mutable, .. } => Kind::Reference { mutable: *mutable },
+            ParamType::Slice { mutable: false, .. } => Kind::Memory(crate::model::ty::Memory::Global),
+            ParamType::Slice { mutable: true, .. } => Kind::Memory(crate::model::ty::Memory::GlobalMut),
+            ParamType::Group(group) => Kind::Group(*group),
+            ParamType::Memory { memory, .. } => Kind::Memory(*memory),
+        };
+        let local = self.declare(&name.ident, name.mutability.is_some(), kind, None);
+        self.function.params.push(Param { local, ty: param });
+    }
+
+    fn result(&mut self, ty: &Type) {
+        if matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty()) {
+            return;
+        }
+        if matches!(self.function.role, Role::Kernel(_)) {
+            self.diags.push(messages::kernel_result(SpanRange::of(ty)));
+            return;
+        }
+        if let Some(ValueType { shape, tokens }) = self.value_type(ty) {
+            self.function.ret = Some(Return { shape, tokens });
+        }
+    }
+}
+
+/// What a value of a written type is.
+pub(super) fn shape_kind(shape: &TypeShape) -> Kind {
+    match shape {
+        TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) => Kind::Value,
+        TypeShape::Token(group) => Kind::Token(*group),
+        TypeShape::OptionalToken(group) => Kind::OptionalToken(Some(*group)),
+    }
+}

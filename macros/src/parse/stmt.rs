@@ -1,0 +1,127 @@
+//! Blocks and statements.
+
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{Item, Local, Pat, Stmt as SynStmt};
+
+use super::signature::shape_kind;
+use super::{Parser, expect_token};
+use crate::messages;
+use crate::model::expr::{Block, Expr, Stmt, StmtKind};
+use crate::model::ty::{Kind, TypeShape, ValueType};
+use crate::model::{LocalId, SlotUse};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    pub(super) fn block(&mut self, block: &syn::Block) -> Block {
+        let ((statements, tail), declared) = self.scoped(|parser| parser.statements(&block.stmts));
+        let braces = block.brace_token.span;
+        Block { statements, tail, span: SpanRange { lo: braces.open(), hi: braces.close() }, declared }
+    }
+
+    fn statements(&mut self, stmts: &[SynStmt]) -> (Vec<Stmt>, Option<Box<Expr>>) {
+        let mut statements = Vec::new();
+        let mut tail = None;
+        for (index, stmt) in stmts.iter().enumerate() {
+            let span = SpanRange::of(stmt);
+            let is_last = index + 1 == stmts.len();
+            let kind = match stmt {
+                SynStmt::Local(local) => self.local(local),
+                SynStmt::Item(item) => self.item(item),
+                SynStmt::Expr(expr, semicolon) => {
+                    let expr = self.expr(expr);
+                    if is_last && semicolon.is_none() {
+                        tail = Some(Box::new(expr));
+                        break;
+                    }
+                    Some(StmtKind::Expr(expr))
+                }
+                SynStmt::Macro(stmt) => Some(StmtKind::Expr(self.macro_call(&stmt.mac))),
+            };
+            statements.extend(kind.map(|kind| Stmt { kind, span }));
+        }
+        (statements, tail)
+    }
+
+    fn item(&mut self, item: &Item) -> Option<StmtKind> {
+        match item {
+            // What the text needs of it is evaluated beside the body, where only the function's own items are seen.
+            Item::Const(_) | Item::Use(_) if self.scopes.len() > 2 => {
+                self.diags.push(messages::nested_item(SpanRange::of(item)));
+                None
+            }
+            Item::Const(_) | Item::Use(_) => Some(StmtKind::Item(item.to_token_stream())),
+            _ => {
+                self.diags
+                    .push(messages::unsupported_syntax(SpanRange::of(item), "items other than `const` and `use` are"));
+                None
+            }
+        }
+    }
+
+    fn local(&mut self, local: &Local) -> Option<StmtKind> {
+        if let Some(attr) = local.attrs.first() {
+            self.diags.push(messages::statement_attribute(SpanRange::of(attr)));
+        }
+        let (pat, ty) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, self.value_type(&typed.ty)),
+            pat => (pat, None),
+        };
+        let init = local.init.as_ref().map(|init| {
+            if let Some((otherwise, _)) = &init.diverge {
+                self.diags.push(messages::unsupported_syntax(SpanRange::of(otherwise), "`let ... else` is"));
+            }
+            if let Some(array) = self.shared_array_call(&init.expr) {
+                return array;
+            }
+            match &ty {
+                // An annotated local: a literal takes its type from it.
+                Some(_) => self.beside(&init.expr),
+                None => self.expr(&init.expr),
+            }
+        });
+        match pat {
+            Pat::Wild(_) => Some(StmtKind::Discard(init?)),
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                self.bind(&name.ident, name.mutability.is_some(), ty, init)
+            }
+            pat => {
+                self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
+                None
+            }
+        }
+    }
+
+    fn bind(&mut self, name: &Ident, mutable: bool, ty: Option<ValueType>, mut init: Option<Expr>) -> Option<StmtKind> {
+        if let (Some(ty), Some(init)) = (&ty, &mut init) {
+            expect_token(init, shape_kind(&ty.shape));
+        }
+        let kind = match (&ty, &init) {
+            (Some(ty), _) => shape_kind(&ty.shape),
+            (None, Some(init)) => init.gives,
+            (None, None) => Kind::Value,
+        };
+        // A local without type and value: rustc finds its type from the uses.
+        let slot = (ty.is_none() && init.is_none()).then(|| self.slot(SlotUse::Type));
+        if let (Kind::Reference { .. }, Some(init)) = (kind, &init) {
+            self.diags.push(messages::reference_local(init.span));
+        }
+        let local = self.declare(name, mutable, kind, ty.clone());
+        self.function.locals[local.0].slot = slot;
+        Some(StmtKind::Let { local, ty, init })
+    }
+
+    /// A token or an optional one that is assigned decides what the local holds.
+    pub(super) fn refine(&mut self, local: LocalId, kind: Kind) {
+        let local = &mut self.function.locals[local.0];
+        match (local.kind, kind, &local.ty) {
+            (Kind::OptionalToken(None), Kind::OptionalToken(Some(_)), _) => local.kind = kind,
+            // `let token;` was taken for a value.
+            (Kind::Value, Kind::Token(group), None) => {
+                local.kind = kind;
+                local.ty = Some(ValueType { shape: TypeShape::Token(group), tokens: Default::default() });
+            }
+            _ => {}
+        }
+    }
+}

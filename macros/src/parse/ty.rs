@@ -1,0 +1,187 @@
+//! syn's types to the model's. A path that is no type of the language is taken for an alias or a generic parameter:
+//! rustc says what it is, or that it is none.
+
+use quote::ToTokens;
+use syn::{GenericArgument, PathArguments, Type, TypePath};
+
+use super::Parser;
+use crate::messages;
+use crate::model::ValueId;
+use crate::model::ty::{self, Group, Memory, ParamType, TypeShape, ValueType};
+use crate::span::SpanRange;
+
+/// Types that hold shared memory: name, kind, and whether a length follows the element type.
+const MEMORIES: [(&str, Memory, bool); 4] = [
+    ("SharedArray", Memory::SharedArray, true),
+    ("DynamicShared", Memory::DynamicShared, false),
+    ("RemoteArray", Memory::RemoteArray, true),
+    ("RemoteSlice", Memory::RemoteSlice, false),
+];
+
+impl Parser<'_> {
+    /// The type of a value: scalars, arrays, aliases, tokens.
+    pub(super) fn value_type(&mut self, ty: &Type) -> Option<ValueType> {
+        let shape = self.shape(ty)?;
+        Some(ValueType { shape, tokens: ty.to_token_stream() })
+    }
+
+    fn shape(&mut self, ty: &Type) -> Option<TypeShape> {
+        match ty {
+            Type::Group(group) => self.shape(&group.elem),
+            Type::Paren(paren) => self.shape(&paren.elem),
+            Type::Array(array) => {
+                let element = self.shape(&array.elem)?;
+                if matches!(element, TypeShape::Token(_) | TypeShape::OptionalToken(_)) {
+                    self.diags.push(messages::token_escapes(SpanRange::of(ty), "an array"));
+                    return None;
+                }
+                let length = self.length(&array.len);
+                Some(TypeShape::Array(Box::new(element), length))
+            }
+            Type::Path(path) => self.path_shape(path),
+            Type::Tuple(tuple) => {
+                let tokens = tuple.elems.iter().any(|ty| ty.to_token_stream().to_string().contains("ArrivalToken"));
+                let at = SpanRange::of(ty);
+                self.diags.push(if tokens {
+                    messages::token_escapes(at, "a tuple")
+                } else {
+                    messages::unsupported_type(at)
+                });
+                None
+            }
+            _ => {
+                self.diags.push(messages::unsupported_type(SpanRange::of(ty)));
+                None
+            }
+        }
+    }
+
+    /// A length of an array, as a constant of the text.
+    pub(super) fn length(&mut self, length: &syn::Expr) -> ValueId {
+        self.length_hole(length.to_token_stream())
+    }
+
+    fn path_shape(&mut self, path: &TypePath) -> Option<TypeShape> {
+        let at = SpanRange::of(path);
+        let last = path.path.segments.last()?;
+        let name = last.ident.to_string();
+        if let Some(scalar) = path.path.get_ident().and_then(|ident| ty::scalar(&ident.to_string())) {
+            return Some(TypeShape::Scalar(scalar));
+        }
+        if Group::by_name(&name).is_some() || MEMORIES.iter().any(|(memory, ..)| *memory == name) {
+            self.diags.push(messages::group_by_value(at, &name));
+            return None;
+        }
+        match name.as_str() {
+            "ArrivalToken" => match self.token_group(path) {
+                Some(group) => Some(TypeShape::Token(group)),
+                None => {
+                    self.diags.push(messages::turbofish(
+                        at,
+                        "ArrivalToken",
+                        "ArrivalToken<Cluster>` or `ArrivalToken<ThreadBlock>",
+                    ));
+                    None
+                }
+            },
+            "Option" => match type_argument(&last.arguments, 0) {
+                Some(Type::Path(inner)) => match self.path_shape(inner)? {
+                    TypeShape::Token(group) => Some(TypeShape::OptionalToken(group)),
+                    TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) | TypeShape::OptionalToken(_) => {
+                        self.diags.push(messages::unsupported_type(at));
+                        None
+                    }
+                },
+                _ => {
+                    self.diags.push(messages::unsupported_type(at));
+                    None
+                }
+            },
+            "str" | "char" | "String" | "Vec" | "Box" | "Rc" | "Arc" => {
+                self.diags.push(messages::unsupported_type(at));
+                None
+            }
+            _ => Some(TypeShape::Named(self.type_name(path.to_token_stream()))),
+        }
+    }
+
+    fn token_group(&mut self, path: &TypePath) -> Option<Group> {
+        let last = path.path.segments.last()?;
+        match type_argument(&last.arguments, 0)? {
+            Type::Path(group) => Group::by_name(&group.path.segments.last()?.ident.to_string()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn parameter_type(&mut self, ty: &Type) -> Option<ParamType> {
+        let Type::Reference(reference) = ty else {
+            if let Type::ImplTrait(_) = ty {
+                self.diags.push(messages::impl_trait_parameter(SpanRange::of(ty)));
+                return None;
+            }
+            if let Type::Path(path) = ty
+                && let Some(memory) = self.memory_parameter(path, false)
+                && matches!(memory, ParamType::Memory { memory: Memory::RemoteArray | Memory::RemoteSlice, .. })
+            {
+                return Some(memory);
+            }
+            return self.value_type(ty).map(ParamType::Value);
+        };
+        if let Some(lifetime) = &reference.lifetime {
+            self.diags.push(messages::lifetime_parameter(SpanRange::of(lifetime)));
+        }
+        let mutable = reference.mutability.is_some();
+        match &*reference.elem {
+            Type::Slice(slice) => Some(ParamType::Slice { mutable, element: self.value_type(&slice.elem)? }),
+            Type::Path(path) => {
+                let name = path.path.segments.last()?.ident.to_string();
+                if let Some(group) = Group::by_name(&name) {
+                    return Some(ParamType::Group(group));
+                }
+                if let Some(memory) = self.memory_parameter(path, true) {
+                    return Some(memory);
+                }
+                self.reference_to_value(&reference.elem, mutable)
+            }
+            target => self.reference_to_value(target, mutable),
+        }
+    }
+
+    fn reference_to_value(&mut self, ty: &Type, mutable: bool) -> Option<ParamType> {
+        let target = self.value_type(ty)?;
+        if matches!(target.shape, TypeShape::Token(_) | TypeShape::OptionalToken(_)) {
+            self.diags.push(messages::token_escapes(SpanRange::of(ty), "a reference"));
+            return None;
+        }
+        Some(ParamType::Reference { mutable, target })
+    }
+
+    fn memory_parameter(&mut self, path: &TypePath, by_reference: bool) -> Option<ParamType> {
+        let last = path.path.segments.last()?;
+        let (_, memory, has_length) = *MEMORIES.iter().find(|(name, ..)| last.ident == name)?;
+        let element = self.value_type(type_argument(&last.arguments, 0)?)?;
+        let length = if has_length { Some(self.length_argument(&last.arguments, 1)?) } else { None };
+        Some(ParamType::Memory { memory, element, length, by_reference, tokens: path.to_token_stream() })
+    }
+
+    /// The generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
+    pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
+        let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+        let tokens = match arguments.args.iter().nth(index)? {
+            GenericArgument::Const(expr) => expr.to_token_stream(),
+            // A const parameter or constant by its name looks like a type.
+            GenericArgument::Type(Type::Path(path)) => path.to_token_stream(),
+            _ => return None,
+        };
+        Some(self.length_hole(tokens))
+    }
+}
+
+/// The generic argument at `index` as a type.
+pub(super) fn type_argument(arguments: &PathArguments, index: usize) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    match arguments.args.iter().nth(index)? {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
+}

@@ -1,0 +1,49 @@
+//! A range in the user's source: first and last token. `Span::join` is not stable, so a range is kept as its two ends.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens;
+
+/// First and last token of a piece of source.
+#[derive(Clone, Copy)]
+pub(crate) struct SpanRange {
+    pub(crate) lo: Span,
+    pub(crate) hi: Span,
+}
+
+impl SpanRange {
+    pub(crate) fn of(tokens: &impl ToTokens) -> Self {
+        let stream: TokenStream = tokens.to_token_stream();
+        let mut trees = stream.into_iter();
+        let first = trees.next();
+        let last = trees.last().or_else(|| first.clone());
+        let lo = first.map_or_else(Span::call_site, |tree| match tree {
+            TokenTree::Group(group) => group.span_open(),
+            tree => tree.span(),
+        });
+        let hi = last.map_or(lo, |tree| match tree {
+            TokenTree::Group(group) => group.span_close(),
+            tree => tree.span(),
+        });
+        SpanRange { lo, hi }
+    }
+
+    pub(crate) fn at(span: Span) -> Self {
+        SpanRange { lo: span, hi: span }
+    }
+
+    /// Line, from 1.
+    pub(crate) fn line(self) -> u32 {
+        u32::try_from(self.lo.start().line).unwrap_or(u32::MAX)
+    }
+
+    /// Column, from 1, as rustc counts it.
+    pub(crate) fn column(self) -> u32 {
+        u32::try_from(self.lo.start().column + 1).unwrap_or(u32::MAX)
+    }
+}
+
+impl std::fmt::Debug for SpanRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.line(), self.column())
+    }
+}

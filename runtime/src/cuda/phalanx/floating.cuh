@@ -1,0 +1,68 @@
+// `floating<Raw>`: `f32` and `f64` with Rust's operators. IEEE 754 if the compiler is told not to contract
+// (--fmad=false); subnormals are kept. Its names and casts are scalar.cuh's, its named functions math.cuh's.
+#pragma once
+#include <phalanx/integer.cuh>
+
+namespace phalanx {
+namespace detail {
+
+// What `f32` and `f64` differ in.
+template <class Raw>
+struct float_traits;
+template <>
+struct float_traits<float> {
+    using bits_type = unsigned;
+    __device__ static float remainder(float a, float b) { return fmodf(a, b); }
+};
+template <>
+struct float_traits<double> {
+    using bits_type = unsigned long long;
+    __device__ static double remainder(double a, double b) { return fmod(a, b); }
+};
+
+} // namespace detail
+
+template <class Raw>
+struct floating {
+    using traits = detail::float_traits<Raw>;
+    using bits_type = typename traits::bits_type;
+
+    Raw value;
+
+    floating() = default;
+
+    // Of its own literals only: `0.1` is not the nearest `f32` of 0.1f after two roundings.
+    template <detail::same<Raw> Literal>
+    __device__ constexpr floating(Literal value) : value(value) {}
+
+    __device__ static constexpr floating from_bits(bits_type bits) { return floating(__builtin_bit_cast(Raw, bits)); }
+
+    __device__ friend constexpr floating operator+(floating a, floating b) { return floating(a.value + b.value); }
+    __device__ friend constexpr floating operator-(floating a, floating b) { return floating(a.value - b.value); }
+    __device__ friend constexpr floating operator*(floating a, floating b) { return floating(a.value * b.value); }
+    __device__ friend constexpr floating operator/(floating a, floating b) { return floating(a.value / b.value); }
+    // Exact, with the sign of `a`.
+    __device__ friend floating operator%(floating a, floating b) {
+        return floating(traits::remainder(a.value, b.value));
+    }
+
+    __device__ constexpr floating operator-() const { return floating(-value); }
+
+    __device__ constexpr floating& operator+=(floating b) { return *this = *this + b; }
+    __device__ constexpr floating& operator-=(floating b) { return *this = *this - b; }
+    __device__ constexpr floating& operator*=(floating b) { return *this = *this * b; }
+    __device__ constexpr floating& operator/=(floating b) { return *this = *this / b; }
+    __device__ floating& operator%=(floating b) { return *this = *this % b; }
+
+    __device__ friend constexpr bool operator==(floating a, floating b) { return a.value == b.value; }
+    __device__ friend constexpr bool operator<(floating a, floating b) { return a.value < b.value; }
+    __device__ friend constexpr bool operator<=(floating a, floating b) { return a.value <= b.value; }
+    __device__ friend constexpr bool operator>(floating a, floating b) { return a.value > b.value; }
+    __device__ friend constexpr bool operator>=(floating a, floating b) { return a.value >= b.value; }
+
+    __device__ friend constexpr detail::recorded record_value(floating a) {
+        return {detail::same<Raw, float> ? detail::f32_value : detail::f64_value, __builtin_bit_cast(bits_type, a.value)};
+    }
+};
+
+} // namespace phalanx

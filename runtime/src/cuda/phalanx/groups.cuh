@@ -1,0 +1,158 @@
+// `this_cluster()`, `this_thread_block()` and `this_grid()` with cooperative groups' names: ranks, sizes, barriers and
+// the shared memory of peers. Ranks run x fastest. Who may call what when is the macro's to check; only a rank that
+// the cluster does not have fails here. PTX ISA: Special Registers; barrier{.cta}; barrier.cluster; mapa; getctarank.
+#pragma once
+#include <phalanx/memory.cuh>
+
+namespace phalanx {
+
+// `Dim3`.
+struct extent {
+    u32 x, y, z;
+};
+
+// What `barrier_arrive` gives and `barrier_wait` takes. Nothing at run time: the hardware keeps the phase.
+struct arrival_token {};
+
+namespace detail {
+
+template <class Vector>
+__device__ inline extent extent_of(Vector v) {
+    return {v.x, v.y, v.z};
+}
+template <class Vector>
+__device__ inline unsigned count(Vector size) {
+    return size.x * size.y * size.z;
+}
+template <class Index, class Size>
+__device__ inline unsigned rank(Index index, Size size) {
+    return index.x + size.x * (index.y + size.y * index.z);
+}
+// A grid has more blocks than a `u32` counts.
+template <class Vector>
+__device__ inline unsigned long long wide_count(Vector size) {
+    return static_cast<unsigned long long>(size.x) * size.y * size.z;
+}
+template <class Index, class Size>
+__device__ inline unsigned long long wide_rank(Index index, Size size) {
+    return index.x + static_cast<unsigned long long>(size.x) * (index.y + static_cast<unsigned long long>(size.y) * index.z);
+}
+
+// No group is empty; this spares the checks of `% block.num_threads()` and `step_by(grid.num_threads())`.
+template <class Size>
+__device__ inline Size not_zero(Size size) {
+    __builtin_assume(size > 0);
+    return size;
+}
+
+} // namespace detail
+
+struct thread_block {
+    __device__ u32 thread_rank() const { return detail::rank(threadIdx, blockDim); }
+    __device__ u32 num_threads() const { return detail::not_zero(detail::count(blockDim)); }
+    __device__ u32 size() const { return num_threads(); }
+    __device__ extent thread_index() const { return detail::extent_of(threadIdx); }
+    __device__ extent group_index() const { return detail::extent_of(blockIdx); }
+    __device__ extent dim_threads() const { return detail::extent_of(blockDim); }
+    __device__ extent group_dim() const { return dim_threads(); }
+
+    // Not `.aligned`: that the warp has converged is not proved.
+    __device__ void sync() const { asm volatile("barrier.sync 0;" ::: "memory"); }
+
+    // All is in the wait, as in CUDA's own header: the hardware's `barrier.arrive` has no matching wait without an arrival.
+    __device__ arrival_token barrier_arrive() const { return {}; }
+    __device__ void barrier_wait(arrival_token) const { sync(); }
+};
+
+// Read once: the compiler reads a special register anew at each use.
+struct cluster_group {
+    unsigned rank, blocks;
+
+    __device__ u32 thread_rank() const {
+        return rank * detail::count(blockDim) + detail::rank(threadIdx, blockDim);
+    }
+    __device__ u32 num_threads() const { return detail::not_zero(blocks * detail::count(blockDim)); }
+    __device__ u32 size() const { return num_threads(); }
+    __device__ u32 block_rank() const { return rank; }
+    __device__ u32 num_blocks() const { return detail::not_zero(blocks); }
+    __device__ extent block_index() const { return detail::extent_of(__clusterRelativeBlockIdx()); }
+    __device__ extent dim_blocks() const { return detail::extent_of(__clusterDim()); }
+    __device__ extent dim_threads() const {
+        const auto blocks = __clusterDim();
+        return {blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z};
+    }
+
+    __device__ void sync() const { barrier_wait(barrier_arrive()); }
+    // Releases all that this thread has written, global and shared, to the threads of the cluster. Not `.aligned` either.
+    __device__ arrival_token barrier_arrive() const {
+        asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+        return {};
+    }
+    __device__ void barrier_wait(arrival_token) const { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+
+    // The same array in the block of this rank.
+    template <class T, unsigned long long N>
+    __device__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, unsigned line = __builtin_LINE(),
+                                                  unsigned column = __builtin_COLUMN()) const {
+        return {map(array.elements, peer, detail::site_of(line, column))};
+    }
+    template <class T>
+    __device__ remote_slice<T> map_shared_rank(const dynamic_shared_array<T>& array, u32 peer,
+                                               unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
+        return {{map(array.data, peer, detail::site_of(line, column)), array.length}};
+    }
+
+    // The rank of the block whose shared memory this is.
+    template <class T, unsigned long long N>
+    __device__ u32 query_shared_rank(const shared_array<T, N>& array) const {
+        return __cluster_query_shared_rank(array.elements);
+    }
+    template <class T, unsigned long long N>
+    __device__ u32 query_shared_rank(const remote_array<T, N>& array) const {
+        return __cluster_query_shared_rank(array.data);
+    }
+    template <class T>
+    __device__ u32 query_shared_rank(const slice_mut<T>& array) const {
+        return __cluster_query_shared_rank(array.data);
+    }
+
+  private:
+    // Through the builtin and not inline PTX, so that the compiler does not take the result for the block's own memory.
+    template <class T>
+    __device__ T* map(const T* local, u32 peer, unsigned site) const {
+        if (peer >= blocks) {
+            detail::fail(detail::rank_out_of_range, site, record_value(peer), record_value(u32(blocks)));
+        }
+        return static_cast<T*>(__cluster_map_shared_rank(local, peer.value));
+    }
+};
+
+struct grid_group {
+    __device__ usize thread_rank() const {
+        return detail::wide_rank(blockIdx, gridDim) * detail::count(blockDim) + detail::rank(threadIdx, blockDim);
+    }
+    __device__ usize num_threads() const {
+        return detail::not_zero(detail::wide_count(gridDim) * detail::count(blockDim));
+    }
+    __device__ usize size() const { return num_threads(); }
+    __device__ usize block_rank() const { return detail::wide_rank(blockIdx, gridDim); }
+    __device__ usize num_blocks() const { return detail::not_zero(detail::wide_count(gridDim)); }
+    __device__ usize cluster_rank() const { return detail::wide_rank(__clusterIdx(), __clusterGridDimInClusters()); }
+    __device__ usize num_clusters() const { return detail::not_zero(detail::wide_count(__clusterGridDimInClusters())); }
+    __device__ extent block_index() const { return detail::extent_of(blockIdx); }
+    __device__ extent dim_blocks() const { return detail::extent_of(gridDim); }
+    __device__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
+    __device__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
+};
+
+__device__ inline thread_block this_thread_block() {
+    return {};
+}
+__device__ inline cluster_group this_cluster() {
+    return {__clusterRelativeBlockRank(), __clusterSizeInBlocks()};
+}
+__device__ inline grid_group this_grid() {
+    return {};
+}
+
+} // namespace phalanx

@@ -1,0 +1,208 @@
+// `integer<Raw>`: an integer whose operators mean what Rust's mean. It wraps (overflow is never undefined), is not promoted
+// (`u8 + u8` is a `u8`), masks the amounts of its shifts, and fails on a division by zero or one that overflows. A bare
+// literal works beside a typed operand. The same machine code as the raw type. Its names (`u32`) and casts are
+// scalar.cuh's, its named functions math.cuh's.
+#pragma once
+#include <phalanx/failure.cuh>
+
+// nvcc has the type where the host compiler has it, NVRTC with --device-int128.
+#if defined(__SIZEOF_INT128__) || defined(__CUDACC_RTC_INT128__)
+#define PHALANX_INT128 1
+#endif
+
+namespace phalanx {
+
+template <class Raw>
+struct integer;
+
+namespace detail {
+
+template <class A, class B>
+struct same_types {};
+template <class A>
+struct same_types<A, A> {
+    using yes = void;
+};
+template <class A, class B>
+concept same = requires { typename same_types<A, B>::yes; };
+
+// `T` where it is not to be deduced: a parameter that takes its type from another, so that a literal converts.
+template <class T>
+struct given_type {
+    using type = T;
+};
+template <class T>
+using given = typename given_type<T>::type;
+
+// For each raw integer: its unsigned counterpart, and the type that it wraps in. That one is at least as wide as
+// `unsigned`, because narrower types are promoted to `int`, whose overflow is undefined. (No static members: they would
+// be variables of the module.)
+template <class Unsigned, class Wide>
+struct integer_traits {
+    using bits_type = Unsigned;
+    using wide = Wide;
+};
+template <class Raw>
+struct raw_traits {};
+template <> struct raw_traits<signed char> : integer_traits<unsigned char, unsigned> {};
+template <> struct raw_traits<unsigned char> : integer_traits<unsigned char, unsigned> {};
+template <> struct raw_traits<short> : integer_traits<unsigned short, unsigned> {};
+template <> struct raw_traits<unsigned short> : integer_traits<unsigned short, unsigned> {};
+template <> struct raw_traits<int> : integer_traits<unsigned, unsigned> {};
+template <> struct raw_traits<unsigned> : integer_traits<unsigned, unsigned> {};
+template <> struct raw_traits<long> : integer_traits<unsigned long, unsigned long> {};
+template <> struct raw_traits<unsigned long> : integer_traits<unsigned long, unsigned long> {};
+template <> struct raw_traits<long long> : integer_traits<unsigned long long, unsigned long long> {};
+template <> struct raw_traits<unsigned long long> : integer_traits<unsigned long long, unsigned long long> {};
+#ifdef PHALANX_INT128
+template <> struct raw_traits<__int128> : integer_traits<unsigned __int128, unsigned __int128> {};
+template <> struct raw_traits<unsigned __int128> : integer_traits<unsigned __int128, unsigned __int128> {};
+#endif
+
+template <class Raw>
+using bits_of = typename raw_traits<Raw>::bits_type;
+template <class Raw>
+using wide_of = typename raw_traits<Raw>::wide;
+
+// The type of an integer literal. Not `bool`: Rust has no arithmetic on it.
+template <class T>
+concept raw_integer = requires { typename raw_traits<T>::wide; };
+template <class T>
+concept signed_integer = raw_integer<T> && !same<T, bits_of<T>>;
+
+template <class Raw>
+__device__ consteval unsigned bit_count() {
+    return sizeof(Raw) * 8;
+}
+template <class Raw>
+__device__ consteval Raw max_of() {
+    return static_cast<Raw>(static_cast<bits_of<Raw>>(~bits_of<Raw>(0)) >> signed_integer<Raw>);
+}
+template <class Raw>
+__device__ consteval Raw min_of() {
+    return static_cast<Raw>(~max_of<Raw>());
+}
+
+// A divisor with the place of its operator.
+template <class Integer>
+struct divisor {
+    Integer value;
+    unsigned site;
+
+    __device__ constexpr divisor(Integer value, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
+        : value(value), site(site_of(line, column)) {}
+    template <raw_integer Literal>
+    __device__ constexpr divisor(Literal value, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
+        : value(value), site(site_of(line, column)) {}
+};
+
+__device__ constexpr unsigned shift_amount(raw_integer auto amount) {
+    return static_cast<unsigned>(amount);
+}
+template <class Raw>
+__device__ constexpr unsigned shift_amount(integer<Raw> amount) {
+    return static_cast<unsigned>(amount.value);
+}
+template <class T>
+concept shift = requires(T amount) { shift_amount(amount); };
+
+} // namespace detail
+
+template <class Raw>
+struct integer {
+    using wide = detail::wide_of<Raw>;
+
+    Raw value;
+
+    // Trivial, so that shared memory and arrays of integers need no initialisation.
+    integer() = default;
+
+    template <detail::raw_integer Literal>
+    __device__ constexpr integer(Literal value) : value(static_cast<Raw>(value)) {}
+
+    // `u128(high, low)`: C++ has no literals of 128 bits.
+    __device__ constexpr integer(unsigned long long high, unsigned long long low)
+        requires(sizeof(Raw) == 16)
+        : value(static_cast<Raw>(static_cast<wide>(high) << 64 | low)) {}
+
+    __device__ friend constexpr integer operator+(integer a, integer b) {
+        return wrap(static_cast<wide>(a.value) + static_cast<wide>(b.value));
+    }
+    __device__ friend constexpr integer operator-(integer a, integer b) {
+        return wrap(static_cast<wide>(a.value) - static_cast<wide>(b.value));
+    }
+    __device__ friend constexpr integer operator*(integer a, integer b) {
+        return wrap(static_cast<wide>(a.value) * static_cast<wide>(b.value));
+    }
+    __device__ friend constexpr integer operator/(integer a, detail::divisor<integer> b) {
+        check_division(a, b);
+        return integer(static_cast<Raw>(a.value / b.value.value));
+    }
+    __device__ friend constexpr integer operator%(integer a, detail::divisor<integer> b) {
+        check_division(a, b);
+        return integer(static_cast<Raw>(a.value % b.value.value));
+    }
+    __device__ friend constexpr integer operator&(integer a, integer b) {
+        return integer(static_cast<Raw>(a.value & b.value));
+    }
+    __device__ friend constexpr integer operator|(integer a, integer b) {
+        return integer(static_cast<Raw>(a.value | b.value));
+    }
+    __device__ friend constexpr integer operator^(integer a, integer b) {
+        return integer(static_cast<Raw>(a.value ^ b.value));
+    }
+    // Members, so that a bare literal on the left does not take its type from the amount.
+    template <detail::shift Amount>
+    __device__ constexpr integer operator<<(Amount amount) const {
+        return wrap(static_cast<wide>(value) << (detail::shift_amount(amount) & (detail::bit_count<Raw>() - 1)));
+    }
+    template <detail::shift Amount>
+    __device__ constexpr integer operator>>(Amount amount) const {
+        return integer(static_cast<Raw>(value >> (detail::shift_amount(amount) & (detail::bit_count<Raw>() - 1))));
+    }
+
+    __device__ constexpr integer operator-() const { return wrap(wide(0) - static_cast<wide>(value)); }
+    // Rust's `!` of an integer is C's `~`.
+    __device__ constexpr integer operator!() const { return wrap(~static_cast<wide>(value)); }
+
+    __device__ constexpr integer& operator+=(integer b) { return *this = *this + b; }
+    __device__ constexpr integer& operator-=(integer b) { return *this = *this - b; }
+    __device__ constexpr integer& operator*=(integer b) { return *this = *this * b; }
+    __device__ constexpr integer& operator/=(detail::divisor<integer> b) { return *this = *this / b; }
+    __device__ constexpr integer& operator%=(detail::divisor<integer> b) { return *this = *this % b; }
+    __device__ constexpr integer& operator&=(integer b) { return *this = *this & b; }
+    __device__ constexpr integer& operator|=(integer b) { return *this = *this | b; }
+    __device__ constexpr integer& operator^=(integer b) { return *this = *this ^ b; }
+    template <detail::shift Amount>
+    __device__ constexpr integer& operator<<=(Amount amount) { return *this = *this << amount; }
+    template <detail::shift Amount>
+    __device__ constexpr integer& operator>>=(Amount amount) { return *this = *this >> amount; }
+
+    __device__ friend constexpr bool operator==(integer a, integer b) { return a.value == b.value; }
+    __device__ friend constexpr bool operator<(integer a, integer b) { return a.value < b.value; }
+    __device__ friend constexpr bool operator<=(integer a, integer b) { return a.value <= b.value; }
+    __device__ friend constexpr bool operator>(integer a, integer b) { return a.value > b.value; }
+    __device__ friend constexpr bool operator>=(integer a, integer b) { return a.value >= b.value; }
+
+    // Sign-extended; of 128 bits the low 64.
+    __device__ friend constexpr detail::recorded record_value(integer a) {
+        return {detail::signed_integer<Raw> ? detail::signed_value : detail::unsigned_value,
+                static_cast<unsigned long long>(a.value)};
+    }
+
+  private:
+    __device__ static constexpr integer wrap(wide value) { return integer(static_cast<Raw>(value)); }
+
+    __device__ static constexpr void check_division(integer a, const detail::divisor<integer>& b) {
+        if (b.value.value == 0) {
+            detail::fail(detail::division_by_zero, b.site, record_value(a));
+        }
+        if constexpr (detail::signed_integer<Raw>) {
+            if (b.value.value == -1 && a.value == detail::min_of<Raw>()) {
+                detail::fail(detail::division_overflow, b.site, record_value(a));
+            }
+        }
+    }
+};
+
+} // namespace phalanx

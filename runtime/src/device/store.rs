@@ -1,0 +1,85 @@
+//! A folder of CUBINs, named by PHALANX_CUBINS, that is asked before NVRTC and given what NVRTC made. It lets a machine
+//! with a GPU run what another compiled. A store is never a reason to fail: what cannot be read is compiled, what
+//! cannot be written is not kept. Old files are not removed.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use sha2::{Digest, Sha256};
+
+use super::nvrtc;
+use crate::cuda::HEADERS;
+use crate::error::Result;
+use crate::program::Program;
+
+/// Changes when the same key no longer means the same CUBIN.
+const VERSION: &str = "phalanx cubin 1";
+
+/// The CUBIN of `program` for `architecture`, from the store or from NVRTC.
+pub(crate) fn cubin(program: &Program, architecture: &str) -> Result<Vec<u8>> {
+    let Some(path) = folder().map(|folder| path(&folder, program, architecture)) else {
+        return program.compile(architecture);
+    };
+    if let Some(cubin) = read(&path) {
+        return Ok(cubin);
+    }
+    let cubin = program.compile(architecture)?;
+    // See the head: no store is no failure.
+    let _ = write(&path, &cubin);
+    Ok(cubin)
+}
+
+/// Puts `program` into the store, where there is one and a compiler to fill it. For the simulator, which runs without.
+pub(crate) fn precompile(program: &Program, architecture: &str) -> Result<()> {
+    if folder().is_some() && nvrtc::is_present() { cubin(program, architecture).map(drop) } else { Ok(()) }
+}
+
+fn folder() -> Option<PathBuf> {
+    env::var_os("PHALANX_CUBINS").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
+/// Everything that the CUBIN depends on but the version of NVRTC, so that a store made elsewhere is found.
+fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
+    let headers = HEADERS.iter().flat_map(|header| [header.path, header.text]);
+    let parts = [VERSION, program.cuda_source(), architecture].into_iter().chain(nvrtc::OPTIONS.iter().copied());
+    let mut hash = Sha256::new();
+    for part in parts.chain(headers) {
+        // With its length, so that no two lists of parts run together into one text.
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    folder.join(format!("{name}.cubin"))
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    // A CUBIN is an ELF file; a file cut short before that is no CUBIN.
+    fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))
+}
+
+/// Under another name first, so that no reader sees half a file.
+fn write(path: &Path, cubin: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(cubin)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new").join("a.cubin");
+        assert_eq!(read(&path), None);
+        write(&path, b"\x7fELF and so on").unwrap();
+        assert_eq!(read(&path).as_deref(), Some(&b"\x7fELF and so on"[..]));
+        fs::write(&path, b"\x7fE").unwrap();
+        assert_eq!(read(&path), None, "cut short");
+    }
+}

@@ -1,0 +1,182 @@
+//! What stopped a kernel: one type for the GPU's failure record and for the simulator's reports. Says nothing of how
+//! either finds it.
+
+use std::fmt;
+
+use crate::program::template::Scalar;
+use crate::shape::Dim3;
+
+/// A kernel that stopped before its end, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Where in the Rust source.
+    pub location: Option<Location>,
+    /// What happened.
+    pub cause: Cause,
+    /// The block's index in the grid.
+    pub block: Dim3,
+    /// The thread's index in its block.
+    pub thread: Dim3,
+}
+
+/// A place in the Rust source.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// As rustc's `file!()` names it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1.
+    pub column: u32,
+}
+
+/// What a kernel did that stopped it. The last group only the simulator finds.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// An index not below the length.
+    IndexOutOfBounds {
+        /// The index.
+        index: i128,
+        /// The length.
+        length: u64,
+    },
+    /// `x / 0` or `x % 0` of integers.
+    DivisionByZero {
+        /// `x`.
+        dividend: Scalar,
+    },
+    /// `MIN / -1` or `MIN % -1`.
+    DivisionOverflow {
+        /// `MIN`.
+        dividend: Scalar,
+    },
+    /// `map_shared_rank` of a rank that the cluster does not have.
+    RankOutOfRange {
+        /// The rank.
+        rank: u32,
+        /// Blocks in the cluster.
+        num_blocks: u32,
+    },
+    /// `assert!` of something false, with its message.
+    Assertion(String),
+    /// `panic!`, with its message.
+    Panic(String),
+
+    /// Every thread that is left waits for one that will not come.
+    Deadlock(Vec<Waiting>),
+    /// A read of shared memory that no thread has written.
+    UninitializedShared {
+        /// First byte that was not written, from the start of the allocation.
+        byte: usize,
+        /// The rank in the cluster of the block that owns the memory.
+        rank: u32,
+    },
+    /// A peer's shared memory was touched before a cluster barrier showed that the peer runs.
+    PeerMayNotHaveStarted {
+        /// The peer's rank in the cluster.
+        rank: u32,
+    },
+    /// A peer's shared memory was touched after the peer had exited.
+    PeerHasExited {
+        /// The peer's rank in the cluster.
+        rank: u32,
+    },
+    /// A barrier was used against its protocol: what, in a sentence.
+    Protocol(String),
+    /// A thread went round its loops more often than the simulator's limit.
+    StepLimit(u64),
+}
+
+/// Threads that wait at one place, or have exited, when nothing can go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    /// What they wait for, or that they exited: ``wait at `cluster.sync()` ``, ``exited``.
+    pub what: String,
+    /// Where, if they have not exited.
+    pub location: Option<Location>,
+    /// How many threads.
+    pub threads: usize,
+    /// The first of them: block in the grid and thread in the block.
+    pub first: (Dim3, Dim3),
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}`", self.kernel)?;
+        if let Some(location) = &self.location {
+            write!(f, " at {location}")?;
+        }
+        write!(f, ": {}", self.cause)?;
+        // A deadlock is everybody's, and names its threads itself.
+        if !matches!(self.cause, Cause::Deadlock(_)) {
+            write!(f, ", block {} thread {}", self.block, self.thread)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::IndexOutOfBounds { index, length } => write!(f, "index {index} out of bounds for length {length}"),
+            Cause::DivisionByZero { dividend } => write!(f, "attempt to divide {dividend} by zero"),
+            Cause::DivisionOverflow { dividend } => write!(f, "attempt to divide {dividend} by -1 with overflow"),
+            Cause::RankOutOfRange { rank, num_blocks } => {
+                write!(f, "block rank {rank} out of range for a cluster of {num_blocks} blocks")
+            }
+            Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
+            Cause::Deadlock(waiting) => {
+                write!(f, "deadlock: no thread can go on")?;
+                for group in waiting {
+                    let (block, thread) = group.first;
+                    write!(f, "\n  {} thread(s), first block {block} thread {thread}: {}", group.threads, group.what)?;
+                    if let Some(location) = &group.location {
+                        write!(f, " at {location}")?;
+                    }
+                }
+                Ok(())
+            }
+            Cause::UninitializedShared { byte, rank } => {
+                write!(
+                    f,
+                    "read of shared memory that was never written (byte {byte} of the array of block rank {rank})"
+                )
+            }
+            Cause::PeerMayNotHaveStarted { rank } => {
+                write!(
+                    f,
+                    "access to the shared memory of block rank {rank} before a cluster barrier: it may not have started"
+                )
+            }
+            Cause::PeerHasExited { rank } => {
+                write!(f, "access to the shared memory of block rank {rank}, which has exited")
+            }
+            Cause::Protocol(what) => f.write_str(what),
+            Cause::StepLimit(limit) => write!(f, "still looping after {limit} iterations"),
+        }
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::Bool(v) => write!(f, "{v}"),
+            Scalar::Signed(v, _) => write!(f, "{v}"),
+            Scalar::Unsigned(v, _) => write!(f, "{v}"),
+            // Debug keeps the `.0` that tells a float from an integer.
+            Scalar::F32(v) => write!(f, "{v:?}"),
+            Scalar::F64(v) => write!(f, "{v:?}"),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A launch, from the typed call of a kernel to the device that runs it. The order of checks is that of
+//! `Launch::start`; each check is in `check`. Compiles nothing and simulates nothing itself.
+
+mod arguments;
+mod check;
+
+use std::any::TypeId;
+use std::fmt;
+use std::sync::Arc;
+
+pub use arguments::{Arguments, Threads, global, global_mut};
+
+use crate::device::store;
+use crate::error::{Error, Result};
+use crate::program::Program;
+use crate::program::template::Function;
+use crate::shape::Dim3;
+use crate::sim;
+use crate::target::{Device, Target};
+
+/// A kernel with its arguments, not launched yet. A call of a kernel returns one.
+///
+/// Sizes are CUDA's: the grid counts blocks, not clusters.
+#[must_use = "nothing runs before `.launch(&device)`"]
+pub struct Launch<'a> {
+    kernel: TypeId,
+    program: Result<Arc<Program>>,
+    arguments: Arguments,
+    /// A thread's run of the host body, for the simulator.
+    threads: Box<dyn Fn() + Send + Sync + 'a>,
+    sizes: check::Sizes,
+}
+
+impl<'a> Launch<'a> {
+    /// What a kernel's launcher returns. `arguments` and `threads` are the same arguments in the kernel's order, for
+    /// a GPU and for the simulator.
+    #[doc(hidden)]
+    pub fn new<K: Function>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
+        let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
+        Launch { kernel, program, arguments, threads, sizes: check::Sizes::default() }
+    }
+
+    /// How many blocks: `8`, `(4, 2)` or `(4, 2, 2)`; a multiple of the cluster in each dimension.
+    pub fn grid(mut self, blocks: impl Into<Dim3>) -> Self {
+        self.sizes.grid = Some(blocks.into());
+        self
+    }
+
+    /// How many blocks in a cluster, where the attribute does not fix it. One, if neither does.
+    pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
+        self.sizes.cluster = Some(blocks.into());
+        self
+    }
+
+    /// How many threads in a block, where the attribute does not fix it.
+    pub fn block(mut self, threads: impl Into<Dim3>) -> Self {
+        self.sizes.block = Some(threads.into());
+        self
+    }
+
+    /// How many bytes of dynamic shared memory each block gets, for `dynamic_shared`.
+    pub fn shared_bytes(mut self, bytes: usize) -> Self {
+        self.sizes.shared_bytes = Some(bytes);
+        self
+    }
+
+    /// Runs the kernel and waits for its end. A kernel that stops with a failure is [`Error::Kernel`], and so is one
+    /// that was enqueued before and has not been reported.
+    pub fn launch(self, device: &Device) -> Result<()> {
+        self.start(device, true)
+    }
+
+    /// Starts the kernel, after everything launched on the device before, and does not wait. Its failure is returned
+    /// by the next [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in whichever
+    /// thread that is.
+    pub fn enqueue(self, device: &Device) -> Result<()> {
+        self.start(device, false)
+    }
+
+    fn start(mut self, device: &Device, wait: bool) -> Result<()> {
+        let program = self.program?;
+        let error = |reason| Error::Launch { kernel: program.name().into(), reason };
+        self.arguments.check_device(device).map_err(error)?;
+        let shape = check::shape(&program.options(), &self.sizes).map_err(error)?;
+        check::shared(&program, &shape, device.caps()).map_err(error)?;
+
+        match &device.target {
+            Target::Gpu(gpu) => {
+                let mut parameters = self.arguments.pointers();
+                // SAFETY: one macro made the text's parameters and the arguments, from one signature. The memory they
+                // point to is that of buffers on this GPU, as checked, which are borrowed until here.
+                unsafe { gpu.launch(self.kernel, &program, &shape, &mut parameters, wait) }
+            }
+            Target::Simulator(host) => {
+                store::precompile(&program, &host.caps.architecture())?;
+                let result = sim::run(program.name(), &shape, &host.simulator, &*self.threads);
+                host.record(result.err(), wait)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Launch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.program.as_ref().map_or("?", |program| program.name());
+        write!(f, "Launch({name}, {:?})", self.sizes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! A kernel's arguments in their two forms: bytes for a GPU's parameters, and values for the host body. A launcher makes
+//! both from the same borrow of the same buffers.
+
+use std::ffi::c_void;
+use std::fmt;
+
+use crate::buffer::Buffer;
+use crate::device::bytes_of;
+use crate::error::LaunchError;
+use crate::memory::{Global, GlobalMut};
+use crate::program::template::{Slots, Visitor};
+use crate::target::Device;
+use crate::types::DeviceCopy;
+
+/// The parameters of a kernel, in order, as a GPU takes them. Borrows nothing: whoever holds it keeps the buffers.
+#[derive(Default)]
+pub struct Arguments {
+    /// The values, each from a 16-byte boundary on, which is as much as any type asks for.
+    words: Vec<u128>,
+    /// Where each value begins.
+    starts: Vec<usize>,
+    /// The buffers' devices, with the places of the arguments, from 1.
+    devices: Vec<(usize, Device)>,
+}
+
+impl Arguments {
+    /// None yet.
+    pub fn new() -> Self {
+        Arguments::default()
+    }
+
+    /// A `&[T]` parameter.
+    pub fn slice<T: DeviceCopy>(self, buffer: &Buffer<T>) -> Self {
+        self.buffer(buffer)
+    }
+
+    /// A `&mut [T]` parameter.
+    pub fn slice_mut<T: DeviceCopy>(self, buffer: &mut Buffer<T>) -> Self {
+        self.buffer(buffer)
+    }
+
+    /// A parameter by value.
+    pub fn scalar<T: DeviceCopy>(mut self, value: T) -> Self {
+        self.push(bytes_of(&[value]));
+        self
+    }
+
+    fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>) -> Self {
+        // `slice` and `slice_mut` of memory.cuh: the pointer, then the length.
+        self.push(bytes_of(&[buffer.address(), buffer.len() as u64]));
+        self.devices.push((self.starts.len(), buffer.device().clone()));
+        self
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.starts.push(self.words.len());
+        self.words.extend(bytes.chunks(16).map(|chunk| {
+            let mut word = [0; 16];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u128::from_ne_bytes(word)
+        }));
+    }
+
+    /// The values' addresses, valid while `self` is not changed.
+    pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
+        let base = self.words.as_mut_ptr();
+        self.starts.iter().map(|&start| base.wrapping_add(start).cast()).collect()
+    }
+
+    /// All buffers must be in the memory of `device`.
+    pub(super) fn check_device(&self, device: &Device) -> Result<(), LaunchError> {
+        match self.devices.iter().find(|(_, found)| !found.shares_memory(device)) {
+            None => Ok(()),
+            Some((argument, found)) => Err(LaunchError::WrongDevice {
+                argument: *argument,
+                found: found.to_string(),
+                device: device.to_string(),
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for Arguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Arguments({})", self.starts.len())
+    }
+}
+
+/// A `&[T]` parameter as the host body sees it.
+pub fn global<T: DeviceCopy>(buffer: &Buffer<T>) -> Global<'_, T> {
+    buffer.global()
+}
+
+/// A `&mut [T]` parameter as the host body sees it.
+pub fn global_mut<T: DeviceCopy>(buffer: &mut Buffer<T>) -> GlobalMut<'_, T> {
+    buffer.global_mut()
+}
+
+/// Makes of a kernel's body what every simulated thread runs.
+#[derive(Debug)]
+pub struct Threads<Args>(pub Args);
+
+impl<'a, Args: Copy + Send + Sync + 'a, R> Visitor<'a, Args, R> for Threads<Args> {
+    type Output = Box<dyn Fn() + Send + Sync + 'a>;
+    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, body: F) -> Self::Output {
+        let arguments = self.0;
+        Box::new(move || {
+            body(arguments);
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_laid_out_as_the_kernel_reads_them() {
+        let device = Device::simulator();
+        let buffer = device.upload(&[1u8, 2, 3]).unwrap();
+        let mut arguments = Arguments::new().scalar(7u32).slice(&buffer).scalar([1.5f32; 5]);
+        assert_eq!(arguments.starts, [0, 1, 2]);
+        assert_eq!(bytes_of(&arguments.words)[..4], 7u32.to_ne_bytes());
+        assert_eq!(bytes_of(&arguments.words)[16..32], bytes_of(&[0u64, 3])[..]);
+        assert_eq!(bytes_of(&arguments.words)[32..52], bytes_of(&[1.5f32; 5])[..]);
+        assert!(arguments.pointers().iter().all(|pointer| pointer.addr().is_multiple_of(16)));
+        assert_eq!(arguments.check_device(&Device::simulator()), Ok(()), "simulators share the host's memory");
+    }
+}

@@ -1,0 +1,146 @@
+//! The rules of a launch that need no driver to check, each with its error. The limits are those of the programming
+//! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu` asks the driver.
+
+use crate::device::caps::Caps;
+use crate::error::LaunchError;
+use crate::program::Program;
+use crate::program::template::KernelOptions;
+use crate::shape::{Dim3, Shape};
+
+/// Static shared memory that a kernel may declare; only dynamic goes beyond.
+const STATIC_SHARED: usize = 48 * 1024;
+
+/// What the launch asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sizes {
+    pub(super) grid: Option<Dim3>,
+    pub(super) cluster: Option<Dim3>,
+    pub(super) block: Option<Dim3>,
+    pub(super) shared_bytes: Option<usize>,
+}
+
+/// The shape that the attribute and the launch make together.
+pub(super) fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
+    let grid = sizes.grid.ok_or(LaunchError::NoGrid)?;
+    let cluster = choose("cluster", options.cluster, sizes.cluster)?.unwrap_or(Dim3::new(1, 1, 1));
+    let block = choose("block", options.block, sizes.block)?.ok_or(LaunchError::NoBlock)?;
+    for (what, extent) in [("grid", grid), ("cluster", cluster), ("block", block)] {
+        if [extent.x, extent.y, extent.z].contains(&0) {
+            return Err(LaunchError::Zero { what, extent });
+        }
+    }
+    check_cluster(cluster, options.non_portable)?;
+    check_block(block)?;
+    check_grid(grid, cluster)?;
+    if options.dynamic_shared && sizes.shared_bytes.is_none() {
+        return Err(LaunchError::NoSharedBytes);
+    }
+    Ok(Shape { grid, cluster, block, dynamic_shared_bytes: sizes.shared_bytes.unwrap_or(0) })
+}
+
+/// The attribute's size, or the launch's; both only if they are equal.
+fn choose(what: &'static str, fixed: Option<[u32; 3]>, asked: Option<Dim3>) -> Result<Option<Dim3>, LaunchError> {
+    match (fixed.map(Dim3::from), asked) {
+        (Some(fixed), Some(asked)) if fixed != asked => Err(LaunchError::Fixed { what, fixed, asked }),
+        (fixed, asked) => Ok(fixed.or(asked)),
+    }
+}
+
+fn check_cluster(cluster: Dim3, non_portable: bool) -> Result<(), LaunchError> {
+    match volume(cluster) {
+        blocks if blocks > 16 => Err(LaunchError::ClusterTooLarge { blocks }),
+        blocks if blocks > 8 && !non_portable => Err(LaunchError::NonPortable { blocks }),
+        _ => Ok(()),
+    }
+}
+
+fn check_block(block: Dim3) -> Result<(), LaunchError> {
+    match volume(block) {
+        threads if threads > 1024 => Err(LaunchError::BlockTooLarge { threads }),
+        _ if block.z > 64 => Err(LaunchError::BlockTooDeep { block }),
+        _ => Ok(()),
+    }
+}
+
+fn check_grid(grid: Dim3, cluster: Dim3) -> Result<(), LaunchError> {
+    if grid.x > i32::MAX as u32 || grid.y > 65_535 || grid.z > 65_535 {
+        return Err(LaunchError::GridTooLarge { grid });
+    }
+    let whole = [(grid.x, cluster.x), (grid.y, cluster.y), (grid.z, cluster.z)];
+    if whole.iter().any(|(grid, cluster)| !grid.is_multiple_of(*cluster)) {
+        return Err(LaunchError::GridNotWhole { grid, cluster });
+    }
+    Ok(())
+}
+
+/// As [`Dim3::count`], for sizes that nothing has checked yet: three large ones overflow it.
+fn volume(extent: Dim3) -> u64 {
+    u64::from(extent.x).saturating_mul(extent.y.into()).saturating_mul(extent.z.into())
+}
+
+/// The shared memory of a block against the device's.
+pub(super) fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
+    let (fixed, dynamic) = (program.static_shared_bytes(), shape.dynamic_shared_bytes);
+    if fixed > STATIC_SHARED {
+        return Err(LaunchError::StaticShared { bytes: fixed });
+    }
+    if dynamic > caps.shared_bytes - fixed {
+        return Err(LaunchError::Shared { fixed, dynamic, limit: caps.shared_bytes });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FREE: KernelOptions =
+        KernelOptions { cluster: None, block: None, non_portable: false, dynamic_shared: false };
+
+    fn sizes(grid: impl Into<Dim3>, cluster: impl Into<Dim3>, block: impl Into<Dim3>) -> Sizes {
+        Sizes { grid: Some(grid.into()), cluster: Some(cluster.into()), block: Some(block.into()), shared_bytes: None }
+    }
+
+    #[track_caller]
+    fn refused(options: KernelOptions, sizes: Sizes, message: &str) {
+        assert_eq!(shape(&options, &sizes).unwrap_err().to_string(), message);
+    }
+
+    #[test]
+    fn sizes_come_from_the_attribute_or_the_launch() {
+        let fixed = KernelOptions { cluster: Some([2, 1, 1]), block: Some([64, 1, 1]), ..FREE };
+        let grid_only = Sizes { grid: Some(4.into()), ..Sizes::default() };
+        let shape_of = |options, sizes| shape(&options, &sizes).map(|shape| (shape.cluster.x, shape.block.x));
+        assert_eq!(shape_of(fixed, grid_only), Ok((2, 64)));
+        assert_eq!(shape_of(fixed, sizes(4, 2, 64)), Ok((2, 64)));
+        assert_eq!(shape_of(FREE, Sizes { cluster: None, ..sizes(4, 2, 64) }), Ok((1, 64)));
+        refused(fixed, sizes(4, 4, 64), "its attribute fixes cluster = (2,1,1), and `.cluster(..)` asks for (4,1,1)");
+        assert_eq!(shape(&FREE, &grid_only), Err(LaunchError::NoBlock));
+        assert_eq!(shape(&FREE, &Sizes::default()), Err(LaunchError::NoGrid));
+    }
+
+    #[test]
+    fn each_limit_has_its_error() {
+        let big = KernelOptions { non_portable: true, ..FREE };
+        assert!(shape(&big, &sizes(16, 16, 32)).is_ok());
+        refused(FREE, sizes(0, 1, 32), "the grid size (0,1,1) has a zero");
+        refused(big, sizes(32, 32, 32), "a cluster of 32 blocks is larger than 16, the limit of the hardware");
+        refused(
+            FREE,
+            sizes(16, 16, 32),
+            "a cluster of 16 blocks is larger than 8, which is all that every device offers; write \
+             `#[cluster_kernel(non_portable)]` to allow up to 16",
+        );
+        refused(FREE, sizes(1, 1, 2048), "a block of 2048 threads is larger than 1024, the limit of the hardware");
+        refused(FREE, sizes(1, 1, (1, 1, 65)), "the block (1,1,65) has z larger than 64, the limit of the hardware");
+        refused(
+            FREE,
+            sizes((8, 3), (2, 2), 32),
+            "the grid (8,3,1) is not a multiple of the cluster (2,2,1) in each dimension; the grid is given in blocks",
+        );
+        refused(FREE, sizes((1, 65_536), 1, 32), "the grid (1,65536,1) is larger than (2147483647,65535,65535)");
+        assert_eq!(shape(&FREE, &sizes(1, [u32::MAX; 3], 32)), Err(LaunchError::ClusterTooLarge { blocks: u64::MAX }));
+        let dynamic = KernelOptions { dynamic_shared: true, ..FREE };
+        assert_eq!(shape(&dynamic, &sizes(1, 1, 32)), Err(LaunchError::NoSharedBytes));
+    }
+}

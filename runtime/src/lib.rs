@@ -1,0 +1,110 @@
+//! CUDA cluster kernels in Rust, with every barrier token checked at compile time.
+//!
+//! A `#[cluster_kernel]` function is an ordinary Rust function to rustc, CUDA C++ to a Hopper GPU, and a program for the
+//! simulator on a machine without one.
+//!
+//! ```
+//! use phalanx::prelude::*;
+//!
+//! /// Each block of a cluster publishes its values, and reads those of the next.
+//! #[cluster_kernel(cluster = 4, block = 64)]
+//! fn rotate(input: &[i32], output: &mut [i32]) {
+//!     let cluster = this_cluster();
+//!     let block = this_thread_block();
+//!     let array = shared_array::<i32, 64>();
+//!     let i = this_grid().thread_rank();
+//!
+//!     array[block.thread_rank()] = input[i];
+//!     let token = cluster.barrier_arrive(); // does not block
+//!     let next = (cluster.block_rank() + 1) % cluster.num_blocks();
+//!     let remote = cluster.map_shared_rank(&array, next);
+//!     cluster.barrier_wait(token); // consumes the token
+//!
+//!     output[i] = remote[block.thread_rank()];
+//!     cluster.sync(); // no block leaves while a peer reads it
+//! }
+//!
+//! fn main() -> phalanx::Result<()> {
+//!     let device = Device::simulator(); // or `Device::auto()`: a GPU where there is one
+//!     let input = device.upload(&Vec::from_iter(0..512))?;
+//!     let mut output = device.zeros(512)?;
+//!     rotate(&input, &mut output).grid(8).launch(&device)?;
+//!     assert_eq!(output.read()?[0], 64);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Environment
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`, where the system's loader does not find it |
+//! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
+//! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
+
+// A file imports only from its own folder or from lower levels.
+mod failure; // level 0
+mod program;
+mod shape;
+mod types;
+
+mod cuda;
+mod error;
+
+mod numeric; // level 1
+mod sim;
+
+mod device; // level 2; `device` never imports `sim`
+mod group;
+mod memory;
+mod token;
+
+mod buffer; // level 3
+mod launch;
+mod target;
+
+pub use buffer::Buffer;
+pub use error::{Error, LaunchError, Result};
+pub use failure::{Cause, Failure, Location, Waiting};
+pub use group::{Cluster, Grid, ThreadBlock, this_cluster, this_grid, this_thread_block};
+pub use launch::Launch;
+pub use memory::{
+    Atomic, DynamicShared, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, dynamic_shared, shared_array,
+};
+pub use numeric::{Float, Integer, Number};
+pub use phalanx_macros::{cluster_kernel, device};
+pub use program::Program;
+pub use program::template::{Function, Scalar};
+pub use shape::Dim3;
+pub use sim::{Schedule, Simulator};
+pub use target::Device;
+pub use token::ArrivalToken;
+pub use types::{DeviceCopy, DeviceScalar, DeviceType};
+
+/// What a file with kernels needs: `use phalanx::prelude::*;`.
+pub mod prelude {
+    pub use std::sync::atomic::Ordering::Relaxed;
+
+    pub use crate::{
+        ArrivalToken, Buffer, Cluster, Device, DeviceCopy, Dim3, DynamicShared, Error, Failure, Float, Grid, Integer,
+        Number, RemoteArray, RemoteSlice, Schedule, SharedArray, Simulator, ThreadBlock, cluster_kernel, device,
+        dynamic_shared, shared_array, this_cluster, this_grid, this_thread_block,
+    };
+}
+
+/// What generated code names. No part of the interface: it changes with the macros.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::Buffer;
+    pub use crate::cuda::HEADERS;
+    pub use crate::group::*;
+    pub use crate::launch::*;
+    pub use crate::memory::*;
+    pub use crate::numeric::*;
+    pub use crate::program::Program;
+    pub use crate::program::template::*;
+    pub use crate::shape::*;
+    pub use crate::sim::{fail_assertion, fail_panic, scalar, step, tick};
+    pub use crate::token::*;
+    pub use crate::types::*;
+}

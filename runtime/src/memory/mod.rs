@@ -1,0 +1,207 @@
+//! Memory as a kernel sees it: global slices, shared arrays, a peer's shared arrays, and local arrays. All of them
+//! are indexed through the functions here, which check the index; what the simulator checks beyond that is
+//! `sim::access`'s.
+//!
+//! A launch on a GPU never comes here: its memory is in `memory.cuh`.
+
+mod atomic;
+mod bytes;
+mod global;
+mod index;
+mod inner;
+mod local;
+mod remote;
+mod shared;
+
+use std::panic::Location;
+use std::ptr::NonNull;
+
+pub use self::atomic::{Atomic, AtomicValue, atomic};
+pub(crate) use self::bytes::GlobalMemory;
+pub use self::global::{Global, GlobalMut};
+pub use self::index::Index;
+pub use self::inner::{Inner, inner};
+pub use self::local::{element, element_mut};
+pub use self::remote::{RemoteArray, RemoteSlice};
+pub use self::shared::{DynamicShared, OwnedShared, Shared, SharedArray, dynamic_shared, shared_array};
+
+use self::index::position;
+use crate::sim::{self, Access, Kind, MemoryId, Site};
+use crate::types::DeviceCopy;
+
+/// What can be read by an index: global, shared, remote and local memory, and references to them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be indexed in a kernel",
+    note = "slices that are kernel parameters, shared and remote memory and local arrays can"
+)]
+pub trait Memory: sealed::Sealed {
+    /// What an index names.
+    type Element: DeviceCopy;
+
+    #[doc(hidden)]
+    fn length(&self) -> usize;
+
+    /// Reads the element at `index`, which is below the length.
+    #[doc(hidden)]
+    fn read(&self, index: usize, site: Site) -> Self::Element;
+}
+
+/// Memory that threads share: all but local arrays. What the simulator knows it by.
+#[doc(hidden)]
+pub trait Addressed: Memory {
+    fn id(&self) -> MemoryId;
+
+    /// Which element of the whole memory is the first of this one.
+    fn first(&self) -> usize {
+        0
+    }
+}
+
+/// What can be written by an index, by many threads: global memory that is a `&mut` parameter, shared and remote
+/// memory.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be written by an index",
+    note = "of a kernel's parameters, `&mut [T]` can; so can shared and remote memory"
+)]
+pub trait MemoryMut: Addressed {}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<M: Sealed + ?Sized> Sealed for &M {}
+    impl<M: Sealed + ?Sized> Sealed for &mut M {}
+}
+
+/// `memory[index]`.
+#[inline]
+#[track_caller]
+pub fn load<M: Memory + ?Sized, I: Index>(memory: &M, index: I) -> M::Element {
+    memory.read(position(index, memory.length()), Location::caller())
+}
+
+/// `memory[index] = value`.
+#[inline]
+#[track_caller]
+pub fn store<M: MemoryMut + ?Sized, I: Index>(memory: &M, index: I, value: M::Element) {
+    write(memory, position(index, memory.length()), value, Location::caller());
+}
+
+/// `memory[index] op= change`: a read, then a write, no atomic.
+#[inline]
+#[track_caller]
+pub fn update<M, I, C>(memory: &M, index: I, change: C, new: impl FnOnce(M::Element, C) -> M::Element)
+where
+    M: MemoryMut + ?Sized,
+    I: Index,
+{
+    let (index, site) = (position(index, memory.length()), Location::caller());
+    let old = memory.read(index, site);
+    write(memory, index, new(old, change), site);
+}
+
+/// `*memory.get_unchecked_mut(index) op= change`.
+///
+/// # Safety
+/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+#[inline]
+#[track_caller]
+pub unsafe fn update_unchecked<M, I, C>(memory: &M, index: I, change: C, new: impl FnOnce(M::Element, C) -> M::Element)
+where
+    M: MemoryMut + ?Sized,
+    I: Index,
+{
+    update(memory, index, change, new);
+}
+
+/// `*memory.get_unchecked(index)`.
+///
+/// # Safety
+/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+#[inline]
+#[track_caller]
+pub unsafe fn load_unchecked<M: Memory + ?Sized, I: Index>(memory: &M, index: I) -> M::Element {
+    load(memory, index)
+}
+
+/// `*memory.get_unchecked_mut(index) = value`.
+///
+/// # Safety
+/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+#[inline]
+#[track_caller]
+pub unsafe fn store_unchecked<M: MemoryMut + ?Sized, I: Index>(memory: &M, index: I, value: M::Element) {
+    store(memory, index, value);
+}
+
+impl<M: Memory + ?Sized> Memory for &M {
+    type Element = M::Element;
+
+    #[inline]
+    fn length(&self) -> usize {
+        (**self).length()
+    }
+
+    #[inline]
+    fn read(&self, index: usize, site: Site) -> M::Element {
+        (**self).read(index, site)
+    }
+}
+
+impl<M: Addressed + ?Sized> Addressed for &M {
+    #[inline]
+    fn id(&self) -> MemoryId {
+        (**self).id()
+    }
+
+    #[inline]
+    fn first(&self) -> usize {
+        (**self).first()
+    }
+}
+
+impl<M: MemoryMut + ?Sized> MemoryMut for &M {}
+
+impl<M: Memory + ?Sized> Memory for &mut M {
+    type Element = M::Element;
+
+    #[inline]
+    fn length(&self) -> usize {
+        (**self).length()
+    }
+
+    #[inline]
+    fn read(&self, index: usize, site: Site) -> M::Element {
+        (**self).read(index, site)
+    }
+}
+
+/// Reads the element at `index`, which is below the length.
+#[inline]
+fn read<M: Addressed + ?Sized>(memory: &M, index: usize, site: Site) -> M::Element {
+    access(memory, index, Kind::Read, site, |address| {
+        // SAFETY: inside the memory, aligned as its elements are, and accessed by atomics only.
+        unsafe { bytes::load(address) }
+    })
+}
+
+/// Writes the element at `index`, which is below the length.
+#[inline]
+fn write<M: Addressed + ?Sized>(memory: &M, index: usize, value: M::Element, site: Site) {
+    access(memory, index, Kind::Write, site, |address| {
+        // SAFETY: inside the memory, aligned as its elements are, and accessed by atomics only.
+        unsafe { bytes::store(address, value) }
+    });
+}
+
+/// Has the simulator check an access to the element at `index`, which is below the length; then `f` makes it.
+#[inline]
+fn access<M: Addressed + ?Sized, R>(
+    memory: &M,
+    index: usize,
+    kind: Kind,
+    site: Site,
+    f: impl FnOnce(NonNull<M::Element>) -> R,
+) -> R {
+    let len = size_of::<M::Element>();
+    let access = Access { memory: memory.id(), start: (memory.first() + index) * len, len, kind, site };
+    sim::with("device memory", |context| f(context.access(access).cast()))
+}

@@ -1,0 +1,82 @@
+//! The shared memory of a block of the cluster, as `map_shared_rank` gives it: distributed shared memory. Whether the
+//! block lives is checked at each access, by `sim`.
+
+use std::marker::PhantomData;
+
+use super::shared::shared_memory;
+use crate::sim::SharedId;
+use crate::types::DeviceCopy;
+
+/// A [`SharedArray`](super::SharedArray) of some block of the cluster.
+#[derive(Debug)]
+pub struct RemoteArray<T, const N: usize> {
+    id: SharedId,
+    /// A pointer, so that the handle stays with its thread.
+    elements: PhantomData<*const T>,
+}
+
+/// The [`DynamicShared`](super::DynamicShared) memory of some block of the cluster.
+#[derive(Debug)]
+pub struct RemoteSlice<T> {
+    id: SharedId,
+    length: usize,
+    /// A pointer, so that the handle stays with its thread.
+    elements: PhantomData<*const T>,
+}
+
+impl<T: DeviceCopy, const N: usize> RemoteArray<T, N> {
+    pub(super) fn new(id: SharedId) -> Self {
+        RemoteArray { id, elements: PhantomData }
+    }
+
+    /// `N`.
+    #[inline]
+    pub fn len(&self) -> usize {
+        N
+    }
+
+    /// Whether `N` is zero.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        N == 0
+    }
+}
+
+impl<T: DeviceCopy> RemoteSlice<T> {
+    pub(super) fn new(id: SharedId, length: usize) -> Self {
+        RemoteSlice { id, length, elements: PhantomData }
+    }
+
+    /// How many elements.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+}
+
+impl<T, const N: usize> Clone for RemoteArray<T, N> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, const N: usize> Copy for RemoteArray<T, N> {}
+
+impl<T> Clone for RemoteSlice<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for RemoteSlice<T> {}
+
+shared_memory!(RemoteArray<T, const N: usize>, self => N);
+shared_memory!(RemoteSlice<T>, self => self.length);

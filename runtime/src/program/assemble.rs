@@ -1,0 +1,249 @@
+//! Joins a kernel with the device functions it calls into one CUDA C++ text, filling every hole. Each instance of a
+//! function is printed once, callees before their callers, the kernel last. Prints what the macros decided; decides
+//! nothing about the language itself.
+
+use std::any::TypeId;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::literal;
+use super::name::Namer;
+use super::site::SiteMap;
+use super::template::{Definition, Function, KernelOptions, Piece, Role, Slot, Template};
+use crate::error::{Error, Result};
+
+/// A kernel as one CUDA C++ text, with what a launch must know of it.
+#[derive(Debug)]
+pub struct Program {
+    name: &'static str,
+    file: &'static str,
+    entry: String,
+    source: String,
+    options: KernelOptions,
+    static_shared_bytes: usize,
+    sites: SiteMap,
+}
+
+impl Program {
+    /// The program of kernel `K`.
+    pub fn of<K: Function>() -> Result<Program> {
+        Program::assemble(K::definition())
+    }
+
+    /// The same, assembled once in a process.
+    pub(crate) fn shared<K: Function>() -> Result<Arc<Program>> {
+        static PROGRAMS: Mutex<BTreeMap<TypeId, Arc<Program>>> = Mutex::new(BTreeMap::new());
+        let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(match programs.entry(TypeId::of::<K>()) {
+            Entry::Occupied(entry) => entry.get().clone(),
+            Entry::Vacant(entry) => entry.insert(Arc::new(Program::of::<K>()?)).clone(),
+        })
+    }
+
+    /// The kernel's name in Rust.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The Rust file that defines it.
+    pub(crate) fn file(&self) -> &'static str {
+        self.file
+    }
+
+    /// The kernel's name in the CUDA C++: the same, unless that is a word of C++.
+    pub fn entry(&self) -> &str {
+        &self.entry
+    }
+
+    /// The CUDA C++, less the prelude that it includes.
+    pub fn cuda_source(&self) -> &str {
+        &self.source
+    }
+
+    /// What the kernel's attribute fixed.
+    pub(crate) fn options(&self) -> KernelOptions {
+        self.options
+    }
+
+    /// Bytes of shared memory that the kernel and what it calls declare.
+    pub fn static_shared_bytes(&self) -> usize {
+        self.static_shared_bytes
+    }
+
+    /// Where it can fail.
+    pub(crate) fn sites(&self) -> &SiteMap {
+        &self.sites
+    }
+
+    pub(crate) fn assemble(kernel: Definition) -> Result<Program> {
+        let Role::Kernel(options) = kernel.template.role else {
+            return Err(Error::NotAKernel(kernel.template.name.into()));
+        };
+        let mut order = Order::default();
+        order.visit(kernel, &mut Vec::new())?;
+
+        let mut namer = Namer::new(order.functions.iter().map(|function| &function.definition));
+        let mut names = vec![String::new(); order.functions.len()];
+        // The kernel is last in the text and first to choose its name: profilers show it.
+        for (name, function) in names.iter_mut().zip(&order.functions).rev() {
+            *name = namer.name(&function.definition);
+        }
+
+        let mut text = Text::default();
+        let headers = order.functions.iter().flat_map(|function| function.definition.template.headers);
+        for header in headers.collect::<BTreeSet<_>>() {
+            text.push(&format!("#include <phalanx/{header}>\n"));
+        }
+        text.push("\nusing namespace phalanx;\n");
+        for (index, function) in order.functions.iter().enumerate() {
+            text.push("\n");
+            text.function(function, &names, &names[index]);
+        }
+
+        let entry = names.pop().expect("the kernel is the last function");
+        let kernel = order.functions.last().expect("the kernel is the last function");
+        Ok(Program {
+            name: kernel.definition.template.name,
+            file: kernel.definition.template.file,
+            entry,
+            source: text.out,
+            options,
+            static_shared_bytes: order.functions.iter().map(|function| function.definition.static_shared_bytes).sum(),
+            sites: text.sites,
+        })
+    }
+}
+
+/// Tells instances of functions apart: the template is one `static` a function, the type's name one an instance.
+type Key = (*const Template, &'static str);
+
+fn key(definition: &Definition) -> Key {
+    (definition.template, definition.instance)
+}
+
+/// A function with the places of its callees in [`Order::functions`], one for each slot that is a callee.
+struct Resolved {
+    definition: Definition,
+    callees: HashMap<usize, usize>,
+}
+
+/// The functions of a program, callees first.
+#[derive(Default)]
+struct Order {
+    functions: Vec<Resolved>,
+    places: HashMap<Key, usize>,
+}
+
+impl Order {
+    /// Enters `definition` after everything that it calls, and returns its place. `path` is how it was reached.
+    fn visit(&mut self, definition: Definition, path: &mut Vec<(Key, &'static str)>) -> Result<usize> {
+        let key = key(&definition);
+        if let Some(&place) = self.places.get(&key) {
+            return Ok(place);
+        }
+        let name = definition.template.name;
+        if let Some(start) = path.iter().position(|(other, _)| *other == key) {
+            let cycle = path[start..].iter().map(|(_, name)| *name).chain([name]);
+            return Err(Error::Recursion { cycle: cycle.map(str::to_string).collect() });
+        }
+        path.push((key, name));
+        let mut callees = HashMap::new();
+        for (slot, content) in definition.slots.iter().enumerate() {
+            if let Slot::Callee(callee) = content {
+                callees.insert(slot, self.visit(callee(), path)?);
+            }
+        }
+        path.pop();
+        let place = self.functions.len();
+        self.functions.push(Resolved { definition, callees });
+        self.places.insert(key, place);
+        Ok(place)
+    }
+}
+
+/// The text so far, and which line and column a compiler is at in it.
+struct Text {
+    out: String,
+    /// The file that `#line` named last; before the first, the text itself.
+    file: Option<&'static str>,
+    line: u32,
+    column: u32,
+    sites: SiteMap,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Text { out: String::new(), file: None, line: 1, column: 1, sites: SiteMap::default() }
+    }
+}
+
+impl Text {
+    fn push(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            if line.ends_with('\n') {
+                self.line += 1;
+                self.column = 1;
+            } else {
+                self.column += line.len() as u32;
+            }
+        }
+        self.out.push_str(text);
+    }
+
+    fn function(&mut self, function: &Resolved, names: &[String], name: &str) {
+        let template = function.definition.template;
+        for piece in template.signature {
+            self.piece(*piece, function, names, name);
+        }
+        self.push(" ");
+        for piece in template.body {
+            self.piece(*piece, function, names, name);
+        }
+        self.push("\n");
+    }
+
+    fn piece(&mut self, piece: Piece, function: &Resolved, names: &[String], name: &str) {
+        let definition = &function.definition;
+        let slot_type = |slot: u16| match &definition.slots[usize::from(slot)] {
+            Slot::Type(info) => info.name.as_str(),
+            Slot::Callee(_) => unreachable!("the macro numbered slot {slot} for a type"),
+        };
+        match piece {
+            Piece::Text(text) => self.push(text),
+            Piece::Line(line) => self.start_line(definition.template.file, line),
+            Piece::Type(slot) => self.push(slot_type(slot)),
+            Piece::Literal { slot, digits } => self.push(&literal::literal(slot_type(slot), digits)),
+            Piece::Named(index) => self.push(&definition.types[usize::from(index)].name),
+            Piece::Value(index) => self.push(&literal::value(definition.values[usize::from(index)])),
+            Piece::Digits(index) => self.push(&literal::digits(definition.values[usize::from(index)])),
+            Piece::Name => self.push(name),
+            Piece::Callee(slot) => self.push(&names[function.callees[&usize::from(slot)]]),
+            Piece::Site(index) => self.site(definition.template, index),
+        }
+    }
+
+    fn start_line(&mut self, file: &'static str, line: u32) {
+        if self.column != 1 {
+            self.push("\n");
+        }
+        if (self.file, self.line) != (Some(file), line) {
+            // `{:?}` escapes the backslashes of Windows as C++ wants them.
+            writeln!(self.out, "#line {line} {file:?}").expect("a String takes every write");
+            (self.file, self.line) = (Some(file), line);
+        }
+    }
+
+    /// Enters a site where the next character will be. Two functions may come from one line number of two files; then
+    /// one of them moves right by a space.
+    fn site(&mut self, template: &'static Template, index: u16) {
+        let site = template.sites[usize::from(index)];
+        while !self.sites.insert(self.line, self.column, template.file, site) {
+            self.push(" ");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! Templates written by hand, as the macros would print them, joined and compared with the text they must become.
+
+use super::*;
+use crate::program::template::{Role, Scalar, Segment, Site, TypeInfo};
+
+const KERNEL: KernelOptions =
+    KernelOptions { cluster: Some([2, 1, 1]), block: None, non_portable: false, dynamic_shared: false };
+
+fn types(names: &[&str]) -> Vec<Slot> {
+    names.iter().map(|name| Slot::Type(TypeInfo { name: name.to_string(), size: 4 })).collect()
+}
+
+fn definition(template: &'static Template, instance: &'static str, slots: Vec<Slot>) -> Definition {
+    Definition { template, instance, slots, types: vec![], values: vec![], static_shared_bytes: 8 }
+}
+
+static SQUARE: Template = Template {
+    name: "square",
+    module: "demo::math",
+    file: "src/math.rs",
+    role: Role::Device,
+    signature: &[
+        Piece::Line(3),
+        Piece::Text("__device__ "),
+        Piece::Named(0),
+        Piece::Text(" "),
+        Piece::Name,
+        Piece::Text("("),
+        Piece::Named(0),
+        Piece::Text(" of)"),
+    ],
+    body: &[
+        Piece::Text("{"),
+        Piece::Line(4),
+        Piece::Text("    return of "),
+        Piece::Site(0),
+        Piece::Text("/ "),
+        Piece::Literal { slot: 0, digits: "2" },
+        Piece::Text(";"),
+        Piece::Line(5),
+        Piece::Text("}"),
+    ],
+    sites: &[Site { line: 4, column: 9, message: &[] }],
+    headers: &["scalar.cuh"],
+    locals: &["of"],
+};
+
+fn square_u32() -> Definition {
+    let mut square = definition(&SQUARE, "square<u32>", types(&["u32"]));
+    square.types.push(TypeInfo { name: "u32".into(), size: 4 });
+    square
+}
+
+fn square_f32() -> Definition {
+    let mut square = definition(&SQUARE, "square<f32>", types(&["f32"]));
+    square.types.push(TypeInfo { name: "f32".into(), size: 4 });
+    square
+}
+
+static TWICE: Template = Template {
+    name: "twice",
+    module: "demo",
+    file: "src/main.rs",
+    role: Role::Kernel(KERNEL),
+    signature: &[
+        Piece::Line(3),
+        Piece::Text("extern \"C\" __global__ void "),
+        Piece::Name,
+        Piece::Text("(slice<u32> v)"),
+    ],
+    body: &[
+        Piece::Text("{"),
+        Piece::Line(4),
+        Piece::Text("    auto a = v"),
+        Piece::Site(0),
+        Piece::Text("["),
+        Piece::Literal { slot: 0, digits: "0" },
+        Piece::Text("];"),
+        Piece::Line(5),
+        Piece::Text("    auto b = "),
+        Piece::Callee(1),
+        Piece::Text("("),
+        Piece::Callee(2),
+        Piece::Text("(a));"),
+        Piece::Line(6),
+        Piece::Text("}"),
+    ],
+    sites: &[Site { line: 4, column: 14, message: &[Segment::Text("unused")] }],
+    headers: &["memory.cuh", "scalar.cuh"],
+    locals: &["a", "b"],
+};
+
+#[test]
+fn functions_are_joined_with_their_holes_filled() {
+    let mut slots = types(&["usize"]);
+    slots.extend([Slot::Callee(square_u32), Slot::Callee(square_u32)]);
+    let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
+    let expected = r#"#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+#line 3 "src/math.rs"
+__device__ u32 square(u32 of) {
+    return of / u32(2);
+}
+
+#line 3 "src/main.rs"
+extern "C" __global__ void twice(slice<u32> v) {
+    auto a = v [usize(0)];
+    auto b = square(square(a));
+}
+"#;
+    assert_eq!(program.cuda_source(), expected);
+    assert_eq!(program.static_shared_bytes(), 16, "each function's once");
+    assert_eq!((program.name(), program.entry()), ("twice", "twice"));
+}
+
+#[test]
+fn a_site_that_is_taken_moves_by_a_space() {
+    // Both fail in column 15 of line 4 of their files; `v [` above has made way.
+    let mut slots = types(&["usize"]);
+    slots.extend([Slot::Callee(square_u32), Slot::Callee(square_u32)]);
+    let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
+    let find = |column: u32| program.sites().find(4 << 16 | column).map(|(at, _)| at.to_string());
+    assert_eq!(find(15).as_deref(), Some("src/math.rs:4:9"));
+    assert_eq!(find(16).as_deref(), Some("src/main.rs:4:14"));
+}
+
+#[test]
+fn two_instances_get_two_names() {
+    let mut slots = types(&["usize"]);
+    slots.extend([Slot::Callee(square_u32), Slot::Callee(square_f32)]);
+    let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
+    assert!(program.cuda_source().contains("__device__ f32 square(f32 of)"));
+    assert!(program.cuda_source().contains("__device__ u32 demo_math_square(u32 of)"));
+    assert!(program.cuda_source().contains("demo_math_square(square(a))"));
+}
+
+static DOUBLE: Template = Template {
+    name: "double",
+    module: "demo",
+    file: "src/main.rs",
+    role: Role::Kernel(KERNEL),
+    signature: &[Piece::Text("void "), Piece::Name, Piece::Text("()")],
+    body: &[Piece::Text("{ square<"), Piece::Digits(0), Piece::Text(">("), Piece::Value(0), Piece::Text("); }")],
+    sites: &[],
+    headers: &[],
+    locals: &[],
+};
+
+#[test]
+fn words_of_cpp_are_not_names() {
+    let mut double = definition(&DOUBLE, "double", vec![]);
+    double.values.push(Scalar::Unsigned(64, "usize"));
+    let program = Program::assemble(double).unwrap();
+    assert_eq!(program.entry(), "demo_double");
+    assert_eq!(program.cuda_source(), "\nusing namespace phalanx;\n\nvoid demo_double() { square<64>(usize(64)); }\n");
+}
+
+static LOOP: Template = Template { name: "forever", role: Role::Device, ..DOUBLE_AS_DEVICE };
+const DOUBLE_AS_DEVICE: Template = Template {
+    name: "",
+    module: "demo",
+    file: "src/main.rs",
+    role: Role::Device,
+    signature: &[],
+    body: &[],
+    sites: &[],
+    headers: &[],
+    locals: &[],
+};
+
+fn forever() -> Definition {
+    definition(&LOOP, "forever", vec![Slot::Callee(forever)])
+}
+
+#[test]
+fn recursion_is_an_error_that_names_the_cycle() {
+    let error = Program::assemble(definition(&DOUBLE, "double", vec![Slot::Callee(forever)])).unwrap_err();
+    assert_eq!(error.to_string(), "device functions cannot be recursive: forever calls forever");
+}
+
+#[test]
+fn only_a_kernel_is_a_program() {
+    let error = Program::assemble(forever()).unwrap_err();
+    assert_eq!(error.to_string(), "`forever` is a device function; only a `#[cluster_kernel]` can be launched");
+}

@@ -1,0 +1,108 @@
+//! The names of functions in the text. Rust tells functions apart by path and instance, C++ here by one flat name; a
+//! name is kept where it can be, so that the text reads as the Rust does. Locals are the macro's to name.
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use super::template::Definition;
+use crate::cuda::HEADERS;
+
+/// Words that C++ keeps for itself and Rust does not.
+const WORDS: &str = " \
+    alignas alignof and and_eq asm auto bitand bitor bool case catch char char16_t char32_t char8_t class compl \
+    concept const_cast consteval constexpr constinit co_await co_return co_yield decltype default delete double \
+    dynamic_cast explicit export float friend goto inline int long mutable namespace new noexcept not not_eq \
+    nullptr operator or or_eq private protected public register reinterpret_cast requires short signed sizeof \
+    static_assert static_cast switch template this thread_local throw typedef typeid typename union unsigned \
+    using void volatile wchar_t xor xor_eq \
+    ";
+
+/// What NVRTC declares without any header, most of it under C linkage as kernels are; the functions also with an `f`
+/// at their end. Found by asking NVRTC 13.5.
+const BUILT_IN: &str = " \
+    abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 copysign cos \
+    cosh cospi cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim \
+    float2 float4 floor fma fmax fmin fmod free frexp gridDim hypot ilogb int2 int4 j0 j1 jn labs ldexp lgamma \
+    llabs llmax llmin llrint llround log log10 log1p log2 logb lrint lround main malloc max memcpy memset min \
+    modf nan nearbyint nextafter norm norm3d norm4d normcdf normcdfinv pow printf ptrdiff_t rcbrt remainder \
+    remquo rhypot rint rnorm rnorm3d rnorm4d round rsqrt scalbln scalbn sin sincos sincospi sinh sinpi size_t \
+    sqrt std tan tanh tgamma threadIdx trunc ullmax ullmin umax umin va_list vprintf warpSize y0 y1 yn \
+    ";
+
+/// Names that have been given, and those that must not be.
+pub(super) struct Namer {
+    taken: HashSet<String>,
+}
+
+impl Namer {
+    /// For a program of these functions, none of which may be hidden by a local of another.
+    pub(super) fn new<'a>(definitions: impl Iterator<Item = &'a Definition>) -> Namer {
+        let locals = definitions.flat_map(|definition| definition.template.locals);
+        Namer { taken: locals.map(|name| name.to_string()).collect() }
+    }
+
+    /// A name for `definition`: its own, else with its module, else with a number as well.
+    pub(super) fn name(&mut self, definition: &Definition) -> String {
+        let template = definition.template;
+        let with_module = format!("{}_{}", template.module.replace("::", "_"), template.name);
+        let numbered = (2..).map(|n| format!("{with_module}_{n}"));
+        let mut candidates = [template.name.to_string(), with_module.clone()].into_iter().chain(numbered);
+        let name = candidates.find(|name| !is_reserved(name) && !self.taken.contains(name));
+        let name = name.expect("numbers do not end");
+        self.taken.insert(name.clone());
+        name
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    let listed = |list: &str, name: &str| list.split_whitespace().any(|word| word == name);
+    let of_float = name.strip_suffix('f').unwrap_or(name);
+    listed(WORDS, name) || listed(BUILT_IN, name) || listed(BUILT_IN, of_float) || prelude().contains(name)
+}
+
+/// What the prelude may declare: every identifier that a parenthesis follows or that a type's keyword precedes. It
+/// finds more than is declared, which costs a longer name, and misses nothing that a function's name could hide.
+fn prelude() -> &'static HashSet<&'static str> {
+    static NAMES: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    NAMES.get_or_init(|| HEADERS.iter().flat_map(|header| declared(header.text)).collect())
+}
+
+fn declared(text: &'static str) -> HashSet<&'static str> {
+    let mut names = HashSet::new();
+    for line in text.lines() {
+        let code = line.split("//").next().unwrap_or_default();
+        let mut previous = "";
+        let mut rest = code;
+        while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            let word = &rest[start..];
+            let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
+            let (word, after) = word.split_at(end);
+            if after.starts_with('(') || matches!(previous, "struct" | "class" | "using" | "enum" | "concept") {
+                names.insert(word);
+            }
+            (previous, rest) = (word, after);
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_a_header_declares() {
+        let names = declared("struct f32 { float v; };\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\n");
+        assert_eq!(names, HashSet::from(["f32", "usize", "sqrt"]));
+    }
+
+    #[test]
+    fn keeps_off_what_cpp_has() {
+        for name in ["double", "exp", "expf", "this_cluster", "slice"] {
+            assert!(is_reserved(name), "{name}");
+        }
+        for name in ["share", "square", "histogram", "f"] {
+            assert!(!is_reserved(name), "{name}");
+        }
+    }
+}

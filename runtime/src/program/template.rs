@@ -1,0 +1,306 @@
+//! What the macros hand to the runtime: a function's CUDA C++ as pieces of text with holes, and the traits through
+//! which rustc fills them. Plain data; nothing here reads or joins the pieces (`assemble` does).
+//!
+//! A kernel's or device function's body is emitted once, as a closure from its arguments to its result *and a tuple
+//! of slots*. Each slot is a [`Tag`] whose type parameter rustc infers from the place in the body that it was passed
+//! to. A [`Visitor`] receives the closure: one calls it (the simulator), another reads the slots' types and never
+//! calls it (the assembler).
+
+use std::marker::PhantomData;
+
+use crate::types::DeviceType;
+
+/// A kernel or a device function as the macro printed it. One `static` a function, generic or not.
+#[derive(Debug)]
+pub struct Template {
+    /// The name in Rust, without its path.
+    pub name: &'static str,
+    /// `module_path!()` where it is defined: tells functions of one name apart.
+    pub module: &'static str,
+    /// `file!()` where it is defined: what `#line` and failures name.
+    pub file: &'static str,
+    /// Whether it is launched or called.
+    pub role: Role,
+    /// Everything before the body's opening brace: return type, name, parameters.
+    pub signature: &'static [Piece],
+    /// The body, with its braces.
+    pub body: &'static [Piece],
+    /// Places that can fail, in the order of their numbers in [`Piece::Site`].
+    pub sites: &'static [Site],
+    /// Prelude headers that the text needs, by file name (`"groups.cuh"`).
+    pub headers: &'static [&'static str],
+    /// Identifiers that the text declares: a function of one of these names must be printed under another.
+    pub locals: &'static [&'static str],
+}
+
+/// What a [`Template`] is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Launched on a device.
+    Kernel(KernelOptions),
+    /// Called from kernels and other device functions.
+    Device,
+}
+
+/// What the attribute `#[cluster_kernel(...)]` fixed; `None` is left to the launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// Blocks in a cluster.
+    pub cluster: Option<[u32; 3]>,
+    /// Threads in a block.
+    pub block: Option<[u32; 3]>,
+    /// Clusters of more than eight blocks were asked for.
+    pub non_portable: bool,
+    /// The body uses `dynamic_shared`, so that a launch must say how many bytes.
+    pub dynamic_shared: bool,
+}
+
+/// A part of the CUDA C++ text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    /// Printed as it is.
+    Text(&'static str),
+    /// Starts a new line of text that `#line` assigns to this line of [`Template::file`].
+    Line(u32),
+    /// The C++ name of a slot's type.
+    Type(u16),
+    /// A literal of a slot's type, standing alone: `u32(5)`, `f32(0.5f)`.
+    Literal {
+        /// The slot that knows the type.
+        slot: u16,
+        /// The literal's digits in Rust, without underscores or suffix (hexadecimal, octal and binary allowed).
+        digits: &'static str,
+    },
+    /// The C++ name of an entry of [`Definition::types`].
+    Named(u16),
+    /// An entry of [`Definition::values`], standing alone: `usize(64)`.
+    Value(u16),
+    /// An entry of [`Definition::values`], digits only: `64`.
+    Digits(u16),
+    /// In the signature: the name that this function itself is printed under.
+    Name,
+    /// The name that a slot's device function was printed under.
+    Callee(u16),
+    /// Nothing: marks that the next character of text is where [`Template::sites`] entry fails. The prelude's
+    /// operators learn this place from `__builtin_LINE` and `__builtin_COLUMN`.
+    Site(u16),
+}
+
+/// A place in a body that can fail at run time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site {
+    /// Line in [`Template::file`], from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// For `assert!` and `panic!`, the message; empty for what the language itself checks.
+    pub message: &'static [Segment],
+}
+
+/// A part of the message of an `assert!` or `panic!`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Segment {
+    /// Printed as it is.
+    Text(&'static str),
+    /// The next value that was passed.
+    Value,
+}
+
+/// A template with what rustc inferred for one instance of it.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    /// The text.
+    pub template: &'static Template,
+    /// `std::any::type_name` of the function's marker type: tells instances of a generic function apart.
+    pub instance: &'static str,
+    /// One for each slot, in order.
+    pub slots: Vec<Slot>,
+    /// Types that the signature or the body names: generic parameters, aliases.
+    pub types: Vec<TypeInfo>,
+    /// Constants that the body names, const generics among them.
+    pub values: Vec<Scalar>,
+    /// Bytes of statically allocated shared memory, this function's own only.
+    pub static_shared_bytes: usize,
+}
+
+/// What rustc inferred for one slot.
+#[derive(Debug, Clone)]
+pub enum Slot {
+    /// A literal, a local, an array.
+    Type(TypeInfo),
+    /// A device function; called to get its definition.
+    Callee(fn() -> Definition),
+}
+
+/// A type that has a C++ spelling.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TypeInfo {
+    /// `u32`, `local_array<f32, 4>`.
+    pub name: String,
+    /// Size in bytes, the same on both sides.
+    pub size: usize,
+}
+
+/// A value of a scalar type: a constant on its way into the text, or a value in a failure's message.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scalar {
+    /// `bool`.
+    Bool(bool),
+    /// A signed integer, with its C++ type name.
+    Signed(i128, &'static str),
+    /// An unsigned integer, with its C++ type name.
+    Unsigned(u128, &'static str),
+    /// `f32`.
+    F32(f32),
+    /// `f64`.
+    F64(f64),
+}
+
+/// A kernel or device function, by its marker type.
+pub trait Function: 'static {
+    /// The groups of which it, or a function that it calls, executes a collective, one bit each: 1 the thread block,
+    /// 2 the cluster, 4 the grid.
+    const COLLECTIVES: u8;
+    /// Its text with the holes' fillings, for this instance.
+    fn definition() -> Definition;
+}
+
+/// A slot: names a type that rustc infers. Never holds a value.
+#[derive(Debug)]
+pub struct Tag<T>(PhantomData<fn() -> T>);
+
+impl<T> Tag<T> {
+    /// A fresh slot.
+    #[allow(clippy::new_without_default, reason = "inferred, never named")]
+    pub const fn new() -> Self {
+        Tag(PhantomData)
+    }
+}
+
+/// A slot for a device function's marker type.
+#[derive(Debug)]
+pub struct Callee<F>(PhantomData<fn() -> F>);
+
+impl<F> Callee<F> {
+    /// A fresh slot.
+    #[allow(clippy::new_without_default, reason = "inferred, never named")]
+    pub const fn new() -> Self {
+        Callee(PhantomData)
+    }
+}
+
+/// Passes a value through and lets rustc write its type into the slot.
+#[inline(always)]
+pub fn typed<T: DeviceType>(_slot: &Tag<T>, value: T) -> T {
+    value
+}
+
+/// Fills a slot whose value the body does not use.
+#[inline(always)]
+pub fn unused(_slot: &Tag<Unused>) {}
+
+/// The type of a value that is not used.
+#[derive(Debug)]
+pub enum Unused {}
+
+impl DeviceType for Unused {
+    fn info() -> TypeInfo {
+        TypeInfo { name: "void".into(), size: 0 }
+    }
+}
+
+/// The result of a device function that the macro took for a value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a plain value",
+    note = "an arrival token that a device function returns is bound with its type: `let token: ArrivalToken<Cluster> = ...`"
+)]
+pub trait Plain {}
+
+impl Plain for () {}
+impl<T: DeviceType> Plain for T {}
+
+/// Passes a plain value through.
+#[inline(always)]
+pub fn plain<T: Plain>(value: T) -> T {
+    value
+}
+
+/// Refuses, at compile time, a call of a function that executes a collective of a group with a pending arrival.
+pub const fn no_collective(collectives: u8, pending: u8) {
+    assert!(
+        collectives & pending == 0,
+        "this function uses a collective of a group whose arrival is still pending here: wait with the token before the call [collective_while_pending]"
+    );
+}
+
+/// One slot, or a tuple of them (of tuples, where there are many).
+pub trait Slots {
+    /// Appends what is known of each slot, in order.
+    fn describe(out: &mut Vec<Slot>);
+}
+
+impl<T: DeviceType> Slots for Tag<T> {
+    fn describe(out: &mut Vec<Slot>) {
+        out.push(Slot::Type(T::info()));
+    }
+}
+
+impl<F: Function> Slots for Callee<F> {
+    fn describe(out: &mut Vec<Slot>) {
+        out.push(Slot::Callee(F::definition));
+    }
+}
+
+macro_rules! slots_for_tuples {
+    ($($name:ident)*) => {
+        impl<$($name: Slots),*> Slots for ($($name,)*) {
+            #[allow(unused_variables, reason = "the empty tuple pushes nothing")]
+            fn describe(out: &mut Vec<Slot>) {
+                $($name::describe(out);)*
+            }
+        }
+    };
+}
+
+slots_for_tuples!();
+slots_for_tuples!(A);
+slots_for_tuples!(A B);
+slots_for_tuples!(A B C);
+slots_for_tuples!(A B C D);
+slots_for_tuples!(A B C D E);
+slots_for_tuples!(A B C D E F);
+slots_for_tuples!(A B C D E F G);
+slots_for_tuples!(A B C D E F G H);
+
+/// Receives a body. `Args` is the tuple of its arguments, `R` its result.
+pub trait Visitor<'a, Args: 'a, R> {
+    /// What becomes of it.
+    type Output;
+    /// The body, with its slots' types known.
+    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, body: F) -> Self::Output;
+}
+
+/// Calls the body.
+#[derive(Debug)]
+pub struct Call<Args>(pub Args);
+
+impl<'a, Args: 'a, R> Visitor<'a, Args, R> for Call<Args> {
+    type Output = R;
+    #[inline(always)]
+    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, body: F) -> R {
+        body(self.0).0
+    }
+}
+
+/// Reads the types of the body's slots; never calls it.
+#[derive(Debug)]
+pub struct Describe;
+
+impl<'a, Args: 'a, R> Visitor<'a, Args, R> for Describe {
+    type Output = Vec<Slot>;
+    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, _body: F) -> Vec<Slot> {
+        let mut slots = Vec::new();
+        S::describe(&mut slots);
+        slots
+    }
+}

@@ -1,0 +1,81 @@
+//! Extents in three dimensions and the shape of a launch, with the limits that no Hopper device exceeds. Limits of
+//! one device are its own (`device::caps`).
+
+use std::fmt;
+
+/// An extent or an index in three dimensions, x running fastest, as CUDA's `dim3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dim3 {
+    /// First dimension.
+    pub x: u32,
+    /// Second dimension.
+    pub y: u32,
+    /// Third dimension.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// `x` by `y` by `z`.
+    pub const fn new(x: u32, y: u32, z: u32) -> Self {
+        Dim3 { x, y, z }
+    }
+
+    /// `x * y * z`.
+    pub const fn count(self) -> u64 {
+        self.x as u64 * self.y as u64 * self.z as u64
+    }
+
+    /// The index with this rank in an extent of `self`.
+    ///
+    /// ```
+    /// # use phalanx::Dim3;
+    /// assert_eq!(Dim3::new(4, 2, 1).index(5), Dim3::new(1, 1, 0));
+    /// ```
+    pub const fn index(self, rank: u64) -> Dim3 {
+        let (x, y) = (self.x as u64, self.y as u64);
+        Dim3::new((rank % x) as u32, (rank / x % y) as u32, (rank / x / y) as u32)
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Dim3::new(x, 1, 1)
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Dim3::new(x, y, 1)
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Dim3::new(x, y, z)
+    }
+}
+
+impl From<[u32; 3]> for Dim3 {
+    fn from([x, y, z]: [u32; 3]) -> Self {
+        Dim3::new(x, y, z)
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({},{},{})", self.x, self.y, self.z)
+    }
+}
+
+/// Everything that a launch fixes about its threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks in the grid; a multiple of `cluster` in each dimension.
+    pub grid: Dim3,
+    /// Blocks in a cluster.
+    pub cluster: Dim3,
+    /// Threads in a block.
+    pub block: Dim3,
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared_bytes: usize,
+}

@@ -1,0 +1,180 @@
+//! The state of one cluster while it runs: plain cells, because one OS thread runs all of it. What happens to them is
+//! told in `barrier`, `access` and `runner`.
+
+use std::cell::{Cell, RefCell};
+
+use corosensei::Yielder;
+
+use super::barrier::{Arrival, Barrier, Collective};
+use super::schedule::{self, Scheduler};
+use super::shared::SharedMemory;
+use super::{Simulator, Site};
+use crate::failure::{Cause, Failure, Location};
+use crate::shape::{Dim3, Shape};
+
+/// What all clusters of a launch have in common.
+pub(crate) struct Launch<'l> {
+    pub(crate) kernel: &'l str,
+    pub(crate) shape: &'l Shape,
+    pub(crate) simulator: &'l Simulator,
+    pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
+    /// Threads in a block.
+    pub(crate) block_threads: u32,
+    /// Blocks in a cluster.
+    pub(crate) cluster_blocks: u32,
+    /// Clusters in the grid, in each dimension.
+    pub(crate) dim_clusters: Dim3,
+}
+
+impl<'l> Launch<'l> {
+    pub(crate) fn new(
+        kernel: &'l str,
+        shape: &'l Shape,
+        simulator: &'l Simulator,
+        body: &'l (dyn Fn() + Send + Sync + 'l),
+    ) -> Self {
+        let Shape { grid, cluster, block, .. } = *shape;
+        Launch {
+            kernel,
+            shape,
+            simulator,
+            body,
+            block_threads: block.count() as u32,
+            cluster_blocks: cluster.count() as u32,
+            dim_clusters: Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z),
+        }
+    }
+
+    /// Threads in a cluster.
+    pub(crate) fn cluster_threads(&self) -> usize {
+        self.block_threads as usize * self.cluster_blocks as usize
+    }
+}
+
+/// A cluster.
+pub(crate) struct Cluster<'l> {
+    pub(crate) launch: &'l Launch<'l>,
+    /// Its rank in the grid.
+    pub(crate) rank: u64,
+    /// In the order of their ranks in the cluster: all of block 0, all of block 1, ...
+    pub(crate) threads: Vec<Thread>,
+    /// In the order of their ranks in the cluster.
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) barrier: Barrier,
+    pub(crate) shared: SharedMemory,
+    pub(super) scheduler: RefCell<Box<dyn Scheduler>>,
+    /// What is left of the running thread's turn.
+    pub(crate) fuel: Cell<u32>,
+    /// The first failure, which ends the cluster.
+    pub(crate) failure: RefCell<Option<Failure>>,
+}
+
+/// A block of the cluster.
+pub(crate) struct Block {
+    /// Its index in the grid.
+    pub(crate) index: Dim3,
+    pub(crate) barrier: Barrier,
+    /// How many of its threads have exited.
+    pub(crate) exited: Cell<u32>,
+}
+
+/// A GPU thread.
+pub(crate) struct Thread {
+    /// Its rank in the cluster.
+    pub(crate) rank: usize,
+    /// The rank in the cluster of its block.
+    pub(crate) block_rank: u32,
+    /// Its rank in its block.
+    pub(crate) rank_in_block: u32,
+    /// Its index in its block.
+    pub(crate) index: Dim3,
+    pub(crate) status: Cell<Status>,
+    /// Its arrival at the barrier of each group, by `Group as usize`.
+    pub(crate) arrivals: [Cell<Arrival>; 2],
+    /// A barrier of the cluster has shown it that all peers run.
+    pub(crate) peers_started: Cell<bool>,
+    /// Loop iterations so far.
+    pub(crate) ticks: Cell<u64>,
+    /// What gives the OS thread back to the runner. Null until the thread's first turn.
+    pub(crate) yielder: Cell<*const Yielder<(), ()>>,
+}
+
+/// Whether a thread can run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Status {
+    /// It runs, or the scheduler has it.
+    Ready,
+    /// A barrier has it.
+    Waiting(Collective),
+    /// It is done.
+    Exited,
+}
+
+impl<'l> Cluster<'l> {
+    /// The cluster of this rank in the grid, before its first step.
+    pub(crate) fn new(launch: &'l Launch<'l>, rank: u64) -> Self {
+        let Shape { cluster, block, dynamic_shared_bytes, .. } = *launch.shape;
+        let origin = launch.dim_clusters.index(rank);
+        let blocks = (0..launch.cluster_blocks)
+            .map(|block_rank| {
+                let inner = cluster.index(block_rank.into());
+                let index = Dim3::new(
+                    origin.x * cluster.x + inner.x,
+                    origin.y * cluster.y + inner.y,
+                    origin.z * cluster.z + inner.z,
+                );
+                Block { index, barrier: Barrier::new(launch.block_threads), exited: Cell::new(0) }
+            })
+            .collect();
+        let thread = |rank: usize| {
+            let rank_in_block = rank as u32 % launch.block_threads;
+            Thread {
+                rank,
+                block_rank: rank as u32 / launch.block_threads,
+                rank_in_block,
+                index: block.index(rank_in_block.into()),
+                status: Cell::new(Status::Ready),
+                arrivals: [const { Cell::new(Arrival::None) }; 2],
+                peers_started: Cell::new(false),
+                ticks: Cell::new(0),
+                yielder: Cell::new(std::ptr::null()),
+            }
+        };
+        let mut scheduler = schedule::scheduler(launch.simulator.schedule, rank);
+        let threads: Vec<Thread> = (0..launch.cluster_threads()).map(thread).collect();
+        threads.iter().for_each(|thread| scheduler.ready(thread.rank));
+        Cluster {
+            launch,
+            rank,
+            barrier: Barrier::new(threads.len() as u32),
+            threads,
+            blocks,
+            shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),
+            scheduler: RefCell::new(scheduler),
+            fuel: Cell::new(0),
+            failure: RefCell::new(None),
+        }
+    }
+
+    /// A failure of this thread.
+    pub(crate) fn failure(&self, thread: &Thread, cause: Cause, site: Option<Site>) -> Failure {
+        Failure {
+            kernel: self.launch.kernel.to_owned(),
+            location: site.map(location),
+            cause,
+            block: self.blocks[thread.block_rank as usize].index,
+            thread: thread.index,
+        }
+    }
+
+    /// Lets a thread run again.
+    pub(crate) fn wake(&self, thread: &Thread) {
+        thread.status.set(Status::Ready);
+        self.scheduler.borrow_mut().ready(thread.rank);
+    }
+}
+
+/// A site as data.
+pub(crate) fn location(site: Site) -> Location {
+    Location { file: site.file().to_owned(), line: site.line(), column: site.column() }
+}

@@ -1,0 +1,94 @@
+//! Who runs on this OS thread: how the host API, which gets no handle, finds its GPU thread. A kernel's code runs only
+//! inside `enter`.
+
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+use super::Site;
+use super::cluster::{Cluster, Thread};
+use crate::failure::Cause;
+
+thread_local! {
+    static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
+}
+
+#[derive(Clone, Copy)]
+struct Running {
+    cluster: NonNull<Cluster<'static>>,
+    thread: NonNull<Thread>,
+}
+
+/// The GPU thread that runs, and its cluster.
+#[derive(Clone, Copy)]
+pub(crate) struct Context<'c> {
+    pub(crate) cluster: &'c Cluster<'c>,
+    pub(crate) thread: &'c Thread,
+}
+
+/// Runs `turn` as a turn of `thread`.
+pub(super) fn enter<R>(cluster: &Cluster<'_>, thread: &Thread, turn: impl FnOnce() -> R) -> R {
+    struct Restore(Option<Running>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            RUNNING.set(self.0);
+        }
+    }
+    let running = Running { cluster: NonNull::from(cluster).cast(), thread: NonNull::from(thread) };
+    let _restore = Restore(RUNNING.replace(Some(running)));
+    turn()
+}
+
+/// The running GPU thread, if one runs.
+#[inline]
+pub(super) fn try_with<R>(f: impl FnOnce(Context<'_>) -> R) -> Option<R> {
+    RUNNING.get().map(|Running { cluster, thread }| {
+        // SAFETY: `enter` borrows both for as long as they stand in `RUNNING`. A turn that ends inside `f` leaves `f`
+        // on a coroutine's stack, and the runner ends all coroutines before it drops the cluster.
+        f(Context { cluster: unsafe { cluster.as_ref() }, thread: unsafe { thread.as_ref() } })
+    })
+}
+
+/// The running GPU thread, for `what` (`` `this_cluster()` ``). Panics where none runs.
+#[inline]
+#[track_caller]
+pub(crate) fn with<R>(what: &str, f: impl FnOnce(Context<'_>) -> R) -> R {
+    match try_with(f) {
+        Some(result) => result,
+        None => panic!("{what} is only available in a kernel"),
+    }
+}
+
+/// Ends the launch with this failure of the running thread. Outside of kernels, where device functions may be called
+/// as plain Rust, a panic.
+#[cold]
+pub(crate) fn fail_at(cause: Cause, site: Site) -> ! {
+    match try_with(|context| context.fail(cause.clone(), site)) {
+        Some(never) => never,
+        None => panic!("{cause}, at {site}"),
+    }
+}
+
+impl Context<'_> {
+    /// Ends the launch with this failure.
+    #[cold]
+    pub(crate) fn fail(&self, cause: Cause, site: Site) -> ! {
+        *self.cluster.failure.borrow_mut() = Some(self.cluster.failure(self.thread, cause, Some(site)));
+        self.suspend();
+        unreachable!("a cluster that failed was resumed");
+    }
+
+    /// A scheduling point: other threads may run here. `cost` is one of `super::cost`.
+    #[inline]
+    pub(crate) fn point(&self, cost: u32) {
+        match self.cluster.fuel.get().checked_sub(cost) {
+            Some(rest) => self.cluster.fuel.set(rest),
+            None => self.suspend(),
+        }
+    }
+
+    /// Ends the turn. Returns when the scheduler gives the thread another one.
+    pub(super) fn suspend(&self) {
+        // SAFETY: set at the start of the coroutine that runs this, to what lives on that coroutine's stack.
+        unsafe { &*self.thread.yielder.get() }.suspend(());
+    }
+}

@@ -1,0 +1,23 @@
+//! In turn. Turns are long, because changing threads is what costs time.
+
+use std::collections::VecDeque;
+
+use super::{Scheduler, Turn};
+
+/// 256 loop iterations, 64 atomics or 16 looks at a flag.
+const FUEL: u32 = 256;
+
+#[derive(Default)]
+pub(super) struct RoundRobin {
+    queue: VecDeque<usize>,
+}
+
+impl Scheduler for RoundRobin {
+    fn ready(&mut self, thread: usize) {
+        self.queue.push_back(thread);
+    }
+
+    fn next(&mut self) -> Option<Turn> {
+        self.queue.pop_front().map(|thread| Turn { thread, fuel: FUEL })
+    }
+}

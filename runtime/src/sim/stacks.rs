@@ -1,0 +1,91 @@
+//! The stacks of coroutines: kept for reuse, and counted, because each costs the process two of the 65,530 memory
+//! mappings that Linux allows by default. One pool for the process, since launches may run side by side.
+
+use std::io;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use corosensei::stack::DefaultStack;
+
+/// Most coroutines that live at a time: more than the largest cluster, 16 blocks of 1,024 threads.
+pub(super) const MOST_STACKS: usize = 20_000;
+
+/// Address space of a stack. Memory is used only where a thread touches it.
+const STACK_BYTES: usize = 256 << 10;
+
+/// How many stacks a reservation takes from the pool at a time.
+const BATCH: usize = 64;
+
+static POOL: Mutex<Pool> = Mutex::new(Pool { free: Vec::new(), reserved: 0 });
+static RELEASED: Condvar = Condvar::new();
+
+struct Pool {
+    free: Vec<DefaultStack>,
+    reserved: usize,
+}
+
+/// The right to a number of stacks, for one cluster.
+pub(super) struct Stacks {
+    most: usize,
+    /// Taken from the pool, idle or in use. A stack is mapped only while the pool is empty, so that never more exist
+    /// than are reserved.
+    held: usize,
+    idle: Vec<DefaultStack>,
+}
+
+impl Stacks {
+    /// Waits until `most` stacks may be had.
+    pub(super) fn reserve(most: usize) -> Self {
+        let pool = RELEASED
+            .wait_while(pool(), |pool| pool.reserved > 0 && pool.reserved + most > MOST_STACKS)
+            .unwrap_or_else(PoisonError::into_inner);
+        Stacks::reserved(most, pool)
+    }
+
+    /// `None` if `most` stacks are not to be had now.
+    pub(super) fn try_reserve(most: usize) -> Option<Self> {
+        let pool = pool();
+        (pool.reserved + most <= MOST_STACKS).then(|| Stacks::reserved(most, pool))
+    }
+
+    fn reserved(most: usize, mut pool: MutexGuard<'_, Pool>) -> Self {
+        pool.reserved += most;
+        Stacks { most, held: 0, idle: Vec::new() }
+    }
+
+    /// A stack for a thread that starts.
+    pub(super) fn take(&mut self) -> io::Result<DefaultStack> {
+        if self.idle.is_empty() {
+            let mut pool = pool();
+            let batch = BATCH.min(self.most - self.held).min(pool.free.len());
+            let kept = pool.free.len() - batch;
+            self.idle.extend(pool.free.drain(kept..));
+            self.held += batch;
+        }
+        match self.idle.pop() {
+            Some(stack) => Ok(stack),
+            None => {
+                let stack = DefaultStack::new(STACK_BYTES)?;
+                self.held += 1;
+                Ok(stack)
+            }
+        }
+    }
+
+    /// Takes back the stack of a thread that ended.
+    pub(super) fn give(&mut self, stack: DefaultStack) {
+        self.idle.push(stack);
+    }
+}
+
+impl Drop for Stacks {
+    fn drop(&mut self) {
+        let mut pool = pool();
+        pool.free.append(&mut self.idle);
+        pool.reserved -= self.most;
+        RELEASED.notify_all();
+    }
+}
+
+fn pool() -> MutexGuard<'static, Pool> {
+    POOL.lock().unwrap_or_else(PoisonError::into_inner)
+}

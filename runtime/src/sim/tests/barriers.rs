@@ -1,0 +1,148 @@
+//! Barriers: phases, misuse, deadlock.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::{at, failure, protocol, shape, simulate};
+use crate::failure::Cause;
+use crate::group::{this_cluster, this_grid, this_thread_block};
+use crate::shape::{Dim3, Shape};
+
+#[test]
+fn groups_number_their_threads_as_cuda_does() {
+    let shape = Shape {
+        grid: Dim3::new(4, 2, 2),
+        cluster: Dim3::new(2, 1, 2),
+        block: Dim3::new(4, 3, 2),
+        dynamic_shared_bytes: 0,
+    };
+    let seen = AtomicU64::new(0);
+    let body = || {
+        let (cluster, block, grid) = (this_cluster(), this_thread_block(), this_grid());
+        let (t, b, c) = (block.thread_index(), block.group_index(), grid.cluster_index());
+        assert_eq!(block.thread_rank(), t.x + 4 * (t.y + 3 * t.z));
+        assert_eq!((block.num_threads(), block.size(), block.dim_threads()), (24, 24, Dim3::new(4, 3, 2)));
+        assert_eq!(cluster.block_index(), Dim3::new(b.x % 2, 0, b.z % 2));
+        assert_eq!(cluster.block_rank(), b.x % 2 + 2 * (b.z % 2));
+        assert_eq!(cluster.thread_rank(), cluster.block_rank() * 24 + block.thread_rank());
+        assert_eq!((cluster.num_blocks(), cluster.num_threads(), cluster.size()), (4, 96, 96));
+        assert_eq!(cluster.dim_threads(), Dim3::new(8, 3, 4));
+        assert_eq!(c, Dim3::new(b.x / 2, b.y, b.z / 2));
+        assert_eq!((grid.cluster_rank(), grid.num_clusters()), ((c.x + 2 * (c.y + 2 * c.z)) as usize, 4));
+        assert_eq!((grid.block_rank(), grid.num_blocks()), ((b.x + 4 * (b.y + 2 * b.z)) as usize, 16));
+        assert_eq!(grid.thread_rank(), grid.block_rank() * 24 + block.thread_rank() as usize);
+        assert_eq!((grid.size(), grid.dim_clusters()), (384, Dim3::new(2, 2, 1)));
+        seen.fetch_add(1 << (grid.thread_rank() % 8 * 8), Relaxed);
+    };
+    simulate(shape, body).unwrap();
+    assert_eq!(seen.into_inner(), 0x3030_3030_3030_3030, "48 threads of each eighth");
+}
+
+#[test]
+fn no_thread_passes_a_barrier_before_all_have_come() {
+    let arrived = AtomicU32::new(0);
+    let body = || {
+        for phase in 1..=3 {
+            arrived.fetch_add(1, Relaxed);
+            this_cluster().sync();
+            assert_eq!(arrived.load(Relaxed), phase * 128);
+            let token = this_cluster().barrier_arrive();
+            this_cluster().barrier_wait(token);
+        }
+    };
+    simulate(shape(4, 4, 32), body).unwrap();
+}
+
+#[test]
+fn a_blocks_barrier_may_stand_inside_a_clusters_phase() {
+    let body = || {
+        let token = this_cluster().barrier_arrive();
+        this_thread_block().sync();
+        this_cluster().barrier_wait(token);
+    };
+    simulate(shape(4, 2, 32), body).unwrap();
+}
+
+#[test]
+fn second_arrival_before_the_wait() {
+    let sentence = protocol(shape(2, 2, 4), || {
+        let first = this_cluster().barrier_arrive();
+        let second = this_cluster().barrier_arrive();
+        this_cluster().barrier_wait(first);
+        this_cluster().barrier_wait(second);
+    });
+    let (now, before) = sentence.split_once(" between the ").unwrap();
+    assert_eq!(now, "`cluster.barrier_arrive()`");
+    assert!(before.starts_with("`cluster.barrier_arrive()` at ") && before.contains("barriers.rs:"), "{sentence}");
+}
+
+#[test]
+fn sync_with_an_arrival_pending() {
+    let block = protocol(shape(1, 1, 4), || {
+        let token = this_thread_block().barrier_arrive();
+        this_thread_block().sync();
+        this_thread_block().barrier_wait(token);
+    });
+    assert!(block.starts_with("`block.sync()` between the `block.barrier_arrive()` at "), "{block}");
+    let cluster = protocol(shape(1, 1, 4), || {
+        let token = this_thread_block().barrier_arrive();
+        this_cluster().sync();
+        this_thread_block().barrier_wait(token);
+    });
+    assert!(cluster.starts_with("`cluster.sync()` between the `block.barrier_arrive()` at "), "{cluster}");
+}
+
+#[test]
+fn token_used_twice() {
+    let sentence = protocol(shape(1, 1, 4), || {
+        let token = this_cluster().barrier_arrive();
+        // SAFETY: plain data; the copy is what this test is about.
+        let copy = unsafe { std::ptr::read(&token) };
+        this_cluster().barrier_wait(token);
+        this_cluster().barrier_wait(copy);
+    });
+    let expected = "`cluster.barrier_wait()` without an arrival: the last arrival was waited for at ";
+    assert!(sentence.starts_with(expected), "{sentence}");
+}
+
+#[test]
+fn token_dropped() {
+    let (failure, line) = failure(shape(1, 1, 4), || drop(this_cluster().barrier_arrive()));
+    assert_eq!(line, line!() - 1);
+    assert!(failure.to_string().contains("`cluster.barrier_arrive()` was never waited for"), "{failure}");
+}
+
+#[test]
+fn a_barrier_that_exited_threads_miss_is_a_deadlock() {
+    let (failure, _) = failure(shape(4, 2, 8), || {
+        if this_thread_block().thread_rank() < 5 {
+            this_cluster().sync();
+        }
+    });
+    let Cause::Deadlock(groups) = &failure.cause else { panic!("{failure}") };
+    assert_eq!(groups.len(), 2);
+    assert_eq!((groups[0].what.as_str(), groups[0].threads), ("wait at `cluster.sync()`", 10));
+    assert_eq!(groups[0].location.as_ref().map(|location| location.line), Some(line!() - 6));
+    assert_eq!((groups[1].what.as_str(), groups[1].threads), ("exited", 6));
+    assert_eq!(groups[1].first, (at(0), at(5)));
+}
+
+#[test]
+fn divergent_barriers_are_a_deadlock() {
+    let (failure, _) = failure(shape(1, 1, 8), || {
+        if this_thread_block().thread_rank() == 0 {
+            this_thread_block().sync();
+        } else {
+            let token = this_cluster().barrier_arrive();
+            this_cluster().barrier_wait(token);
+        }
+    });
+    let Cause::Deadlock(groups) = &failure.cause else { panic!("{failure}") };
+    let found: Vec<_> = groups.iter().map(|group| (group.what.as_str(), group.threads)).collect();
+    assert_eq!(found, [("wait at `block.sync()`", 1), ("wait at `cluster.barrier_wait()`", 7)]);
+}
+
+#[test]
+#[should_panic(expected = "`this_cluster()` is only available in a kernel")]
+fn groups_exist_in_kernels_only() {
+    this_cluster();
+}

@@ -1,0 +1,186 @@
+//! Memory: sharing, poison, bounds, the lives of peers, atomics.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::{at, failure, protocol, shape, simulate};
+use crate::failure::Cause;
+use crate::group::{this_cluster, this_grid, this_thread_block};
+use crate::memory::{
+    Global, GlobalMemory, GlobalMut, atomic, dynamic_shared, element, element_mut, inner, load, shared_array, store,
+};
+use crate::shape::Shape;
+
+#[test]
+fn blocks_share_arrays_and_peers_read_them() {
+    let input: Vec<i32> = (0..512).map(|i| i * 3).collect();
+    let (source, target) = (GlobalMemory::from_slice(&input), GlobalMemory::zeros(512 * 4));
+    let (from, to) = (Global::<i32>::new(&source), GlobalMut::<i32>::new(&target));
+    let body = || {
+        let (cluster, block, grid) = (this_cluster(), this_thread_block(), this_grid());
+        let array = shared_array::<i32, 64>();
+        store(&array, block.thread_rank(), load(&from, grid.thread_rank()));
+        let token = cluster.barrier_arrive();
+        let next = (cluster.block_rank() + 1) % cluster.num_blocks();
+        let remote = cluster.map_shared_rank(&array, next);
+        assert_eq!(
+            (cluster.query_shared_rank(&remote), cluster.query_shared_rank(&&array)),
+            (next, cluster.block_rank())
+        );
+        cluster.barrier_wait(token);
+        store(&to, grid.thread_rank(), load(&remote, block.thread_rank()));
+        cluster.sync();
+    };
+    simulate(shape(8, 4, 64), body).unwrap();
+    let expected: Vec<i32> =
+        (0..8).flat_map(|b| (0..64).map(move |t| (b / 4 * 256 + (b + 1) % 4 * 64 + t) * 3)).collect();
+    assert_eq!(target.read::<i32>(), expected);
+}
+
+#[test]
+fn elements_of_all_sizes() {
+    let memory = GlobalMemory::from_slice(&[[1_u8, 2, 3], [4, 5, 6]]);
+    let wide = GlobalMemory::from_slice(&[u128::MAX - 1, 5]);
+    let (bytes, wide) = (GlobalMut::<[u8; 3]>::new(&memory), GlobalMut::<u128>::new(&wide));
+    let body = || {
+        store(&bytes, 0, load(&bytes, 1));
+        let array = shared_array::<u128, 2>();
+        store(&array, 1, load(&wide, 0) + 1);
+        assert_eq!(load(&array, 1_usize), u128::MAX);
+        let flags = shared_array::<bool, 3>();
+        store(&flags, 2, true);
+        assert!(load(&flags, 2));
+    };
+    simulate(shape(1, 1, 1), body).unwrap();
+    assert_eq!(memory.read::<[u8; 3]>(), [[4, 5, 6], [4, 5, 6]]);
+}
+
+#[test]
+fn reading_what_nobody_wrote() {
+    let (failure, line) = failure(shape(1, 1, 32), || {
+        let array = shared_array::<u32, 64>();
+        store(&array, this_thread_block().thread_rank(), 1);
+        this_thread_block().sync();
+        load(&array, this_thread_block().thread_rank() + 10);
+    });
+    // The last thread to arrive goes on first.
+    assert_eq!(failure.cause, Cause::UninitializedShared { byte: 41 * 4, rank: 0 });
+    assert_eq!((failure.thread, line), (at(31), line!() - 4));
+    let atomics = || {
+        let bins = shared_array::<u32, 4>();
+        atomic(&bins, 1).fetch_add(1, Relaxed);
+    };
+    assert_eq!(super::failure(shape(1, 1, 1), atomics).0.cause, Cause::UninitializedShared { byte: 4, rank: 0 });
+}
+
+#[test]
+fn indexes_are_checked() {
+    let memory = GlobalMemory::zeros(40);
+    let slice = Global::<f32>::new(&memory);
+    let check = |index: i128, length: u64, body: &(dyn Fn() + Send + Sync)| {
+        assert_eq!(failure(shape(1, 1, 1), body).0.cause, Cause::IndexOutOfBounds { index, length });
+    };
+    check(-1, 10, &|| _ = load(&slice, -1));
+    check(10, 10, &|| _ = load(&slice, 10_u32));
+    check(u64::MAX.into(), 10, &|| _ = load(&slice, usize::MAX));
+    check(4, 4, &|| _ = load(&[1, 2, 3, 4], 4));
+    check(7, 4, &|| *element_mut(&mut [0; 4], 7) = *element(&[1, 2, 3, 4], 0));
+    check(64, 64, &|| store(&shared_array::<u8, 64>(), 64, 1));
+    check(0, 0, &|| store(&GlobalMut::<u32>::empty(), 0, 1));
+}
+
+#[test]
+fn an_index_into_an_element() {
+    let memory = GlobalMemory::zeros(2 * 12);
+    let rows = GlobalMut::<[[u32; 3]; 1]>::new(&memory);
+    let body = || {
+        let array = shared_array::<[u32; 4], 2>();
+        store(&inner(&array, 1), 2, 7);
+        store(&inner(&inner(&rows, 1), 0), 2, load(&inner(&array, 1), 2));
+        atomic(&inner(&inner(&rows, 1), 0), 2).fetch_add(1, Relaxed);
+    };
+    simulate(shape(1, 1, 1), body).unwrap();
+    assert_eq!(memory.read::<[[u32; 3]; 1]>(), [[[0; 3]], [[0, 0, 8]]]);
+    let (failure, _) = failure(shape(1, 1, 1), || _ = load(&inner(&shared_array::<[u32; 4], 2>(), 1), 2));
+    assert_eq!(failure.cause, Cause::UninitializedShared { byte: 24, rank: 0 });
+}
+
+#[test]
+fn a_peer_may_not_have_started() {
+    let body = |entry: fn()| {
+        let array = shared_array::<u32, 1>();
+        store(&array, 0, 7);
+        entry();
+        load(&this_cluster().map_shared_rank(&array, 1), 0);
+        this_cluster().sync();
+    };
+    let (failure, _) = failure(shape(2, 2, 1), || body(|| this_thread_block().sync()));
+    assert_eq!(failure.cause, Cause::PeerMayNotHaveStarted { rank: 1 });
+    simulate(shape(2, 2, 1), || body(|| this_cluster().sync())).unwrap();
+}
+
+#[test]
+fn a_peer_may_have_exited() {
+    let (failure, _) = failure(shape(4, 4, 32), || {
+        let (cluster, array) = (this_cluster(), shared_array::<u32, 1>());
+        store(&array, 0, 7);
+        cluster.sync();
+        load(&cluster.map_shared_rank(&array, (cluster.block_rank() + 1) % 4), 0);
+    });
+    assert_eq!(failure.cause, Cause::PeerHasExited { rank: 0 });
+    assert_eq!(failure.block, at(3));
+}
+
+#[test]
+fn a_rank_that_the_cluster_does_not_have() {
+    let (failure, _) = failure(shape(2, 2, 1), || {
+        _ = this_cluster().map_shared_rank(&shared_array::<u32, 1>(), 2);
+    });
+    assert_eq!(failure.cause, Cause::RankOutOfRange { rank: 2, num_blocks: 2 });
+}
+
+#[test]
+fn dynamic_shared_memory() {
+    let shape = Shape { dynamic_shared_bytes: 100, ..shape(2, 2, 4) };
+    let body = || {
+        let (words, rank) = (dynamic_shared::<u32>(), this_thread_block().thread_rank());
+        assert_eq!(words.len(), 25);
+        store(&words, rank, 0x0101_0101 * rank);
+        this_cluster().sync();
+        let remote = this_cluster().map_shared_rank(&words, 1 - this_cluster().block_rank());
+        assert_eq!((remote.len(), load(&remote, rank)), (25, 0x0101_0101 * rank));
+        assert_eq!(load(&dynamic_shared::<u8>(), 4 * rank + 1), rank as u8);
+        this_cluster().sync();
+    };
+    simulate(shape, body).unwrap();
+    let sentence = protocol(shape, || {
+        store(&dynamic_shared::<u32>(), 0, 2);
+        load(&dynamic_shared::<bool>(), 0);
+    });
+    assert!(sentence.starts_with("dynamic shared memory as `bool`, after it was taken as `u32` at "), "{sentence}");
+}
+
+#[test]
+fn atomics_do_what_those_of_std_do() {
+    let memory = GlobalMemory::from_slice(&[5_i32; 8]);
+    let global = GlobalMut::<i32>::new(&memory);
+    let body = || {
+        let shared = shared_array::<u64, 1>();
+        atomic(&shared, 0).store(0, Relaxed);
+        this_thread_block().sync();
+        atomic(&shared, 0).fetch_add(3, Relaxed);
+        atomic(&global, 0).fetch_add(1, Relaxed);
+        atomic(&global, 1).fetch_sub(i32::MIN, Relaxed);
+        atomic(&global, 2).fetch_min(-9, Relaxed);
+        atomic(&global, 3).fetch_max(9, Relaxed);
+        atomic(&global, 4).fetch_and(4, Relaxed);
+        atomic(&global, 5).fetch_or(2, Relaxed);
+        atomic(&global, 6).fetch_xor(1, Relaxed);
+        if atomic(&global, 7).compare_exchange(5, 50, Relaxed, Relaxed).is_ok() {
+            assert_eq!(atomic(&global, 7).swap(51, Relaxed), 50);
+        }
+        this_thread_block().sync();
+        assert_eq!(atomic(&shared, 0).load(Relaxed), 300);
+    };
+    simulate(shape(1, 1, 100), body).unwrap();
+    assert_eq!(memory.read::<i32>(), [105, 5, -9, 9, 4, 7, 5, 51]);
+}

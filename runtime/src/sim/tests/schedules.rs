@@ -1,0 +1,170 @@
+//! Schedules: progress, sameness, many threads, what is left after a failure.
+
+use std::panic::Location;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::{at, failure, shape, simulate};
+use crate::failure::{Cause, Location as Place};
+use crate::group::{this_cluster, this_grid, this_thread_block};
+use crate::memory::{GlobalMemory, GlobalMut, atomic, load, shared_array, store};
+use crate::program::template::Segment;
+use crate::sim::{Schedule, Simulator, fail_assertion, fail_panic, run, scalar, tick};
+
+const SCHEDULES: [Schedule; 3] =
+    [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 0xfeed }];
+
+#[test]
+fn loops_that_wait_for_a_flag_end() {
+    for schedule in SCHEDULES {
+        let memory = GlobalMemory::zeros(4);
+        let flag = GlobalMut::<u32>::new(&memory);
+        // Thread n waits for thread n + 1; half of them look with an atomic, half with a plain read.
+        let body = || {
+            let rank = this_cluster().thread_rank();
+            while rank != 63 && 63 - load(&flag, 0) != rank {
+                tick();
+            }
+            atomic(&flag, 0).fetch_add(1, Relaxed);
+        };
+        run("test", &shape(2, 2, 32), &Simulator::new().schedule(schedule), &body).unwrap();
+        assert_eq!(memory.read::<u32>(), [64]);
+    }
+}
+
+#[test]
+fn clusters_may_wait_for_each_other() {
+    for count in [2_u32, 500] {
+        let memory = GlobalMemory::zeros(4);
+        let flag = GlobalMut::<u32>::new(&memory);
+        let body = || {
+            // The first cluster goes last.
+            while atomic(&flag, 0).load(Relaxed) != count - 1 - this_grid().cluster_rank() as u32 {
+                tick();
+            }
+            atomic(&flag, 0).fetch_add(1, Relaxed);
+        };
+        simulate(shape(count, 1, 1), body).unwrap();
+    }
+}
+
+#[test]
+fn a_loop_without_an_end() {
+    let simulator = Simulator::new().step_limit(1000);
+    let body = || {
+        let rank = this_thread_block().thread_rank();
+        this_thread_block().sync();
+        while rank == 3 {
+            tick();
+        }
+    };
+    let failure = run("test", &shape(1, 1, 8), &simulator, &body).unwrap_err();
+    assert_eq!((failure.cause, failure.thread), (Cause::StepLimit(1000), at(3)));
+    assert_eq!(failure.location.map(|place| place.line), Some(line!() - 5));
+}
+
+/// The order in which threads of two clusters take numbers.
+fn order(schedule: Schedule) -> Vec<(usize, u32)> {
+    let order = Mutex::new(Vec::new());
+    let body = || {
+        for _ in 0..4 {
+            tick();
+            order.lock().unwrap().push((this_grid().cluster_rank(), this_cluster().thread_rank()));
+            this_thread_block().sync();
+        }
+    };
+    run("test", &shape(4, 2, 16), &Simulator::new().schedule(schedule), &body).unwrap();
+    let mut order = order.into_inner().unwrap();
+    // Stable: keeps the order within each cluster.
+    order.sort_by_key(|&(cluster, _)| cluster);
+    order
+}
+
+#[test]
+fn a_seed_replays_its_order() {
+    for schedule in SCHEDULES {
+        assert_eq!(order(schedule), order(schedule));
+    }
+    assert_ne!(order(SCHEDULES[1]), order(SCHEDULES[2]));
+    let random = order(SCHEDULES[1]);
+    let (first, second) = random.split_at(random.len() / 2);
+    assert!(first.iter().zip(second).any(|(a, b)| a.1 != b.1), "clusters have schedules of their own");
+}
+
+#[test]
+fn the_lowest_failing_cluster_is_reported() {
+    for _ in 0..20 {
+        let (failure, _) = failure(shape(64, 2, 8), || {
+            let rank = this_grid().cluster_rank();
+            // Later clusters fail sooner.
+            for _ in 0..(32 - rank) * 1000 {
+                tick();
+            }
+            if rank >= 5 {
+                fail_assertion(const { &[Segment::Text("rank was "), Segment::Value] }, &[scalar(rank)]);
+            }
+        });
+        assert_eq!(failure.cause, Cause::Assertion("rank was 5".into()));
+        assert_eq!((failure.block, failure.thread), (at(10), at(0)));
+    }
+}
+
+#[test]
+fn a_failure_leaves_the_simulator_usable() {
+    struct Drops<'a>(&'a AtomicU32);
+    impl Drop for Drops<'_> {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+    let (made, dropped) = (AtomicU32::new(0), AtomicU32::new(0));
+    let site = Location::caller();
+    let (failure, line) = failure(shape(8, 8, 64), || {
+        made.fetch_add(1, Relaxed);
+        let _held = Drops(&dropped);
+        if this_cluster().thread_rank() == 300 {
+            fail_panic(const { &[Segment::Text("no")] }, &[]);
+        }
+        this_cluster().sync();
+    });
+    assert_eq!(failure.cause, Cause::Panic("no".into()));
+    assert_eq!(failure.location, Some(Place { file: site.file().into(), line, column: 13 }));
+    assert_eq!((made.into_inner(), dropped.into_inner()), (301, 301), "suspended threads are unwound");
+    simulate(shape(8, 8, 64), || this_cluster().sync()).unwrap();
+}
+
+#[test]
+fn a_rust_panic_is_a_failure() {
+    let (failure, _) = failure(shape(2, 2, 16), || {
+        assert!(this_cluster().thread_rank() != 20, "twenty");
+        this_cluster().sync();
+    });
+    assert_eq!((failure.cause, failure.block, failure.thread), (Cause::Panic("twenty".into()), at(1), at(4)));
+}
+
+#[test]
+fn the_largest_cluster() {
+    let memory = GlobalMemory::zeros(2 * 16 * 1024 * 4);
+    let output = GlobalMut::<u32>::new(&memory);
+    let body = || {
+        let (cluster, rank) = (this_cluster(), this_thread_block().thread_rank());
+        let array = shared_array::<u32, 1024>();
+        store(&array, rank, cluster.thread_rank());
+        cluster.sync();
+        let peer = cluster.map_shared_rank(&array, 15 - cluster.block_rank());
+        store(&output, this_grid().thread_rank(), load(&peer, 1023 - rank));
+        cluster.sync();
+    };
+    simulate(shape(32, 16, 1024), body).unwrap();
+    let reversed: Vec<u32> = (0..16 * 1024).rev().collect();
+    assert_eq!(memory.read::<u32>(), [&*reversed, &*reversed].concat());
+}
+
+#[test]
+fn launches_side_by_side() {
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| simulate(shape(32, 16, 512), || this_cluster().sync()).unwrap());
+        }
+    });
+}

@@ -1,0 +1,85 @@
+//! Spreads a launch's clusters over the cores. A cluster stays on one OS thread. Clusters start in the order of their
+//! ranks, and a worker whose cluster takes long starts another beside it, so that clusters that wait for each other
+//! through global memory go on, as long as all of them have room.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::task::Poll;
+
+use super::cluster::Launch;
+use super::runner::Runner;
+use super::stacks::{MOST_STACKS, Stacks};
+use crate::failure::Failure;
+
+/// What the workers share.
+struct Queue<'l> {
+    launch: &'l Launch<'l>,
+    clusters: u64,
+    /// The rank of the next cluster to start.
+    next: AtomicU64,
+    /// The lowest rank of a cluster that has failed; `u64::MAX` if none has. Clusters above it need not go on.
+    failed: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+}
+
+/// Runs all clusters, or up to the lowest that fails.
+pub(super) fn run_clusters(launch: &Launch<'_>) -> Result<(), Failure> {
+    let queue = Queue {
+        launch,
+        clusters: launch.dim_clusters.count(),
+        next: AtomicU64::new(0),
+        failed: AtomicU64::new(u64::MAX),
+        failure: Mutex::new(None),
+    };
+    let at_once = (MOST_STACKS / launch.cluster_threads()).max(1);
+    let workers = queue.clusters.min(rayon::current_num_threads().min(at_once) as u64);
+    if workers == 1 {
+        queue.work();
+    } else {
+        rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| queue.work())));
+    }
+    match queue.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
+}
+
+impl<'l> Queue<'l> {
+    /// One worker: runs clusters until none is left to start.
+    fn work(&self) {
+        let mut running: VecDeque<Runner<'l>> = VecDeque::new();
+        loop {
+            running.extend(self.start(running.is_empty()));
+            let Some(mut runner) = running.pop_front() else { return };
+            if runner.rank() > self.failed.load(Ordering::Relaxed) {
+                continue;
+            }
+            match runner.run() {
+                Poll::Pending => running.push_back(runner),
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(failure)) => self.fail(runner.rank(), failure),
+            }
+        }
+    }
+
+    /// The next cluster. Waits for room if the worker has no other. Room comes first: a cluster that was taken from
+    /// the queue runs, or later ones could wait for it in vain.
+    fn start(&self, wait: bool) -> Option<Runner<'l>> {
+        let end = || self.clusters.min(self.failed.load(Ordering::Relaxed));
+        if self.next.load(Ordering::Relaxed) >= end() {
+            return None;
+        }
+        let threads = self.launch.cluster_threads();
+        let stacks = if wait { Stacks::reserve(threads) } else { Stacks::try_reserve(threads)? };
+        let rank = self.next.fetch_add(1, Ordering::Relaxed);
+        (rank < end()).then(|| Runner::new(self.launch, rank, stacks))
+    }
+
+    fn fail(&self, rank: u64, failure: Failure) {
+        let mut first = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if rank < self.failed.fetch_min(rank, Ordering::Relaxed) {
+            *first = Some(failure);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Every option, in each of its forms.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel(cluster = (2, 2), block = (8, 4, 2))]
+fn extents() {}
+
+#[cluster_kernel(block = 1_024, cluster = 16, non_portable)]
+fn largest() {}
+
+#[cluster_kernel]
+fn left_to_the_launch() {}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
+    &[phalanx::Program::of::<extents>, phalanx::Program::of::<largest>, phalanx::Program::of::<left_to_the_launch>];

@@ -1,0 +1,18 @@
+//! Messages with values.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel]
+fn messages(n: u32, x: f32) {
+    assert!(n > 0);
+    assert!(n > 0 && x > 1.0);
+    assert!(n > 0, "n is {n}, {{x}} is {}", x);
+    if n == 3 {
+        panic!("three: {n:?} {:?}", x * 2.0);
+    }
+    if n == 4 {
+        panic!();
+    }
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[phalanx::Program::of::<messages>];

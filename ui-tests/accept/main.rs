@@ -1,0 +1,52 @@
+//! The closest correct kernel to each rejected one: all of them compile, and NVRTC takes their text. One module a file of
+//! `reject`; `ui.rs` checks that each rule about tokens has its pair.
+
+#![allow(dead_code, unused_variables, unused_assignments, unused_mut, reason = "minimal kernels")]
+
+mod arrive_while_pending;
+mod attribute_option;
+mod collective_in_a_call;
+mod collective_while_pending;
+mod format_string;
+mod launch_limit;
+mod token_escapes;
+mod token_never_waited;
+mod token_reused;
+mod unsupported_borrow;
+mod unsupported_signature;
+mod unsupported_syntax;
+mod wrong_group;
+
+/// Every kernel of the modules.
+fn kernels() -> impl Iterator<Item = phalanx::Program> {
+    let modules = [
+        arrive_while_pending::KERNELS,
+        attribute_option::KERNELS,
+        collective_in_a_call::KERNELS,
+        collective_while_pending::KERNELS,
+        format_string::KERNELS,
+        launch_limit::KERNELS,
+        token_escapes::KERNELS,
+        token_never_waited::KERNELS,
+        token_reused::KERNELS,
+        unsupported_borrow::KERNELS,
+        unsupported_signature::KERNELS,
+        unsupported_syntax::KERNELS,
+        wrong_group::KERNELS,
+    ];
+    modules.into_iter().flatten().map(|program| program().expect("the kernel assembles"))
+}
+
+#[test]
+fn every_accepted_kernel_compiles_to_a_cubin() {
+    for program in kernels() {
+        match program.compile("sm_90a") {
+            Ok(cubin) => assert!(cubin.starts_with(b"\x7fELF"), "{} is no CUBIN", program.name()),
+            Err(phalanx::Error::NvrtcMissing { .. }) if std::env::var_os("PHALANX_REQUIRE_NVRTC").is_none() => {
+                eprintln!("NVRTC is not here: the text is not compiled");
+                return;
+            }
+            Err(error) => panic!("{error}\n{}", program.cuda_source()),
+        }
+    }
+}

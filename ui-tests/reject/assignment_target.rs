@@ -1,0 +1,18 @@
+//! What can be assigned to.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel]
+fn targets(input: &[u32], output: &mut [u32], n: u32) {
+    input[0] = 1;
+    input[0] += 1;
+    3 = n;
+    n + 1 = 2;
+    this_cluster().block_rank() = 2;
+    unsafe {
+        *input.get_unchecked_mut(0) = 3;
+    }
+    input.atomic(0).store(1, Relaxed);
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! What can be called.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel]
+fn calls(output: &mut [u32], n: u32) {
+    (n)(3);
+    <u32>::max(1, 2);
+    Vec::new();
+    Holder(3);
+    println!("{n}");
+    this_cluster(1);
+    shared_array(3);
+    let a = shared_array::<u32>();
+    let b = dynamic_shared();
+    Some(1, 2);
+}
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! What a kernel can take and return.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel]
+fn group(cluster: &Cluster) {}
+
+#[cluster_kernel]
+fn shared(array: &SharedArray<u32, 32>) {}
+
+#[cluster_kernel]
+fn reference(x: &u32) {}
+
+#[cluster_kernel]
+fn token(token: ArrivalToken<Cluster>) {}
+
+#[cluster_kernel]
+fn result() -> u32 {
+    3
+}
+
+fn main() {}

@@ -1,0 +1,25 @@
+//! Where `&` and `*` stand.
+
+use phalanx::prelude::*;
+
+#[device]
+fn add(total: &mut u32, x: u32) {
+    *total += x;
+}
+
+#[device]
+fn keep(total: &u32) {
+    let held = total;
+}
+
+#[cluster_kernel]
+fn borrows(output: &mut [u32], n: u32) {
+    let reference = &n;
+    add(&mut (n + 1), 2);
+    add(&mut output[0], 2);
+    let value = *n;
+    shared_array::<u32, 32>();
+    let cluster = { this_cluster() };
+}
+
+fn main() {}

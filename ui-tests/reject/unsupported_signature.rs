@@ -1,0 +1,40 @@
+//! What a signature can be.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel]
+async fn later() {}
+
+#[cluster_kernel]
+unsafe fn dangerous() {}
+
+#[device]
+const fn constant() -> u32 {
+    3
+}
+
+#[device]
+extern "C" fn foreign() {}
+
+#[cluster_kernel]
+fn lifetimes<'a>(input: &'a [u32]) {}
+
+#[device]
+fn implicit(x: impl Number) {}
+
+#[device]
+fn generic<T: Number>(x: T) -> T {
+    x
+}
+
+#[device]
+fn pattern((x, y): (u32, u32)) {}
+
+struct Owner;
+
+impl Owner {
+    #[device]
+    fn method(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,96 @@
+//! Comparisons: results bit for bit, failures with their cause, place and thread.
+
+use std::fmt::Debug;
+
+use phalanx::{Cause, Dim3, Error, Failure, Location};
+
+use crate::Outcome;
+
+/// Equality of bits, with one exception: a NaN is a NaN, because Rust leaves its payload open.
+pub trait Bits: Copy + Debug {
+    /// Whether both are the same.
+    fn same(self, other: Self) -> bool;
+}
+
+macro_rules! bits {
+    ($($t:ident)*) => {$(
+        impl Bits for $t {
+            fn same(self, other: Self) -> bool {
+                self == other
+            }
+        }
+    )*};
+}
+
+bits!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+
+impl Bits for f32 {
+    fn same(self, other: Self) -> bool {
+        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+    }
+}
+
+impl Bits for f64 {
+    fn same(self, other: Self) -> bool {
+        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+    }
+}
+
+/// How many differences a message shows.
+const SHOWN: usize = 5;
+
+/// All of `got` is `want`; `describe` names an element.
+pub fn same<T: Bits>(got: &[T], want: &[T], describe: impl Fn(usize) -> String) -> Outcome {
+    if got.len() != want.len() {
+        return Err(format!("{} results, and not {}", got.len(), want.len()).into());
+    }
+    let wrong: Vec<usize> = (0..got.len()).filter(|&i| !got[i].same(want[i])).collect();
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let mut text = format!("{} of {} results are wrong", wrong.len(), got.len());
+    for &i in wrong.iter().take(SHOWN) {
+        text += &format!("\n    {}: got {:?}, want {:?}", describe(i), got[i], want[i]);
+    }
+    Err(text.into())
+}
+
+/// The failure that a launch ends with.
+pub fn failure(result: phalanx::Result<()>) -> Outcome<Failure> {
+    match result {
+        Err(Error::Kernel(failure)) => Ok(*failure),
+        Err(error) => Err(format!("not a kernel's failure: {error}").into()),
+        Ok(()) => Err("the kernel did not fail".into()),
+    }
+}
+
+/// A launch fails with `cause` at `location`, in this block and thread.
+pub fn fails(
+    result: phalanx::Result<()>,
+    cause: &Cause,
+    location: &Location,
+    block: impl Into<Dim3>,
+    thread: impl Into<Dim3>,
+) -> Outcome {
+    let failure = failure(result)?;
+    let (block, thread) = (block.into(), thread.into());
+    if failure.cause != *cause || failure.location.as_ref() != Some(location) {
+        return Err(format!("got  {failure}\n    want {location}: {cause}").into());
+    }
+    if (failure.block, failure.thread) != (block, thread) {
+        return Err(format!("got  {failure}\n    want block {block} thread {thread}").into());
+    }
+    Ok(())
+}
+
+/// The place behind the comment `/* name */` in a source file, one space on.
+pub fn find(file: &str, source: &str, name: &str) -> Location {
+    let marker = format!("/* {name} */ ");
+    for (index, line) in source.lines().enumerate() {
+        if let Some(start) = line.find(&marker) {
+            let column = line[..start].chars().count() + marker.len() + 1;
+            return Location { file: file.into(), line: index as u32 + 1, column: column as u32 };
+        }
+    }
+    panic!("no comment `{marker}` in {file}")
+}

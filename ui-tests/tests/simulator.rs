@@ -1,0 +1,27 @@
+//! The corpus in the simulator, under the default schedule and under random ones. On a GPU: `device_tests`.
+
+use phalanx::{Device, Schedule, Simulator};
+
+#[track_caller]
+fn run(device: &Device, filter: &str) {
+    let report = phalanx_ui_tests::run(device, filter, |_, _| {});
+    let failed: Vec<String> = report.failed.iter().map(|(name, error)| format!("{name}\n    {error}")).collect();
+    assert!(failed.is_empty(), "{} passed, {} failed on {device}:\n{}", report.passed, failed.len(), failed.join("\n"));
+    assert!(report.passed > 0, "no check has `{filter}` in its name");
+}
+
+#[test]
+fn every_check() {
+    run(&Device::simulator(), "");
+}
+
+/// What threads do together must not depend on whose turn it is.
+#[test]
+fn under_random_schedules() {
+    for seed in 0..4 {
+        let device = Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed }));
+        for area in ["guide::", "groups::", "atomics::", "tokens::", "failures::"] {
+            run(&device, area);
+        }
+    }
+}

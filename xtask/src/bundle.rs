@@ -1,0 +1,89 @@
+//! `cargo xtask bundle`: a folder to copy to a machine with a GPU and nothing else. The kernels are compiled by running
+//! everything once in the simulator, which puts what it runs into PHALANX_CUBINS.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::nvrtc;
+use crate::run::{Result, at, cargo, output, root, run};
+
+/// Runs all that the bundle holds, and says at the end what failed.
+const RUN: &str = r#"#!/bin/sh
+# Runs the tests and the examples on this machine's GPU, with kernels that were compiled when the bundle was made.
+cd "$(dirname "$0")" || exit 1
+export PHALANX_CUBINS="$PWD/cubins"
+failed=""
+for test in tests/*; do
+    echo "== $test"
+    "$test" || failed="$failed $test"
+done
+for example in examples/*; do
+    echo "== $example"
+    "$example" --device gpu || failed="$failed $example"
+done
+[ -z "$failed" ] && echo "all passed" && exit 0
+echo "failed:$failed"
+exit 1
+"#;
+
+pub(crate) fn bundle() -> Result<()> {
+    let nvrtc = nvrtc::folder()?;
+    let bundle = root().join("bundle");
+    if bundle.exists() {
+        fs::remove_dir_all(&bundle).map_err(at(&bundle))?;
+    }
+    let cubins = bundle.join("cubins");
+    fs::create_dir_all(&cubins).map_err(at(&cubins))?;
+
+    let examples = build(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
+    let tests = build(&["test", "--no-run", "--release", "--package", "phalanx", "--lib", "--tests"])?;
+    for (kind, programs, arguments) in [("examples", &examples, &["--device", "sim"][..]), ("tests", &tests, &[])] {
+        let folder = bundle.join(kind);
+        fs::create_dir_all(&folder).map_err(at(&folder))?;
+        for Built { name, path } in programs {
+            println!("{kind}/{name}");
+            let copy = folder.join(name);
+            fs::copy(path, &copy).map_err(at(path))?;
+            let mut command = nvrtc::with_nvrtc(Command::new(&copy), &nvrtc)?;
+            output(command.args(arguments).current_dir(root()).env("PHALANX_CUBINS", &cubins))?;
+        }
+    }
+    let script = bundle.join("run.sh");
+    fs::write(&script, RUN).map_err(at(&script))?;
+    run(Command::new("chmod").arg("+x").arg(&script))?;
+
+    let kernels = fs::read_dir(&cubins).map_err(at(&cubins))?.count();
+    let size = size(&bundle)?;
+    println!("{}: {kernels} kernels, {:.1} MB", bundle.display(), size as f64 / 1e6);
+    if kernels == 0 { Err("no kernel was compiled".into()) } else { Ok(()) }
+}
+
+/// A program that cargo built.
+struct Built {
+    name: String,
+    path: PathBuf,
+}
+
+fn build(arguments: &[&str]) -> Result<Vec<Built>> {
+    let messages = output(cargo(arguments).arg("--message-format=json-render-diagnostics"))?;
+    let built = messages.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let path = PathBuf::from(message["executable"].as_str()?);
+        Some(Built { name: message["target"]["name"].as_str()?.into(), path })
+    });
+    let built: Vec<Built> = built.collect();
+    if built.is_empty() { Err(format!("cargo {} built no program", arguments.join(" "))) } else { Ok(built) }
+}
+
+/// Bytes of all files in a folder.
+fn size(folder: &Path) -> Result<u64> {
+    let mut sum = 0;
+    for entry in fs::read_dir(folder).map_err(at(folder))?.flatten() {
+        let metadata = entry.metadata().map_err(at(&entry.path()))?;
+        sum += if metadata.is_dir() { size(&entry.path())? } else { metadata.len() };
+    }
+    Ok(sum)
+}

@@ -1,0 +1,44 @@
+//! `cargo xtask ..`: the commands of the project's developers. Each runs the tools that the project is built with and
+//! stops at the first that fails; none is needed to use the library.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+mod bundle;
+mod check;
+mod nvrtc;
+mod run;
+mod test;
+
+/// Commands of the project's developers.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+enum Command {
+    /// Runs all tests, on the simulator and through NVRTC, which is fetched; and on the GPU, where there is one.
+    Test {
+        /// For `cargo test`: a part of the tests' names, `-- --nocapture`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Builds the examples and the tests that run on a GPU into ./bundle, with their kernels compiled, for a machine
+    /// without cargo or NVRTC.
+    Bundle,
+    /// Formatting, clippy and rustdoc, with warnings as errors.
+    Check,
+}
+
+fn main() -> ExitCode {
+    let result = match Command::parse() {
+        Command::Test { arguments } => test::test(&arguments),
+        Command::Bundle => bundle::bundle(),
+        Command::Check => check::check(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Running other programs, and where things are.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What went wrong, for the developer to read.
+pub(crate) type Result<T, E = String> = std::result::Result<T, E>;
+
+/// The workspace's folder.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace")
+}
+
+/// Where cargo builds.
+pub(crate) fn target() -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// The cargo that runs us, in the workspace.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root()).args(arguments);
+    command
+}
+
+/// Runs a command to its end. It must be found, and succeed.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().map_err(|error| cannot_run(command, &error))?;
+    if status.success() { Ok(()) } else { Err(format!("{} ended with {status}", shown(command))) }
+}
+
+/// Runs a command to its end and returns what it wrote to standard output.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| cannot_run(command, &error))?;
+    if !output.status.success() {
+        return Err(format!("{} ended with {}", shown(command), output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|_| format!("{} wrote no text", shown(command)))
+}
+
+fn cannot_run(command: &Command, error: &std::io::Error) -> String {
+    let program = command.get_program().display();
+    match error.kind() {
+        ErrorKind::NotFound => format!("{program} was not found; install it, or put it on the PATH"),
+        _ => format!("{program} cannot be run: {error}"),
+    }
+}
+
+fn shown(command: &Command) -> String {
+    let words = [command.get_program()].into_iter().chain(command.get_args());
+    words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
+}
+
+/// Says at which path it failed.
+pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
+    move |error| format!("{}: {error}", path.display())
+}

@@ -1,0 +1,25 @@
+//! `cargo xtask test`: every test of the workspace, documentation included, with NVRTC at hand; and proof that it was
+//! used.
+
+use std::fs;
+
+use crate::nvrtc;
+use crate::run::{Result, cargo, run, target};
+
+pub(crate) fn test(arguments: &[String]) -> Result<()> {
+    let nvrtc = nvrtc::folder()?;
+    let count = target().join("nvrtc-count");
+    // Absent in a first run.
+    let _ = fs::remove_file(&count);
+    let mut command = nvrtc::with_nvrtc(cargo(&["test", "--workspace", "--release"]), &nvrtc)?;
+    // A store would spare the compilations that are to be tested.
+    run(command.args(arguments).env("PHALANX_NVRTC_COUNT", &count).env_remove("PHALANX_CUBINS"))?;
+
+    let compiled = fs::read_to_string(&count).unwrap_or_default();
+    let (all, kernels) = (compiled.lines().count(), compiled.lines().collect::<std::collections::BTreeSet<_>>().len());
+    if all == 0 {
+        return Err(format!("the tests passed, but NVRTC of {} compiled no kernel", nvrtc.display()));
+    }
+    println!("NVRTC compiled {all} times, {kernels} kernels by name");
+    Ok(())
+}
