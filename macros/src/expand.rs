@@ -35,6 +35,12 @@ fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> T
         let errors = diags.into_tokens();
         return quote!(#errors #item);
     };
+    if parsed.sig.receiver().is_some() {
+        // Inside an `impl`, where the items that stand for a function have no place.
+        diags.push(messages::receiver(SpanRange::of(&parsed.sig.ident)));
+        let errors = diags.into_tokens();
+        return quote!(#errors #item);
+    }
     let function = parse::function(&parsed, role, &mut diags);
     match generate(&function, &mut diags) {
         Ok(items) => items,

@@ -196,7 +196,10 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         Kind::Memory(_) => list(["len", "atomic", "get_unchecked", "get_unchecked_mut"]),
         Kind::OptionalToken(_) => list(["is_some", "is_none", "take"]),
         Kind::Exchange => list(["is_ok", "is_err"]),
-        Kind::Token(_) => "a token has no methods: pass it to `barrier_wait`".into(),
+        Kind::Token(_) => {
+            return Diag::new("unknown_method", at, format!("an arrival token has no method `{name}`"))
+                .help("pass it to `barrier_wait`");
+        }
         Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Extent | Kind::Unit | Kind::Never => {
             list(VALUE_METHODS.iter().map(|method| method.name).chain(["len"]))
         }
@@ -316,8 +319,8 @@ pub(crate) fn token_never_waited(
     let noun = group.noun();
     let what = match origin {
         Origin::Arrival => format!("this arrival of the {noun}"),
-        Origin::Call => format!("the arrival of the {noun} that this call returns the token of"),
-        Origin::Parameter => format!("the arrival of the {noun} that this token is of"),
+        Origin::Call => format!("the arrival of the {noun} whose token this call returns"),
+        Origin::Parameter => format!("the arrival of the {noun} behind this token"),
     };
     let mut diag = Diag::new("token_never_waited", arrival, format!("{what} is not waited for on every path"));
     let mut waited = None;

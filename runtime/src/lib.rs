@@ -108,3 +108,13 @@ pub mod __private {
     pub use crate::token::*;
     pub use crate::types::*;
 }
+
+/// The kernels in the documents compile, or fail to, as the documents say.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../README.md")]
+    struct Readme;
+
+    #[doc = include_str!("../../docs/rules.md")]
+    struct Rules;
+}

@@ -7,6 +7,10 @@ use crate::program::template::{Scalar, TypeInfo};
 /// # Safety
 /// The type has no padding, no pointers and no invalid bit patterns other than those that the device never writes
 /// (`bool` holds 0 or 1 on both sides), and its size is a multiple of its alignment.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in device memory",
+    note = "kernels know the integer types, f32, f64, bool and arrays of them"
+)]
 pub unsafe trait DeviceCopy: DeviceType + Copy + Send + Sync {}
 
 /// A type that has a C++ spelling in the generated text.

@@ -13,7 +13,11 @@ pub(crate) fn test(arguments: &[String]) -> Result<()> {
     let _ = fs::remove_file(&count);
     let mut command = nvrtc::with_nvrtc(cargo(&["test", "--workspace", "--release"]), &nvrtc)?;
     // A store would spare the compilations that are to be tested.
-    run(command.args(arguments).env("PHALANX_NVRTC_COUNT", &count).env_remove("PHALANX_CUBINS"))?;
+    run(command
+        .args(arguments)
+        .env("PHALANX_NVRTC_COUNT", &count)
+        .env("PHALANX_REQUIRE_NVRTC", "1")
+        .env_remove("PHALANX_CUBINS"))?;
 
     let compiled = fs::read_to_string(&count).unwrap_or_default();
     let (all, kernels) = (compiled.lines().count(), compiled.lines().collect::<std::collections::BTreeSet<_>>().len());

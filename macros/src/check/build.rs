@@ -8,7 +8,7 @@ use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, LoopId};
 use crate::span::SpanRange;
 
-pub(crate) fn build(function: &Function) -> Cfg<'_> {
+pub(crate) fn build(function: &Function) -> Cfg {
     let mut builder = Builder {
         function,
         blocks: vec![BasicBlock::default()],
@@ -26,7 +26,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
 
 struct Builder<'f> {
     function: &'f Function,
-    blocks: Vec<BasicBlock<'f>>,
+    blocks: Vec<BasicBlock>,
     current: BlockId,
     /// Locals in scope, innermost last.
     scopes: Vec<Vec<LocalId>>,
@@ -66,7 +66,7 @@ impl<'f> Builder<'f> {
         self.current = next;
     }
 
-    fn step(&mut self, kind: StepKind<'f>, at: SpanRange) {
+    fn step(&mut self, kind: StepKind, at: SpanRange) {
         self.blocks[self.current.0].steps.push(Step { kind, at });
     }
 
@@ -194,7 +194,6 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
                 self.values([&**base, &**index]);
-                self.step(StepKind::Evaluate(expr), at);
                 None
             }
             ExprKind::Array { elements, .. } => {
@@ -266,14 +265,12 @@ impl<'f> Builder<'f> {
                     }
                     _ => {
                         self.value(place);
-                        self.step(StepKind::Evaluate(expr), at);
                     }
                 }
                 None
             }
             ExprKind::AssignOp { place, value, .. } => {
                 self.values([&**value, &**place]);
-                self.step(StepKind::Evaluate(expr), at);
                 None
             }
             ExprKind::Break { target, value, .. } => {
@@ -428,10 +425,7 @@ impl<'f> Builder<'f> {
             | Op::Length
             | Op::LoadUnchecked
             | Op::Atomic(_)
-            | Op::Is(_) => {
-                self.step(StepKind::Evaluate(expr), at);
-                None
-            }
+            | Op::Is(_) => None,
         }
     }
 }

@@ -3,7 +3,6 @@
 //! how they nest. `build` makes it from the model's tree.
 
 use crate::messages::Loss;
-use crate::model::expr::Expr;
 use crate::model::ty::Group;
 use crate::model::{LocalId, SlotId};
 use crate::span::SpanRange;
@@ -13,14 +12,14 @@ use crate::span::SpanRange;
 pub(crate) struct BlockId(pub(crate) usize);
 
 #[derive(Debug)]
-pub(crate) struct Cfg<'f> {
-    pub(crate) blocks: Vec<BasicBlock<'f>>,
+pub(crate) struct Cfg {
+    pub(crate) blocks: Vec<BasicBlock>,
     pub(crate) entry: BlockId,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct BasicBlock<'f> {
-    pub(crate) steps: Vec<Step<'f>>,
+pub(crate) struct BasicBlock {
+    pub(crate) steps: Vec<Step>,
     pub(crate) end: End,
 }
 
@@ -64,15 +63,13 @@ pub(crate) enum Place {
 }
 
 #[derive(Debug)]
-pub(crate) struct Step<'f> {
-    pub(crate) kind: StepKind<'f>,
+pub(crate) struct Step {
+    pub(crate) kind: StepKind,
     pub(crate) at: SpanRange,
 }
 
 #[derive(Debug)]
-pub(crate) enum StepKind<'f> {
-    /// Evaluates an operation that is no barrier, or reads or writes memory; its operands came before.
-    Evaluate(&'f Expr),
+pub(crate) enum StepKind {
     /// A collective of a group that is neither arrival nor wait.
     Collective {
         group: Group,

@@ -15,21 +15,21 @@ pub(crate) trait Join: Clone {
 /// > If the state before a step grows, the state after it grows too.
 ///
 /// This, and a lattice of finite height, is why `solve` ends.
-pub(crate) trait Analysis<'f> {
+pub(crate) trait Analysis {
     type State: Join;
 
     /// The state at the function's start.
     fn entry(&self) -> Self::State;
 
     /// The state after a step.
-    fn transfer(&self, state: &mut Self::State, step: &Step<'f>);
+    fn transfer(&self, state: &mut Self::State, step: &Step);
 
     /// What is known beyond that when control goes from `from` to `to`.
-    fn edge(&self, state: &mut Self::State, cfg: &Cfg<'f>, from: BlockId, to: BlockId);
+    fn edge(&self, state: &mut Self::State, cfg: &Cfg, from: BlockId, to: BlockId);
 }
 
 /// The state before each block; `None` where control never comes.
-pub(crate) fn solve<'f, A: Analysis<'f>>(analysis: &A, cfg: &Cfg<'f>) -> Vec<Option<A::State>> {
+pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg) -> Vec<Option<A::State>> {
     let mut states: Vec<Option<A::State>> = cfg.blocks.iter().map(|_| None).collect();
     states[cfg.entry.0] = Some(analysis.entry());
     let mut work = vec![cfg.entry];
@@ -57,11 +57,11 @@ pub(crate) fn solve<'f, A: Analysis<'f>>(analysis: &A, cfg: &Cfg<'f>) -> Vec<Opt
 }
 
 /// Shows every step that can be reached with the state before it.
-pub(crate) fn visit<'f, A: Analysis<'f>>(
+pub(crate) fn visit<A: Analysis>(
     analysis: &A,
-    cfg: &Cfg<'f>,
+    cfg: &Cfg,
     states: &[Option<A::State>],
-    mut visitor: impl FnMut(&A::State, &Step<'f>),
+    mut visitor: impl FnMut(&A::State, &Step),
 ) {
     for (block, state) in cfg.blocks.iter().zip(states) {
         let Some(mut state) = state.clone() else { continue };

@@ -48,7 +48,7 @@ struct Tokens<'f> {
     arrivals: Vec<Arrival>,
 }
 
-fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
+fn arrivals(function: &Function, cfg: &Cfg) -> Vec<Arrival> {
     let params = function.params.iter().filter_map(|param| {
         let at = SpanRange::of(&function.local(param.local).name);
         let into = Place::Local(param.local);
@@ -109,7 +109,7 @@ impl Tokens<'_> {
     }
 }
 
-impl<'f> Analysis<'f> for Tokens<'f> {
+impl Analysis for Tokens<'_> {
     type State = Held;
 
     fn entry(&self) -> Held {
@@ -117,9 +117,9 @@ impl<'f> Analysis<'f> for Tokens<'f> {
         Held(params.map(|(id, arrival)| (arrival.into, BTreeSet::from([id]))).collect())
     }
 
-    fn transfer(&self, state: &mut Held, step: &Step<'f>) {
+    fn transfer(&self, state: &mut Held, step: &Step) {
         match &step.kind {
-            StepKind::Evaluate(_) | StepKind::Collective { .. } | StepKind::Call { gives: None, .. } => {}
+            StepKind::Collective { .. } | StepKind::Call { gives: None, .. } => {}
             StepKind::Arrive { into, .. } | StepKind::Call { gives: Some((_, into)), .. } => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
@@ -136,7 +136,7 @@ impl<'f> Analysis<'f> for Tokens<'f> {
         }
     }
 
-    fn edge(&self, state: &mut Held, cfg: &Cfg<'f>, from: BlockId, to: BlockId) {
+    fn edge(&self, state: &mut Held, cfg: &Cfg, from: BlockId, to: BlockId) {
         if let End::Option { place, none, some } = &cfg.blocks[from.0].end
             && to == *none
             && none != some
@@ -155,15 +155,13 @@ struct Report<'a, 'f> {
 }
 
 impl Report<'_, '_> {
-    fn step(&mut self, state: &Held, step: &Step<'_>) {
+    fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
-            StepKind::Evaluate(_) | StepKind::Move { .. } | StepKind::HandOver { .. } | StepKind::Clear { .. } => {}
+            StepKind::Move { .. } | StepKind::HandOver { .. } | StepKind::Clear { .. } => {}
             StepKind::Drop { place, how } => self.check_dropped(state, *place, *how, step.at),
             StepKind::Arrive { group, .. } => self.check_arrive(state, *group, step.at),
-            StepKind::Wait { group, from } => {
-                self.check_collective(state, *group, "barrier_wait", Some(*from), step.at)
-            }
-            StepKind::Collective { group, name } => self.check_collective(state, *group, name, None, step.at),
+            StepKind::Wait { group, from } => self.check_wait(state, *group, *from, step.at),
+            StepKind::Collective { group, name } => self.check_collective(state, *group, name, step.at),
             StepKind::Call { slot, .. } => self.note_pending(state, slot.0),
         }
     }
@@ -195,7 +193,7 @@ impl Report<'_, '_> {
         let arrivals = &self.analysis.arrivals;
         match state.all().map(|(_, arrival)| &arrivals[arrival]).find(|arrival| arrival.group == group) {
             Some(pending) => self.diags.push(messages::arrive_while_pending(at, group, pending.at, pending.origin)),
-            None => self.check_collective(state, group, "barrier_arrive", None, at),
+            None => self.check_collective(state, group, "barrier_arrive", at),
         }
     }
 
@@ -208,12 +206,20 @@ impl Report<'_, '_> {
     /// block.sync();                           // would be fine
     /// cluster.barrier_wait(token);
     /// ```
-    fn check_collective(&mut self, state: &Held, group: Group, name: &str, own: Option<Place>, at: SpanRange) {
+    fn check_collective(&mut self, state: &Held, group: Group, name: &str, at: SpanRange) {
         let arrivals = &self.analysis.arrivals;
-        let others = state.all().filter(|(place, _)| Some(*place) != own).map(|(_, arrival)| &arrivals[arrival]);
-        if let Some(pending) = others.into_iter().find(|arrival| arrival.group <= group) {
+        let mut pending = state.all().map(|(_, arrival)| &arrivals[arrival]);
+        if let Some(pending) = pending.find(|arrival| arrival.group <= group) {
             self.diags.push(messages::collective_while_pending(at, name, group, pending.group, pending.at));
         }
+    }
+
+    /// A wait is a collective too. Another pending arrival of its own group was reported where it was made.
+    fn check_wait(&mut self, state: &Held, group: Group, from: Place, at: SpanRange) {
+        let mut others = state.clone();
+        others.0.retain(|place, _| *place != from);
+        others.0.values_mut().for_each(|held| held.retain(|id| self.analysis.arrivals[*id].group != group));
+        self.check_collective(&others, group, "barrier_wait", at);
     }
 
     /// What a device function does is known where it is defined: its marker's `COLLECTIVES` is compared with this.

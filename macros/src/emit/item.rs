@@ -224,6 +224,7 @@ fn device_entry(function: &Function, real: bool) -> TokenStream {
         }
     });
     let lifetime = lifetime(function);
+    let Generics { declared, used, where_clause } = generics(function);
     let (at, call) = match real {
         true => (
             quote!(#marker { __phalanx_types: ::core::marker::PhantomData }),
@@ -233,7 +234,7 @@ fn device_entry(function: &Function, real: bool) -> TokenStream {
     };
     // Named after the function where rustc points at it: "associated function defined here".
     quote_spanned! {marker.span()=>
-        impl #marker {
+        impl<#declared> #marker<#used> #where_clause {
             #[doc(hidden)]
             #[inline(always)]
             #vis fn __phalanx_at(_slot: &::phalanx::__private::Callee<Self>) -> Self { #at }

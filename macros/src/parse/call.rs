@@ -139,7 +139,7 @@ impl Parser<'_> {
             _ => return self.error(messages::borrow_target(target.span)),
         }
         if matches!(target.gives, Kind::Token(_) | Kind::OptionalToken(_)) {
-            return self.error(messages::token_escapes(span, "a reference"));
+            return self.escape(Expr { span, ..target }, "a reference");
         }
         let gives = target.gives;
         let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };

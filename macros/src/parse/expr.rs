@@ -61,16 +61,10 @@ impl Parser<'_> {
             syn::Expr::Return(jump) => self.return_expr(jump, span),
             syn::Expr::Reference(_) => self.error(messages::borrow(span)),
             syn::Expr::Tuple(tuple) => self.tuple(tuple, span),
-            syn::Expr::Closure(closure) => {
-                let diag = match self.mentions_token(closure) {
-                    true => messages::token_escapes(span, "a closure"),
-                    false => messages::unsupported_syntax(span, "closures are"),
-                };
-                self.error(diag)
-            }
+            syn::Expr::Closure(closure) => self.closure(closure, span),
             syn::Expr::Struct(literal) => {
                 let fields: Vec<Expr> = literal.fields.iter().map(|field| self.expr(&field.expr)).collect();
-                self.refuse_aggregate(&fields, "a struct", "struct literals are", span)
+                self.refuse_aggregate(fields, "a struct", "struct literals are", span)
             }
             syn::Expr::Match(_) => {
                 self.error(messages::unsupported_syntax(span, "`match` is").help("use `if` and `if let`"))
@@ -125,7 +119,7 @@ impl Parser<'_> {
     fn element(&mut self, expr: &syn::Expr) -> Expr {
         let element = self.beside(expr);
         match element.gives {
-            Kind::Token(_) | Kind::OptionalToken(_) => self.error(messages::token_escapes(element.span, "an array")),
+            Kind::Token(_) | Kind::OptionalToken(_) => self.escape(element, "an array"),
             _ => {
                 self.require_value(&element);
                 element
@@ -139,19 +133,34 @@ impl Parser<'_> {
             return Expr { kind: ExprKind::Block(self.block(&block)), gives: Kind::Unit, span };
         }
         let elements: Vec<Expr> = tuple.elems.iter().map(|element| self.expr(element)).collect();
-        self.refuse_aggregate(&elements, "a tuple", "tuples are", span)
+        self.refuse_aggregate(elements, "a tuple", "tuples are", span)
     }
 
-    fn refuse_aggregate(&mut self, parts: &[Expr], aggregate: &str, what: &str, span: SpanRange) -> Expr {
-        let token = parts.iter().find(|part| matches!(part.gives, Kind::Token(_) | Kind::OptionalToken(_)));
+    fn refuse_aggregate(&mut self, parts: Vec<Expr>, aggregate: &str, what: &str, span: SpanRange) -> Expr {
+        let token = parts.into_iter().find(|part| matches!(part.gives, Kind::Token(_) | Kind::OptionalToken(_)));
         match token {
-            Some(part) => self.error(messages::token_escapes(part.span, aggregate)),
+            Some(part) => self.escape(part, aggregate),
             None => self.error(messages::unsupported_syntax(span, what)),
         }
     }
 
-    /// Whether a closure captures a token.
-    fn mentions_token(&self, closure: &syn::ExprClosure) -> bool {
+    /// Reports a token that goes where it cannot be followed, and follows it no more: one fault, one report.
+    pub(super) fn escape(&mut self, token: Expr, whereto: &str) -> Expr {
+        if let ExprKind::Local(local) = token.kind {
+            self.function.locals[local.0].kind = Kind::Unknown;
+        }
+        self.error(messages::token_escapes(token.span, whereto))
+    }
+
+    fn closure(&mut self, closure: &syn::ExprClosure, span: SpanRange) -> Expr {
+        match self.captured_token(closure) {
+            Some(local) => self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure"),
+            None => self.error(messages::unsupported_syntax(span, "closures are")),
+        }
+    }
+
+    /// A token that a closure mentions.
+    fn captured_token(&self, closure: &syn::ExprClosure) -> Option<LocalId> {
         fn idents(stream: proc_macro2::TokenStream, found: &mut Vec<String>) {
             for tree in stream {
                 match tree {
@@ -166,7 +175,7 @@ impl Parser<'_> {
         found
             .iter()
             .filter_map(|name| self.lookup(name))
-            .any(|local| matches!(self.function.kind(local), Kind::Token(_) | Kind::OptionalToken(_)))
+            .find(|local| matches!(self.function.kind(*local), Kind::Token(_) | Kind::OptionalToken(_)))
     }
 
     fn literal(&mut self, literal: &Lit, span: SpanRange, ty: Option<LiteralType>) -> Expr {
@@ -316,9 +325,7 @@ impl Parser<'_> {
             self.refine(local, value.gives);
         } else {
             match value.gives {
-                Kind::Token(_) | Kind::OptionalToken(_) => {
-                    return self.error(messages::token_escapes(value.span, "memory"));
-                }
+                Kind::Token(_) | Kind::OptionalToken(_) => return self.escape(value, "memory"),
                 _ => self.require_value(&value),
             }
         }

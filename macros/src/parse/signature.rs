@@ -27,7 +27,8 @@ impl Parser<'_> {
         self.generics(&sig.generics);
         for argument in &sig.inputs {
             match argument {
-                FnArg::Receiver(receiver) => self.diags.push(messages::receiver(SpanRange::of(receiver))),
+                // `expand` has refused it.
+                FnArg::Receiver(_) => {}
                 FnArg::Typed(typed) => self.parameter(&typed.pat, &typed.ty),
             }
         }
@@ -97,6 +98,8 @@ impl Parser<'_> {
         };
         if !fits {
             self.diags.push(messages::kernel_parameter(SpanRange::of(ty)));
+            self.declare(&name.ident, name.mutability.is_some(), Kind::Unknown, None);
+            return;
         }
         let kind = match &param {
             ParamType::Value(value) => shape_kind(&value.shape),

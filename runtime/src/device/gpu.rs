@@ -3,7 +3,7 @@
 //! what other libraries put there. Checks of a launch that need no GPU are `launch`'s.
 
 use std::any::TypeId;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -33,7 +33,7 @@ pub(crate) struct Gpu {
 
 /// What launches change.
 struct State {
-    kernels: HashMap<TypeId, usize>,
+    kernels: BTreeMap<TypeId, usize>,
     /// By [`Sink::kernel`].
     loaded: Vec<Loaded>,
     /// `failure_record`, and its address on the device.
@@ -110,7 +110,7 @@ impl Gpu {
             ffi::clear(&stream, &mut memory).map(|()| memory)
         };
         let state = State {
-            kernels: HashMap::new(),
+            kernels: BTreeMap::new(),
             loaded: Vec::new(),
             record: ffi::pinned_record(&context)?,
             claim: words(1)?,

@@ -4,7 +4,7 @@
 
 use std::any::TypeId;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -126,14 +126,14 @@ fn key(definition: &Definition) -> Key {
 /// A function with the places of its callees in [`Order::functions`], one for each slot that is a callee.
 struct Resolved {
     definition: Definition,
-    callees: HashMap<usize, usize>,
+    callees: BTreeMap<usize, usize>,
 }
 
 /// The functions of a program, callees first.
 #[derive(Default)]
 struct Order {
     functions: Vec<Resolved>,
-    places: HashMap<Key, usize>,
+    places: BTreeMap<Key, usize>,
 }
 
 impl Order {
@@ -149,7 +149,7 @@ impl Order {
             return Err(Error::Recursion { cycle: cycle.map(str::to_string).collect() });
         }
         path.push((key, name));
-        let mut callees = HashMap::new();
+        let mut callees = BTreeMap::new();
         for (slot, content) in definition.slots.iter().enumerate() {
             if let Slot::Callee(callee) = content {
                 callees.insert(slot, self.visit(callee(), path)?);

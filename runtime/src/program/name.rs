@@ -1,7 +1,7 @@
 //! The names of functions in the text. Rust tells functions apart by path and instance, C++ here by one flat name; a
 //! name is kept where it can be, so that the text reads as the Rust does. Locals are the macro's to name.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::template::Definition;
@@ -31,7 +31,7 @@ const BUILT_IN: &str = " \
 
 /// Names that have been given, and those that must not be.
 pub(super) struct Namer {
-    taken: HashSet<String>,
+    taken: BTreeSet<String>,
 }
 
 impl Namer {
@@ -62,13 +62,13 @@ fn is_reserved(name: &str) -> bool {
 
 /// What the prelude may declare: every identifier that a parenthesis follows or that a type's keyword precedes. It
 /// finds more than is declared, which costs a longer name, and misses nothing that a function's name could hide.
-fn prelude() -> &'static HashSet<&'static str> {
-    static NAMES: OnceLock<HashSet<&'static str>> = OnceLock::new();
+fn prelude() -> &'static BTreeSet<&'static str> {
+    static NAMES: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| HEADERS.iter().flat_map(|header| declared(header.text)).collect())
 }
 
-fn declared(text: &'static str) -> HashSet<&'static str> {
-    let mut names = HashSet::new();
+fn declared(text: &'static str) -> BTreeSet<&'static str> {
+    let mut names = BTreeSet::new();
     for line in text.lines() {
         let code = line.split("//").next().unwrap_or_default();
         let mut previous = "";
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn finds_what_a_header_declares() {
         let names = declared("struct f32 { float v; };\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\n");
-        assert_eq!(names, HashSet::from(["f32", "usize", "sqrt"]));
+        assert_eq!(names, BTreeSet::from(["f32", "usize", "sqrt"]));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Control flow, evaluation order and names. Each function here is compiled twice from one text, as a device function
-//! and as plain Rust; a kernel calls the first for every pair of small arguments, and rustc says what must come out.
+//! and as plain Rust; a kernel of the same name calls the first for every pair of small arguments, and rustc says what must come out.
 
 use phalanx::prelude::*;
 
-use crate::{Module, Outcome, check_list, kernel_list, same};
+use crate::{Check, Kernel, Module, Outcome, same};
 
 /// Functions in two modules, `gpu` and `host`, and a kernel that calls all of them.
 macro_rules! twins {
@@ -26,24 +26,39 @@ macro_rules! twins {
             $(pub(super) fn $name($x: i32, $y: i32) -> i32 { $($body)* })*
         }
 
-        const NAMES: &[&str] = &[$(stringify!($name)),*];
-        const WIDTH: usize = NAMES.len();
-
-        #[cluster_kernel(block = 128)]
-        fn calls_all(xs: &[i32], ys: &[i32], out: &mut [i32]) {
-            let i = this_grid().thread_rank();
-            if i < xs.len() {
-                let mut k = i * WIDTH;
-                $(
-                    out[k] = gpu::$name(xs[i], ys[i]);
-                    k += 1;
-                )*
-                assert!(k == (i + 1) * WIDTH);
-            }
+        mod kernels {
+            use super::*;
+            $(
+                #[cluster_kernel(block = 128)]
+                pub(super) fn $name(xs: &[i32], ys: &[i32], out: &mut [i32]) {
+                    let i = this_grid().thread_rank();
+                    if i < xs.len() {
+                        out[i] = gpu::$name(xs[i], ys[i]);
+                    }
+                }
+            )*
         }
 
-        fn host_results(x: i32, y: i32) -> [i32; WIDTH] {
-            [$(host::$name(x, y)),*]
+        mod checks {
+            use super::*;
+            $(
+                pub(super) fn $name(device: &Device) -> Outcome {
+                    let pairs = || (-3..=12).flat_map(|x| (-3..=12).map(move |y| (x, y)));
+                    let (xs, ys): (Vec<i32>, Vec<i32>) = pairs().unzip();
+                    let mut out = device.zeros(xs.len())?;
+                    kernels::$name(&device.upload(&xs)?, &device.upload(&ys)?, &mut out).grid(2).launch(device)?;
+                    let want: Vec<i32> = pairs().map(|(x, y)| host::$name(x, y)).collect();
+                    same(&out.read()?, &want, |i| format!("x = {}, y = {}", xs[i], ys[i]))
+                }
+            )*
+        }
+
+        /// This file's part of the table.
+        pub(super) fn modules() -> Vec<Module> {
+            let checks = vec![$(Check { name: stringify!($name), run: checks::$name }),*];
+            let kernels = vec![$(Kernel::of::<kernels::$name>(stringify!($name))),*];
+            let on_the_host = Check { name: "on_the_host", run: on_the_host };
+            vec![Module { name: "control", checks: [checks, vec![on_the_host]].concat(), kernels }]
         }
     };
 }
@@ -62,15 +77,15 @@ twins! {
             *counter * 10
         }
         fn log(trace: &mut i32, digit: i32) -> i32 {
-            *trace = *trace * 10 + digit;
+            *trace = (*trace * 10 + digit) % 1_000_003;
             digit
         }
         fn noted(trace: &mut i32, digit: i32, answer: bool) -> bool {
-            *trace = *trace * 10 + digit;
+            *trace = (*trace * 10 + digit) % 1_000_003;
             answer
         }
         fn position(trace: &mut i32, digit: i32) -> usize {
-            *trace = *trace * 10 + digit;
+            *trace = (*trace * 10 + digit) % 1_000_003;
             digit as usize % 4
         }
         fn swap(a: &mut i32, b: &mut i32) {
@@ -135,6 +150,17 @@ twins! {
     }
     fn branch_as_operand(x: i32, y: i32) -> i32 {
         10 * if x > 0 { x } else { -x } + if y > 0 { y } else { let z = y - 1; z * z }
+    }
+    fn branch_with_effects_as_operand(x: i32, y: i32) -> i32 {
+        let mut n = 1;
+        let a = 10 + if x > y { n += x; x } else { n += 2; y };
+        let b = x.max(if y > 3 { n *= 2; n } else { n -= 1; 4 }) + n;
+        let c = [if x > 2 { n += 100; 1 } else { 2 }, n];
+        a + b + 7 * c[0] + c[1] + n
+    }
+    fn branch_with_locals_as_operand(x: i32, y: i32) -> i32 {
+        let y = y + 1;
+        x + if x > 1 { let x = 5; x } else { let x = y; let y = 9; x * y } * 2 + y
     }
     fn branch_of_statements(x: i32, y: i32) -> i32 {
         let z = if x > y {
@@ -519,12 +545,25 @@ twins! {
         }
         trace % 100_000 * 10 + p as i32 * 2 + q as i32
     }
+    fn eager_logic_has_type_bool(x: i32, y: i32) -> i32 {
+        let mut p = x > 2;
+        let mut q = (x > 0) & (y > 0);
+        let r = (x > y) | q;
+        let mut s = [q ^ r; 3];
+        s[1] ^= true;
+        p ^= q;
+        q = !q;
+        let t = toggled(&mut q);
+        let u = if x > 5 { p & t } else { p | t };
+        let v = loop { break u ^ s[1]; };
+        p as i32 + 2 * (q as i32) + 4 * (r as i32) + 8 * (s[0] as i32) + 16 * (t as i32) + 32 * (u as i32) + 64 * (!v as i32)
+    }
     fn eager_logic(x: i32, y: i32) -> i32 {
         let mut trace = 0;
         let p = noted(&mut trace, 1, x > 0) & noted(&mut trace, 2, y > 0);
         let q = noted(&mut trace, 3, x > 3) | noted(&mut trace, 4, y > 3);
         let r = noted(&mut trace, 5, x > 5) ^ noted(&mut trace, 6, y > 5);
-        let mut s = p & q;
+        let mut s = x == y;
         let t = toggled(&mut s);
         let mut v = x > y;
         v |= noted(&mut trace, 7, x == y);
@@ -660,9 +699,23 @@ twins! {
         let char = asm as u8;
         let short = char as i16;
         let long = short as i64;
-        let NULL = long as i32;
-        let main = NULL;
+        let main = long as i32;
         main + new
+    }
+    fn macros_of_cpp(x: i32, y: i32) -> i32 {
+        let NULL = x;
+        let linux = NULL + y;
+        let unix = linux;
+        let __CUDACC__ = unix;
+        let __FILE__ = __CUDACC__;
+        let INT_MAX = __FILE__;
+        let NAN = INT_MAX;
+        let EOF = NAN;
+        let M_PI = EOF;
+        let assert = M_PI;
+        let offsetof = assert;
+        let va_list = offsetof;
+        va_list
     }
     fn prelude_words(x: i32, y: i32) -> i32 {
         let array = [x, y];
@@ -785,9 +838,15 @@ twins! {
         let f = 0o17 + x;
         let g = (1e-3f32 * y as f32 + 1.5e2) as i32;
         let h = if (x as f64) < 2.5 { 7 } else { 8 };
-        let i = (x as i128 + 170_141_183_460_469_231_731_687_303_715_884_105_000 - 170_141_183_460_469_231_731_687_303_715_884_104_999) as i32;
         let j = (b % 1000) as i32;
-        a as i32 + j + c % 100 + d as i32 + e as i32 + f + g + h + i
+        a as i32 + j + c % 100 + d as i32 + e as i32 + f + g + h
+    }
+    fn wide_literals_beside(x: i32, y: i32) -> i32 {
+        let a = x as i128 + 170_141_183_460_469_231_731_687_303_715_884_105_000;
+        let b = a - 170_141_183_460_469_231_731_687_303_715_884_104_999;
+        let c = y as u128 & 0xffff_0000_0000_0000_0000_0000_ffff_0000;
+        let d = c > 0x1_0000_0000_0000_0000 && -18_446_744_073_709_551_617 < b;
+        b as i32 + (c >> 100) as i32 + d as i32
     }
     fn inferred_later(x: i32, y: i32) -> i32 {
         let mut a = 0;
@@ -812,25 +871,9 @@ twins! {
     }
 }
 
-fn as_rust(device: &Device) -> Outcome {
-    let pairs = || (-3..=12).flat_map(|x| (-3..=12).map(move |y| (x, y)));
-    let (xs, ys): (Vec<i32>, Vec<i32>) = pairs().unzip();
-    let mut out = device.zeros(xs.len() * WIDTH)?;
-    calls_all(&device.upload(&xs)?, &device.upload(&ys)?, &mut out)
-        .grid(xs.len().div_ceil(128) as u32)
-        .launch(device)?;
-    let want: Vec<i32> = pairs().flat_map(|(x, y)| host_results(x, y)).collect();
-    same(&out.read()?, &want, |i| format!("{}({}, {})", NAMES[i % WIDTH], xs[i / WIDTH], ys[i / WIDTH]))
-}
-
 /// A device function whose parameters are values is also a function of the host.
 fn on_the_host(_device: &Device) -> Outcome {
     let got: Vec<i32> = (-3..=12).map(|x| gpu::arrays(x, 4)).collect();
     let want: Vec<i32> = (-3..=12).map(|x| host::arrays(x, 4)).collect();
     same(&got, &want, |i| format!("arrays({}, 4)", i as i32 - 3))
-}
-
-/// This file's part of the table.
-pub(super) fn modules() -> Vec<Module> {
-    vec![Module { name: "control", checks: check_list![as_rust, on_the_host], kernels: kernel_list![calls_all] }]
 }

@@ -3,6 +3,7 @@
 mod casts;
 mod control;
 mod edges;
+mod failures;
 mod guide;
 mod operators;
 
@@ -10,6 +11,6 @@ use crate::Module;
 
 /// All of it.
 pub fn modules() -> Vec<Module> {
-    let modules = [guide::modules(), operators::modules(), casts::modules(), control::modules()];
+    let modules = [guide::modules(), operators::modules(), casts::modules(), control::modules(), failures::modules()];
     modules.into_iter().flatten().collect()
 }
