@@ -94,7 +94,7 @@ impl<'a> Launch<'a> {
             Target::Simulator(host) => {
                 store::precompile(&program, &host.caps.architecture())?;
                 let result = sim::run(program.name(), &shape, &host.simulator, &*self.threads);
-                host.record(result.err(), wait)
+                host.record(result.err().map(|failure| *failure), wait)
             }
         }
     }

@@ -275,7 +275,7 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Break { target, value, .. } => {
                 let carried = value.as_ref().and_then(|value| self.value(value));
-                let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) else { return None };
+                let jump = self.jumps.iter().find(|jump| jump.id == *target)?;
                 let (after, depth, into) = (jump.after, jump.depth, jump.value);
                 self.move_to(into, carried, at);
                 self.drop_scopes(depth, Loss::Break, at);
@@ -283,7 +283,7 @@ impl<'f> Builder<'f> {
                 None
             }
             ExprKind::Continue { target, .. } => {
-                let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) else { return None };
+                let jump = self.jumps.iter().find(|jump| jump.id == *target)?;
                 let (again, depth) = (jump.again, jump.depth);
                 self.drop_scopes(depth, Loss::Continue, at);
                 self.leave(again);

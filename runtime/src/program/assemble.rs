@@ -228,6 +228,12 @@ impl Text {
         if self.column != 1 {
             self.push("\n");
         }
+        // A few empty lines read better than a directive.
+        if self.file == Some(file) && (self.line..self.line + 4).contains(&line) {
+            while self.line < line {
+                self.push("\n");
+            }
+        }
         if (self.file, self.line) != (Some(file), line) {
             // `{:?}` escapes the backslashes of Windows as C++ wants them.
             writeln!(self.out, "#line {line} {file:?}").expect("a String takes every write");

@@ -105,6 +105,6 @@ pub(crate) fn run(
     shape: &Shape,
     simulator: &Simulator,
     body: &(dyn Fn() + Send + Sync),
-) -> Result<(), Failure> {
+) -> Result<(), Box<Failure>> {
     workers::run_clusters(&cluster::Launch::new(kernel, shape, simulator, body))
 }

@@ -24,7 +24,7 @@ struct Queue<'l> {
 }
 
 /// Runs all clusters, or up to the lowest that fails.
-pub(super) fn run_clusters(launch: &Launch<'_>) -> Result<(), Failure> {
+pub(super) fn run_clusters(launch: &Launch<'_>) -> Result<(), Box<Failure>> {
     let queue = Queue {
         launch,
         clusters: launch.dim_clusters.count(),
@@ -40,7 +40,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>) -> Result<(), Failure> {
         rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| queue.work())));
     }
     match queue.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(failure) => Err(failure),
+        Some(failure) => Err(Box::new(failure)),
         None => Ok(()),
     }
 }

@@ -15,6 +15,7 @@ macro_rules! failing {
             use super::*;
             $(
                 #[cluster_kernel(cluster = 2, block = 32)]
+                #[allow(unused_variables, reason = "not every body uses all of them")]
                 pub(super) fn $name($input: &[i32], $out: &mut [i32], $n: i32) {
                     let grid = this_grid();
                     if grid.thread_rank() == 37 {
@@ -34,7 +35,7 @@ macro_rules! failing {
                     let input = device.upload(&[3; 64])?;
                     let mut out = device.zeros(64)?;
                     let result = kernels::$name(&input, &mut out, 7).grid(4).launch(device);
-                    fails(result, $cause, &find(file!(), SOURCE, stringify!($name)), 1, 5)?;
+                    fails(result, $cause, &find(file!(), SOURCE, stringify!($name)), (1, 0, 0), (5, 0, 0))?;
                     still_works(device)
                 }
             )*
@@ -92,7 +93,7 @@ failing! { input, out, n;
     second_of_a_line, "index 65 out of bounds for length 64", {
         out[0] = input[0]; out[1] = /* second_of_a_line */ input[65]; out[2] = input[66];
     }
-    behind_letters, "index 99 out of bounds for length 64", { /* größe → 高 */ out[0] = /* behind_letters */ input[99]; }
+    behind_letters, "index 99 out of bounds for length 64", { /* größe → */ out[0] = /* behind_letters */ input[99]; }
     over_lines, "index 77 out of bounds for length 64", {
         out[0] = input[0]
             + n
@@ -147,17 +148,25 @@ failing! { input, out, n;
     }
     remainder_overflow, "attempt to divide -128 by -1 with overflow", {
         let m = (n - 135) as i8;
-        out[0] = (/* remainder_overflow */ m % (n - 8) as i8) as i32;
+        let r = /* remainder_overflow */ m % (n - 8) as i8;
+        out[0] = r as i32;
     }
     division_of_i64, "attempt to divide -9223372036854775808 by -1 with overflow", {
         let m = i64::MIN;
-        out[0] = (/* division_of_i64 */ m / (n - 8) as i64) as i32;
+        let q = /* division_of_i64 */ m / (n - 8) as i64;
+        out[0] = q as i32;
     }
     division_of_u64, "attempt to divide 18446744073709551609 by zero", {
-        out[0] = (/* division_of_u64 */ (-n) as i64 as u64 / (n - 7) as u64) as i32;
+        let m = -n as i64 as u64;
+        let q = /* division_of_u64 */ m / (n - 7) as u64;
+        out[0] = q as i32;
     }
-    division_of_u8, "attempt to divide 255 by zero", { out[0] = (/* division_of_u8 */ 255 / (n - 7) as u8) as i32; }
-    division_of_i128, "attempt to divide -7 by zero", { out[0] = (/* division_of_i128 */ -n as i128 / (n - 7) as i128) as i32; }
+    division_of_u8, "attempt to divide 255 by zero", { let q = /* division_of_u8 */ 255 / (n - 7) as u8; out[0] = q as i32; }
+    division_of_i128, "attempt to divide -7 by zero", {
+        let m = -n as i128;
+        let q = /* division_of_i128 */ m / (n - 7) as i128;
+        out[0] = q as i32;
+    }
     division_in_device_function, "attempt to divide 8 by zero", { out[0] = quotient(n, n - 7); }
     first_of_two_divisions, "attempt to divide 1 by zero", {
         out[0] = /* first_of_two_divisions */ 1 / (n - 7) + 2 / (n - 7);
@@ -278,16 +287,16 @@ fn in_clusters(device: &Device) -> Outcome {
     let mut out = device.zeros(64)?;
     let at = |name| find(file!(), SOURCE, name);
     let result = remote_index(&mut out, 7).grid(2).launch(device);
-    fails(result, "index 32 out of bounds for length 32", &at("remote_index"), 1, 8)?;
+    fails(result, "index 32 out of bounds for length 32", &at("remote_index"), (1, 0, 0), (8, 0, 0))?;
     still_works(device)?;
     let result = remote_atomic(&mut device.zeros(64)?, -1).grid(2).launch(device);
-    fails(result, "index -1 out of bounds for length 32", &at("remote_atomic"), 1, 8)?;
+    fails(result, "index -1 out of bounds for length 32", &at("remote_atomic"), (1, 0, 0), (8, 0, 0))?;
     still_works(device)?;
     let result = dynamic_index(&mut out, 25).grid(2).shared_bytes(100).launch(device);
-    fails(result, "index 25 out of bounds for length 25", &at("dynamic_index"), 1, 8)?;
+    fails(result, "index 25 out of bounds for length 25", &at("dynamic_index"), (1, 0, 0), (8, 0, 0))?;
     still_works(device)?;
     let result = rank_too_large(&mut out, 2).grid(2).launch(device);
-    fails(result, "block rank 2 out of range for a cluster of 2 blocks", &at("rank_too_large"), 1, 8)?;
+    fails(result, "block rank 2 out of range for a cluster of 2 blocks", &at("rank_too_large"), (1, 0, 0), (8, 0, 0))?;
     still_works(device)
 }
 

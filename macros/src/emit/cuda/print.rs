@@ -7,7 +7,7 @@ pub(super) fn body(statements: &[CuStmt]) -> Vec<Piece> {
     let mut printer = Printer { out: Vec::new(), indent: 0 };
     printer.text("{\n");
     printer.statements(statements);
-    printer.text("}\n");
+    printer.text("}");
     printer.out
 }
 

@@ -13,7 +13,7 @@ fn shape(grid: u32, cluster: u32, block: u32) -> Shape {
     Shape { grid: grid.into(), cluster: cluster.into(), block: block.into(), dynamic_shared_bytes: 0 }
 }
 
-fn simulate(shape: Shape, body: impl Fn() + Send + Sync) -> Result<(), Failure> {
+fn simulate(shape: Shape, body: impl Fn() + Send + Sync) -> Result<(), Box<Failure>> {
     run("test", &shape, &Simulator::new(), &body)
 }
 
@@ -22,7 +22,7 @@ fn simulate(shape: Shape, body: impl Fn() + Send + Sync) -> Result<(), Failure> 
 fn failure(shape: Shape, body: impl Fn() + Send + Sync) -> (Failure, u32) {
     let failure = simulate(shape, body).expect_err("the kernel should fail");
     let line = failure.location.as_ref().map_or(0, |location| location.line);
-    (failure, line)
+    (*failure, line)
 }
 
 /// The sentence of the protocol failure that `body` ends with.
