@@ -67,7 +67,7 @@ impl Device {
             |count| (0..count).map(Device::gpu).find(|device| !matches!(device, Err(Error::CapabilityTooLow { .. })));
         match Gpu::count().map(first) {
             Ok(Some(Ok(device))) => device,
-            Ok(Some(Err(error))) | Err(error) => Device::host(Simulator::new(), Some(error.to_string())),
+            Ok(Some(Err(error))) | Err(error) => Device::host(Simulator::new(), Some(cause(&error))),
             Ok(None) => Device::host(Simulator::new(), Some("no GPU of compute capability 9.0 or later".into())),
         }
     }
@@ -127,6 +127,11 @@ impl Device {
             Target::Simulator(host) => &host.caps,
         }
     }
+}
+
+/// An error without its advice, which follows a semicolon: nobody who asked for any device needs it.
+fn cause(error: &Error) -> String {
+    error.to_string().split(';').next().unwrap_or_default().into()
 }
 
 impl Host {

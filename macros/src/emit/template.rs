@@ -58,7 +58,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                     headers: &[#(#headers),*],
                     locals: &[#(#locals),*],
                 };
-                #(#items)*
+                #(#[allow(dead_code, unused_imports, reason = "the body may use it where the text does not")] #items)*
                 ::phalanx::__private::Definition {
                     template: &TEMPLATE,
                     instance: ::core::any::type_name::<Self>(),

@@ -30,7 +30,7 @@ impl Host<'_> {
         let method = |name: &str| {
             let receiver = operands.first().map(|receiver| self.expr(receiver));
             let name = proc_macro2::Ident::new(name, at.hi);
-            quote_spanned!(at.lo=> #receiver.#name())
+            quote_spanned!(at.lo=> (#receiver).#name())
         };
         match op {
             Op::This(Group::ThreadBlock) => call(at, &["this_thread_block"], TokenStream::new()),

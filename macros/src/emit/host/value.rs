@@ -57,7 +57,7 @@ impl Host<'_> {
             ExprKind::Axis(base, axis) => {
                 let base = self.expr(base);
                 let axis = proc_macro2::Ident::new(&axis.to_string(), at.hi);
-                quote_spanned!(lo=> #base.#axis)
+                quote_spanned!(lo=> (#base).#axis)
             }
             ExprKind::Borrow { mutable, target } => {
                 let target = self.expr(target);
@@ -282,17 +282,18 @@ impl Host<'_> {
         let lo = at.lo;
         if let (true, ExprKind::Binary { op, left, right, .. }) = (show_sides, &condition.kind) {
             let (left_value, right_value) = (self.expr(left), self.expr(right));
-            let compare = binary(*op, quote!(__phalanx_left), quote!(__phalanx_right), condition.span);
+            let (first, second) = (internal("__phalanx_left", left.span), internal("__phalanx_right", right.span));
+            let compare = binary(*op, quote!(#first), quote!(#second), condition.span);
             let fail = private(
                 at,
                 "fail_assertion",
-                quote!(#message, &[
-                    ::phalanx::__private::scalar(__phalanx_left), ::phalanx::__private::scalar(__phalanx_right)
-                ]),
+                quote!(#message, &[::phalanx::__private::scalar(#first), ::phalanx::__private::scalar(#second)]),
             );
-            return quote_spanned!(lo=> match (#left_value, #right_value) {
-                (__phalanx_left, __phalanx_right) => if !(#compare) { #fail }
-            });
+            return quote_spanned! {lo=>
+                match (#left_value, #right_value) {
+                    (#first, #second) => if !(#compare) { #fail }
+                }
+            };
         }
         let condition = self.expr(condition);
         let values = self.scalars(values);

@@ -1,0 +1,134 @@
+//! What the documents promise of the source itself. Reads files as text; the compiler knows nothing of these rules.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Files below `folder` with this ending, as paths from the root, with their text.
+fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder is in the repository") {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == ending) {
+                let name =
+                    path.strip_prefix(root()).expect("it lies below the root").to_string_lossy().replace('\\', "/");
+                found.push((name, fs::read_to_string(&path).expect("text")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn sources() -> Vec<(String, String)> {
+    let folders =
+        ["macros/src", "runtime/src", "examples/src", "ui-tests/src", "ui-tests/tests", "ui-tests/accept", "xtask/src"];
+    folders.into_iter().flat_map(|folder| files(folder, "rs")).collect()
+}
+
+#[track_caller]
+fn none(what: &str, found: impl IntoIterator<Item = String>) {
+    let found: Vec<String> = found.into_iter().collect();
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let silent = sources().into_iter().filter(|(_, text)| !text.starts_with("//! "));
+    none("the first line is not `//! ...`", silent.map(|(name, _)| name));
+}
+
+#[test]
+fn every_file_is_one_idea() {
+    let long = sources().into_iter().filter(|(_, text)| text.lines().count() > 500);
+    none("longer than 500 lines", long.map(|(name, text)| format!("{name}: {}", text.lines().count())));
+}
+
+#[test]
+fn unsafe_code_is_in_few_files() {
+    const ALLOWED: [&str; 12] = [
+        // The driver, NVRTC, and a launch whose arguments fit its kernel.
+        "runtime/src/device/ffi.rs",
+        "runtime/src/device/gpu.rs",
+        "runtime/src/device/nvrtc.rs",
+        "runtime/src/launch.rs",
+        // Memory that many simulated threads share, and the promise which types may live in it.
+        "runtime/src/memory/atomic.rs",
+        "runtime/src/memory/bytes.rs",
+        "runtime/src/memory/global.rs",
+        "runtime/src/memory/mod.rs",
+        "runtime/src/sim/access.rs",
+        "runtime/src/sim/context.rs",
+        "runtime/src/sim/runner.rs",
+        "runtime/src/sim/shared.rs",
+    ];
+    // `types.rs` declares and keeps the promise itself.
+    let promise = "runtime/src/types.rs";
+    let uses = |text: &str| {
+        text.lines().any(|line| {
+            let code = line.split("//").next().unwrap_or_default();
+            ["unsafe {", "unsafe impl", "unsafe fn", "unsafe trait"].iter().any(|form| code.contains(form))
+        })
+    };
+    let own = sources().into_iter().filter(|(name, _)| name.starts_with("runtime/") && !name.contains("/tests"));
+    let found: BTreeSet<String> = own.filter(|(_, text)| uses(text)).map(|(name, _)| name).collect();
+    let listed: BTreeSet<String> = ALLOWED.into_iter().chain([promise]).map(String::from).collect();
+    none("`unsafe` in a file that had none so far", found.difference(&listed).cloned());
+    none("listed, and without `unsafe`", listed.difference(&found).cloned());
+}
+
+#[test]
+fn levels_point_one_way() {
+    // Who must not name whom.
+    const FORBIDDEN: [(&str, &[&str]); 6] = [
+        ("runtime/src/sim/", &["crate::device", "crate::launch", "crate::buffer", "crate::target", "cudarc"]),
+        ("runtime/src/device/", &["crate::sim", "crate::memory", "crate::group", "crate::launch", "crate::buffer"]),
+        ("runtime/src/program/", &["crate::sim", "crate::device", "crate::launch", "crate::memory", "cudarc"]),
+        ("runtime/src/memory/", &["crate::device", "crate::launch", "crate::buffer", "crate::target", "cudarc"]),
+        ("macros/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
+        ("macros/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),
+    ];
+    let mut found = Vec::new();
+    for (name, text) in sources() {
+        for (folder, names) in FORBIDDEN {
+            if name.starts_with(folder) && !name.contains("/tests") {
+                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let bad = code.filter(|line| names.iter().any(|forbidden| line.contains(forbidden)));
+                found.extend(bad.map(|line| format!("{name}: {}", line.trim())));
+            }
+        }
+    }
+    none("imports against the levels of ARCHITECTURE.md", found);
+}
+
+/// The rules that `messages.rs` names.
+fn rules() -> BTreeSet<String> {
+    let text = fs::read_to_string(root().join("macros/src/messages.rs")).expect("the catalogue is in the repository");
+    let starts = text.split("Diag::new(").skip(1);
+    starts.filter_map(|rest| Some(rest.trim_start().strip_prefix('"')?.split('"').next()?.to_string())).collect()
+}
+
+#[test]
+fn every_rule_has_a_rejected_kernel() {
+    let shown: String = files("ui-tests/reject", "stderr").into_iter().map(|(_, text)| text).collect();
+    none("no file under reject/ shows", rules().into_iter().filter(|rule| !shown.contains(&format!("[{rule}]"))));
+}
+
+#[test]
+fn every_rule_about_tokens_has_its_page() {
+    let pages = fs::read_to_string(root().join("docs/rules.md")).expect("the pages are in the repository");
+    let tokens =
+        ["token_never_waited", "token_escapes", "arrive_while_pending", "collective_while_pending", "launch_limit"];
+    for rule in tokens {
+        assert!(rules().contains(rule), "the catalogue has no `{rule}`");
+        assert!(pages.contains(&format!("\n## {rule}\n")), "docs/rules.md has no page for `{rule}`");
+    }
+}
