@@ -42,12 +42,22 @@ fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> T
         return quote!(#errors #item);
     }
     let function = parse::function(&parsed, role, &mut diags);
-    match generate(&function, &mut diags) {
+    let items = match generate(&function, &mut diags) {
         Ok(items) => items,
         Err(Reported) => {
             let (errors, stub) = (diags.into_tokens(), emit::stub(&function));
             quote!(#errors #stub)
         }
+    };
+    under_conditions(&parsed, items)
+}
+
+/// A `#[cfg]` below the attribute holds for all that stands for the function.
+fn under_conditions(function: &ItemFn, items: TokenStream) -> TokenStream {
+    let conditions: Vec<_> = function.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    match (conditions.is_empty(), syn::parse2::<syn::File>(items.clone())) {
+        (false, Ok(syn::File { items, .. })) => items.iter().map(|item| quote!(#(#conditions)* #item)).collect(),
+        _ => items,
     }
 }
 

@@ -9,6 +9,8 @@ mod messages;
 mod model;
 mod parse;
 mod span;
+#[cfg(test)]
+mod tests;
 
 use proc_macro::TokenStream;
 

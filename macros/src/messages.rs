@@ -240,6 +240,11 @@ pub(crate) fn turbofish(at: SpanRange, name: &str, form: &str) -> Diag {
     Diag::new("type_arguments", at, format!("`{name}` is written `{form}`"))
 }
 
+pub(crate) fn recursion(at: SpanRange, name: &str) -> Diag {
+    Diag::new("recursion", at, format!("`{name}` calls itself, which kernels and device functions cannot"))
+        .help("write a loop")
+}
+
 pub(crate) fn not_a_path(at: SpanRange) -> Diag {
     Diag::new("unsupported_call", at, "only a function's path can be called")
         .help("mark the function with `#[device]` and call it by name")

@@ -11,5 +11,9 @@ fn largest() {}
 #[cluster_kernel]
 fn left_to_the_launch() {}
 
+#[cluster_kernel]
+#[cfg(any())]
+fn left_out(x: NoSuchType) {}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
     &[phalanx::Program::of::<extents>, phalanx::Program::of::<largest>, phalanx::Program::of::<left_to_the_launch>];

@@ -82,14 +82,13 @@ pub fn fails(
     Err(format!("got  {failure}\n    want at {location}: {cause}, block {block} thread {thread}").into())
 }
 
-/// The place behind the comment `/* name */` in a source file, one space on.
+/// The place of what follows the comment `/* name */` in a source file, on its line or on the next.
 pub fn find(file: &str, source: &str, name: &str) -> Location {
-    let marker = format!("/* {name} */ ");
-    for (index, line) in source.lines().enumerate() {
-        if let Some(start) = line.find(&marker) {
-            let column = line[..start].chars().count() + marker.len() + 1;
-            return Location { file: file.into(), line: index as u32 + 1, column: column as u32 };
-        }
-    }
-    panic!("no comment `{marker}` in {file}")
+    let marker = format!("/* {name} */");
+    let after = source.find(&marker).unwrap_or_else(|| panic!("no comment `{marker}` in {file}")) + marker.len();
+    let start = after + source[after..].find(|c: char| !c.is_whitespace()).unwrap_or(0);
+    let before = &source[..start];
+    let line = before.matches('\n').count() as u32 + 1;
+    let column = before.chars().rev().take_while(|&c| c != '\n').count() as u32 + 1;
+    Location { file: file.into(), line, column }
 }

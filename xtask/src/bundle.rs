@@ -20,9 +20,9 @@ for test in tests/*; do
     echo "== $test"
     "$test" || failed="$failed $test"
 done
-for example in examples/*; do
-    echo "== $example"
-    "$example" --device gpu || failed="$failed $example"
+for program in checks/* examples/*; do
+    echo "== $program"
+    "$program" --device gpu || failed="$failed $program"
 done
 [ -z "$failed" ] && echo "all passed" && exit 0
 echo "failed:$failed"
@@ -39,8 +39,12 @@ pub(crate) fn bundle() -> Result<()> {
     fs::create_dir_all(&cubins).map_err(at(&cubins))?;
 
     let examples = build(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
+    let checks = build(&["build", "--release", "--package", "phalanx-ui-tests", "--bin", "device_tests"])?;
     let tests = build(&["test", "--no-run", "--release", "--package", "phalanx", "--lib", "--tests"])?;
-    for (kind, programs, arguments) in [("examples", &examples, &["--device", "sim"][..]), ("tests", &tests, &[])] {
+    let simulated = &["--device", "sim"][..];
+    for (kind, programs, arguments) in
+        [("examples", &examples, simulated), ("checks", &checks, simulated), ("tests", &tests, &[])]
+    {
         let folder = bundle.join(kind);
         fs::create_dir_all(&folder).map_err(at(&folder))?;
         for Built { name, path } in programs {

@@ -225,20 +225,22 @@ fn device_entry(function: &Function, real: bool) -> TokenStream {
     });
     let lifetime = lifetime(function);
     let Generics { declared, used, where_clause } = generics(function);
-    let (at, call) = match real {
+    let (own, call) = match real {
         true => (
             quote!(#marker { __phalanx_types: ::core::marker::PhantomData }),
             quote!(Self::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
         ),
         false => (quote!(loop {}), quote!(loop {})),
     };
-    // Named after the function where rustc points at it: "associated function defined here".
+    // At the function's name, where rustc points at it: "method defined here".
     quote_spanned! {marker.span()=>
-        impl<#declared> #marker<#used> #where_clause {
-            #[doc(hidden)]
+        impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
+            type Marker = Self;
             #[inline(always)]
-            #vis fn __phalanx_at(_slot: &::phalanx::__private::Callee<Self>) -> Self { #at }
+            fn marker() -> Self { #own }
+        }
 
+        impl<#declared> #marker<#used> #where_clause {
             #[doc(hidden)]
             #[allow(clippy::too_many_arguments, unused_variables, reason = "as many as the function has")]
             #[inline(always)]

@@ -116,6 +116,9 @@ impl Parser<'_> {
         if name.starts_with(char::is_uppercase) || Variant::by_name(&name).is_some() {
             return self.error(messages::unsupported_syntax(span, "a constructor is"));
         }
+        if path.path.get_ident() == Some(&self.function.name) {
+            return self.error(messages::recursion(span, &name));
+        }
         let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
         let slot = self.slot(SlotUse::Callee);
         let kind = ExprKind::Call { path: path.to_token_stream(), slot, arguments };

@@ -10,9 +10,9 @@ use crate::model::ty::{Kind, ParamType, TypeShape, ValueType};
 use crate::model::{GenericParam, Param, Return, Role};
 use crate::span::SpanRange;
 
-/// Attributes that keep their meaning on what is generated: docs, lints, conditions.
+/// Attributes that keep their meaning on what is generated: docs and lints. Conditions are `expand`'s.
 pub(super) fn passed_on(attrs: &[Attribute]) -> TokenStream {
-    let known = ["doc", "allow", "expect", "warn", "deny", "forbid", "cfg", "deprecated", "must_use"];
+    let known = ["doc", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use"];
     attrs
         .iter()
         .filter(|attr| known.iter().any(|name| attr.path().is_ident(name)))

@@ -165,6 +165,26 @@ pub trait Function: 'static {
     fn definition() -> Definition;
 }
 
+/// A function that kernels call, by its marker type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a device function",
+    label = "a kernel is launched, not called",
+    note = "mark what kernels call with `#[device]`"
+)]
+pub trait DeviceFunction: Function {
+    /// `Self`. A projection, so that rustc says no more where the function is none.
+    type Marker;
+
+    /// What bodies call `call` on.
+    fn marker() -> Self::Marker;
+}
+
+/// Enters a device function in its slot, to be called.
+#[inline(always)]
+pub fn callee<F: Function>(_slot: &Callee<F>, marker: F) -> F {
+    marker
+}
+
 /// A slot: names a type that rustc infers. Never holds a value.
 #[derive(Debug)]
 pub struct Tag<T>(PhantomData<fn() -> T>);

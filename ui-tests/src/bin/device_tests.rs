@@ -1,10 +1,12 @@
 //! Runs the corpus on a device: `device_tests --device gpu [filter]`. Prints a line a check, and fails if one does.
+//! `--source` prints the CUDA C++ of the kernels instead.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
 use phalanx::Device;
+use phalanx_ui_tests::kernels;
 
 /// Checks the kernel language on a device.
 #[derive(Parser)]
@@ -12,13 +14,19 @@ struct Options {
     /// auto, gpu, gpu:1 or sim
     #[arg(long, default_value = "auto")]
     device: Device,
+    /// Prints the CUDA C++ of the kernels whose `module::kernel` contains the filter, and runs nothing
+    #[arg(long)]
+    source: bool,
     /// Runs the checks whose `module::check` contains this
     #[arg(default_value = "")]
     filter: String,
 }
 
 fn main() -> ExitCode {
-    let Options { device, filter } = Options::parse();
+    let Options { device, source, filter } = Options::parse();
+    if source {
+        return print(&filter);
+    }
     println!("on {device}");
     let mut start = Instant::now();
     let report = phalanx_ui_tests::run(&device, &filter, |name, error| {
@@ -31,4 +39,19 @@ fn main() -> ExitCode {
     });
     println!("{} passed, {} failed", report.passed, report.failed.len());
     if report.failed.is_empty() && report.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn print(filter: &str) -> ExitCode {
+    for module in kernels::modules() {
+        for kernel in &module.kernels {
+            let name = format!("{}::{}", module.name, kernel.name);
+            if name.contains(filter) {
+                match (kernel.program)() {
+                    Ok(program) => println!("// {name}\n{}", program.cuda_source()),
+                    Err(error) => println!("// {name}: {error}"),
+                }
+            }
+        }
+    }
+    ExitCode::SUCCESS
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64,
 use phalanx::prelude::*;
 
 use super::edges::pairs;
-use crate::{Check, Kernel, Module, Outcome, check_list, kernel_list, read, same};
+use crate::{Check, Kernel, Module, Outcome, check_list, kernel_list, same};
 
 /// Threads of the kernels with contention.
 const THREADS: usize = 512;
@@ -189,38 +189,6 @@ atomics! {
     of_usize: usize, AtomicUsize;
 }
 
-/// A histogram whose bins are spread over the cluster.
-#[cluster_kernel(cluster = 4, block = 128)]
-pub(super) fn histogram(input: &[u32], bins: &mut [u32]) {
-    let cluster = this_cluster();
-    let block = this_thread_block();
-    let own = dynamic_shared::<u32>();
-    let width = own.len() as u32;
-    let j = block.thread_rank();
-    for bin in (j..width).step_by(128) {
-        own[bin] = 0;
-    }
-    cluster.sync();
-    let grid = this_grid();
-    for i in (grid.thread_rank()..input.len()).step_by(grid.num_threads()) {
-        let bin = input[i] % (width * cluster.num_blocks());
-        cluster.map_shared_rank(&own, bin / width).atomic(bin % width).fetch_add(1, Relaxed);
-    }
-    cluster.sync();
-    for bin in (j..width).step_by(128) {
-        bins.atomic(cluster.block_rank() * width + bin).fetch_add(own[bin], Relaxed);
-    }
-}
-
-fn histograms(device: &Device) -> Outcome {
-    let values: Vec<u32> = (0..20_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> 7).collect();
-    let input = device.upload(&values)?;
-    let got = read!(device, 400, |bins| histogram(&input, bins).grid(8).shared_bytes(400));
-    let mut want = vec![0; 400];
-    values.iter().for_each(|value| want[*value as usize % 400] += 1);
-    same(&got, &want, |i| format!("bin {i}"))
-}
-
 /// A thread waits in a loop for what a thread of another block writes.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn flag(flags: &mut [u32], out: &mut [u32]) {
@@ -244,7 +212,7 @@ fn waits_for_a_flag(device: &Device) -> Outcome {
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let (mut checks, mut kernels) = of_types();
-    checks.extend(check_list![histograms, waits_for_a_flag]);
-    kernels.extend(kernel_list![histogram, flag]);
+    checks.extend(check_list![waits_for_a_flag]);
+    kernels.extend(kernel_list![flag]);
     vec![Module { name: "atomics", checks, kernels }]
 }

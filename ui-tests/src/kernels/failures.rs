@@ -4,7 +4,7 @@
 
 use phalanx::prelude::*;
 
-use crate::{Check, Kernel, Module, Outcome, check_list, failure, fails, find, kernel_list, same};
+use crate::{Check, Kernel, Module, Outcome, check_list, fails, failure, find, kernel_list, same};
 
 const SOURCE: &str = include_str!("failures.rs");
 
@@ -15,14 +15,14 @@ macro_rules! failing {
             use super::*;
             $(
                 #[cluster_kernel(cluster = 2, block = 32)]
-                #[allow(unused_variables, reason = "not every body uses all of them")]
                 pub(super) fn $name($input: &[i32], $out: &mut [i32], $n: i32) {
                     let grid = this_grid();
                     if grid.thread_rank() == 37 {
                         $($body)*
                     }
+                    // Some bodies use only one of them.
                     if $input.len() > grid.num_threads() {
-                        $out[0] = 1;
+                        $out[0] = $n;
                     }
                 }
             )*
@@ -51,18 +51,21 @@ macro_rules! failing {
 
 #[device]
 fn third(values: &[i32], at: i32) -> i32 {
-    /* in_device_function */ values[at * 10]
+    /* in_device_function */
+    values[at * 10]
 }
 
 #[device]
 fn quotient(a: i32, b: i32) -> i32 {
     let c = a + 1;
-    /* division_in_device_function */ c / b
+    /* division_in_device_function */
+    c / b
 }
 
 #[device]
 fn checked(a: u32) -> u32 {
-    /* assertion_in_device_function */ assert!(a != 7, "a is {a}");
+    /* assertion_in_device_function */
+    assert!(a != 7, "a is {a}");
     a
 }
 
@@ -213,7 +216,7 @@ failing! { input, out, n;
 
     // Ranges, ranks, shared memory.
     step_of_zero, "assertion failed: step != 0", {
-        for i in /* step_of_zero */ (0..n).step_by(n as usize - 7) { out[i] = 1; }
+        for i in (0..n).step_by(/* step_of_zero */ n as usize - 7) { out[i] = 1; }
     }
     shared_load, "index 7 out of bounds for length 4", {
         let a = shared_array::<i32, 4>();
@@ -255,7 +258,8 @@ fn remote_atomic(out: &mut [u32], n: i32) {
     cluster.sync();
     let remote = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
     let i = if cluster.thread_rank() == 40 { n } else { 31 };
-    /* remote_atomic */ remote.atomic(i).fetch_add(1, Relaxed);
+    /* remote_atomic */
+    remote.atomic(i).fetch_add(1, Relaxed);
     cluster.sync();
     out[cluster.thread_rank()] = array[31];
 }
@@ -266,7 +270,8 @@ fn dynamic_index(out: &mut [i32], n: i32) {
     let array = dynamic_shared::<i32>();
     let i = cluster.thread_rank();
     if i == 40 {
-        /* dynamic_index */ array[n] = 1;
+        /* dynamic_index */
+        array[n] = 1;
     }
     out[i] = array.len() as i32;
 }
@@ -400,6 +405,14 @@ fn still_works(device: &Device) -> Outcome {
 pub(super) fn modules() -> Vec<Module> {
     let (mut checks, mut kernels) = simple();
     checks.extend(check_list![in_clusters, blocks_that_die, one_failure_of_many_is_reported, reported_once_and_late]);
-    kernels.extend(kernel_list![remote_index, remote_atomic, dynamic_index, rank_too_large, dying_block, all_fail, right]);
+    kernels.extend(kernel_list![
+        remote_index,
+        remote_atomic,
+        dynamic_index,
+        rank_too_large,
+        dying_block,
+        all_fail,
+        right
+    ]);
     vec![Module { name: "failures", checks, kernels }]
 }

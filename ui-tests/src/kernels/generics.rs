@@ -141,7 +141,8 @@ mod two {
 fn paths(out: &mut [u32]) {
     let i = this_grid().thread_rank() as u32;
     let change = one::change(i);
-    out[i] = change + two::change(i) + changed(i) + self::two::deeper::change(i) + crate::kernels::generics::one::change(7);
+    out[i] =
+        change + two::change(i) + changed(i) + self::two::deeper::change(i) + crate::kernels::generics::one::change(7);
 }
 
 fn functions_of_one_name(device: &Device) -> Outcome {
@@ -153,6 +154,7 @@ fn functions_of_one_name(device: &Device) -> Outcome {
 /// Kernels whose names C++ has for itself, or does not know.
 macro_rules! named {
     ($($name:ident = $value:literal;)*) => {
+        #[allow(non_snake_case, reason = "what is tested")]
         mod names {
             use phalanx::prelude::*;
             $(
@@ -163,16 +165,22 @@ macro_rules! named {
             )*
         }
 
+        #[allow(non_snake_case, reason = "what is tested")]
         fn names_of_kernels(device: &Device) -> Outcome {
             $(
-                let got = read!(device, 1, |out| names::$name(out).grid(1));
-                same(&got, &[$value], |_| stringify!($name).into())?;
+                let $name = || -> Outcome {
+                    let got = read!(device, 1, |out| names::$name(out).grid(1));
+                    same(&got, &[$value], |_| "the result".into())
+                };
             )*
-            Ok(())
+            let all = [$((stringify!($name), $name())),*];
+            let wrong: Vec<String> =
+                all.into_iter().filter_map(|(name, outcome)| Some(format!("{name}: {}", outcome.err()?))).collect();
+            if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n    ").into()) }
         }
 
         fn kernels() -> Vec<crate::Kernel> {
-            kernel_list![$(names::$name),*]
+            vec![$(crate::Kernel::of::<names::$name>(stringify!($name))),*]
         }
     };
 }
@@ -201,8 +209,24 @@ named! {
 /// Every scalar by value, between slices.
 #[cluster_kernel(block = 1)]
 fn many_parameters(
-    a: i8, b: u16, out: &mut [i128], c: bool, d: i128, e: f32, f: u8, g: f64, h: &[u8], i: usize, j: u128, mut k: i64, l: i16, m: u32,
-    n: isize, o: u64, p: &[f64], q: i32,
+    a: i8,
+    b: u16,
+    out: &mut [i128],
+    c: bool,
+    d: i128,
+    e: f32,
+    f: u8,
+    g: f64,
+    h: &[u8],
+    i: usize,
+    j: u128,
+    mut k: i64,
+    l: i16,
+    m: u32,
+    n: isize,
+    o: u64,
+    p: &[f64],
+    q: i32,
 ) {
     k += 1;
     out[0] = a as i128;
@@ -229,8 +253,24 @@ fn parameters(device: &Device) -> Outcome {
     let (h, p) = (device.upload(&[1u8, 200])?, device.upload(&[0.0, 1.0, -1e15])?);
     let got = read!(device, 18, |out| {
         many_parameters(
-            -1, 60_000, out, true, i128::MIN, -7.9, 255, 1e18, &h, usize::MAX, 1 << 126, i64::MAX - 1, -300, u32::MAX, isize::MIN,
-            u64::MAX, &p, -5,
+            -1,
+            60_000,
+            out,
+            true,
+            i128::MIN,
+            -7.9,
+            255,
+            1e18,
+            &h,
+            usize::MAX,
+            1 << 126,
+            i64::MAX - 1,
+            -300,
+            u32::MAX,
+            isize::MIN,
+            u64::MAX,
+            &p,
+            -5,
         )
         .grid(1)
     });

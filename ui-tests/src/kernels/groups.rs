@@ -149,35 +149,6 @@ fn cluster_of_sixteen(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("thread {i}"))
 }
 
-/// A sum of a block by halves.
-#[cluster_kernel(block = 256)]
-fn block_sum(input: &[u32], out: &mut [u32]) {
-    let block = this_thread_block();
-    let sums = shared_array::<u32, 256>();
-    let i = block.thread_rank();
-    sums[i] = input[this_grid().thread_rank()];
-    block.sync();
-    let mut half = block.num_threads() / 2;
-    while half > 0 {
-        if i < half {
-            sums[i] += sums[i + half];
-        }
-        block.sync();
-        half /= 2;
-    }
-    if i == 0 {
-        out[this_grid().block_rank()] = sums[0];
-    }
-}
-
-fn sums_of_blocks(device: &Device) -> Outcome {
-    let values: Vec<u32> = (0..4096).map(|i| i * i % 1009).collect();
-    let input = device.upload(&values)?;
-    let got = read!(device, 16, |out| block_sum(&input, out).grid(16));
-    let want: Vec<u32> = values.chunks(256).map(|block| block.iter().sum()).collect();
-    same(&got, &want, |i| format!("block {i}"))
-}
-
 /// Values wander round a block, with a split barrier, and round the cluster, with another: the phases alternate.
 #[cluster_kernel(cluster = 4, block = 128)]
 fn wander(out: &mut [u32], rounds: u32) {
@@ -245,6 +216,7 @@ fn ranks_and_lengths(out: &mut [u32]) {
     out[at + 7] = (fixed.len() * 100 + bytes.len()) as u32;
     out[at + 8] = (remote_fixed.len() * 100 + remote_bytes.len()) as u32;
     out[at + 9] = (dynamic.len() * 1000 + remote_dynamic.len()) as u32;
+    cluster.sync();
     remote_fixed[i] = 1000 + cluster.thread_rank();
     remote_fixed[i] += 1;
     cluster.sync();
@@ -258,7 +230,15 @@ fn shared_memory_from_every_side(device: &Device) -> Outcome {
         let rank = block % 4;
         let peer = 3 - rank;
         for i in 0..32 {
-            want.extend([peer, peer * 50 + i % 5, peer * 32 + i, rank + 1001 + peer * 32 + i, rank, peer, peer * 10 + rank]);
+            want.extend([
+                peer,
+                peer * 50 + i % 5,
+                peer * 32 + i,
+                rank + 1001 + peer * 32 + i,
+                rank,
+                peer,
+                peer * 10 + rank,
+            ]);
             want.extend([4805, 4805, 40040]);
         }
     }
@@ -291,7 +271,8 @@ fn large_shared_memory(out: &mut [u32]) {
 fn all_shared_memory(device: &Device) -> Outcome {
     let dynamic = 227 * 1024 - 4096;
     let got = read!(device, 512, |out| large_shared_memory(out).grid(2).shared_bytes(dynamic));
-    let sum = |i: u32| (i % 256..dynamic as u32 / 4).step_by(256).map(|j| j + 1 - i / 256 + 7).fold(0, u32::wrapping_add);
+    let sum =
+        |i: u32| (i % 256..dynamic as u32 / 4).step_by(256).map(|j| j + 1 - i / 256 + 7).fold(0, u32::wrapping_add);
     same(&got, &(0..512).map(sum).collect::<Vec<u32>>(), |i| format!("thread {i}"))
 }
 
@@ -302,11 +283,10 @@ pub(super) fn modules() -> Vec<Module> {
         checks: check_list![
             every_query,
             cluster_of_sixteen,
-            sums_of_blocks,
             values_that_wander,
             shared_memory_from_every_side,
             all_shared_memory,
         ],
-        kernels: kernel_list![queries, sixteen_blocks, block_sum, wander, ranks_and_lengths, large_shared_memory],
+        kernels: kernel_list![queries, sixteen_blocks, wander, ranks_and_lengths, large_shared_memory],
     }]
 }

@@ -9,8 +9,11 @@ mod generics;
 mod groups;
 mod guide;
 mod literals;
+mod names;
 mod operators;
+mod order;
 mod tokens;
+mod twins;
 
 use crate::Module;
 
@@ -22,6 +25,8 @@ pub fn modules() -> Vec<Module> {
         tokens::modules(),
         atomics::modules(),
         control::modules(),
+        order::modules(),
+        names::modules(),
         generics::modules(),
         literals::modules(),
         operators::modules(),

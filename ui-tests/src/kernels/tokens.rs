@@ -82,7 +82,13 @@ fn publish(cluster: &Cluster, block: &ThreadBlock, array: &SharedArray<u32, 32>,
 }
 
 #[device]
-fn sum(values: &[u32], remote: &RemoteArray<u32, 32>, own: &SharedArray<u32, 32>, dynamic: &DynamicShared<u32>, i: u32) -> u32 {
+fn sum(
+    values: &[u32],
+    remote: &RemoteArray<u32, 32>,
+    own: &SharedArray<u32, 32>,
+    dynamic: &DynamicShared<u32>,
+    i: u32,
+) -> u32 {
     values[i] + remote[i] + own[31 - i] + dynamic[i]
 }
 
@@ -169,7 +175,9 @@ fn taken(out: &mut [u32], rounds: u32) {
 fn in_options(device: &Device) -> Outcome {
     for rounds in [0, 1, 2, 9] {
         let got = read!(device, 64, |out| taken(out, rounds).grid(2));
-        same(&got, &(0..64).map(|t| rounds + t % 32).collect::<Vec<u32>>(), |i| format!("{rounds} rounds, thread {i}"))?;
+        same(&got, &(0..64).map(|t| rounds + t % 32).collect::<Vec<u32>>(), |i| {
+            format!("{rounds} rounds, thread {i}")
+        })?;
     }
     Ok(())
 }

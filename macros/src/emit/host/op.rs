@@ -88,7 +88,7 @@ impl Host<'_> {
             (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_)) => self.passed(target),
             _ => self.expr(argument),
         });
-        let value = quote_spanned!(lo=> <#path>::__phalanx_at(#place).call(#(#arguments),*));
+        let value = quote_spanned!(lo=> ::phalanx::__private::callee(#place, <#path as ::phalanx::__private::DeviceFunction>::marker()).call(#(#arguments),*));
         let check = self.pending.get(&slot.0).map(|groups| {
             quote_spanned!(lo=> const _: () = ::phalanx::__private::no_collective(<#path as ::phalanx::__private::Function>::COLLECTIVES, #groups);)
         });

@@ -1,0 +1,78 @@
+//! The states in which a thread can come to a place in a kernel, and where it goes on from there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tree::{Jump, Site, Var};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    Var(Var),
+    Temporary(usize),
+}
+
+/// A missing place is moved out of or not yet assigned; one that holds `None` is an `Option` without a token.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct State {
+    pub(super) places: BTreeMap<Place, Option<Site>>,
+    /// The value just evaluated.
+    pub(super) value: Option<Site>,
+}
+
+impl State {
+    pub(super) fn hold(&mut self, place: Place, held: Option<Site>) {
+        self.places.insert(place, held);
+    }
+}
+
+pub(super) type States = BTreeSet<State>;
+
+/// Where control goes on, and in which states.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub(super) next: States,
+    pub(super) jumps: BTreeMap<Jump, States>,
+}
+
+impl Flow {
+    pub(super) fn to(next: States) -> Flow {
+        Flow { next, jumps: BTreeMap::new() }
+    }
+
+    /// The states that left by `jump`, which ends here.
+    pub(super) fn catch(&mut self, jump: Jump) -> States {
+        self.jumps.remove(&jump).unwrap_or_default()
+    }
+
+    pub(super) fn merge_jumps(&mut self, jumps: BTreeMap<Jump, States>) {
+        for (jump, states) in jumps {
+            self.jumps.entry(jump).or_default().extend(states);
+        }
+    }
+
+    /// Both ways together.
+    pub(super) fn merge(&mut self, other: Flow) {
+        self.next.extend(other.next);
+        self.merge_jumps(other.jumps);
+    }
+
+    /// Goes on from here: `f` makes of the states so far those after it.
+    pub(super) fn then(&mut self, f: impl FnOnce(States) -> Flow) {
+        let after = f(std::mem::take(&mut self.next));
+        self.next = after.next;
+        self.merge_jumps(after.jumps);
+    }
+
+    pub(super) fn each(&mut self, mut f: impl FnMut(&mut State)) {
+        let mut change = |states: &mut States| {
+            *states = std::mem::take(states)
+                .into_iter()
+                .map(|mut state| {
+                    f(&mut state);
+                    state
+                })
+                .collect();
+        };
+        change(&mut self.next);
+        self.jumps.values_mut().for_each(change);
+    }
+}

@@ -1,0 +1,373 @@
+//! What a kernel does, path by path. Runs the tree on every state in which a thread can come to a statement, so that all
+//! paths are followed and equal ones once; loops go round until no new state appears. A token is pending exactly while
+//! something holds it. Shares nothing with the checks but the rules' names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::flow::{Flow, Place, State, States};
+use super::tree::{Arm, Block, Jump, Kernel, Label, Site, Stmt, Test, Value, Var};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rule {
+    TokenNeverWaited,
+    ArriveWhilePending,
+    CollectiveWhilePending,
+}
+
+impl Rule {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Rule::TokenNeverWaited => "token_never_waited",
+            Rule::ArriveWhilePending => "arrive_while_pending",
+            Rule::CollectiveWhilePending => "collective_while_pending",
+        }
+    }
+}
+
+/// What a test of an `Option` knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Options {
+    /// The truth: it goes the way of what the `Option` holds.
+    Known,
+    /// rustc's view of moves, and the most that a check without memory of paths may claim: it goes either way, and
+    /// where it finds nothing there is nothing.
+    Opaque,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) faults: BTreeSet<(Rule, Site)>,
+    /// A variable is used where nothing is in it: rustc refuses the kernel.
+    pub(super) misuse: bool,
+}
+
+pub(super) fn interpret(kernel: &Kernel, options: Options) -> Verdict {
+    let mut interpreter = Interpreter { options, verdict: Verdict::default(), scopes: Vec::new(), temporaries: 0 };
+    let mut entry = State::default();
+    let parameters: Vec<Place> = kernel.parameters.iter().map(|(_, var)| Place::Var(*var)).collect();
+    kernel.parameters.iter().for_each(|(site, var)| entry.hold(Place::Var(*var), Some(*site)));
+    interpreter.body(parameters, &kernel.body, None, States::from([entry]));
+    let mut verdict = interpreter.verdict;
+    // One report a place: a second arrival is not also reported as a collective.
+    let seconds: Vec<Site> = verdict.of(Rule::ArriveWhilePending).collect();
+    verdict.faults.retain(|(rule, site)| *rule != Rule::CollectiveWhilePending || !seconds.contains(site));
+    verdict
+}
+
+impl Verdict {
+    fn of(&self, rule: Rule) -> impl Iterator<Item = Site> + '_ {
+        self.faults.iter().filter(move |(found, _)| *found == rule).map(|(_, site)| *site)
+    }
+}
+
+struct Interpreter {
+    options: Options,
+    verdict: Verdict,
+    /// What is dropped where each block ends.
+    scopes: Vec<Vec<Place>>,
+    temporaries: usize,
+}
+
+impl Interpreter {
+    fn fault(&mut self, rule: Rule, site: Site) {
+        self.verdict.faults.insert((rule, site));
+    }
+
+    fn lose(&mut self, held: Option<Site>) {
+        if let Some(site) = held {
+            self.fault(Rule::TokenNeverWaited, site);
+        }
+    }
+
+    /// A collective beside `pending`.
+    fn collective(&mut self, site: Site, pending: impl IntoIterator<Item = Site>) {
+        if pending.into_iter().any(|pending| pending.group <= site.group) {
+            self.fault(Rule::CollectiveWhilePending, site);
+        }
+    }
+
+    fn temporary(&mut self) -> Place {
+        self.temporaries += 1;
+        Place::Temporary(self.temporaries)
+    }
+
+    fn declare(&mut self, place: Place) {
+        self.scopes.last_mut().expect("inside a block").push(place);
+    }
+
+    /// A variable is meant by its name: the innermost one that has it.
+    fn named(&mut self, var: Var) -> Place {
+        let vars = self.scopes.iter().flatten().rev().filter_map(|place| match place {
+            Place::Var(other) => Some(*other),
+            Place::Temporary(_) => None,
+        });
+        let meant = vars.into_iter().find(|other| (other.name, other.optional) == (var.name, var.optional));
+        self.verdict.misuse |= meant != Some(var);
+        Place::Var(var)
+    }
+
+    /// Moves out of a variable.
+    fn take(&mut self, state: &mut State, var: Var) -> Option<Site> {
+        match state.places.remove(&self.named(var)) {
+            Some(held) => held,
+            None => {
+                self.verdict.misuse = true;
+                None
+            }
+        }
+    }
+
+    /// A block, with what is bound for it and the value that it gives.
+    fn body(&mut self, bound: Vec<Place>, block: &Block, value: Option<&Value>, states: States) -> Flow {
+        self.scopes.push(bound);
+        let mut flow = Flow::to(states);
+        for stmt in block {
+            flow.then(|states| self.statement(stmt, states));
+        }
+        if let Some(value) = value {
+            flow.then(|states| self.value(value, states));
+        }
+        let declared = self.scopes.pop().unwrap_or_default();
+        flow.each(|state| declared.iter().for_each(|place| self.lose(state.places.remove(place).flatten())));
+        flow
+    }
+
+    fn arm(&mut self, arm: &Arm, states: States) -> Flow {
+        self.body(Vec::new(), &arm.body, arm.value.as_ref(), states)
+    }
+
+    /// Evaluates into `State::value`.
+    fn value(&mut self, value: &Value, states: States) -> Flow {
+        let mut flow = Flow::to(states);
+        match value {
+            Value::Arrive(site) => flow.each(|state| {
+                let pending: Vec<Site> = state.places.values().flatten().copied().collect();
+                if pending.iter().any(|pending| pending.group == site.group) {
+                    self.fault(Rule::ArriveWhilePending, *site);
+                } else {
+                    self.collective(*site, pending);
+                }
+                state.value = Some(*site);
+            }),
+            // What a device function does to the barrier is checked where it is defined, and against its callers by
+            // rustc.
+            Value::Start(site) => flow.each(|state| state.value = Some(*site)),
+            Value::Pass(site, var) => flow.each(|state| {
+                self.take(state, *var);
+                state.value = Some(*site);
+            }),
+            Value::Move(var) => flow.each(|state| state.value = self.take(state, *var)),
+            Value::Take(var) => flow.each(|state| {
+                state.value = self.take(state, *var);
+                state.hold(Place::Var(*var), None);
+            }),
+            Value::None => flow.each(|state| state.value = None),
+            Value::Some(inner) => flow.then(|states| self.value(inner, states)),
+            Value::Block(arm) => flow.then(|states| self.arm(arm, states)),
+            Value::If(then, otherwise) => flow.then(|states| {
+                let mut flow = self.arm(then, states.clone());
+                flow.merge(self.arm(otherwise, states));
+                flow
+            }),
+            Value::Loop(label, body) => flow.then(|states| self.plain_loop(*label, body, states)),
+            Value::Labelled(label, arm) => {
+                flow.then(|states| self.arm(arm, states));
+                let left = flow.catch(Jump::Break(*label));
+                flow.next.extend(left);
+            }
+        }
+        flow
+    }
+
+    /// The value, handed to `f` with the state that it leaves behind.
+    fn value_then(
+        &mut self,
+        value: &Value,
+        states: States,
+        mut f: impl FnMut(&mut Self, &mut State, Option<Site>),
+    ) -> Flow {
+        let mut flow = self.value(value, states);
+        let next = std::mem::take(&mut flow.next);
+        flow.next = next
+            .into_iter()
+            .map(|mut state| {
+                let value = state.value.take();
+                f(self, &mut state, value);
+                state
+            })
+            .collect();
+        flow
+    }
+
+    fn statement(&mut self, stmt: &Stmt, states: States) -> Flow {
+        match stmt {
+            Stmt::Let(var, value) => {
+                let place = Place::Var(*var);
+                let flow = self.value_then(value, states, |_, state, held| state.hold(place, held));
+                self.declare(place);
+                flow
+            }
+            Stmt::Declare(var) => {
+                self.declare(Place::Var(*var));
+                Flow::to(states)
+            }
+            Stmt::Assign(var, value) => {
+                let place = self.named(*var);
+                self.value_then(value, states, |this, state, held| {
+                    let old = state.places.insert(place, held);
+                    this.lose(old.flatten());
+                })
+            }
+            // Another pending arrival of the same group was reported where it was made.
+            Stmt::Wait(site, value) => self.value_then(value, states, |this, state, _| {
+                let others = state.places.values().flatten().copied();
+                this.collective(*site, others.filter(|other| other.group != site.group));
+            }),
+            Stmt::Finish(value) => self.value_then(value, states, |_, _, _| {}),
+            Stmt::FinishBoth(first, second) => {
+                let waiting = self.temporary();
+                let mut flow = self.value_then(first, states, |_, state, held| state.hold(waiting, held));
+                flow.then(|states| self.value_then(second, states, |_, state, _| _ = state.places.remove(&waiting)));
+                flow.each(|state| self.lose(state.places.remove(&waiting).flatten()));
+                flow
+            }
+            Stmt::Sync(site) => {
+                let pending = states.iter().flat_map(|state| state.places.values().flatten().copied());
+                self.collective(*site, pending);
+                Flow::to(states)
+            }
+            // A place that is only named is not moved out of.
+            Stmt::Discard(Value::Move(var)) => {
+                let place = self.named(*var);
+                self.verdict.misuse |= states.iter().any(|state| !state.places.contains_key(&place));
+                Flow::to(states)
+            }
+            Stmt::Discard(value) | Stmt::Unused(value) => {
+                self.value_then(value, states, |this, _, held| this.lose(held))
+            }
+            Stmt::If(test, then, otherwise) => {
+                let (yes, no, jumps, bound) = self.test(test, states);
+                let mut flow = self.body(bound, then, None, yes);
+                flow.merge(self.body(Vec::new(), otherwise.as_ref().unwrap_or(&Vec::new()), None, no));
+                flow.merge_jumps(jumps);
+                flow
+            }
+            Stmt::While(label, test, body) => self.repeat(*label, states, |this, states| {
+                let (yes, no, jumps, bound) = this.test(test, states);
+                let mut flow = this.body(bound, body, None, yes);
+                flow.merge_jumps(jumps);
+                (no, flow)
+            }),
+            Stmt::For(label, body) => self.repeat(*label, states, |this, states| {
+                let flow = this.body(Vec::new(), body, None, states.clone());
+                (states, flow)
+            }),
+            Stmt::Loop(label, body) => self.plain_loop(*label, body, states),
+            Stmt::Block(body) => self.body(Vec::new(), body, None, states),
+            Stmt::Labelled(label, body) => {
+                let mut flow = self.body(Vec::new(), body, None, states);
+                let left = flow.catch(Jump::Break(*label));
+                flow.next.extend(left);
+                flow
+            }
+            Stmt::Jump(jump) => Flow { next: States::new(), jumps: BTreeMap::from([(*jump, states)]) },
+            Stmt::BreakWith(label, value) => {
+                let mut flow = self.value(value, states);
+                let carried = std::mem::take(&mut flow.next);
+                flow.merge_jumps(BTreeMap::from([(Jump::Break(*label), carried)]));
+                flow
+            }
+        }
+    }
+
+    fn plain_loop(&mut self, label: Label, body: &Block, states: States) -> Flow {
+        self.repeat(label, states, |this, states| (States::new(), this.body(Vec::new(), body, None, states)))
+    }
+
+    /// `once` makes one round: the states that leave by the test, and the flow of the body.
+    fn repeat(
+        &mut self,
+        label: Label,
+        states: States,
+        mut once: impl FnMut(&mut Self, States) -> (States, Flow),
+    ) -> Flow {
+        let (mut entering, mut seen, mut out) = (states, States::new(), Flow::default());
+        loop {
+            entering = &entering - &seen;
+            if entering.is_empty() {
+                return out;
+            }
+            seen.extend(entering.iter().cloned());
+            let (leaving, mut flow) = once(self, entering);
+            out.next.extend(leaving);
+            out.next.extend(flow.catch(Jump::Break(label)));
+            entering = flow.catch(Jump::Continue(label));
+            entering.extend(std::mem::take(&mut flow.next));
+            out.merge_jumps(flow.jumps);
+        }
+    }
+
+    /// The states in which a test holds and in which it does not, what leaves from inside of it, and what it binds.
+    fn test(&mut self, test: &Test, states: States) -> (States, States, BTreeMap<Jump, States>, Vec<Place>) {
+        let (value, wants_some) = match test {
+            Test::Opaque => return (states.clone(), states, BTreeMap::new(), Vec::new()),
+            Test::Some(value, _) | Test::IsSome(value) => (value, true),
+            Test::None(value) | Test::IsNone(value) => (value, false),
+        };
+        let (mut some, mut none) = (States::new(), States::new());
+        let mut bound = Vec::new();
+        let jumps = match value {
+            // A variable is looked at where it is; only a name moves its token out.
+            Value::Move(var) => {
+                let place = self.named(*var);
+                let name = match test {
+                    Test::Some(_, Some(name)) => Some(Place::Var(*name)),
+                    _ => None,
+                };
+                for mut state in states {
+                    let held = self.take(&mut state, *var);
+                    if self.may_be(held, true) {
+                        let mut state = state.clone();
+                        state.hold(name.unwrap_or(place), held);
+                        some.insert(state);
+                    }
+                    if self.may_be(held, false) {
+                        state.hold(place, None);
+                        none.insert(state);
+                    }
+                }
+                bound.extend(name);
+                BTreeMap::new()
+            }
+            value => {
+                let flow = self.value(value, states);
+                let place = match test {
+                    Test::Some(_, Some(name)) => Some(Place::Var(*name)),
+                    // Not moved out of the value, which lives as long as the arm.
+                    Test::Some(_, None) => Some(self.temporary()),
+                    Test::Opaque | Test::None(_) | Test::IsSome(_) | Test::IsNone(_) => None,
+                };
+                for mut state in flow.next {
+                    let held = state.value.take();
+                    if self.may_be(held, false) {
+                        none.insert(state.clone());
+                    }
+                    if self.may_be(held, true) {
+                        match place {
+                            Some(place) => state.hold(place, held),
+                            None => self.lose(held),
+                        }
+                        some.insert(state);
+                    }
+                }
+                bound.extend(place);
+                flow.jumps
+            }
+        };
+        if wants_some { (some, none, jumps, bound) } else { (none, some, jumps, bound) }
+    }
+
+    fn may_be(&self, held: Option<Site>, some: bool) -> bool {
+        self.options == Options::Opaque || held.is_some() == some
+    }
+}
