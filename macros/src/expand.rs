@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ItemFn;
+use syn::{Item, ItemFn};
 
 use crate::check;
 use crate::diag::{Diags, Reported};
@@ -30,10 +30,16 @@ pub(crate) fn device(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> TokenStream {
-    let Ok(parsed) = syn::parse2::<ItemFn>(item.clone()) else {
-        diags.push(messages::not_a_function(SpanRange::of(&item), attribute));
-        let errors = diags.into_tokens();
-        return quote!(#errors #item);
+    let parsed = match syn::parse2::<Item>(item.clone()) {
+        Ok(Item::Fn(parsed)) => parsed,
+        other => {
+            diags.push(match other {
+                Ok(_) => messages::not_a_function(SpanRange::of(&item), attribute),
+                Err(error) => messages::not_parsed(SpanRange::at(error.span()), &error.to_string()),
+            });
+            let errors = diags.into_tokens();
+            return quote!(#errors #item);
+        }
     };
     if parsed.sig.receiver().is_some() {
         // Inside an `impl`, where the items that stand for a function have no place.

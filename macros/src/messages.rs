@@ -50,6 +50,10 @@ pub(crate) fn block_too_deep(at: SpanRange, z: u32) -> Diag {
     Diag::new("launch_limit", at, format!("a block of depth {z}: no device has blocks deeper than 64"))
 }
 
+pub(crate) fn not_parsed(at: SpanRange, why: &str) -> Diag {
+    Diag::new("not_parsed", at, format!("this function cannot be read: {why}"))
+}
+
 pub(crate) fn not_a_function(at: SpanRange, attribute: &str) -> Diag {
     Diag::new("attribute_target", at, format!("`#[{attribute}]` goes on a function"))
 }

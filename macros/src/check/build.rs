@@ -2,7 +2,7 @@
 
 use super::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
 use crate::messages::Loss;
-use crate::model::expr::{Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::expr::{Adaptor, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::op::{Op, Variant};
 use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, LoopId};
@@ -172,6 +172,7 @@ impl<'f> Builder<'f> {
             | ExprKind::Constant(_) => None,
             ExprKind::Unary(_, inner)
             | ExprKind::Cast(inner, _)
+            | ExprKind::Typed(inner, _)
             | ExprKind::Deref(inner)
             | ExprKind::Axis(inner, _)
             | ExprKind::Borrow { target: inner, .. }
@@ -248,7 +249,7 @@ impl<'f> Builder<'f> {
             }
             ExprKind::For { id, range, body, .. } => {
                 self.values([&range.start, &range.end]);
-                self.values(range.step.iter().map(|(step, _)| step));
+                self.values(range.adaptors.iter().filter_map(Adaptor::step));
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
                 self.goto(again);
                 self.end(End::Branch { then: inside, otherwise: after });

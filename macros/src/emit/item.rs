@@ -98,7 +98,7 @@ fn name<'f>(function: &'f Function, param: &Param) -> &'f Ident {
 /// The function that hands the body to a visitor.
 pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream {
     let Generics { declared, used, where_clause } = generics(function);
-    let marker = &function.name;
+    let Function { name: marker, lints, .. } = function;
     let types: Vec<TokenStream> = function.params.iter().map(host_type).collect();
     let bindings = function.params.iter().map(|param| {
         let mutable = function.local(param.local).mutable.then(|| quote!(mut));
@@ -118,6 +118,7 @@ pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream 
                 clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction,
                 reason = "this is the user's code in another shape; lints see the shape"
             )]
+            #lints
             #[inline(always)]
             fn __phalanx_body<'__phalanx, __PhalanxVisitor>(visitor: __PhalanxVisitor) -> __PhalanxVisitor::Output
             where

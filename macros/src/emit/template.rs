@@ -18,6 +18,9 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         StmtKind::Item(item) => Some(item),
         StmtKind::Let { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => None,
     });
+    let items: Vec<TokenStream> = items
+        .map(|item| quote!(#[allow(dead_code, unused_imports, reason = "not every user of the items needs all")] #item))
+        .collect();
     let headers = headers(function);
     let role = role(function);
     let signature = pieces(&text.signature);
@@ -44,7 +47,10 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
     let marker = &function.name;
     quote! {
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
-            const COLLECTIVES: u8 = #collectives #(| <#callees as ::phalanx::__private::Function>::COLLECTIVES)*;
+            const COLLECTIVES: u8 = {
+                #(#items)*
+                #collectives #(| <#callees as ::phalanx::__private::Function>::COLLECTIVES)*
+            };
 
             fn definition() -> ::phalanx::__private::Definition {
                 static TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
@@ -58,7 +64,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                     headers: &[#(#headers),*],
                     locals: &[#(#locals),*],
                 };
-                #(#[allow(dead_code, unused_imports, reason = "the body may use it where the text does not")] #items)*
+                #(#items)*
                 ::phalanx::__private::Definition {
                     template: &TEMPLATE,
                     instance: ::core::any::type_name::<Self>(),

@@ -16,7 +16,9 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         ExprKind::Local(_) => Effect::Pure,
         // Behind a reference is a variable of the caller's.
         ExprKind::Deref(target) => of(target).max(Effect::Reads),
-        ExprKind::Unary(_, value) | ExprKind::Cast(value, _) | ExprKind::Axis(value, _) => of(value),
+        ExprKind::Unary(_, value) | ExprKind::Cast(value, _) | ExprKind::Typed(value, _) | ExprKind::Axis(value, _) => {
+            of(value)
+        }
         ExprKind::Borrow { target, .. } => of(target),
         ExprKind::Binary { op, left, right, .. } => {
             let own = if op.divides() { Effect::Reads } else { Effect::Pure };

@@ -40,6 +40,8 @@ pub(crate) enum ExprKind {
         site: Option<SiteId>,
     },
     Cast(Box<Expr>, ValueType),
+    /// A value whose type C++ would get wrong: `a & b` of two `bool`s is an `int` there.
+    Typed(Box<Expr>, SlotId),
     /// `base[index]`, of memory or of a local array: a place.
     Index {
         base: Box<Expr>,
@@ -247,8 +249,25 @@ pub(crate) struct Range {
     pub(crate) start: Expr,
     pub(crate) end: Expr,
     pub(crate) inclusive: bool,
-    pub(crate) reversed: bool,
-    pub(crate) step: Option<(Expr, SiteId)>,
+    /// In the order in which they are written, each at most once.
+    pub(crate) adaptors: Vec<Adaptor>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Adaptor {
+    /// `.rev()`
+    Rev,
+    /// `.step_by(n)`
+    StepBy(Expr, SiteId),
+}
+
+impl Adaptor {
+    pub(crate) fn step(&self) -> Option<&Expr> {
+        match self {
+            Adaptor::Rev => None,
+            Adaptor::StepBy(step, _) => Some(step),
+        }
+    }
 }
 
 #[derive(Debug)]

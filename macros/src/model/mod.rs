@@ -42,8 +42,10 @@ pub(crate) struct LoopId(pub(crate) usize);
 pub(crate) struct Function {
     pub(crate) name: Ident,
     pub(crate) vis: TokenStream,
-    /// Doc comments and lint attributes, passed on.
+    /// Doc comments and lint attributes, for what stands for the function.
     pub(crate) attrs: TokenStream,
+    /// Lint attributes, for the body.
+    pub(crate) lints: TokenStream,
     pub(crate) role: Role,
     pub(crate) generics: Generics,
     pub(crate) params: Vec<Param>,

@@ -1,6 +1,6 @@
 //! Visits every expression of a body, outer before inner, in source order.
 
-use super::expr::{Block, Condition, Expr, ExprKind, StmtKind};
+use super::expr::{Adaptor, Block, Condition, Expr, ExprKind, StmtKind};
 
 pub(crate) fn walk_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Expr)) {
     for statement in &block.statements {
@@ -34,6 +34,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Continue { .. } => {}
         ExprKind::Unary(_, inner)
         | ExprKind::Cast(inner, _)
+        | ExprKind::Typed(inner, _)
         | ExprKind::Deref(inner)
         | ExprKind::Axis(inner, _)
         | ExprKind::Borrow { target: inner, .. }
@@ -65,7 +66,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         ExprKind::For { range, body, .. } => {
             walk(&range.start, visit);
             walk(&range.end, visit);
-            range.step.iter().for_each(|(step, _)| walk(step, visit));
+            range.adaptors.iter().filter_map(Adaptor::step).for_each(|step| walk(step, visit));
             walk_block(body, visit);
         }
         ExprKind::Break { value, .. } | ExprKind::Return(value) => value.iter().for_each(|inner| walk(inner, visit)),

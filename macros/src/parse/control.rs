@@ -6,7 +6,7 @@ use super::expr::is_literal;
 use super::signature::shape_kind;
 use super::{Jump, Parser, expect_token};
 use crate::messages;
-use crate::model::expr::{Block, Expr, ExprKind, Range};
+use crate::model::expr::{Adaptor, Block, Expr, ExprKind, Range};
 use crate::model::ty::Kind;
 use crate::model::{LoopId, Segment, SlotUse};
 use crate::span::SpanRange;
@@ -130,7 +130,7 @@ impl Parser<'_> {
         Expr { kind, gives: Kind::Unit, span }
     }
 
-    /// `a..b`, `a..=b`, with `.rev()` and `.step_by(n)` in the order of their meaning.
+    /// `a..b`, `a..=b`, with `.rev()` and `.step_by(n)`.
     fn range(&mut self, expr: &syn::Expr) -> Option<Range> {
         match expr {
             syn::Expr::Paren(paren) => self.range(&paren.expr),
@@ -143,26 +143,27 @@ impl Parser<'_> {
                 self.require_value(&start);
                 self.require_value(&end);
                 let inclusive = matches!(limits, RangeLimits::Closed(_));
-                Some(Range { start, end, inclusive, reversed: false, step: None })
+                Some(Range { start, end, inclusive, adaptors: Vec::new() })
             }
-            syn::Expr::MethodCall(call) if call.method == "rev" && call.args.is_empty() => {
-                let range = self.range(&call.receiver)?;
-                if range.reversed || range.step.is_some() {
-                    self.diags.push(messages::loop_range(SpanRange::of(expr)));
-                    return None;
-                }
-                Some(Range { reversed: true, ..range })
-            }
-            syn::Expr::MethodCall(call) if call.method == "step_by" && call.args.len() == 1 => {
-                let range = self.range(&call.receiver)?;
-                let (Some(step), None) = (call.args.first(), &range.step) else {
-                    self.diags.push(messages::loop_range(SpanRange::of(expr)));
-                    return None;
+            syn::Expr::MethodCall(call) => {
+                let mut range = self.range(&call.receiver)?;
+                let reversed = range.adaptors.iter().any(|adaptor| matches!(adaptor, Adaptor::Rev));
+                let stepped = range.adaptors.iter().any(|adaptor| matches!(adaptor, Adaptor::StepBy(..)));
+                let adaptor = match (call.method.to_string().as_str(), call.args.first(), call.args.len()) {
+                    ("rev", None, _) if !reversed => Adaptor::Rev,
+                    ("step_by", Some(step), 1) if !stepped => {
+                        let step = self.beside(step);
+                        self.require_value(&step);
+                        let site = self.site(step.span, vec![Segment::Text(STEP_BY_ZERO.into())]);
+                        Adaptor::StepBy(step, site)
+                    }
+                    _ => {
+                        self.diags.push(messages::loop_range(SpanRange::of(expr)));
+                        return None;
+                    }
                 };
-                let step = self.beside(step);
-                self.require_value(&step);
-                let site = self.site(step.span, vec![Segment::Text(STEP_BY_ZERO.into())]);
-                Some(Range { step: Some((step, site)), ..range })
+                range.adaptors.push(adaptor);
+                Some(range)
             }
             _ => {
                 self.diags.push(messages::loop_range(SpanRange::of(expr)));

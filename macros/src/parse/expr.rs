@@ -122,9 +122,18 @@ impl Parser<'_> {
             Kind::Token(_) | Kind::OptionalToken(_) => self.escape(element, "an array"),
             _ => {
                 self.require_value(&element);
-                element
+                self.with_type(element)
             }
         }
+    }
+
+    /// Asks rustc for the type of a value that C++ would deduce wrongly.
+    pub(super) fn with_type(&mut self, value: Expr) -> Expr {
+        if !may_be_eager_logic(&value) {
+            return value;
+        }
+        let (span, slot) = (value.span, self.slot(SlotUse::Type));
+        Expr { kind: ExprKind::Typed(Box::new(value), slot), gives: Kind::Value, span }
     }
 
     fn tuple(&mut self, tuple: &syn::ExprTuple, span: SpanRange) -> Expr {
@@ -161,10 +170,10 @@ impl Parser<'_> {
 
     /// A token that a closure mentions.
     fn captured_token(&self, closure: &syn::ExprClosure) -> Option<LocalId> {
-        fn idents(stream: proc_macro2::TokenStream, found: &mut Vec<String>) {
+        fn idents(stream: proc_macro2::TokenStream, found: &mut Vec<Ident>) {
             for tree in stream {
                 match tree {
-                    proc_macro2::TokenTree::Ident(ident) => found.push(ident.to_string()),
+                    proc_macro2::TokenTree::Ident(ident) => found.push(ident),
                     proc_macro2::TokenTree::Group(group) => idents(group.stream(), found),
                     _ => {}
                 }
@@ -189,7 +198,7 @@ impl Parser<'_> {
             (Some(scalar), _) => LiteralType::Suffix(scalar),
             (None, _) if !suffix.is_empty() => return self.error(messages::literal_suffix(span, suffix)),
             // A float's digits are rounded once, to its own type: the type is always asked for.
-            (None, Some(ty)) if !float => ty,
+            (None, Some(ty)) if !float && fits_64_bits(&digits) => ty,
             (None, _) => LiteralType::Slot(self.slot(SlotUse::Type)),
         };
         let float = float || matches!(ty, LiteralType::Suffix("f32" | "f64"));
@@ -199,18 +208,18 @@ impl Parser<'_> {
 
     fn path(&mut self, path: &syn::ExprPath, span: SpanRange) -> Expr {
         if let Some(ident) = path.path.get_ident() {
-            let name = ident.to_string();
-            if let Some(local) = self.lookup(&name) {
+            if let Some(local) = self.lookup(ident) {
                 let gives = self.function.kind(local);
                 return Expr { kind: ExprKind::Local(local), gives, span };
             }
-            if name == "None" {
+            if ident == "None" {
                 let kind = ExprKind::Op { op: Op::None, operands: Vec::new(), site: None, types: None };
                 return Expr { kind, gives: Kind::OptionalToken(None), span };
             }
         }
-        let name = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect::<Vec<_>>();
-        let name = if name.len() > 2 { name[name.len() - 1..].to_vec() } else { name }.join("_");
+        // `u32::MAX` is `u32_MAX` in the text.
+        let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let name = segments[segments.len().saturating_sub(2)..].join("_");
         let value = self.constant(path.to_token_stream(), &name);
         Expr { kind: ExprKind::Constant(value), gives: Kind::Value, span }
     }
@@ -413,6 +422,22 @@ pub(super) fn dereferenced(reference: Expr) -> Expr {
     }
 }
 
+/// Whether a value may be `a & b` and its like of two `bool`s. Beside a number it is none.
+fn may_be_eager_logic(value: &Expr) -> bool {
+    let is_number = |expr: &Expr| matches!(expr.kind, ExprKind::Int { .. });
+    match &value.kind {
+        ExprKind::Binary { op: BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor, left, right, .. } => {
+            !is_number(left) && !is_number(right)
+        }
+        ExprKind::If { then, otherwise: Some(otherwise), .. } => {
+            let tail = then.tail.as_deref();
+            tail.is_some_and(may_be_eager_logic) || may_be_eager_logic(otherwise)
+        }
+        ExprKind::Block(block) | ExprKind::Unsafe(block) => block.tail.as_deref().is_some_and(may_be_eager_logic),
+        _ => false,
+    }
+}
+
 /// A number literal, with or without a minus, in parentheses or not.
 pub(super) fn is_literal(expr: &syn::Expr) -> bool {
     match expr {
@@ -422,6 +447,17 @@ pub(super) fn is_literal(expr: &syn::Expr) -> bool {
         syn::Expr::Group(group) => is_literal(&group.expr),
         _ => false,
     }
+}
+
+/// Whether C++ has a literal for it, with a minus too, whatever the type.
+fn fits_64_bits(digits: &str) -> bool {
+    let (radix, number) = match digits.get(..2) {
+        Some("0x") => (16, &digits[2..]),
+        Some("0o") => (8, &digits[2..]),
+        Some("0b") => (2, &digits[2..]),
+        _ => (10, digits),
+    };
+    u128::from_str_radix(number, radix).is_ok_and(|value| value <= i64::MAX as u128)
 }
 
 fn without_suffix(text: &str, suffix: &str) -> String {

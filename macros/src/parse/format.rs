@@ -1,6 +1,7 @@
 //! `assert!` and `panic!`: the message is cut into text and values here, so that the GPU passes values only and the
 //! host puts the sentence together.
 
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Expr as SynExpr, Lit, Macro, Token};
@@ -122,7 +123,11 @@ impl Parser<'_> {
                 },
                 name => {
                     let name = name.strip_suffix(":?").unwrap_or(name);
-                    let Some(local) = self.lookup(name) else {
+                    let ident = syn::parse_str::<Ident>(name).map(|mut ident| {
+                        ident.set_span(at.lo);
+                        ident
+                    });
+                    let Some(local) = ident.ok().and_then(|ident| self.lookup(&ident)) else {
                         let why = format!("`{{{inside}}}` is neither a local variable nor `{{}}`");
                         self.diags.push(messages::format_string(at, &why));
                         return None;

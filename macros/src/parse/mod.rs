@@ -48,8 +48,25 @@ struct Parser<'d> {
 /// Names of one block, and its locals in order of declaration.
 #[derive(Default)]
 struct Scope {
-    names: BTreeMap<String, LocalId>,
+    names: BTreeMap<Binding, LocalId>,
     declared: Vec<LocalId>,
+}
+
+/// A name as rustc tells names apart: in a kernel that `macro_rules!` makes, the macro's `x` is not its caller's.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Binding {
+    name: String,
+    /// Which expansion the name comes from. Only a span's debug form shows it on stable: `#4 bytes(1..2)`. Without it,
+    /// as in unit tests, all names come from one place.
+    context: String,
+}
+
+impl Binding {
+    fn of(name: &Ident) -> Binding {
+        let span = format!("{:?}", name.span());
+        let context = span.split(' ').next().filter(|word| word.starts_with('#')).unwrap_or_default();
+        Binding { name: name.to_string(), context: context.into() }
+    }
 }
 
 /// Something that `break` can leave.
@@ -67,7 +84,8 @@ impl<'d> Parser<'d> {
         let function = Function {
             name: item.sig.ident.clone(),
             vis: quote::ToTokens::to_token_stream(&item.vis),
-            attrs: signature::passed_on(&item.attrs),
+            attrs: signature::attributes(&item.attrs, &signature::OF_ITEMS),
+            lints: signature::attributes(&item.attrs, &signature::OF_BODIES),
             role,
             generics: Default::default(),
             params: Vec::new(),
@@ -97,13 +115,14 @@ impl<'d> Parser<'d> {
         self.function.locals.push(Local { name: name.clone(), mutable, kind, ty, slot: None });
         // There is always the function's own scope.
         if let Some(scope) = self.scopes.last_mut() {
-            scope.names.insert(name.to_string(), id);
+            scope.names.insert(Binding::of(name), id);
             scope.declared.push(id);
         }
         id
     }
 
-    fn lookup(&self, name: &str) -> Option<LocalId> {
+    fn lookup(&self, name: &Ident) -> Option<LocalId> {
+        let name = &Binding::of(name);
         self.scopes.iter().rev().find_map(|scope| scope.names.get(name).copied())
     }
 

@@ -10,12 +10,15 @@ use crate::model::ty::{Kind, ParamType, TypeShape, ValueType};
 use crate::model::{GenericParam, Param, Return, Role};
 use crate::span::SpanRange;
 
-/// Attributes that keep their meaning on what is generated: docs and lints. Conditions are `expand`'s.
-pub(super) fn passed_on(attrs: &[Attribute]) -> TokenStream {
-    let known = ["doc", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use"];
+/// Attributes that keep their meaning on the items that stand for a function. Conditions are `expand`'s.
+pub(super) const OF_ITEMS: [&str; 7] = ["doc", "allow", "warn", "deny", "forbid", "deprecated", "must_use"];
+/// Those that are for its body.
+pub(super) const OF_BODIES: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
+
+pub(super) fn attributes(attrs: &[Attribute], names: &[&str]) -> TokenStream {
     attrs
         .iter()
-        .filter(|attr| known.iter().any(|name| attr.path().is_ident(name)))
+        .filter(|attr| names.iter().any(|name| attr.path().is_ident(name)))
         .map(ToTokens::to_token_stream)
         .collect()
 }

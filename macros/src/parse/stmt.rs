@@ -77,7 +77,10 @@ impl Parser<'_> {
             match &ty {
                 // An annotated local: a literal takes its type from it.
                 Some(_) => self.beside(&init.expr),
-                None => self.expr(&init.expr),
+                None => {
+                    let value = self.expr(&init.expr);
+                    self.with_type(value)
+                }
             }
         });
         match pat {

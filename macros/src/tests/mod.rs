@@ -3,6 +3,7 @@
 
 mod generated_tokens;
 mod random;
+mod text;
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;

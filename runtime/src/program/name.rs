@@ -20,14 +20,17 @@ const WORDS: &str = " \
 /// What NVRTC declares without any header, most of it under C linkage as kernels are; the functions also with an `f`
 /// at their end. Found by asking NVRTC 13.5.
 const BUILT_IN: &str = " \
-    abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 copysign cos \
+    NULL phalanx phalanx_dynamic_shared phalanx_sink abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 copysign cos \
     cosh cospi cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim \
     float2 float4 floor fma fmax fmin fmod free frexp gridDim hypot ilogb int2 int4 j0 j1 jn labs ldexp lgamma \
     llabs llmax llmin llrint llround log log10 log1p log2 logb lrint lround main malloc max memcpy memset min \
     modf nan nearbyint nextafter norm norm3d norm4d normcdf normcdfinv pow printf ptrdiff_t rcbrt remainder \
     remquo rhypot rint rnorm rnorm3d rnorm4d round rsqrt scalbln scalbn sin sincos sincospi sinh sinpi size_t \
-    sqrt std tan tanh tgamma threadIdx trunc ullmax ullmin umax umin va_list vprintf warpSize y0 y1 yn \
+    sqrt std tan tanh tgamma threadIdx trunc ullmax ullmin umax umin va_arg va_copy va_end va_list va_start vprintf warpSize y0 y1 yn \
     ";
+
+/// What NVRTC's macros start with. No module does, so that a name with its module is free of them.
+const PREFIXES: [&str; 2] = ["CUDA", "NV_"];
 
 /// Names that have been given, and those that must not be.
 pub(super) struct Namer {
@@ -44,9 +47,10 @@ impl Namer {
     /// A name for `definition`: its own, else with its module, else with a number as well.
     pub(super) fn name(&mut self, definition: &Definition) -> String {
         let template = definition.template;
-        let with_module = format!("{}_{}", template.module.replace("::", "_"), template.name);
+        let own = identifier(template.name);
+        let with_module = identifier(&format!("{}_{own}", template.module.replace("::", "_")));
         let numbered = (2..).map(|n| format!("{with_module}_{n}"));
-        let mut candidates = [template.name.to_string(), with_module.clone()].into_iter().chain(numbered);
+        let mut candidates = [own, with_module.clone()].into_iter().chain(numbered);
         let name = candidates.find(|name| !is_reserved(name) && !self.taken.contains(name));
         let name = name.expect("numbers do not end");
         self.taken.insert(name.clone());
@@ -54,10 +58,25 @@ impl Namer {
     }
 }
 
+/// A Rust identifier as C++ takes it. Raw identifiers lose their mark, letters beyond ASCII become their numbers, and the
+/// names that C++ keeps for itself (two underscores, or one at the start) are avoided. The macros do the same to locals.
+fn identifier(name: &str) -> String {
+    let name = name.replace("r#", "");
+    let ascii = |c: char| match c.is_ascii_alphanumeric() || c == '_' {
+        true => c.to_string(),
+        false => format!("u{:x}", u32::from(c)),
+    };
+    let words: Vec<String> = name.chars().map(ascii).collect::<String>().split('_').map(String::from).collect();
+    let kept: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    if kept.is_empty() { "unnamed".into() } else { kept.join("_") }
+}
+
 fn is_reserved(name: &str) -> bool {
     let listed = |list: &str, name: &str| list.split_whitespace().any(|word| word == name);
     let of_float = name.strip_suffix('f').unwrap_or(name);
-    listed(WORDS, name) || listed(BUILT_IN, name) || listed(BUILT_IN, of_float) || prelude().contains(name)
+    let prefixed = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let built_in = listed(BUILT_IN, name) || listed(BUILT_IN, of_float);
+    prefixed || built_in || listed(WORDS, name) || prelude().contains(name)
 }
 
 /// What the prelude may declare: every identifier that a parenthesis follows or that a type's keyword precedes. It
@@ -97,8 +116,22 @@ mod tests {
     }
 
     #[test]
+    fn every_rust_identifier_becomes_one_of_cpp() {
+        let names = [
+            ("r#match", "match"),
+            ("größe", "gruf6udfe"),
+            ("__syncthreads", "syncthreads"),
+            ("a__b", "a_b"),
+            ("_", "unnamed"),
+        ];
+        for (rust, cpp) in names {
+            assert_eq!(identifier(rust), cpp);
+        }
+    }
+
+    #[test]
     fn keeps_off_what_cpp_has() {
-        for name in ["double", "exp", "expf", "this_cluster", "slice"] {
+        for name in ["double", "exp", "expf", "this_cluster", "slice", "phalanx_sink", "NULL"] {
             assert!(is_reserved(name), "{name}");
         }
         for name in ["share", "square", "histogram", "f"] {

@@ -1,5 +1,14 @@
 //! The corpus, one file an area of the language.
 
+#![allow(
+    clippy::excessive_precision,
+    clippy::manual_range_contains,
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::precedence,
+    clippy::upper_case_acronyms,
+    reason = "kernels write what is to be tested"
+)]
+
 mod atomics;
 mod casts;
 mod control;

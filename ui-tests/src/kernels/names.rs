@@ -281,7 +281,9 @@ twins! {
         a as i32 * 3 + b as i32 + f as i32 + (g * 4.0) as i32
     }
     fn unsafe_blocks(x: i32, y: i32) -> i32 {
+        // SAFETY: none of it needs the block, which is what is tested.
         let z = unsafe { x + y };
+        // SAFETY: as above.
         unsafe {
             let w = z * 2;
             if w > 10 { return w; }

@@ -11,9 +11,9 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool ca
     dynamic_cast explicit export float friend goto inline int long mutable namespace new noexcept not not_eq nullptr operator or \
     or_eq private protected public register reinterpret_cast requires short signed sizeof static_assert static_cast switch \
     template this thread_local throw try typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq \
-    main \
+    main NULL assert va_arg va_copy va_end va_list va_start \
     threadIdx blockIdx blockDim gridDim warpSize dim3 \
-    phalanx integer as local_array slice slice_mut shared_array dynamic_shared dynamic_shared_array remote_array remote_slice \
+    phalanx phalanx_sink phalanx_dynamic_shared integer as local_array slice slice_mut shared_array dynamic_shared dynamic_shared_array remote_array remote_slice \
     option result none some relaxed range range_inclusive extent arrival_token thread_block cluster_group grid_group \
     this_cluster this_thread_block this_grid assertion_failed panicked detail atomic_element memory_ordering none_type floating \
     i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 \
@@ -72,24 +72,21 @@ impl Names {
     }
 }
 
-/// Rust identifiers may be raw, or hold letters that NVRTC does not take.
+/// Raw identifiers lose their mark, letters beyond ASCII become their numbers, and what C++, NVRTC's macros and the
+/// prelude keep for themselves (two underscores, one at the start, some prefixes) is avoided.
 fn sanitize(name: &str) -> String {
     let name = name.strip_prefix("r#").unwrap_or(name);
-    let mut out = String::new();
-    for ch in name.chars() {
-        if ch.is_ascii_alphanumeric() || ch == '_' {
-            out.push(ch);
-        } else {
-            out += &format!("u{:x}", u32::from(ch));
-        }
-    }
-    // C++ keeps names with two underscores, or one before a capital, for itself.
-    while out.contains("__") {
-        out = out.replace("__", "_");
-    }
-    match out.as_bytes() {
-        [b'_'] | [] => "unnamed".into(),
-        [b'_', ..] => format!("u{out}"),
-        _ => out,
+    let ascii = |c: char| match c.is_ascii_alphanumeric() || c == '_' {
+        true => c.to_string(),
+        false => format!("u{:x}", u32::from(c)),
+    };
+    let ascii: String = name.chars().map(ascii).collect();
+    let words: Vec<&str> = ascii.split('_').filter(|word| !word.is_empty()).collect();
+    let name = words.join("_");
+    let is_kept = ["CUDA", "NV_"].iter().any(|prefix| name.starts_with(prefix));
+    match name.is_empty() {
+        true => "unnamed".into(),
+        false if is_kept || name.starts_with(|c: char| c.is_ascii_digit()) => format!("rust_{name}"),
+        false => name,
     }
 }

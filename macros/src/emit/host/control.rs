@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Host, braces, private};
-use crate::model::expr::{Block, Condition, Expr, Range};
+use crate::model::expr::{Adaptor, Block, Condition, Expr, Range};
 use crate::model::op::Variant;
 use crate::span::SpanRange;
 
@@ -116,13 +116,14 @@ impl Host<'_> {
             true => quote_spanned!(lo=> (#start..=#end)),
             false => quote_spanned!(lo=> (#start..#end)),
         };
-        if range.reversed {
-            out = quote_spanned!(lo=> #out.rev());
-        }
-        if let Some((step, _)) = &range.step {
-            let value = self.expr(step);
-            let step = private(step.span, "step", value);
-            out = quote_spanned!(lo=> #out.step_by(#step));
+        for adaptor in &range.adaptors {
+            out = match adaptor {
+                Adaptor::Rev => quote_spanned!(lo=> #out.rev()),
+                Adaptor::StepBy(step, _) => {
+                    let step = private(step.span, "step", self.expr(step));
+                    quote_spanned!(lo=> #out.step_by(#step))
+                }
+            };
         }
         out
     }

@@ -84,6 +84,11 @@ impl Host<'_> {
         self.function.params.iter().any(|param: &Param| param.local == local)
     }
 
+    /// An expression as an operand of Rust's own syntax.
+    fn operand(&self, expr: &Expr) -> TokenStream {
+        parentheses(expr.span, self.expr(expr))
+    }
+
     /// A reference to a group or to memory.
     fn borrowed(&self, expr: &Expr) -> TokenStream {
         let value = self.expr(expr);
@@ -183,6 +188,13 @@ pub(super) fn segments(message: &[Segment]) -> TokenStream {
         Segment::Value => quote!(::phalanx::__private::Segment::Value),
     });
     quote!(&[#(#segments),*])
+}
+
+/// Parentheses at the place of what is in them: rustc takes their place for that of a call inside.
+fn parentheses(at: SpanRange, inside: TokenStream) -> TokenStream {
+    let mut group = Group::new(Delimiter::Parenthesis, inside);
+    group.set_span(at.lo);
+    TokenTree::Group(group).into()
 }
 
 fn braces(at: SpanRange, inside: TokenStream) -> TokenStream {

@@ -28,9 +28,9 @@ impl Host<'_> {
             call(at, &[group.rust_name(), name], quote!(#receiver #(, #rest)*))
         };
         let method = |name: &str| {
-            let receiver = operands.first().map(|receiver| self.expr(receiver));
+            let receiver = operands.first().map(|receiver| self.operand(receiver));
             let name = proc_macro2::Ident::new(name, at.hi);
-            quote_spanned!(at.lo=> (#receiver).#name())
+            quote_spanned!(at.lo=> #receiver.#name())
         };
         match op {
             Op::This(Group::ThreadBlock) => call(at, &["this_thread_block"], TokenStream::new()),

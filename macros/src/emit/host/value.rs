@@ -29,12 +29,16 @@ impl Host<'_> {
             }
             ExprKind::Unary(op, value) => self.unary(*op, value, at),
             ExprKind::Binary { op, left, right, .. } => {
-                let (left, right) = (self.expr(left), self.expr(right));
+                let (left, right) = (self.operand(left), self.operand(right));
                 binary(*op, left, right, at)
             }
             ExprKind::Cast(value, ty) => {
-                let (value, ty) = (self.expr(value), &ty.tokens);
-                quote_spanned!(lo=> ((#value) as #ty))
+                let (value, ty) = (self.operand(value), &ty.tokens);
+                quote_spanned!(lo=> (#value as #ty))
+            }
+            ExprKind::Typed(value, slot) => {
+                let value = self.expr(value);
+                self.typed(*slot, value, at)
             }
             ExprKind::Index { base, index, .. } => match base.gives {
                 Kind::Memory(_) => {
@@ -55,9 +59,9 @@ impl Host<'_> {
                 quote_spanned!(lo=> *#target)
             }
             ExprKind::Axis(base, axis) => {
-                let base = self.expr(base);
+                let base = self.operand(base);
                 let axis = proc_macro2::Ident::new(&axis.to_string(), at.hi);
-                quote_spanned!(lo=> (#base).#axis)
+                quote_spanned!(lo=> #base.#axis)
             }
             ExprKind::Borrow { mutable, target } => {
                 let target = self.expr(target);
@@ -151,8 +155,8 @@ impl Host<'_> {
     fn unary(&self, op: UnaryOp, value: &Expr, at: SpanRange) -> TokenStream {
         match (op, &value.kind) {
             (UnaryOp::Not, _) => {
-                let value = self.expr(value);
-                quote_spanned!(at.lo=> (!(#value)))
+                let value = self.operand(value);
+                quote_spanned!(at.lo=> (!#value))
             }
             // The lowest integer is written with a minus: one literal.
             (UnaryOp::Neg, ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty }) => {
@@ -218,7 +222,7 @@ impl Host<'_> {
         let Some((store, base, index)) = memory_place(place) else {
             if let (ExprKind::Local(_), false) = (&place.kind, self.order_matters(place, value)) {
                 let place = self.place(place);
-                let result = binary(op, quote!(#place), change, at);
+                let result = binary(op, quote!(#place), self.operand(value), at);
                 return quote_spanned!(lo=> #place = #result);
             }
             let reference = match &place.kind {
@@ -295,10 +299,10 @@ impl Host<'_> {
                 }
             };
         }
-        let condition = self.expr(condition);
+        let condition = self.operand(condition);
         let values = self.scalars(values);
         let fail = private(at, "fail_assertion", quote!(#message, &[#(#values),*]));
-        quote_spanned!(lo=> if !(#condition) { #fail })
+        quote_spanned!(lo=> if !#condition { #fail })
     }
 }
 
@@ -337,7 +341,7 @@ fn binary(op: BinaryOp, left: TokenStream, right: TokenStream, at: SpanRange) ->
                 tree
             });
             let symbol: TokenStream = symbol.collect();
-            return quote_spanned!(at.lo=> ((#left) #symbol (#right)));
+            return quote_spanned!(at.lo=> (#left #symbol #right));
         }
     };
     private(at, function, quote!(#left, #right))

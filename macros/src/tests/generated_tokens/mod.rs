@@ -57,7 +57,9 @@ impl Comparison {
     }
 
     fn is_foreign(&self) -> bool {
-        self.reported.iter().any(|(rule, _)| !["token_never_waited", "arrive_while_pending", "collective_while_pending"].contains(&&**rule))
+        self.reported.iter().any(|(rule, _)| {
+            !["token_never_waited", "arrive_while_pending", "collective_while_pending"].contains(&&**rule)
+        })
     }
 
     /// Nothing was left open.
@@ -70,7 +72,9 @@ impl Comparison {
 fn check(kernel: Kernel) -> Option<Comparison> {
     let comparison = compare(&kernel)?;
     if !comparison.agrees() {
-        let fails = |kernel: &Kernel| compare(kernel).is_some_and(|comparison| !comparison.agrees() && !comparison.is_foreign());
+        let fails = |kernel: &Kernel| {
+            compare(kernel).is_some_and(|comparison| !comparison.agrees() && !comparison.is_foreign())
+        };
         let Comparison { source, real, most, reported } = compare(&shrink::shrink(kernel, fails))?;
         panic!("{source}\non some path: {real:?}\nat most: {most:?}\nreported: {reported:?}");
     }
@@ -79,7 +83,8 @@ fn check(kernel: Kernel) -> Option<Comparison> {
 
 #[test]
 fn the_checks_agree_with_the_interpreter() {
-    let compared: Vec<Comparison> = (0..KERNELS).filter_map(|seed| check(generate::kernel(seed, std::env::var("GAPS").is_ok()))).collect();
+    let compared: Vec<Comparison> =
+        (0..KERNELS).filter_map(|seed| check(generate::kernel(seed, std::env::var("GAPS").is_ok()))).collect();
     let count = |what: &dyn Fn(&Comparison) -> bool| compared.iter().filter(|kernel| what(kernel)).count();
     let (exact, right) = (count(&Comparison::is_exact), count(&|kernel| kernel.real.is_empty()));
     eprintln!("{} kernels, {exact} exact, {right} without fault", compared.len());
@@ -109,7 +114,9 @@ fn explore() {
             *rules.entry(r).or_default() += 1;
         }
         if !c.agrees() {
-            let fails = |kernel: &Kernel| compare(kernel).is_some_and(|comparison| !comparison.agrees() && !comparison.is_foreign());
+            let fails = |kernel: &Kernel| {
+                compare(kernel).is_some_and(|comparison| !comparison.agrees() && !comparison.is_foreign())
+            };
             let small = shrink::shrink(kernel, fails);
             let c = compare(&small).unwrap();
             let key: String = c

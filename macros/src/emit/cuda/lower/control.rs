@@ -5,7 +5,7 @@ use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::LoopId;
 use crate::model::effect::effect;
-use crate::model::expr::{Block, Condition, Expr, ExprKind, Range};
+use crate::model::expr::{Adaptor, Block, Condition, Expr, ExprKind, Range};
 use crate::model::op::Effect;
 
 /// Something that `break` can leave.
@@ -147,16 +147,17 @@ impl Lower<'_> {
 
     fn range(&mut self, range: &Range) -> CuExpr {
         let mut operands = vec![&range.start, &range.end];
-        operands.extend(range.step.as_ref().map(|(step, _)| step));
+        operands.extend(range.adaptors.iter().filter_map(Adaptor::step));
         let mut values = self.operands(&operands).into_iter();
         let ends = values.by_ref().take(2).collect();
-        let callee = if range.inclusive { "range_inclusive" } else { "range" };
-        let mut out = CuExpr::call(callee, ends);
-        if range.reversed {
-            out = CuExpr::Method { base: Box::new(out), name: "rev", arguments: Vec::new(), site: None };
-        }
-        if let (Some((_, site)), Some(step)) = (&range.step, values.next()) {
-            out = CuExpr::Method { base: Box::new(out), name: "step_by", arguments: vec![step], site: Some(*site) };
+        let mut out = CuExpr::call(if range.inclusive { "range_inclusive" } else { "range" }, ends);
+        for adaptor in &range.adaptors {
+            let (name, site) = match adaptor {
+                Adaptor::Rev => ("rev", None),
+                Adaptor::StepBy(_, site) => ("step_by", Some(*site)),
+            };
+            let arguments = values.by_ref().take(usize::from(site.is_some())).collect();
+            out = CuExpr::Method { base: Box::new(out), name, arguments, site };
         }
         out
     }
@@ -203,13 +204,13 @@ impl Lower<'_> {
 
     /// Two arms that are plain values, as `c ? a : b`.
     pub(super) fn ternary(&mut self, condition: &Condition, then: &Block, otherwise: &Expr) -> Option<CuExpr> {
-        let (Condition::Value(test), Some(then)) = (condition, &then.tail) else { return None };
+        let Condition::Value(test) = condition else { return None };
+        let then = plain_tail(then)?;
         let other = match &otherwise.kind {
-            ExprKind::Block(block) => block.tail.as_deref()?,
+            ExprKind::Block(block) => plain_tail(block)?,
             _ => otherwise,
         };
-        let simple = [test, &**then, other].iter().all(|expr| effect(self.function, expr) != Effect::Changes);
-        if !simple {
+        if [test, then, other].iter().any(|expr| effect(self.function, expr) == Effect::Changes) {
             return None;
         }
         let condition = self.value(test);
@@ -217,6 +218,11 @@ impl Lower<'_> {
         let other = self.value(other);
         Some(CuExpr::Ternary(Box::new(condition), Box::new(then), Box::new(other)))
     }
+}
+
+/// The value of a block that is nothing else.
+fn plain_tail(block: &Block) -> Option<&Expr> {
+    block.tail.as_deref().filter(|_| block.statements.is_empty())
 }
 
 fn name(label: &Option<proc_macro2::Ident>) -> String {

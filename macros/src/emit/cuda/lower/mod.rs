@@ -81,6 +81,11 @@ impl Lower<'_> {
         let written = ty
             .map(|ty| shape(&ty.shape))
             .or_else(|| known_shape(kind).filter(|_| needs_type(kind)).map(|known| shape(&known)));
+        // The type stands before the name instead.
+        let (init, written) = match init.map(|init| (&init.kind, init)) {
+            Some((ExprKind::Typed(value, slot), _)) => (Some(&**value), Some(vec![Piece::Type(*slot)])),
+            _ => (init, written),
+        };
         let Some(init) = init else {
             let known = || known_shape(kind).map(|known| shape(&known));
             let slot = self.function.local(local).slot.map(|slot| vec![Piece::Type(slot)]);
@@ -224,11 +229,17 @@ impl Lower<'_> {
         let mut values = Vec::new();
         for (index, expr) in exprs.iter().enumerate() {
             let value = self.value(expr);
-            let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last;
+            let must_spill = changes && effects[index] != Effect::Pure && Some(index) != last && has_value(expr);
             values.push(if must_spill { self.spill(value) } else { value });
         }
         values
     }
+}
+
+/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed itself.
+fn has_value(expr: &Expr) -> bool {
+    let in_place = matches!(expr.gives, Kind::Group(_) | Kind::Memory(_) | Kind::Reference { .. });
+    !in_place && !matches!(expr.kind, ExprKind::Borrow { .. })
 }
 
 /// `auto` would not do: the first value may be `none`.

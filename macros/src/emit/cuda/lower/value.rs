@@ -26,15 +26,10 @@ impl Lower<'_> {
                 callee.push(">".into());
                 CuExpr::Call { callee, arguments: vec![self.value(value)], site: None }
             }
-            ExprKind::Index { base, index, site } => {
-                let mut operands = self.operands(&[base, index]).into_iter();
-                match (operands.next(), operands.next()) {
-                    (Some(base), Some(index)) => {
-                        CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
-                    }
-                    _ => CuExpr::name("0"),
-                }
+            ExprKind::Typed(value, slot) => {
+                CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![self.value(value)], site: None }
             }
+            ExprKind::Index { .. } => self.place(expr, false),
             ExprKind::UncheckedPlace { base, index } => self.unchecked(base, index),
             ExprKind::Axis(base, axis) => {
                 let name = match axis {
@@ -93,6 +88,16 @@ impl Lower<'_> {
                 CuExpr::name("0")
             }
         }
+    }
+
+    /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right.
+    fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
+        let ExprKind::Index { base, index, site } = &expr.kind else { return self.value(expr) };
+        let own = effect(self.function, index);
+        let base = self.place(base, changes_later || own == Effect::Changes);
+        let index = self.value(index);
+        let index = if changes_later && own != Effect::Pure { self.spill(index) } else { index };
+        CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
     }
 
     /// The value of statements: they assign it to a variable.
@@ -241,8 +246,7 @@ fn float_digits(digits: &str) -> String {
     }
 }
 
-/// An integer without its strong type, with the suffix that keeps its value in C++. The parser leaves no bare literal
-/// that is larger than 64 bits.
+/// An integer without its strong type, with the suffix that keeps its value in C++.
 fn bare_integer(digits: &str, negated: bool) -> String {
     let (radix, number) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
@@ -252,16 +256,13 @@ fn bare_integer(digits: &str, negated: bool) -> String {
     };
     let Ok(value) = u128::from_str_radix(number, radix) else { return digits.into() };
     let text = if radix == 16 { digits.to_string() } else { value.to_string() };
-    if value <= i32::MAX as u128 {
-        text
-    } else if value <= u64::MAX as u128 {
-        match negated {
-            true if value <= i64::MAX as u128 => format!("{text}ll"),
-            // Negation wraps, as it does in Rust: only the lowest value gets here.
-            _ if negated || value > u32::MAX as u128 => format!("{text}ull"),
-            _ => format!("{text}u"),
-        }
-    } else {
-        format!("{}ull, {}ull", value >> 64, value as u64)
+    match value {
+        0..=0x7fff_ffff => text,
+        // A signed literal: an unsigned one would wrap before it is widened.
+        _ if negated => format!("{text}ll"),
+        0..=0xffff_ffff => format!("{text}u"),
+        0..=0xffff_ffff_ffff_ffff => format!("{text}ull"),
+        // Two words, for the constructor of a 128-bit type: only a literal with a suffix is so large.
+        _ => format!("{}ull, {}ull", value >> 64, value as u64),
     }
 }
