@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 fn loops(input: &[u32], n: u32) {
     for x in input {}
     for i in 0.. {}
-    for i in (0..n).step_by(2).rev() {}
+    for i in (0..n).rev().rev() {}
     for i in (0..n).map(|x| x) {}
     break;
     continue;
