@@ -256,13 +256,14 @@ fn bare_integer(digits: &str, negated: bool) -> String {
     };
     let Ok(value) = u128::from_str_radix(number, radix) else { return digits.into() };
     let text = if radix == 16 { digits.to_string() } else { value.to_string() };
-    match value {
-        0..=0x7fff_ffff => text,
+    let fits = |largest: u64| value <= u128::from(largest);
+    match negated {
+        _ if fits(i32::MAX as u64) => text,
         // A signed literal: an unsigned one would wrap before it is widened.
-        _ if negated => format!("{text}ll"),
-        0..=0xffff_ffff => format!("{text}u"),
-        0..=0xffff_ffff_ffff_ffff => format!("{text}ull"),
+        true => format!("{text}ll"),
+        false if fits(u64::from(u32::MAX)) => format!("{text}u"),
+        false if fits(u64::MAX) => format!("{text}ull"),
         // Two words, for the constructor of a 128-bit type: only a literal with a suffix is so large.
-        _ => format!("{}ull, {}ull", value >> 64, value as u64),
+        false => format!("{}ull, {}ull", value >> 64, value as u64),
     }
 }
