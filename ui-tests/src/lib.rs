@@ -3,6 +3,7 @@
 //! through NVRTC (`tests/golden.rs`). What the compiler must refuse is not here: `reject/`.
 
 mod expect;
+pub mod functions;
 pub mod kernels;
 
 use std::error::Error;
