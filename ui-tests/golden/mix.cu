@@ -10,12 +10,12 @@ extern "C" __global__ void __launch_bounds__(32)
 mix(slice<u8> seeds, slice_mut<u128> out) {
 #line 235 "ui-tests/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
-    auto state = local_array<u64, 2>{u64(11400714819323198485ull), as<u64>(seeds[i])};
+    auto state = local_array<u64, 2>{u64(0x9e3779b97f4a7c15ull), as<u64>(seeds[i])};
     auto wide = u128(0);
     for (auto round : range(u32(0), u32(4)).rev()) {
-        state[1] = wrapping_mul(state[1] ^ state[1] >> 30, u64(13787848793156543929ull));
+        state[1] = wrapping_mul(state[1] ^ state[1] >> 30, u64(0xbf58476d1ce4e5b9ull));
         state[0] = rotate_left(state[0], round * 7 + 1) + state[1];
-        wide = wide << 32 | as<u128>(as<u32>(as<i64>(as<f32>(as<i32>(state[0])))) & !u32(255));
+        wide = wide << 32 | as<u128>(as<u32>(as<i64>(as<f32>(as<i32>(state[0])))) & !u32(0xff));
     }
     out[i] = wide ^ as<u128>(as<i8>(leading_zeros(state[1])) - 100);
 }

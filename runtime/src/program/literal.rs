@@ -44,6 +44,8 @@ pub(super) fn literal(name: &str, digits: &str) -> String {
                 "i32" => signed(signed_value(32)),
                 "i64" | "isize" => signed(signed_value(64)),
                 "i128" => signed(bits as i128),
+                // Masks and hash constants read as they were written.
+                _ if digits.starts_with("0x") => written(bits, digits.into()),
                 _ => unsigned(bits),
             };
             format!("{name}({inner})")
@@ -75,12 +77,17 @@ fn signed(v: i128) -> String {
 }
 
 fn unsigned(v: u128) -> String {
+    written(v, v.to_string())
+}
+
+/// `v`, of which `digits` are a spelling that C++ shares with Rust.
+fn written(v: u128, digits: String) -> String {
     if v <= i32::MAX as u128 {
-        v.to_string()
+        digits
     } else if v <= u32::MAX.into() {
-        format!("{v}u")
+        digits + "u"
     } else if v <= u64::MAX.into() {
-        format!("{v}ull")
+        digits + "ull"
     } else {
         halves(v)
     }
@@ -99,7 +106,7 @@ mod tests {
     fn integers_get_the_suffix_they_need() {
         assert_eq!(literal("u32", "5"), "u32(5)");
         assert_eq!(literal("u32", "4294967295"), "u32(4294967295u)");
-        assert_eq!(literal("u64", "0xffffffffffffffff"), "u64(18446744073709551615ull)");
+        assert_eq!(literal("u64", "0xffffffffffffffff"), "u64(0xffffffffffffffffull)");
         assert_eq!(literal("i64", "5000000000"), "i64(5000000000ll)");
         assert_eq!(literal("u8", "0b101"), "u8(5)");
         assert_eq!(literal("usize", "0o17"), "usize(15)");
