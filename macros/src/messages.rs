@@ -113,7 +113,7 @@ pub(crate) fn unsupported_syntax(at: SpanRange, what: &str) -> Diag {
 }
 
 pub(crate) fn statement_attribute(at: SpanRange) -> Diag {
-    Diag::new("unsupported_syntax", at, "attributes inside a body are not part of the kernel language")
+    Diag::new("unsupported_syntax", at, "attributes inside a function are not part of the kernel language")
         .help("put the attribute on the function")
 }
 
@@ -334,20 +334,21 @@ pub(crate) fn token_never_waited(
     let mut diag = Diag::new("token_never_waited", arrival, format!("{what} is not waited for on every path"));
     let mut waited = None;
     for (how, at, name) in losses {
-        let token = name.as_ref().map_or("the token".to_string(), |name| format!("`{name}`"));
         waited = waited.or(name.as_deref());
-        diag = diag.note(
-            *at,
-            match how {
-                Loss::Unused => "the token is dropped at once: nothing holds it".to_string(),
-                Loss::Discarded => "`_` drops the token at once".to_string(),
-                Loss::Overwritten => format!("{token} is overwritten while it holds the token"),
-                Loss::EndOfScope => format!("{token} may still hold the token here, where its scope ends"),
-                Loss::Return => format!("{token} may still hold the token at this `return`"),
-                Loss::Break => format!("{token} may still hold the token at this `break`"),
-                Loss::Continue => format!("{token} may still hold the token at this `continue`"),
-            },
-        );
+        let note = match (how, name) {
+            (Loss::Unused, _) => "the token is dropped at once: nothing holds it".to_string(),
+            (Loss::Discarded, _) => "the token is dropped here: no name holds it".to_string(),
+            (Loss::Overwritten, Some(name)) => format!("`{name}` is overwritten while it holds the token"),
+            (Loss::EndOfScope, Some(name)) => format!("`{name}` may still hold the token here, where its scope ends"),
+            (Loss::Return, Some(name)) => format!("`{name}` may still hold the token at this `return`"),
+            (Loss::Break, Some(name)) => format!("`{name}` may still hold the token at this `break`"),
+            (Loss::Continue, Some(name)) => format!("`{name}` may still hold the token at this `continue`"),
+            (Loss::Return, None) => "the token is on its way to another use, and lost at this `return`".to_string(),
+            (Loss::Break, None) => "the token is on its way to another use, and lost at this `break`".to_string(),
+            (Loss::Continue, None) => "the token is on its way to another use, and lost at this `continue`".to_string(),
+            (Loss::Overwritten | Loss::EndOfScope, None) => "the token is lost here".to_string(),
+        };
+        diag = diag.note(*at, note);
     }
     let group = short(group);
     diag.help(match waited {

@@ -16,6 +16,7 @@ pub(crate) fn build(function: &Function) -> Cfg {
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
         jumps: Vec::new(),
         temporaries: 0,
+        waiting: Vec::new(),
     };
     let end = SpanRange::at(function.body.span.hi);
     let value = builder.block(&function.body);
@@ -32,6 +33,8 @@ struct Builder<'f> {
     scopes: Vec<Vec<LocalId>>,
     jumps: Vec<Jump>,
     temporaries: usize,
+    /// Operands that are evaluated and wait for the others: a jump out of one of those drops them.
+    waiting: Vec<Place>,
 }
 
 /// Where `break` and `continue` go.
@@ -42,6 +45,8 @@ struct Jump {
     again: Option<BlockId>,
     /// Scopes outside of it.
     depth: usize,
+    /// Waiting operands outside of it.
+    waiting: usize,
     value: Place,
 }
 
@@ -157,7 +162,23 @@ impl<'f> Builder<'f> {
     }
 
     fn values(&mut self, exprs: impl IntoIterator<Item = &'f Expr>) -> Vec<Option<Place>> {
-        exprs.into_iter().map(|expr| self.value(expr)).collect()
+        let before = self.waiting.len();
+        let mut places = Vec::new();
+        for expr in exprs {
+            let place = self.value(expr);
+            self.waiting.extend(place.filter(|place| matches!(place, Place::Temporary(_))));
+            places.push(place);
+        }
+        self.waiting.truncate(before);
+        places
+    }
+
+    /// What a jump leaves behind: operands on their way, and locals of the scopes from `depth` inwards.
+    fn abandon(&mut self, waiting: usize, depth: usize, how: Loss, at: SpanRange) {
+        for place in self.waiting[waiting..].to_vec() {
+            self.step(StepKind::Drop { place, how }, at);
+        }
+        self.drop_scopes(depth, how, at);
     }
 
     /// Evaluates an expression; gives the place of the token that it is, if it is one.
@@ -221,7 +242,14 @@ impl<'f> Builder<'f> {
             ExprKind::Labelled { id, block, .. } => {
                 let value = self.temporary();
                 let after = self.new_block();
-                self.jumps.push(Jump { id: *id, after, again: None, depth: self.scopes.len(), value });
+                self.jumps.push(Jump {
+                    id: *id,
+                    after,
+                    again: None,
+                    depth: self.scopes.len(),
+                    waiting: self.waiting.len(),
+                    value,
+                });
                 let tail = self.block(block);
                 self.move_to(value, tail, at);
                 self.goto(after);
@@ -233,7 +261,14 @@ impl<'f> Builder<'f> {
                 let value = self.temporary();
                 let (again, after) = (self.new_block(), self.new_block());
                 self.goto(again);
-                self.jumps.push(Jump { id: *id, after, again: Some(again), depth: self.scopes.len(), value });
+                self.jumps.push(Jump {
+                    id: *id,
+                    after,
+                    again: Some(again),
+                    depth: self.scopes.len(),
+                    waiting: self.waiting.len(),
+                    value,
+                });
                 self.block(body);
                 self.end(End::Goto(again));
                 self.current = after;
@@ -277,23 +312,23 @@ impl<'f> Builder<'f> {
             ExprKind::Break { target, value, .. } => {
                 let carried = value.as_ref().and_then(|value| self.value(value));
                 let jump = self.jumps.iter().find(|jump| jump.id == *target)?;
-                let (after, depth, into) = (jump.after, jump.depth, jump.value);
+                let (after, waiting, depth, into) = (jump.after, jump.waiting, jump.depth, jump.value);
                 self.move_to(into, carried, at);
-                self.drop_scopes(depth, Loss::Break, at);
+                self.abandon(waiting, depth, Loss::Break, at);
                 self.leave(Some(after));
                 None
             }
             ExprKind::Continue { target, .. } => {
                 let jump = self.jumps.iter().find(|jump| jump.id == *target)?;
-                let (again, depth) = (jump.again, jump.depth);
-                self.drop_scopes(depth, Loss::Continue, at);
+                let (again, waiting, depth) = (jump.again, jump.waiting, jump.depth);
+                self.abandon(waiting, depth, Loss::Continue, at);
                 self.leave(again);
                 None
             }
             ExprKind::Return(value) => {
                 let value = value.as_ref().and_then(|value| self.value(value));
                 self.hand_over(value, at);
-                self.drop_scopes(0, Loss::Return, at);
+                self.abandon(0, 0, Loss::Return, at);
                 self.leave(None);
                 None
             }
@@ -317,7 +352,14 @@ impl<'f> Builder<'f> {
 
     fn repeat(&mut self, id: LoopId, again: BlockId, inside: BlockId, after: BlockId, body: &'f Block) {
         let value = self.temporary();
-        self.jumps.push(Jump { id, after, again: Some(again), depth: self.scopes.len(), value });
+        self.jumps.push(Jump {
+            id,
+            after,
+            again: Some(again),
+            depth: self.scopes.len(),
+            waiting: self.waiting.len(),
+            value,
+        });
         self.current = inside;
         self.block(body);
         self.end(End::Goto(again));
@@ -354,6 +396,10 @@ impl<'f> Builder<'f> {
             {
                 let place = self.values(operands).into_iter().flatten().next();
                 self.option_branch(*variant, place, yes, no);
+                // The value that was asked is dropped where it is one.
+                let holds = if *variant == Variant::Some { yes } else { no };
+                self.current = holds;
+                self.drop_temporary(place, operands[0].span);
             }
             Condition::Value(value) => {
                 self.value(value);
@@ -367,13 +413,21 @@ impl<'f> Builder<'f> {
                     (Some(local), Some(from)) => {
                         self.step(StepKind::Move { from, into: Place::Local(*local) }, scrutinee.span)
                     }
-                    // `Some(_)` of a value on its way: dropped.
-                    (None, Some(place @ Place::Temporary(_))) if *variant == Variant::Some => {
-                        self.step(StepKind::Drop { place, how: Loss::Discarded }, scrutinee.span);
+                    // `Some(_)` or `None` of a value on its way: dropped where it is one.
+                    (None, place) => {
+                        self.current = if *variant == Variant::None { no } else { yes };
+                        self.drop_temporary(place, scrutinee.span);
                     }
                     _ => {}
                 }
             }
+        }
+    }
+
+    /// A token that is only looked at, and held by no variable, is lost.
+    fn drop_temporary(&mut self, place: Option<Place>, at: SpanRange) {
+        if let Some(place @ Place::Temporary(_)) = place {
+            self.step(StepKind::Drop { place, how: Loss::Discarded }, at);
         }
     }
 
@@ -425,8 +479,11 @@ impl<'f> Builder<'f> {
             | Op::DynamicShared
             | Op::Length
             | Op::LoadUnchecked
-            | Op::Atomic(_)
-            | Op::Is(_) => None,
+            | Op::Atomic(_) => None,
+            Op::Is(_) => {
+                self.drop_temporary(token, at);
+                None
+            }
         }
     }
 }

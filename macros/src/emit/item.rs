@@ -95,16 +95,21 @@ fn name<'f>(function: &'f Function, param: &Param) -> &'f Ident {
     &function.local(param.local).name
 }
 
+/// `let (a, mut b) = arguments;`, the body's first statement.
+pub(super) fn bindings(function: &Function) -> TokenStream {
+    let names = function.params.iter().map(|param| {
+        let mutable = function.local(param.local).mutable.then(|| quote!(mut));
+        let name = name(function, param);
+        quote_spanned!(name.span()=> #mutable #name)
+    });
+    quote!(let (#(#names,)*) = __phalanx_arguments;)
+}
+
 /// The function that hands the body to a visitor.
 pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream {
     let Generics { declared, used, where_clause } = generics(function);
     let Function { name: marker, lints, .. } = function;
     let types: Vec<TokenStream> = function.params.iter().map(host_type).collect();
-    let bindings = function.params.iter().map(|param| {
-        let mutable = function.local(param.local).mutable.then(|| quote!(mut));
-        let name = name(function, param);
-        quote_spanned!(name.span()=> #mutable #name)
-    });
     let slots = slots_declaration(&function.slots);
     let ret = match &function.ret {
         Some(ret) => ret.tokens.clone(),
@@ -126,7 +131,6 @@ pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream 
             {
                 visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
                     let __phalanx_slots = #slots;
-                    let (#(#bindings,)*) = __phalanx_arguments;
                     let __phalanx_result: #ret = #statements;
                     (__phalanx_result, __phalanx_slots)
                 })

@@ -15,7 +15,7 @@ use crate::model::{Function, Role};
 pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
     let marker = item::marker(function);
-    let body = item::body(function, host::body(function, checked.pending_at_calls()));
+    let body = item::body(function, host::body(function, checked.pending_at_calls(), &item::bindings(function)));
     let definition = template::definition(function, &cuda::text(function), checked.collectives());
     let door = match function.role {
         Role::Kernel(_) => item::launcher(function),

@@ -123,6 +123,8 @@ pub(crate) struct Local {
 pub(crate) enum SlotUse {
     Type,
     Callee,
+    /// It was asked for, and is not needed.
+    Unused,
 }
 
 /// A constant of the Rust program that the body names.

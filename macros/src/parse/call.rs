@@ -100,6 +100,9 @@ impl Parser<'_> {
                 Expr { kind, gives: Kind::OptionalToken(Some(group)), span }
             }
             Kind::Unknown => Expr::error(span),
+            Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
+                self.error(messages::not_a_token(token.span, token.gives))
+            }
             _ => self.error(messages::unsupported_syntax(span, "an `Option` of anything but an arrival token is")),
         }
     }

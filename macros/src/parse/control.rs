@@ -4,7 +4,7 @@ use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, Exp
 
 use super::expr::is_literal;
 use super::signature::shape_kind;
-use super::{Jump, Parser, expect_token};
+use super::{Binding, Jump, Parser};
 use crate::messages;
 use crate::model::expr::{Adaptor, Block, Expr, ExprKind, Range};
 use crate::model::ty::Kind;
@@ -78,7 +78,7 @@ impl Parser<'_> {
         is_loop: bool,
         f: impl FnOnce(&mut Self) -> R,
     ) -> (R, Option<Kind>) {
-        let label = label.map(|label| label.name.ident.to_string());
+        let label = label.map(|label| Binding::of(&label.name.ident));
         self.jumps.push(Jump { id, label, is_loop, value: None });
         let result = f(self);
         let value = self.jumps.pop().and_then(|jump| jump.value);
@@ -191,7 +191,7 @@ impl Parser<'_> {
     fn jump_target(&mut self, label: Option<&syn::Lifetime>, keyword: &str, span: SpanRange) -> Option<usize> {
         let found = match label {
             Some(label) => {
-                let name = label.ident.to_string();
+                let name = Binding::of(&label.ident);
                 self.jumps.iter().rposition(|jump| jump.label.as_ref() == Some(&name))
             }
             None => self.jumps.iter().rposition(|jump| jump.is_loop),
@@ -207,8 +207,9 @@ impl Parser<'_> {
 
     pub(super) fn return_expr(&mut self, jump: &ExprReturn, span: SpanRange) -> Expr {
         let mut value = jump.expr.as_ref().map(|value| Box::new(self.beside(value)));
-        if let (Some(value), Some(ret)) = (&mut value, &self.function.ret) {
-            expect_token(value, shape_kind(&ret.shape));
+        let result = self.function.ret.as_ref().map(|ret| shape_kind(&ret.shape));
+        if let (Some(value), Some(expected)) = (&mut value, result) {
+            self.expect_token(value, expected);
         }
         Expr { kind: ExprKind::Return(value), gives: Kind::Never, span }
     }

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{BinOp, Lit, UnOp};
 
-use super::{Parser, expect_token};
+use super::Parser;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::op::{Op, Variant};
@@ -329,7 +329,7 @@ impl Parser<'_> {
         let place = self.expr(&assign.left);
         self.require_place(&place);
         let mut value = self.beside(&assign.right);
-        expect_token(&mut value, place.gives);
+        self.expect_token(&mut value, place.gives);
         if let ExprKind::Local(local) = place.kind {
             self.refine(local, value.gives);
         } else {

@@ -2,8 +2,8 @@
 
 use syn::ExprMethodCall;
 
+use super::Parser;
 use super::expr::dereferenced;
-use super::{Parser, expect_token};
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{ATOMIC_METHODS, Op, VALUE_METHODS, Variant};
@@ -105,7 +105,9 @@ impl Parser<'_> {
         match token.gives {
             // A token of another group is rustc's to refuse: it shows both types.
             Kind::Token(_) | Kind::Unknown => {}
-            Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => expect_token(&mut token, Kind::Token(group)),
+            Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
+                self.expect_token(&mut token, Kind::Token(group));
+            }
             kind => return self.error(messages::not_a_token(token.span, kind)),
         }
         self.op(Op::Wait(group), vec![receiver, token], span)

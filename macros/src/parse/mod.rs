@@ -2,6 +2,7 @@
 //! parsed too. The only folder that reads syn's syntax tree.
 
 pub(crate) mod attribute;
+mod attributes;
 mod call;
 mod control;
 mod expr;
@@ -28,9 +29,11 @@ use crate::span::SpanRange;
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
     let mut parser = Parser::new(item, role, diags);
     parser.signature(item);
+    attributes::refuse(item, parser.diags);
     let mut body = parser.block(&item.block);
-    if let (Some(ret), Some(tail)) = (&parser.function.ret, &mut body.tail) {
-        expect_token(tail, signature::shape_kind(&ret.shape));
+    let result = parser.function.ret.as_ref().map(|ret| signature::shape_kind(&ret.shape));
+    if let (Some(expected), Some(tail)) = (result, &mut body.tail) {
+        parser.expect_token(tail, expected);
     }
     parser.function.body = body;
     parser.function
@@ -72,7 +75,7 @@ impl Binding {
 /// Something that `break` can leave.
 struct Jump {
     id: LoopId,
-    label: Option<String>,
+    label: Option<Binding>,
     /// `break` without a label and `continue` mean the innermost of these.
     is_loop: bool,
     /// What the `break`s seen so far carry.
@@ -181,18 +184,39 @@ impl<'d> Parser<'d> {
         }) as u16)
     }
 
+    /// A device function's result counts as a value, unless a token of a known group is expected where it is used: a
+    /// type was written there. The host body holds rustc to the same view.
+    fn expect_token(&mut self, expr: &mut Expr, expected: Kind) {
+        if !matches!(expected, Kind::Token(_) | Kind::OptionalToken(Some(_))) {
+            return;
+        }
+        match &mut expr.kind {
+            ExprKind::Call { .. } => expr.gives = expected,
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => {
+                if let Some(tail) = &mut block.tail {
+                    self.expect_token(tail, expected);
+                    expr.gives = tail.gives;
+                }
+            }
+            ExprKind::If { then, otherwise: Some(otherwise), slot, .. } => {
+                if let Some(tail) = &mut then.tail {
+                    self.expect_token(tail, expected);
+                }
+                self.expect_token(otherwise, expected);
+                let then = then.tail.as_ref().map_or(Kind::Never, |tail| tail.gives);
+                expr.gives = then.join(otherwise.gives);
+                // It was taken for a value.
+                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.gives, slot.take()) {
+                    self.function.slots[usize::from(slot.0)] = SlotUse::Unused;
+                }
+            }
+            _ => {}
+        }
+    }
+
     fn error(&mut self, diag: Diag) -> Expr {
         let at = diag.at;
         self.diags.push(diag);
         Expr::error(at)
-    }
-}
-
-/// A device function's result counts as a value, unless a token is expected where it is used: a type was written
-/// there. The host body holds rustc to the same view.
-fn expect_token(expr: &mut Expr, expected: Kind) {
-    let is_token = matches!(expected, Kind::Token(_) | Kind::OptionalToken(_));
-    if is_token && matches!(expr.kind, ExprKind::Call { .. }) {
-        expr.gives = expected;
     }
 }

@@ -4,8 +4,8 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{Item, Local, Pat, Stmt as SynStmt};
 
+use super::Parser;
 use super::signature::shape_kind;
-use super::{Parser, expect_token};
 use crate::messages;
 use crate::model::expr::{Block, Expr, Stmt, StmtKind};
 use crate::model::ty::{Kind, TypeShape, ValueType};
@@ -60,9 +60,6 @@ impl Parser<'_> {
     }
 
     fn local(&mut self, local: &Local) -> Option<StmtKind> {
-        if let Some(attr) = local.attrs.first() {
-            self.diags.push(messages::statement_attribute(SpanRange::of(attr)));
-        }
         let (pat, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, self.value_type(&typed.ty)),
             pat => (pat, None),
@@ -97,7 +94,7 @@ impl Parser<'_> {
 
     fn bind(&mut self, name: &Ident, mutable: bool, ty: Option<ValueType>, mut init: Option<Expr>) -> Option<StmtKind> {
         if let (Some(ty), Some(init)) = (&ty, &mut init) {
-            expect_token(init, shape_kind(&ty.shape));
+            self.expect_token(init, shape_kind(&ty.shape));
         }
         let kind = match (&ty, &init) {
             (Some(ty), _) => shape_kind(&ty.shape),
@@ -120,6 +117,7 @@ impl Parser<'_> {
         match (local.kind, kind, &local.ty) {
             (Kind::OptionalToken(None), Kind::OptionalToken(Some(_)), _) => local.kind = kind,
             // `let token;` was taken for a value.
+            (Kind::Value, Kind::OptionalToken(_), None) => local.kind = kind,
             (Kind::Value, Kind::Token(group), None) => {
                 local.kind = kind;
                 local.ty = Some(ValueType { shape: TypeShape::Token(group), tokens: Default::default() });

@@ -1,7 +1,8 @@
 //! syn's types to the model's. A path that is no type of the language is taken for an alias or a generic parameter:
 //! rustc says what it is, or that it is none.
 
-use quote::ToTokens;
+use proc_macro2::Ident;
+use quote::{ToTokens, quote_spanned};
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
 use super::Parser;
@@ -22,7 +23,21 @@ impl Parser<'_> {
     /// The type of a value: scalars, arrays, aliases, tokens.
     pub(super) fn value_type(&mut self, ty: &Type) -> Option<ValueType> {
         let shape = self.shape(ty)?;
-        Some(ValueType { shape, tokens: ty.to_token_stream() })
+        let at = SpanRange::of(ty).lo;
+        // By full path: another type under a group's name is rustc's to refuse.
+        let token = |group: &Group| {
+            let group = Ident::new(group.rust_name(), at);
+            quote_spanned!(at=> ::phalanx::ArrivalToken<::phalanx::#group>)
+        };
+        let tokens = match &shape {
+            TypeShape::Token(group) => token(group),
+            TypeShape::OptionalToken(group) => {
+                let token = token(group);
+                quote_spanned!(at=> ::core::option::Option<#token>)
+            }
+            TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) => ty.to_token_stream(),
+        };
+        Some(ValueType { shape, tokens })
     }
 
     fn shape(&mut self, ty: &Type) -> Option<TypeShape> {

@@ -1,9 +1,22 @@
 //! The crate's tests: what the attributes make of source text, without rustc. Not here: whether the generated Rust and
 //! CUDA C++ compile and do what they should, which `ui-tests` asks rustc, the simulator and NVRTC.
 
+mod corpus;
+mod diagnostics;
+mod engine;
 mod generated_tokens;
+mod graph;
+mod no_panic;
 mod random;
 mod text;
+
+/// `check` keeps its graph and its engine to itself: these tests read the same files once more.
+#[path = "../check"]
+mod check {
+    pub(super) mod build;
+    pub(super) mod cfg;
+    pub(super) mod engine;
+}
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;
@@ -17,15 +30,21 @@ fn expand(source: &str) -> TokenStream {
     let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) = (trees.next(), trees.next()) else {
         panic!("the source starts with its attribute");
     };
-    let mut attribute = attribute.stream().into_iter();
+    expand_item(&attribute.stream(), trees.collect())
+}
+
+/// `attribute` is what stands in its brackets.
+#[track_caller]
+fn expand_item(attribute: &TokenStream, item: TokenStream) -> TokenStream {
+    let mut attribute = attribute.clone().into_iter();
     let name = attribute.next().map(|name| name.to_string());
     let options = match attribute.next() {
         Some(TokenTree::Group(options)) => options.stream(),
         _ => TokenStream::new(),
     };
     match name.as_deref() {
-        Some("cluster_kernel") => expand::kernel(options, trees.collect()),
-        Some("device") => expand::device(options, trees.collect()),
+        Some("cluster_kernel") => expand::kernel(options, item),
+        Some("device") => expand::device(options, item),
         other => panic!("no attribute of this crate: {other:?}"),
     }
 }

@@ -7,14 +7,15 @@ use std::sync::OnceLock;
 use super::template::Definition;
 use crate::cuda::HEADERS;
 
-/// Words that C++ keeps for itself and Rust does not.
+/// Words that C++ keeps for itself: Rust has them as raw identifiers at least.
 const WORDS: &str = " \
-    alignas alignof and and_eq asm auto bitand bitor bool case catch char char16_t char32_t char8_t class compl \
+    alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class compl \
     concept const_cast consteval constexpr constinit co_await co_return co_yield decltype default delete double \
     dynamic_cast explicit export float friend goto inline int long mutable namespace new noexcept not not_eq \
     nullptr operator or or_eq private protected public register reinterpret_cast requires short signed sizeof \
     static_assert static_cast switch template this thread_local throw typedef typeid typename union unsigned \
-    using void volatile wchar_t xor xor_eq \
+    using void volatile wchar_t xor xor_eq const continue do else enum extern false for if return static struct true \
+    try virtual while \
     ";
 
 /// What NVRTC declares without any header, most of it under C linkage as kernels are; the functions also with an `f`

@@ -245,6 +245,12 @@ pub fn plain<T: Plain>(value: T) -> T {
     value
 }
 
+/// Passes a value of the language through, to where `()` is none.
+#[inline(always)]
+pub fn value<T: DeviceType>(value: T) -> T {
+    value
+}
+
 /// Refuses, at compile time, a call of a function that executes a collective of a group with a pending arrival.
 pub const fn no_collective(collectives: u8, pending: u8) {
     assert!(

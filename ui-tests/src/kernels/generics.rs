@@ -350,6 +350,32 @@ fn locals_of_macros(device: &Device) -> Outcome {
     same(&got, &[1, 2, 20], |i| format!("out[{i}]"))
 }
 
+/// Two labels of one name, of which one comes from the caller of the macro.
+macro_rules! labels {
+    ($label:lifetime, $body:expr) => {
+        #[cluster_kernel(block = 1)]
+        fn two_labels(out: &mut [i32]) {
+            $label: loop {
+                'inner: loop {
+                    if out[0] == 0 {
+                        $body;
+                    }
+                    break 'inner;
+                }
+                out[1] = 5;
+                break;
+            }
+        }
+    };
+}
+
+labels!('inner, break 'inner);
+
+fn labels_of_macros(device: &Device) -> Outcome {
+    let got = read!(device, 2, |out| two_labels(out).grid(1));
+    same(&got, &[0, 0], |i| format!("out[{i}]"))
+}
+
 /// `get_unchecked` reads and writes without a check; the simulator checks all the same.
 #[cluster_kernel(block = 64)]
 fn unchecked(input: &[u16], out: &mut [u16]) {
@@ -380,7 +406,7 @@ pub(super) fn modules() -> Vec<Module> {
     let mut all = kernel_list![
         scale<u8>, scale<i16>, scale<i32>, scale<u64>, scale<u128>, scale<usize>, scale<f32>, scale<f64>, reverse<i32, 8, 3>,
         reverse<i32, 32, 3>, reverse<i32, 8, 0>, reverse<u8, 16, 1>, reverse<f64, 4, 2>, bits<u8, 3>, bits<i64, 17>, paths,
-        many_parameters, many_slots, two_contexts, unchecked,
+        many_parameters, many_slots, two_contexts, two_labels, unchecked,
     ];
     all.extend(kernels());
     vec![Module {
@@ -394,6 +420,7 @@ pub(super) fn modules() -> Vec<Module> {
             parameters,
             slots,
             locals_of_macros,
+            labels_of_macros,
             unchecked_access,
         ],
         kernels: all,

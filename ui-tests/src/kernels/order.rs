@@ -37,6 +37,28 @@ twins! {
             a * 100 + b
         }
         fn nothing(_x: i32) {}
+        fn read_then_changed(r: &mut i32) -> i32 {
+            let sum = *r + { *r += 1; *r };
+            let both = max(*r, next(r));
+            let less = if *r < next(r) { 1 } else { 2 };
+            let three = [*r, next(r), *r];
+            let mut count = 0;
+            let end = *r + 3;
+            for i in *r..({ *r += 3; end }) {
+                count += i % 7;
+            }
+            let mut grid = [[0; 2]; 2];
+            *r %= 2;
+            grid[*r as usize][{ *r = 1 - *r; *r as usize }] = 4;
+            sum + both * 3 + less * 5 + three[0] % 100 + three[1] % 100 * 7 + three[2] % 100 * 11 + count * 13 + grid[0][1] * 17 + grid[1][0] * 19
+        }
+    }
+
+    fn behind_references(x: i32, y: i32) -> i32 {
+        let mut a = x % 1000;
+        let b = read_then_changed(&mut a);
+        let mut c = y % 1000;
+        b % 100_000 + read_then_changed(&mut c) % 100_000 + a + c
     }
 
     fn operands_left_to_right(x: i32, y: i32) -> i32 {

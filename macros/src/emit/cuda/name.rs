@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use crate::model::{Function, LocalId};
 
-/// Words of C++20 and CUDA that a Rust identifier can be, and names that generated text uses unqualified.
-const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool case catch char char8_t char16_t char32_t \
-    class co_await co_return co_yield compl concept consteval constexpr constinit const_cast decltype default delete do double \
-    dynamic_cast explicit export float friend goto inline int long mutable namespace new noexcept not not_eq nullptr operator or \
-    or_eq private protected public register reinterpret_cast requires short signed sizeof static_assert static_cast switch \
-    template this thread_local throw try typedef typeid typename union unsigned using virtual void volatile wchar_t xor xor_eq \
+/// Words of C++20 and CUDA that a Rust identifier can be, raw or not, and names that generated text uses unqualified.
+const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t \
+    class co_await co_return co_yield compl concept const consteval constexpr constinit const_cast continue decltype default delete do double \
+    dynamic_cast else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or \
+    or_eq private protected public register reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch \
+    template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq \
     main NULL assert va_arg va_copy va_end va_list va_start \
     threadIdx blockIdx blockDim gridDim warpSize dim3 \
     phalanx phalanx_sink phalanx_dynamic_shared integer as local_array slice slice_mut shared_array dynamic_shared dynamic_shared_array remote_array remote_slice \

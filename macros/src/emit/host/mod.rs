@@ -26,13 +26,12 @@ pub(crate) fn body_label() -> syn::Lifetime {
 
 /// The body's statements and value. `pending` holds, for calls made while arrivals are pending, the groups they are
 /// of.
-pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>) -> TokenStream {
+pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, bindings: &TokenStream) -> TokenStream {
     let host = Host { function, pending };
-    let body = match function.ret {
-        Some(_) => host.block(&function.body),
-        None => host.discarded_block(&function.body),
-    };
+    let inside = host.inside(&function.body, function.ret.is_none());
     let label = body_label();
+    // In the block of the body's own items: a constant that hides a parameter is an error, as for any local.
+    let body = braces(function.body.span, quote!(#bindings #inside));
     quote!(#label: #body)
 }
 
@@ -101,16 +100,18 @@ impl Host<'_> {
     }
 
     fn block(&self, block: &Block) -> TokenStream {
-        let statements = block.statements.iter().map(|statement| self.statement(statement));
-        let tail = block.tail.as_ref().map(|tail| self.expr(tail));
-        braces(block.span, quote!(#(#statements)* #tail))
+        braces(block.span, self.inside(block, false))
     }
 
     /// A block whose value, if it has one, is `()` or not used.
     fn discarded_block(&self, block: &Block) -> TokenStream {
+        braces(block.span, self.inside(block, true))
+    }
+
+    fn inside(&self, block: &Block, discarded: bool) -> TokenStream {
         let statements = block.statements.iter().map(|statement| self.statement(statement));
-        let tail = block.tail.as_ref().map(|tail| self.discarded(tail));
-        braces(block.span, quote!(#(#statements)* #tail))
+        let tail = block.tail.as_ref().map(|tail| if discarded { self.discarded(tail) } else { self.expr(tail) });
+        quote!(#(#statements)* #tail)
     }
 
     fn statement(&self, statement: &Stmt) -> TokenStream {
@@ -137,6 +138,11 @@ impl Host<'_> {
         let ty = ty.filter(|ty| !ty.is_empty()).map(|ty| quote_spanned!(lo=> : #ty));
         let init = init.map(|init| {
             let value = self.expr(init);
+            let value = match init {
+                // A function that returns nothing gives no variable.
+                Expr { kind: ExprKind::Call { .. }, gives: Kind::Value, span } => private(*span, "value", value),
+                _ => value,
+            };
             quote_spanned!(lo=> = #value)
         });
         // A slot that a token's local does not fill.

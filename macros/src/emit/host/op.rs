@@ -93,7 +93,7 @@ impl Host<'_> {
             quote_spanned!(lo=> const _: () = ::phalanx::__private::no_collective(<#path as ::phalanx::__private::Function>::COLLECTIVES, #groups);)
         });
         let value = match expr.gives {
-            Kind::Token(_) | Kind::OptionalToken(_) => value,
+            Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
             // Holds rustc to the macro's view that this is no token.
             _ => private(expr.span, "plain", value),
         };

@@ -36,6 +36,7 @@ fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
         return match slots.first() {
             Some(SlotUse::Callee) => quote!(::phalanx::__private::Callee::new()),
             Some(SlotUse::Type) | None => quote!(::phalanx::__private::Tag::new()),
+            Some(SlotUse::Unused) => quote!(::phalanx::__private::Tag::<::phalanx::__private::Unused>::new()),
         };
     }
     let parts = slots.chunks(WIDTH.pow(depth - 1)).map(|chunk| nest(chunk, depth - 1));

@@ -1,8 +1,8 @@
-//! An independent verdict on `token_never_waited`, `arrive_while_pending` and `collective_while_pending`: kernels are
-//! written at random, an interpreter of the generator's own tree follows every path, and what it finds is compared with
-//! what the attribute reports, fault by fault with its line. Not compared: columns, notes and help.
+//! An independent verdict on `token_never_waited`, `arrive_while_pending` and `collective_while_pending`: an interpreter of
+//! the generator's own tree follows every path of a kernel, and what it finds is compared with what the attribute
+//! reports, fault by fault and line by line. Kernels are written at random (`generate`) and by enumeration
+//! (`systematic`). Not compared: columns, notes and help.
 
-mod flow;
 mod generate;
 mod interpret;
 mod print;
@@ -12,141 +12,116 @@ mod tree;
 
 use std::collections::BTreeSet;
 
-use interpret::{Options, Verdict, interpret};
+use interpret::{Options, Rule, Verdict, interpret};
 use tree::Kernel;
 
-const KERNELS: u64 = 3_000;
+use super::{expand, faults};
 
-/// A rule and a line.
+const KERNELS: u64 = 4_000;
+
+/// Rules and lines.
 type Faults = BTreeSet<(String, usize)>;
 
-/// What is wrong with a kernel, by the interpreter and by the attribute.
+/// What is wrong with a kernel.
 struct Comparison {
     source: String,
-    /// Faults on some path.
+    /// By the interpreter.
     real: Faults,
-    /// Faults if no test of an `Option` told anything about other variables.
+    /// The same if a test of an `Option` told nothing about other variables.
     most: Faults,
+    /// By the attribute.
     reported: Faults,
 }
 
-/// `None` where rustc's move checker refuses the kernel.
-fn compare(kernel: &Kernel) -> Option<Comparison> {
-    let most = interpret(kernel, Options::Opaque);
-    if most.misuse {
-        return None;
-    }
-    let real = interpret(kernel, Options::Known);
-    let source = print::print(kernel);
-    let lines = |verdict: Verdict| {
-        let faults = verdict.faults.into_iter();
-        faults.map(|(rule, site)| (rule.name().to_string(), source.lines[&site.id])).collect::<Faults>()
-    };
-    let (real, most) = (lines(real), lines(most));
-    let reported =
-        super::faults(&super::expand(&source.text)).into_iter().map(|fault| (fault.rule().to_string(), fault.line));
-    let reported = reported.collect();
-    Some(Comparison { source: source.text, real, most, reported })
-}
-
 impl Comparison {
-    /// Every real fault is reported, and nothing else, except that a check which keeps no memory of paths may take two
-    /// `Option`s for independent.
+    /// `None` where rustc's move checker refuses the kernel: the checks rely on it.
+    fn of(kernel: &Kernel) -> Option<Comparison> {
+        let most = interpret(kernel, Options::Opaque);
+        if most.misuse {
+            return None;
+        }
+        let source = print::print(kernel);
+        let lines = |verdict: Verdict| {
+            let faults = verdict.faults.into_iter();
+            faults.map(|(rule, site)| (rule.name().to_string(), source.lines[&site.id])).collect::<Faults>()
+        };
+        let (real, most) = (lines(interpret(kernel, Options::Known)), lines(most));
+        let reported = faults(&expand(&source.text));
+        let reported = reported.iter().map(|fault| (fault.rule().to_string(), fault.line)).collect();
+        Some(Comparison { source: source.text, real, most, reported })
+    }
+
+    /// Every real fault is reported, and nothing else; but a check that keeps no memory of paths may take two variables
+    /// for independent where one is tested.
     fn agrees(&self) -> bool {
         self.real.is_subset(&self.reported) && self.reported.is_subset(&self.most)
     }
 
-    fn is_foreign(&self) -> bool {
-        self.reported.iter().any(|(rule, _)| {
-            !["token_never_waited", "arrive_while_pending", "collective_while_pending"].contains(&&**rule)
-        })
-    }
-
-    /// Nothing was left open.
+    /// Whether `agrees` leaves nothing open.
     fn is_exact(&self) -> bool {
         self.real == self.most
     }
+
+    fn breaks(&self, rule: &Rule) -> bool {
+        self.real.iter().any(|(broken, _)| broken == rule.name())
+    }
 }
 
+/// Fails with the least kernel on which the two differ in the same way: by the three rules, or by another.
 #[track_caller]
-fn check(kernel: Kernel) -> Option<Comparison> {
-    let comparison = compare(&kernel)?;
-    if !comparison.agrees() {
-        let fails = |kernel: &Kernel| {
-            compare(kernel).is_some_and(|comparison| !comparison.agrees() && !comparison.is_foreign())
-        };
-        let Comparison { source, real, most, reported } = compare(&shrink::shrink(kernel, fails))?;
-        panic!("{source}\non some path: {real:?}\nat most: {most:?}\nreported: {reported:?}");
+fn check(kernel: &Kernel) -> Option<Comparison> {
+    let comparison = Comparison::of(kernel)?;
+    if comparison.agrees() {
+        return Some(comparison);
     }
-    Some(comparison)
+    let others = |comparison: &Comparison| {
+        comparison.reported.iter().any(|(rule, _)| Rule::ALL.iter().all(|known| known.name() != rule))
+    };
+    let fails = |smaller: &Kernel| {
+        Comparison::of(smaller).is_some_and(|smaller| !smaller.agrees() && others(&smaller) == others(&comparison))
+    };
+    let least = Comparison::of(&shrink::shrink(kernel.clone(), fails))?;
+    let Comparison { source, real, most, reported } = least;
+    panic!("{source}on some path: {real:?}\nat most: {most:?}\nreported: {reported:?}");
 }
 
 #[test]
-fn the_checks_agree_with_the_interpreter() {
-    let compared: Vec<Comparison> =
-        (0..KERNELS).filter_map(|seed| check(generate::kernel(seed, std::env::var("GAPS").is_ok()))).collect();
-    let count = |what: &dyn Fn(&Comparison) -> bool| compared.iter().filter(|kernel| what(kernel)).count();
-    let (exact, right) = (count(&Comparison::is_exact), count(&|kernel| kernel.real.is_empty()));
-    eprintln!("{} kernels, {exact} exact, {right} without fault", compared.len());
-    for rule in ["token_never_waited", "arrive_while_pending", "collective_while_pending"] {
-        let with = count(&|kernel| kernel.real.iter().any(|(found, _)| found == rule));
-        eprintln!("{rule}: {with}");
+fn random_kernels() {
+    let kernels: Vec<Comparison> = (0..KERNELS).filter_map(|seed| check(&generate::kernel(seed, false))).collect();
+    // The generator is worth something: few kernels that rustc refuses, right ones and wrong ones, little left open.
+    let share =
+        |what: &dyn Fn(&Comparison) -> bool| 100 * kernels.iter().filter(|kernel| what(kernel)).count() / kernels.len();
+    assert!(kernels.len() as u64 > KERNELS / 10 * 8, "{} kernels", kernels.len());
+    assert!((25..75).contains(&share(&|kernel| kernel.real.is_empty())));
+    assert!(share(&Comparison::is_exact) > 95);
+    for rule in Rule::ALL {
+        assert!(share(&|kernel| kernel.breaks(&rule)) > 10, "{}", rule.name());
     }
 }
 
 #[test]
-fn explore() {
-    let Ok(n) = std::env::var("EXPLORE") else { return };
-    let mut seen = std::collections::BTreeMap::<String, (usize, String)>::new();
-    let (mut kernels, mut exact, mut right, mut misuse) = (0, 0, 0, 0);
-    let mut rules = std::collections::BTreeMap::<String, usize>::new();
-    let start = std::time::Instant::now();
-    for seed in 0..n.parse::<u64>().unwrap() {
-        let kernel = generate::kernel(seed, std::env::var("GAPS").is_ok());
-        let Some(c) = compare(&kernel) else {
-            misuse += 1;
-            continue;
-        };
-        kernels += 1;
-        exact += usize::from(c.is_exact());
-        right += usize::from(c.real.is_empty());
-        for r in c.real.iter().map(|r| r.0.clone()).collect::<BTreeSet<_>>() {
-            *rules.entry(r).or_default() += 1;
-        }
-        if !c.agrees() {
-            let fails = |kernel: &Kernel| {
-                compare(kernel).is_some_and(|comparison| !comparison.agrees() && !comparison.is_foreign())
-            };
-            let small = shrink::shrink(kernel, fails);
-            let c = compare(&small).unwrap();
-            let key: String = c
-                .source
-                .chars()
-                .filter(|c| !c.is_ascii_digit())
-                .collect::<String>()
-                .replace("block", "cluster")
-                .replace("ThreadBlock", "Cluster");
-            let text =
-                format!("seed {seed}\n{}real {:?}\nmost {:?}\nreported {:?}\n", c.source, c.real, c.most, c.reported);
-            seen.entry(key).or_insert((0, text)).0 += 1;
-        }
+#[ignore = "tokens in the middle of an expression are not dropped: `p.take().is_some()`, `f(arrive, return)`, `let _ = Some(t)`"]
+fn random_kernels_with_gaps() {
+    for seed in 0..KERNELS {
+        check(&generate::kernel(seed, true));
     }
-    let mut all: Vec<_> = seen.into_values().collect();
-    all.sort_by_key(|x| std::cmp::Reverse(x.0));
-    for (count, text) in all.iter().take(40) {
-        println!("=== {count} times\n{text}");
-    }
-    println!(
-        "{kernels} kernels {misuse} misuse {exact} exact {right} right {rules:?} {:?} distinct {}",
-        start.elapsed(),
-        all.len()
-    );
 }
 
 #[test]
-fn every_attacker_and_detector() {
-    let start = std::time::Instant::now();
-    let kernels: Vec<Comparison> = systematic::kernels().filter_map(check).collect();
-    let right = kernels.iter().filter(|kernel| kernel.real.is_empty()).count();
-    eprintln!("{} of {} {right} right {:?}", kernels.len(), systematic::kernels().count(), start.elapsed());
+fn every_attacker_with_every_detector() {
+    let kernels: Vec<Comparison> = systematic::kernels().filter_map(|kernel| check(&kernel)).collect();
+    // Without `Option`s nothing is left open.
+    assert!(kernels.iter().all(Comparison::is_exact));
+    assert!(kernels.len() > 10_000, "{} kernels", kernels.len());
+    assert!(kernels.iter().filter(|kernel| kernel.real.is_empty()).count() > 1_000);
+}
+
+/// For long runs: `KERNELS=1000000 cargo test -p phalanx-macros -- --ignored more_random_kernels`.
+#[test]
+#[ignore = "as long as one likes"]
+fn more_random_kernels() {
+    let kernels = std::env::var("KERNELS").ok().and_then(|kernels| kernels.parse().ok()).unwrap_or(10 * KERNELS);
+    for seed in KERNELS..kernels {
+        check(&generate::kernel(seed, false));
+    }
 }

@@ -102,6 +102,10 @@ impl Lower<'_> {
         }
         if matches!(init.gives, Kind::Unit | Kind::Never) {
             self.into(init, &Dest::Discard);
+            // Code that is never reached may name it.
+            if let (Kind::Never, Some(ty)) = (init.gives, written) {
+                self.out.push(CuStmt::Declare { ty, name, init: None });
+            }
             return;
         }
         // A value that takes statements is assigned by them; its type must be known before.
@@ -216,7 +220,9 @@ impl Lower<'_> {
         let [Piece::Text(text)] = &pieces[..] else { return true };
         let assigned = |local: usize| {
             let id = LocalId(local);
-            self.function.local(id).mutable && self.names.local(id) == text
+            let info = self.function.local(id);
+            // Behind a reference is a variable of the caller's.
+            (info.mutable || matches!(info.kind, Kind::Reference { .. })) && self.names.local(id) == text
         };
         !(0..self.function.locals.len()).any(assigned)
     }

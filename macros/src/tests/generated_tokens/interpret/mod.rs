@@ -2,10 +2,13 @@
 //! paths are followed and equal ones once; loops go round until no new state appears. A token is pending exactly while
 //! something holds it. Shares nothing with the checks but the rules' names.
 
+mod flow;
+mod value;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::{Flow, Place, State, States};
-use super::tree::{Arm, Block, Jump, Kernel, Label, Site, Stmt, Test, Value, Var};
+use super::tree::{Block, Jump, Kernel, Label, Site, Stmt, Value, Var};
+use flow::{Flow, Place, State, States};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rule {
@@ -15,6 +18,8 @@ pub(super) enum Rule {
 }
 
 impl Rule {
+    pub(super) const ALL: [Rule; 3] = [Rule::TokenNeverWaited, Rule::ArriveWhilePending, Rule::CollectiveWhilePending];
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Rule::TokenNeverWaited => "token_never_waited",
@@ -132,73 +137,6 @@ impl Interpreter {
         flow
     }
 
-    fn arm(&mut self, arm: &Arm, states: States) -> Flow {
-        self.body(Vec::new(), &arm.body, arm.value.as_ref(), states)
-    }
-
-    /// Evaluates into `State::value`.
-    fn value(&mut self, value: &Value, states: States) -> Flow {
-        let mut flow = Flow::to(states);
-        match value {
-            Value::Arrive(site) => flow.each(|state| {
-                let pending: Vec<Site> = state.places.values().flatten().copied().collect();
-                if pending.iter().any(|pending| pending.group == site.group) {
-                    self.fault(Rule::ArriveWhilePending, *site);
-                } else {
-                    self.collective(*site, pending);
-                }
-                state.value = Some(*site);
-            }),
-            // What a device function does to the barrier is checked where it is defined, and against its callers by
-            // rustc.
-            Value::Start(site) => flow.each(|state| state.value = Some(*site)),
-            Value::Pass(site, var) => flow.each(|state| {
-                self.take(state, *var);
-                state.value = Some(*site);
-            }),
-            Value::Move(var) => flow.each(|state| state.value = self.take(state, *var)),
-            Value::Take(var) => flow.each(|state| {
-                state.value = self.take(state, *var);
-                state.hold(Place::Var(*var), None);
-            }),
-            Value::None => flow.each(|state| state.value = None),
-            Value::Some(inner) => flow.then(|states| self.value(inner, states)),
-            Value::Block(arm) => flow.then(|states| self.arm(arm, states)),
-            Value::If(then, otherwise) => flow.then(|states| {
-                let mut flow = self.arm(then, states.clone());
-                flow.merge(self.arm(otherwise, states));
-                flow
-            }),
-            Value::Loop(label, body) => flow.then(|states| self.plain_loop(*label, body, states)),
-            Value::Labelled(label, arm) => {
-                flow.then(|states| self.arm(arm, states));
-                let left = flow.catch(Jump::Break(*label));
-                flow.next.extend(left);
-            }
-        }
-        flow
-    }
-
-    /// The value, handed to `f` with the state that it leaves behind.
-    fn value_then(
-        &mut self,
-        value: &Value,
-        states: States,
-        mut f: impl FnMut(&mut Self, &mut State, Option<Site>),
-    ) -> Flow {
-        let mut flow = self.value(value, states);
-        let next = std::mem::take(&mut flow.next);
-        flow.next = next
-            .into_iter()
-            .map(|mut state| {
-                let value = state.value.take();
-                f(self, &mut state, value);
-                state
-            })
-            .collect();
-        flow
-    }
-
     fn statement(&mut self, stmt: &Stmt, states: States) -> Flow {
         match stmt {
             Stmt::Let(var, value) => {
@@ -305,69 +243,5 @@ impl Interpreter {
             entering.extend(std::mem::take(&mut flow.next));
             out.merge_jumps(flow.jumps);
         }
-    }
-
-    /// The states in which a test holds and in which it does not, what leaves from inside of it, and what it binds.
-    fn test(&mut self, test: &Test, states: States) -> (States, States, BTreeMap<Jump, States>, Vec<Place>) {
-        let (value, wants_some) = match test {
-            Test::Opaque => return (states.clone(), states, BTreeMap::new(), Vec::new()),
-            Test::Some(value, _) | Test::IsSome(value) => (value, true),
-            Test::None(value) | Test::IsNone(value) => (value, false),
-        };
-        let (mut some, mut none) = (States::new(), States::new());
-        let mut bound = Vec::new();
-        let jumps = match value {
-            // A variable is looked at where it is; only a name moves its token out.
-            Value::Move(var) => {
-                let place = self.named(*var);
-                let name = match test {
-                    Test::Some(_, Some(name)) => Some(Place::Var(*name)),
-                    _ => None,
-                };
-                for mut state in states {
-                    let held = self.take(&mut state, *var);
-                    if self.may_be(held, true) {
-                        let mut state = state.clone();
-                        state.hold(name.unwrap_or(place), held);
-                        some.insert(state);
-                    }
-                    if self.may_be(held, false) {
-                        state.hold(place, None);
-                        none.insert(state);
-                    }
-                }
-                bound.extend(name);
-                BTreeMap::new()
-            }
-            value => {
-                let flow = self.value(value, states);
-                let place = match test {
-                    Test::Some(_, Some(name)) => Some(Place::Var(*name)),
-                    // Not moved out of the value, which lives as long as the arm.
-                    Test::Some(_, None) => Some(self.temporary()),
-                    Test::Opaque | Test::None(_) | Test::IsSome(_) | Test::IsNone(_) => None,
-                };
-                for mut state in flow.next {
-                    let held = state.value.take();
-                    if self.may_be(held, false) {
-                        none.insert(state.clone());
-                    }
-                    if self.may_be(held, true) {
-                        match place {
-                            Some(place) => state.hold(place, held),
-                            None => self.lose(held),
-                        }
-                        some.insert(state);
-                    }
-                }
-                bound.extend(place);
-                flow.jumps
-            }
-        };
-        if wants_some { (some, none, jumps, bound) } else { (none, some, jumps, bound) }
-    }
-
-    fn may_be(&self, held: Option<Site>, some: bool) -> bool {
-        self.options == Options::Opaque || held.is_some() == some
     }
 }

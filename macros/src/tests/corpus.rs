@@ -1,0 +1,58 @@
+//! The functions of `ui-tests`, for tests that need many. They are read as tokens, so that a new one is used at once, and
+//! one that syn cannot read too; what rustc says about them is compared there.
+
+use std::fs;
+use std::path::Path;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// What an attribute is given.
+#[derive(Debug, Clone)]
+pub(super) struct Annotated {
+    /// What stands in its brackets.
+    pub(super) attribute: TokenStream,
+    /// What follows it.
+    pub(super) item: TokenStream,
+}
+
+/// All that is annotated with an attribute of this crate in the files of a folder, in order.
+pub(super) fn annotated(folder: &str) -> Vec<Annotated> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui-tests").join(folder);
+    let entries = fs::read_dir(folder).expect("the tests lie beside the crate");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        let text = fs::read_to_string(path).expect("text");
+        let mut trees = text.parse::<TokenStream>().expect("rustc reads it as tokens").into_iter();
+        while let Some(tree) = trees.next() {
+            if let Some(attribute) = own_attribute(&tree) {
+                found.push(Annotated { attribute, item: item(&mut trees) });
+            }
+        }
+    }
+    found
+}
+
+/// `[cluster_kernel(...)]` or `[device]`
+fn own_attribute(tree: &TokenTree) -> Option<TokenStream> {
+    let TokenTree::Group(group) = tree else { return None };
+    let name = group.stream().into_iter().next()?.to_string();
+    let is_own = group.delimiter() == Delimiter::Bracket && matches!(name.as_str(), "cluster_kernel" | "device");
+    is_own.then(|| group.stream())
+}
+
+/// Up to its braces, or to a semicolon.
+fn item(trees: &mut impl Iterator<Item = TokenTree>) -> TokenStream {
+    let mut item = Vec::new();
+    for tree in trees {
+        item.push(tree);
+        match item.last() {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => break,
+            Some(TokenTree::Punct(punct)) if punct.as_char() == ';' => break,
+            _ => {}
+        }
+    }
+    item.into_iter().collect()
+}

@@ -1,0 +1,238 @@
+//! Messages as a whole: all faults at once, in order, none twice; the form of each sentence; what is left of a function
+//! that has faults. Their wording is compared, with rustc's underlines, in `ui-tests/reject`.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::TokenStream;
+use syn::{File, Item, ItemFn};
+
+use super::corpus::{Annotated, annotated};
+use super::{Fault, expand, expand_item, faults};
+
+fn expansion(function: &Annotated) -> TokenStream {
+    expand_item(&function.attribute, function.item.clone())
+}
+
+/// Every message that a function in `ui-tests` shows.
+fn messages() -> Vec<Fault> {
+    annotated("reject").iter().flat_map(|function| faults(&expansion(function))).collect()
+}
+
+/// Where the faults are, and the rules that they break, in the order of the output.
+#[track_caller]
+fn check(source: &str, expected: &[(usize, usize, &str)]) {
+    let faults = faults(&expand(source));
+    let found: Vec<_> = faults.iter().map(|fault| (fault.line, fault.column, fault.rule())).collect();
+    assert_eq!(found, expected, "{faults:#?}");
+}
+
+#[test]
+fn all_faults_at_once() {
+    check(
+        "#[cluster_kernel(cluster = 0, speed = 9)]
+async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
+    let cluster = this_cluster();
+    let token = cluster.barrier_arrive();
+    let pair = (1, output[0]);
+    cluster.barrier_arrive();
+    output[0] = pair.0 + name + output.sum();
+    match pair { _ => {} }
+    for i in output { break 'nowhere; }
+    cluster.sync(1) + 'x';
+}",
+        &[
+            (1, 18, "launch_limit"),
+            (1, 31, "attribute_option"),
+            (2, 1, "unsupported_signature"),
+            (2, 24, "kernel_parameter"),
+            (2, 60, "unsupported_type"),
+            (2, 71, "kernel_result"),
+            (4, 17, "token_never_waited"),
+            (5, 16, "unsupported_syntax"),
+            (6, 5, "arrive_while_pending"),
+            (6, 5, "token_never_waited"),
+            (7, 40, "unknown_method"),
+            (8, 5, "unsupported_syntax"),
+            (9, 14, "unsupported_loop"),
+            (10, 5, "argument_count"),
+            (10, 23, "unsupported_literal"),
+        ],
+    );
+}
+
+/// What a fault makes unknown is not reported where it is used.
+#[test]
+fn one_fault_is_one_report() {
+    check(
+        "#[cluster_kernel]
+fn kernel(output: &mut [u32]) {
+    let x = (1, 2);
+    let y = x;
+    output[y + 1] = y.sum().atomic(0).load(Relaxed) as u32;
+    for i in 0..y { if let Some(t) = x { this_cluster().barrier_wait(t); } }
+}",
+        &[(3, 13, "unsupported_syntax")],
+    );
+    // Both iterations lose the token, and two paths do.
+    check(
+        "#[cluster_kernel]
+fn kernel(n: u32) {
+    let cluster = this_cluster();
+    for i in 0..n {
+        let token = cluster.barrier_arrive();
+        if i == 1 { continue; }
+        if i == 2 { break; }
+    }
+}",
+        &[(5, 21, "token_never_waited")],
+    );
+}
+
+#[test]
+fn faults_come_in_the_order_of_the_source() {
+    for function in annotated("reject") {
+        let places: Vec<_> =
+            faults(&expansion(&function)).into_iter().map(|fault| (fault.line, fault.column, fault.text)).collect();
+        assert!(places.is_sorted_by_key(|(line, column, _)| (*line, *column)), "{places:#?}");
+        let different: BTreeSet<_> = places.iter().collect();
+        assert_eq!(different.len(), places.len(), "a fault is shown twice: {places:#?}");
+    }
+}
+
+#[test]
+fn accepted_functions_have_no_fault() {
+    let accepted = annotated("accept");
+    assert!(!accepted.is_empty());
+    for function in accepted {
+        let faults = faults(&expansion(&function));
+        assert!(faults.is_empty(), "{}: {faults:#?}", function.item);
+    }
+}
+
+#[test]
+fn every_rule_is_seen() {
+    let catalogue = include_str!("../messages.rs");
+    let names =
+        catalogue.split("Diag::new(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+    let seen = messages();
+    let seen: BTreeSet<&str> = seen.iter().map(Fault::rule).collect();
+    assert_eq!(names.collect::<BTreeSet<_>>(), seen);
+}
+
+/// `sentence [rule]`, then notes and help on lines of their own.
+#[test]
+fn the_form_of_a_message() {
+    for Fault { text, .. } in messages() {
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        let (sentence, rule) = first.rsplit_once(" [").unwrap_or_else(|| panic!("no rule: {text}"));
+        let name = rule.strip_suffix(']').unwrap_or_else(|| panic!("no rule at the first line's end: {text}"));
+        assert!(!name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{text}");
+        let further = rest.lines().map(|line| {
+            let (kind, sentence) = line.split_once(": ").unwrap_or_else(|| panic!("neither note nor help: {text}"));
+            assert!(matches!(kind, "note" | "help"), "neither note nor help: {text}");
+            sentence
+        });
+        for sentence in std::iter::once(sentence).chain(further) {
+            let starts = sentence.starts_with(|first: char| first.is_lowercase() || first == '`');
+            assert!(starts && !sentence.ends_with(['.', '!', ' ']), "{sentence:?}");
+            assert_eq!(sentence.matches('`').count() % 2, 0, "an open backtick: {sentence}");
+        }
+    }
+}
+
+#[test]
+fn messages_name_nothing_internal() {
+    const INTERNAL: [&str; 13] = [
+        "Diag",
+        "Expr",
+        "ExprKind",
+        "Kind",
+        "LocalId",
+        "Op",
+        "Place",
+        "SiteId",
+        "SlotId",
+        "Span",
+        "StmtKind",
+        "TokenStream",
+        "syn",
+    ];
+    for fault in messages() {
+        let words = fault.text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let internal: Vec<&str> = words.filter(|word| INTERNAL.contains(word)).collect();
+        assert!(internal.is_empty(), "{internal:?} in {}", fault.text);
+        // The prefix is the user's business only where it is refused.
+        assert!(!fault.text.contains("__phalanx") || fault.rule() == "reserved_name", "{}", fault.text);
+    }
+}
+
+/// The function of this name among the items behind the errors.
+fn remaining(expansion: TokenStream, name: &str) -> Option<ItemFn> {
+    let file: File = syn::parse2(expansion).expect("errors and items");
+    file.items.into_iter().find_map(|item| match item {
+        Item::Fn(function) if function.sig.ident == name => Some(function),
+        _ => None,
+    })
+}
+
+/// Call sites still resolve: rustc reports no more than the fault.
+#[test]
+fn the_signature_stays() {
+    check_signature(
+        "#[cluster_kernel]
+/// Doc.
+pub(crate) fn kernel<T: Number, const N: usize>(x: &[T], y: &mut [f32], n: u32) where T: Copy { x.y }",
+        "#[allow(unused_variables, reason = \"a stub\")]
+/// Doc.
+#[allow(clippy::too_many_arguments, reason = \"as many as the kernel has\")]
+pub(crate) fn kernel<'__phalanx, T: Number, const N: usize>(
+    x: &'__phalanx ::phalanx::Buffer<T>,
+    y: &'__phalanx mut ::phalanx::Buffer<f32>,
+    n: u32,
+) -> ::phalanx::Launch<'__phalanx>
+where
+    T: Copy,
+{
+    loop {}
+}
+",
+    );
+    check_signature(
+        "#[device] fn helper(x: f32, y: &mut u32) -> f32 { x.y }",
+        "#[allow(
+    dead_code,
+    unused_variables,
+    clippy::too_many_arguments,
+    reason = \"kernels may be its only callers\"
+)]
+fn helper<'__phalanx>(x: f32, y: &'__phalanx mut u32) -> f32 {
+    loop {}
+}
+",
+    );
+}
+
+#[track_caller]
+fn check_signature(source: &str, expected: &str) {
+    let expansion = expand(source);
+    assert_eq!(faults(&expansion).len(), 1);
+    let name = if source.contains("kernel") { "kernel" } else { "helper" };
+    let function = remaining(expansion, name).expect("the signature is there");
+    let file = File { shebang: None, frontmatter: None, attrs: Vec::new(), items: vec![Item::Fn(function)] };
+    assert_eq!(prettyplease::unparse(&file), expected);
+}
+
+#[test]
+fn every_kernel_leaves_its_signature() {
+    for kernel in annotated("reject").iter().filter(|function| function.attribute.to_string().starts_with("cluster")) {
+        // What is no function is left as it is.
+        let (Ok(function), expansion) = (syn::parse2::<ItemFn>(kernel.item.clone()), expansion(kernel)) else {
+            continue;
+        };
+        if !faults(&expansion).is_empty() {
+            let name = function.sig.ident.to_string();
+            let left = remaining(expansion, &name).unwrap_or_else(|| panic!("nothing is left of `{name}`"));
+            assert_eq!(left.vis, function.vis, "{name}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A graph as text, one line a block.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::super::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
+use crate::messages::Loss;
+use crate::model::{Function, LocalId};
+
+pub(super) fn dump(function: &Function, cfg: &Cfg) -> String {
+    let mut dump = Dump { function, cfg, numbers: BTreeMap::new(), order: Vec::new() };
+    dump.visit(cfg.entry);
+    dump.text()
+}
+
+/// The blocks that control reaches, numbered as a walk from the entry meets them. An empty block that only goes on is
+/// left out.
+struct Dump<'f> {
+    function: &'f Function,
+    cfg: &'f Cfg,
+    numbers: BTreeMap<BlockId, usize>,
+    order: Vec<BlockId>,
+}
+
+impl Dump<'_> {
+    fn visit(&mut self, block: BlockId) {
+        let block = self.skip(block);
+        if !self.numbers.contains_key(&block) {
+            self.numbers.insert(block, self.order.len());
+            self.order.push(block);
+            self.cfg.blocks[block.0].end.successors().for_each(|next| self.visit(next));
+        }
+    }
+
+    fn skip(&self, mut block: BlockId) -> BlockId {
+        // No more often than there are blocks: an empty loop goes on for ever.
+        for _ in &self.cfg.blocks {
+            match &self.cfg.blocks[block.0] {
+                BasicBlock { steps, end: End::Goto(next) } if steps.is_empty() => block = *next,
+                _ => break,
+            }
+        }
+        block
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for block in &self.order {
+            let steps = self.cfg.blocks[block.0].steps.iter().map(|step| self.step(step) + "; ");
+            let end = self.end(&self.cfg.blocks[block.0].end);
+            _ = writeln!(out, "{}: {}{end}", self.block(*block), steps.collect::<String>());
+        }
+        out
+    }
+
+    fn block(&self, block: BlockId) -> String {
+        format!("b{}", self.numbers[&self.skip(block)])
+    }
+
+    /// The name; a shadowing one with the number of its like.
+    fn local(&self, id: LocalId) -> String {
+        let name = &self.function.local(id).name;
+        let earlier = self.function.locals[..id.0].iter().filter(|local| local.name == *name).count();
+        if earlier == 0 { name.to_string() } else { format!("{name}#{}", earlier + 1) }
+    }
+
+    fn place(&self, place: Place) -> String {
+        match place {
+            Place::Local(local) => self.local(local),
+            Place::Temporary(number) => format!("_{number}"),
+        }
+    }
+
+    fn step(&self, step: &Step) -> String {
+        let place = |place: &Place| self.place(*place);
+        match &step.kind {
+            StepKind::Collective { group, name } => format!("{name} {}", group.rust_name()),
+            StepKind::Arrive { group, into } => format!("{} = arrive {}", place(into), group.rust_name()),
+            StepKind::Wait { group, from } => format!("wait {} {}", group.rust_name(), place(from)),
+            StepKind::Call { gives: Some((_, into)), .. } => format!("{} = call", place(into)),
+            StepKind::Call { gives: None, .. } => "call".into(),
+            StepKind::Move { from, into } => format!("{} = {}", place(into), place(from)),
+            StepKind::HandOver { from } => format!("hand over {}", place(from)),
+            StepKind::Clear { place: cleared } => format!("{} = none", place(cleared)),
+            StepKind::Drop { place: dropped, how } => format!("drop {} ({})", place(dropped), loss(*how)),
+        }
+    }
+
+    fn end(&self, end: &End) -> String {
+        match end {
+            End::Leave => "leave".into(),
+            End::Goto(next) => format!("goto {}", self.block(*next)),
+            End::Branch { then, otherwise } => format!("if {} else {}", self.block(*then), self.block(*otherwise)),
+            End::Option { place, some, none } => {
+                format!("some({}) {} else {}", self.place(*place), self.block(*some), self.block(*none))
+            }
+        }
+    }
+}
+
+fn loss(how: Loss) -> &'static str {
+    match how {
+        Loss::Unused => "unused",
+        Loss::Discarded => "discarded",
+        Loss::Overwritten => "overwritten",
+        Loss::EndOfScope => "end",
+        Loss::Return => "return",
+        Loss::Break => "break",
+        Loss::Continue => "continue",
+    }
+}

@@ -1,0 +1,263 @@
+//! Values of `if`, loops and blocks, and jumps: C++ has neither, so values are assigned and far jumps are `goto`s. A label
+//! stands where no jump to it passes over a declaration.
+
+use super::check;
+
+#[test]
+fn values_of_if() {
+    check("let x = if p { a } else { b };", "auto x = p ? a : b;");
+    check("let x = if p { a } else if q { b } else { c };", "auto x = p ? a : q ? b : c;");
+    // The division is not evaluated where it would fail.
+    check("let x = if b != 0 { a / b } else { c };", "auto x = b != 0 ? a / b : c;");
+    check("let x = (if p { a } else { b }) * c;", "auto x = (p ? a : b) * c;");
+    check(
+        "let x = if p { let y = h(a); y } else { b };",
+        "<slot1> x;
+         if (p) {
+             auto y = <callee0>(a);
+             x = y;
+         } else {
+             x = b;
+         }",
+    );
+    check(
+        "let x: i32 = if p { return; } else { a };",
+        "i32 x;
+         if (p) {
+             return;
+         } else {
+             x = a;
+         }",
+    );
+    check(
+        "let x; if p { x = a; } else { x = b; } let y = x;",
+        "<slot0> x;
+         if (p) {
+             x = a;
+         } else {
+             x = b;
+         }
+         auto y = x;",
+    );
+    check(
+        "if p { *r = 1; } else if k() && { *r += 1; q } { *r = 2; }",
+        "if (p) {
+             r = 1;
+         } else {
+             bool value = <callee0>();
+             if (value) {
+                 r += 1;
+                 value = q;
+             }
+             if (value) {
+                 r = 2;
+             }
+         }",
+    );
+}
+
+#[test]
+fn values_of_blocks() {
+    check(
+        "let x = { let y = a; y + b };",
+        "auto y = a;
+         auto x = y + b;",
+    );
+    check(
+        "let x = 'l: { if p { break 'l a; } b };",
+        "<slot0> x;
+         {
+             if (p) {
+                 x = a;
+                 goto l_break;
+             }
+             x = b;
+         }
+         l_break:;",
+    );
+    check(
+        "let x = 'l: { for i in 0..a { if i == b { break 'l i; } } -1 };",
+        "<slot1> x;
+         {
+             for (auto i : range(0, a)) {
+                 if (i == b) {
+                     x = i;
+                     goto l_break;
+                 }
+             }
+             x = -<slot0 1>;
+         }
+         l_break:;",
+    );
+}
+
+#[test]
+fn values_of_loops() {
+    check(
+        "let x = loop { let y = h(a); if y > b { break y; } *r = y; };",
+        "<slot1> x;
+         while (true) {
+             auto y = <callee0>(a);
+             if (y > b) {
+                 x = y;
+                 break;
+             }
+             r = y;
+         }",
+    );
+    check(
+        "let x = 'o: loop { loop { break 'o a; } };",
+        "<slot0> x;
+         while (true) {
+             while (true) {
+                 x = a;
+                 goto o_break;
+             }
+         }
+         o_break:;",
+    );
+}
+
+#[test]
+fn conditions_that_take_statements() {
+    check("while p && k() { *r = 1; }", "while (p && <callee0>()) {\nr = 1;\n}");
+    // `continue` comes back to the test.
+    check(
+        "while { *r += 1; p } { if q { continue; } *r += 2; }",
+        "while (true) {
+             r += 1;
+             if (!p) {
+                 break;
+             }
+             if (q) {
+                 continue;
+             }
+             r += 2;
+         }",
+    );
+    // Found at the loop's start in each round.
+    check(
+        "while let Err(x) = m.atomic(a).compare_exchange(a, b, Relaxed, Relaxed) { *r = x; }",
+        "while (true) {
+             auto value = m.atomic(a).compare_exchange(a, b, relaxed, relaxed);
+             if (!value.is_err()) {
+                 break;
+             }
+             auto x = value.value;
+             r = x;
+         }",
+    );
+}
+
+#[test]
+fn ranges() {
+    check("for i in 0..a { m[i] = i; }", "for (auto i : range(0, a)) {\nm[i] = i;\n}");
+    check("for i in (0..=a).step_by(2) {}", "for (auto i : range_inclusive(0, a).step_by(2)) {\n}");
+    check("for i in (a..b).rev().step_by(3) {}", "for (auto i : range(a, b).rev().step_by(3)) {\n}");
+    check("for _ in 0..a {}", "for ([[maybe_unused]] auto i : range(0, a)) {\n}");
+    check("for mut i in 0..a { i += 1; }", "for (auto i : range(0, a)) {\ni += 1;\n}");
+}
+
+#[test]
+fn jumps_to_the_innermost_loop() {
+    check(
+        "'l: loop { if p { break 'l; } if q { continue 'l; } }",
+        "while (true) {
+             if (p) {
+                 break;
+             }
+             if (q) {
+                 continue;
+             }
+         }",
+    );
+    // A labelled block is no loop in C++.
+    check(
+        "loop { 'k: { if p { break 'k; } if q { break; } } *r = 1; }",
+        "while (true) {
+             {
+                 if (p) {
+                     goto k_break;
+                 }
+                 if (q) {
+                     break;
+                 }
+             }
+             k_break:;
+             r = 1;
+         }",
+    );
+}
+
+#[test]
+fn jumps_to_outer_loops() {
+    // The body is in braces of its own: `y` is not in scope at the label.
+    check(
+        "'o: for i in 0..a { for j in 0..b { if p { continue 'o; } if q { break 'o; } } let y = i; } let z = a;",
+        "for (auto i : range(0, a)) {
+             {
+                 for (auto j : range(0, b)) {
+                     if (p) {
+                         goto o_continue;
+                     }
+                     if (q) {
+                         goto o_break;
+                     }
+                 }
+                 auto y = i;
+             }
+             o_continue:;
+         }
+         o_break:;
+         auto z = a;",
+    );
+    // Two loops of one label have two labels.
+    check(
+        "'o: loop { 'o: loop { loop { break 'o; } } loop { break 'o; } }",
+        "while (true) {
+             while (true) {
+                 while (true) {
+                     goto o_break;
+                 }
+             }
+             o_break:;
+             while (true) {
+                 goto o_break_2;
+             }
+         }
+         o_break_2:;",
+    );
+}
+
+#[test]
+fn options() {
+    check(
+        "let block = this_thread_block();
+         let mut o = if p { Some(block.barrier_arrive()) } else { None };
+         if let Some(t) = o { block.barrier_wait(t); } else { block.sync(); }
+         o = Some(block.barrier_arrive());
+         while let Some(t) = o.take() { block.barrier_wait(t); }",
+        "auto block = this_thread_block();
+         option<arrival_token> o;
+         if (p) {
+             o = some(block.barrier_arrive());
+         } else {
+             o = none;
+         }
+         if (o.is_some()) {
+             auto t = o.value;
+             block.barrier_wait(t);
+         } else {
+             block.sync();
+         }
+         o = some(block.barrier_arrive());
+         while (true) {
+             auto value = o.take();
+             if (!value.is_some()) {
+                 break;
+             }
+             auto t_2 = value.value;
+             block.barrier_wait(t_2);
+         }",
+    );
+}

@@ -1,0 +1,120 @@
+//! The CUDA C++ of small bodies, letter by letter. What rustc fills in later stands as `<slot0>`, a literal of its type as
+//! `<slot0 1>`, a device function as `<callee0>`. That C++ compilers take the text, and that it computes the right
+//! thing, is for `ui-tests`.
+
+mod atoms;
+mod control;
+mod order;
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::LitInt;
+
+use super::{expand, faults};
+
+/// What the bodies use. `h`, `g` and `k` are device functions.
+const SIGNATURE: &str = "fn subject(a: i32, b: i32, c: i32, p: bool, q: bool, m: &mut [i32], r: &mut i32)";
+
+/// Compares line by line, without indentation.
+#[track_caller]
+fn check(body: &str, expected: &str) {
+    let text = text(&format!("#[device] {SIGNATURE} {{ {body} }}"), |_| None);
+    let lines = |text: &str| text.lines().map(|line| line.trim().to_string()).collect::<Vec<_>>();
+    let inside = text.strip_prefix("{\n").and_then(|text| text.strip_suffix("}")).expect("a body has braces");
+    assert_eq!(lines(inside), lines(expected), "\n{inside}");
+}
+
+/// The body's text; `mark` shows the pieces that print nothing.
+#[track_caller]
+fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
+    let expansion = expand(source);
+    let faults = faults(&expansion);
+    assert!(faults.is_empty(), "{faults:#?}");
+    let pieces = list(expansion, "body").expect("a template has a body");
+    pieces.iter().filter_map(|piece| show(piece, &mark)).collect()
+}
+
+/// The elements of `name: &[...]`, wherever it stands.
+fn list(stream: TokenStream, name: &str) -> Option<Vec<Vec<TokenTree>>> {
+    let trees: Vec<TokenTree> = stream.into_iter().collect();
+    trees.iter().enumerate().find_map(|(at, tree)| match (tree, trees.get(at + 2), trees.get(at + 3)) {
+        (TokenTree::Ident(field), Some(TokenTree::Punct(and)), Some(TokenTree::Group(list)))
+            if field == name && and.as_char() == '&' =>
+        {
+            let list: Vec<TokenTree> = list.stream().into_iter().collect();
+            let elements = list.split(|tree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ','));
+            Some(elements.map(<[TokenTree]>::to_vec).collect())
+        }
+        (TokenTree::Group(group), ..) => self::list(group.stream(), name),
+        _ => None,
+    })
+}
+
+/// `::phalanx::__private::Piece::Text("...")` and its like.
+fn show(piece: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<String> {
+    let [.., TokenTree::Ident(name), TokenTree::Group(inside)] = piece else { return None };
+    let literals: Vec<syn::Lit> =
+        inside.stream().into_iter().filter_map(|tree| syn::parse2(tree.into()).ok()).collect();
+    let number = |number: &LitInt| number.base10_digits().to_string();
+    match (name.to_string().as_str(), &literals[..]) {
+        ("Text", [syn::Lit::Str(text)]) => Some(text.value()),
+        ("Line" | "Site", [syn::Lit::Int(at)]) => mark(&format!("{name} {}", number(at))),
+        ("Type", [syn::Lit::Int(slot)]) => Some(format!("<slot{}>", number(slot))),
+        ("Literal", [syn::Lit::Int(slot), syn::Lit::Str(digits)]) => {
+            Some(format!("<slot{} {}>", number(slot), digits.value()))
+        }
+        (name, [syn::Lit::Int(index)]) => Some(format!("<{}{}>", name.to_lowercase(), number(index))),
+        (name, _) => panic!("a piece `{name}` that these tests do not know"),
+    }
+}
+
+#[test]
+fn indentation_and_braces() {
+    let source = "#[device] fn subject(p: bool, q: bool, r: &mut i32) {
+        while p {
+            if q { *r = 1; } else if p { *r = 2; } else { *r = 3; }
+        }
+        { let x = 1; }
+        for i in 0..*r { return; }
+    }";
+    let expected = "\
+{
+    while (p) {
+        if (q) {
+            r = 1;
+        } else if (p) {
+            r = 2;
+        } else {
+            r = 3;
+        }
+    }
+    {
+        auto x = <slot0 1>;
+    }
+    for (auto i : range(0, r)) {
+        return;
+    }
+}";
+    assert_eq!(text(source, |_| None), expected);
+}
+
+/// Each statement is on its Rust line, and a site stands right before the operator or name that fails.
+#[test]
+fn lines_and_sites() {
+    let source = "#[device] fn subject(a: i32, m: &mut [i32], r: &mut i32) -> i32 {
+        m[a / a] += m[0];
+
+        *r %= a;
+        assert!(a > 0);
+        a.wrapping_div(a)
+    }";
+    let expected = "\
+{
+<line 2>    m<site 1>[a <site 0>/ a] += m<site 2>[0];
+<line 4>    r <site 3>%= a;
+<line 5>    if (!(a > <slot0 0>)) {
+        <site 4>assertion_failed(a, <slot0 0>);
+    }
+<line 6>    return <site 5>wrapping_div(a, a);
+}";
+    assert_eq!(text(source, |mark| Some(format!("<{}>", mark.to_lowercase()))), expected);
+}
