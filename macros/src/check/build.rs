@@ -1,9 +1,11 @@
 //! The tree to the graph: evaluation order, jumps, and where tokens move and are dropped.
 
+mod condition;
+
 use super::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
 use crate::messages::Loss;
-use crate::model::expr::{Adaptor, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
-use crate::model::op::{Op, Variant};
+use crate::model::expr::{Adaptor, Block, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::op::Op;
 use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, LoopId};
 use crate::span::SpanRange;
@@ -175,7 +177,8 @@ impl<'f> Builder<'f> {
 
     /// What a jump leaves behind: operands on their way, and locals of the scopes from `depth` inwards.
     fn abandon(&mut self, waiting: usize, depth: usize, how: Loss, at: SpanRange) {
-        for place in self.waiting[waiting..].to_vec() {
+        let lost: Vec<Place> = self.waiting.iter().skip(waiting).copied().collect();
+        for place in lost {
             self.step(StepKind::Drop { place, how }, at);
         }
         self.drop_scopes(depth, how, at);
@@ -278,8 +281,8 @@ impl<'f> Builder<'f> {
             ExprKind::While { id, condition, body, .. } => {
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
                 self.goto(again);
-                self.condition(condition, inside, after);
-                self.repeat(*id, again, inside, after, body);
+                let held = self.condition(condition, inside, after);
+                self.repeat(*id, [again, inside, after], held, body);
                 None
             }
             ExprKind::For { id, range, body, .. } => {
@@ -288,7 +291,7 @@ impl<'f> Builder<'f> {
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
                 self.goto(again);
                 self.end(End::Branch { then: inside, otherwise: after });
-                self.repeat(*id, again, inside, after, body);
+                self.repeat(*id, [again, inside, after], None, body);
                 None
             }
             ExprKind::Assign(place, value) => {
@@ -350,7 +353,7 @@ impl<'f> Builder<'f> {
         matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place)
     }
 
-    fn repeat(&mut self, id: LoopId, again: BlockId, inside: BlockId, after: BlockId, body: &'f Block) {
+    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Option<Place>, body: &'f Block) {
         let value = self.temporary();
         self.jumps.push(Jump {
             id,
@@ -361,83 +364,10 @@ impl<'f> Builder<'f> {
             value,
         });
         self.current = inside;
-        self.block(body);
+        self.holding(held, body);
         self.end(End::Goto(again));
         self.jumps.pop();
         self.current = after;
-    }
-
-    fn branch(
-        &mut self,
-        expr: &'f Expr,
-        condition: &'f Condition,
-        then: &'f Block,
-        otherwise: Option<&'f Expr>,
-    ) -> Option<Place> {
-        let value = self.temporary();
-        let (yes, no, after) = (self.new_block(), self.new_block(), self.new_block());
-        self.condition(condition, yes, no);
-        self.current = yes;
-        let first = self.block(then);
-        self.move_to(value, first, then.span);
-        self.goto(after);
-        self.current = no;
-        let second = otherwise.and_then(|otherwise| self.value(otherwise));
-        self.move_to(value, second, expr.span);
-        self.goto(after);
-        self.token_of(expr, value)
-    }
-
-    /// Ends the current block with a branch on `condition`.
-    fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) {
-        match condition {
-            Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
-                if operands.first().is_some_and(|operand| matches!(operand.gives, Kind::OptionalToken(_))) =>
-            {
-                let place = self.values(operands).into_iter().flatten().next();
-                self.option_branch(*variant, place, yes, no);
-                // The value that was asked is dropped where it is one.
-                let holds = if *variant == Variant::Some { yes } else { no };
-                self.current = holds;
-                self.drop_temporary(place, operands[0].span);
-            }
-            Condition::Value(value) => {
-                self.value(value);
-                self.end(End::Branch { then: yes, otherwise: no });
-            }
-            Condition::Let { variant, binding, scrutinee } => {
-                let place = self.value(scrutinee);
-                self.option_branch(*variant, place, yes, no);
-                self.current = yes;
-                match (binding, place) {
-                    (Some(local), Some(from)) => {
-                        self.step(StepKind::Move { from, into: Place::Local(*local) }, scrutinee.span)
-                    }
-                    // `Some(_)` or `None` of a value on its way: dropped where it is one.
-                    (None, place) => {
-                        self.current = if *variant == Variant::None { no } else { yes };
-                        self.drop_temporary(place, scrutinee.span);
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// A token that is only looked at, and held by no variable, is lost.
-    fn drop_temporary(&mut self, place: Option<Place>, at: SpanRange) {
-        if let Some(place @ Place::Temporary(_)) = place {
-            self.step(StepKind::Drop { place, how: Loss::Discarded }, at);
-        }
-    }
-
-    fn option_branch(&mut self, variant: Variant, place: Option<Place>, yes: BlockId, no: BlockId) {
-        let end = match (variant, place) {
-            (Variant::Some, Some(place)) => End::Option { place, some: yes, none: no },
-            (Variant::None, Some(place)) => End::Option { place, some: no, none: yes },
-            (Variant::Some | Variant::None | Variant::Ok | Variant::Err, _) => End::Branch { then: yes, otherwise: no },
-        };
-        self.end(end);
     }
 
     fn op(&mut self, op: Op, operands: &'f [Expr], expr: &'f Expr) -> Option<Place> {
@@ -459,6 +389,12 @@ impl<'f> Builder<'f> {
             Op::Sync(group) => {
                 self.step(StepKind::Collective { group, name: "sync" }, at);
                 None
+            }
+            // The variable is moved from, whatever becomes of the `Some`.
+            Op::Some if matches!(token, Some(Place::Local(_))) => {
+                let into = self.temporary();
+                self.move_to(into, token, at);
+                Some(into)
             }
             Op::Some => token,
             Op::None => {

@@ -1,9 +1,9 @@
 //! What the kernel language forbids beyond what rustc does. All rules report before the gate. Only this folder makes
 //! a [`Checked`].
 
-mod build;
-mod cfg;
-mod engine;
+pub(crate) mod build;
+pub(crate) mod cfg;
+pub(crate) mod engine;
 mod tokens;
 
 use crate::diag::{Diags, Reported};

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
 
-use super::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
-use super::check::engine::{Analysis, Join, solve, visit};
 use super::random::Random;
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
+use crate::check::engine::{Analysis, Join, solve, visit};
 use crate::model::ty::Group;
 use crate::span::SpanRange;
 

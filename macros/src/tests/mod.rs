@@ -10,14 +10,6 @@ mod no_panic;
 mod random;
 mod text;
 
-/// `check` keeps its graph and its engine to itself: these tests read the same files once more.
-#[path = "../check"]
-mod check {
-    pub(super) mod build;
-    pub(super) mod cfg;
-    pub(super) mod engine;
-}
-
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;
 

@@ -47,7 +47,7 @@ fn check(options: &TokenStream, item: &TokenStream) {
         let shown = format!("#[{name}({options})] {item}");
         let expansion: TokenStream = catch_unwind(AssertUnwindSafe(|| attribute(options, item)))
             .unwrap_or_else(|_| panic!("panics on\n{shown}"));
-        let refused = super::faults(&expansion).len() > 0;
+        let refused = !super::faults(&expansion).is_empty();
         if let Err(error) = syn::parse2::<syn::File>(expansion.clone()) {
             assert!(refused, "neither items nor errors ({error}) for\n{shown}\n{expansion}");
         }

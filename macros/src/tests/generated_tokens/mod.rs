@@ -100,7 +100,6 @@ fn random_kernels() {
 }
 
 #[test]
-#[ignore = "tokens in the middle of an expression are not dropped: `p.take().is_some()`, `f(arrive, return)`, `let _ = Some(t)`"]
 fn random_kernels_with_gaps() {
     for seed in 0..KERNELS {
         check(&generate::kernel(seed, true));

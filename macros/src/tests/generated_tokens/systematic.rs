@@ -97,7 +97,7 @@ fn kernel(shape: Shape, attack: (At, Act), detection: (At, Act), waits: bool) ->
         Shape::Block => Stmt::Block(body),
     };
     let arrival = Stmt::Let(TOKEN, Value::Arrive(site(&mut ids, Group::Cluster)));
-    let end = waits.then(|| statements(Act::Wait, &mut ids)).unwrap_or_default();
+    let end = if waits { statements(Act::Wait, &mut ids) } else { Vec::new() };
     Kernel { parameters: Vec::new(), body: [vec![arrival], before, vec![round], after, end].concat() }
 }
 

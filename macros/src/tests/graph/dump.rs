@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::super::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
 use crate::messages::Loss;
 use crate::model::{Function, LocalId};
 

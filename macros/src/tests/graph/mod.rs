@@ -5,7 +5,7 @@ mod dump;
 
 use syn::ItemFn;
 
-use super::check::build::build;
+use crate::check::build::build;
 use crate::diag::Diags;
 use crate::model::Role;
 use crate::parse;

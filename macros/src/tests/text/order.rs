@@ -104,7 +104,6 @@ fn statements_among_operands() {
 
 /// A reference is printed by its name, like a variable, but what is behind it changes.
 #[test]
-#[ignore = "`*r` beside something that changes it gets no name"]
 fn behind_a_reference() {
     check(
         "let x = *r + h(r);",
