@@ -117,4 +117,7 @@ mod documents {
 
     #[doc = include_str!("../../docs/rules.md")]
     struct Rules;
+
+    #[doc = include_str!("../../docs/language.md")]
+    struct Language;
 }
