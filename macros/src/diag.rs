@@ -84,6 +84,10 @@ impl Diags {
         self.list.push(diag);
     }
 
+    pub(crate) fn append(&mut self, mut other: Diags) {
+        self.list.append(&mut other.list);
+    }
+
     /// Stops the pipeline between two of its stages if anything was reported.
     pub(crate) fn gate(&self) -> Result<(), Reported> {
         if self.list.is_empty() { Ok(()) } else { Err(Reported) }

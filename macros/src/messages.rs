@@ -129,7 +129,28 @@ pub(crate) fn unbound_shared_array(at: SpanRange) -> Diag {
 
 pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
     Diag::new("unsupported_pattern", at, "this pattern is not part of the kernel language").help(
-        "`let` and `for` bind one name or `_`; `if let` and `while let` match `Some(x)`, `None`, `Ok(x)` and `Err(x)`",
+        "there are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b` that binds nothing, and `..` as the last part; `for` binds one name or `_`",
+    )
+}
+
+pub(crate) fn pattern_without_value(at: SpanRange) -> Diag {
+    Diag::new("unsupported_pattern", at, "a pattern needs a value")
+        .help("declare the names one by one: `let a; let b;`")
+}
+
+pub(crate) fn scrutinee_kind(at: SpanRange, found: Kind) -> Diag {
+    let diag = Diag::new("wrong_kind", at, format!("{} cannot be matched", found.noun()));
+    match found {
+        Kind::Reference { .. } => diag.help("match what it refers to: `*reference`"),
+        _ => diag,
+    }
+}
+
+pub(crate) fn matches_form(at: SpanRange) -> Diag {
+    Diag::new(
+        "format_string",
+        at,
+        "`matches!` is written `matches!(value, pattern)` or `matches!(value, pattern if condition)`",
     )
 }
 
@@ -199,7 +220,6 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         Kind::Group(group) => group_methods(group),
         Kind::Memory(_) => list(["len", "atomic", "get_unchecked", "get_unchecked_mut"]),
         Kind::OptionalToken(_) => list(["is_some", "is_none", "take"]),
-        Kind::Exchange => list(["is_ok", "is_err"]),
         Kind::Token(_) => {
             return Diag::new("unknown_method", at, format!("an arrival token has no method `{name}`"))
                 .help("pass it to `barrier_wait`");

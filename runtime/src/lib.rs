@@ -104,7 +104,7 @@ pub mod __private {
     pub use crate::program::Program;
     pub use crate::program::template::*;
     pub use crate::shape::*;
-    pub use crate::sim::{fail_assertion, fail_panic, scalar, step, tick};
+    pub use crate::sim::{Held, fail_assertion, fail_panic, scalar, step, tick, unwrap, unwrap_or};
     pub use crate::token::*;
     pub use crate::types::*;
 }

@@ -3,6 +3,8 @@
 
 use std::marker::PhantomData;
 
+use crate::program::template::Optional;
+
 /// Proof of one arrival at the barrier of a `G`; its wait consumes it.
 #[must_use = "an arrival has to be waited for: pass this to `barrier_wait`"]
 #[derive(Debug)]
@@ -10,6 +12,12 @@ pub struct ArrivalToken<G> {
     phase: u64,
     /// A pointer, so that the token stays with its thread.
     group: PhantomData<*const G>,
+}
+
+impl<G> Optional for ArrivalToken<G> {
+    fn name() -> String {
+        "arrival_token".into()
+    }
 }
 
 impl<G> ArrivalToken<G> {

@@ -69,6 +69,40 @@ scalars! {
     f64 => Scalar::F64;
 }
 
+/// A local value only: Rust does not say how a tuple lies in memory.
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        impl<$($name: DeviceType),*> DeviceType for ($($name,)*) {
+            fn info() -> TypeInfo {
+                let parts = [$($name::info().name),*];
+                TypeInfo { name: format!("tuple<{}>", parts.join(", ")), size: size_of::<Self>() }
+            }
+        }
+    };
+}
+
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);
+
+impl<T: DeviceType> DeviceType for Option<T> {
+    fn info() -> TypeInfo {
+        TypeInfo { name: format!("option<{}>", T::info().name), size: size_of::<Self>() }
+    }
+}
+
+/// What a compare-exchange gives.
+impl<T: DeviceType> DeviceType for Result<T, T> {
+    fn info() -> TypeInfo {
+        TypeInfo { name: format!("result<{}>", T::info().name), size: size_of::<Self>() }
+    }
+}
+
 impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
     fn info() -> TypeInfo {
         let element = T::info();

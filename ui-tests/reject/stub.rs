@@ -4,9 +4,7 @@ use phalanx::prelude::*;
 
 #[device]
 fn broken(x: u32) -> u32 {
-    match x {
-        _ => x,
-    }
+    x?
 }
 
 #[cluster_kernel]

@@ -4,12 +4,23 @@ use phalanx::prelude::*;
 
 #[cluster_kernel]
 fn patterns(n: u32) {
-    let (a, b) = n;
     let ref c = n;
     for (i, j) in 0..n {}
-    if let 3 = n {}
-    if let Some(x) = n {}
-    while let Ok(y) = n {}
+    let (a, b);
+    match (n, n) {
+        (.., 1) => {}
+        (x, 1) | (1, x) => {}
+        (2.5, _) => {}
+        _ => {}
+    }
+    match this_cluster() {
+        _ => {}
+    }
+    let token = Some(this_cluster().barrier_arrive());
+    match token {
+        Some(t) | t => {}
+    }
+    matches!(n);
 }
 
 fn main() {}

@@ -4,15 +4,9 @@ use phalanx::prelude::*;
 
 #[cluster_kernel]
 fn syntax(output: &mut [u32], n: u32) {
-    match n {
-        _ => {}
-    }
     let closure = |x: u32| x + 1;
-    let pair = (1, 2);
     let range = 0..n;
     let slice = output[0..2];
-    let Some(x) = None else { return };
-    let field = pair.0;
     let text = "text";
     let ch = 'x';
     #[allow(unused)]
@@ -23,7 +17,6 @@ fn syntax(output: &mut [u32], n: u32) {
     }
     output[0]?;
     if let Some(x) = None && n > 1 {}
-    Some(5);
     Ok(3);
     std::mem::swap::<u32>;
     n.0;

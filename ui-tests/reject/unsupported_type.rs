@@ -6,13 +6,13 @@ use phalanx::prelude::*;
 fn text(name: &str) {}
 
 #[device]
-fn tuple(pair: (u32, f32)) {}
+fn unit(nothing: ()) {}
 
 #[device]
 fn vector(values: Vec<u32>) {}
 
 #[device]
-fn option(value: Option<u32>) {}
+fn option(value: Option) {}
 
 #[device]
 fn by_value(cluster: Cluster) {}

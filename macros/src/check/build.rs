@@ -111,10 +111,11 @@ impl<'f> Builder<'f> {
     fn block(&mut self, block: &'f Block) -> Option<Place> {
         // What a pattern bound is in scope before the first statement; a `let` adds its own.
         let declared_here = |local: &LocalId| {
-            block
-                .statements
-                .iter()
-                .any(|statement| matches!(statement.kind, StmtKind::Let { local: own, .. } if own == *local))
+            block.statements.iter().any(|statement| match &statement.kind {
+                StmtKind::Let { local: own, .. } => own == local,
+                StmtKind::LetPattern { pattern, .. } => pattern.locals().contains(local),
+                StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => false,
+            })
         };
         self.scopes.push(block.declared.iter().copied().filter(|local| !declared_here(local)).collect());
         for statement in &block.statements {
@@ -146,6 +147,21 @@ impl<'f> Builder<'f> {
                     self.move_to(Place::Local(*local), value, init.span);
                 }
                 self.declare(*local);
+            }
+            StmtKind::LetPattern { pattern, init, otherwise, .. } => {
+                let place = self.value(init);
+                if let Some(otherwise) = otherwise {
+                    let (yes, no) = (self.new_block(), self.new_block());
+                    self.test(pattern, place, yes, no);
+                    self.current = no;
+                    self.drop_temporary(place, init.span);
+                    self.block(otherwise);
+                    self.end(End::Leave);
+                    self.current = yes;
+                }
+                let held = self.bind(pattern, place, init.span);
+                self.drop_temporary(held, init.span);
+                pattern.locals().into_iter().for_each(|local| self.declare(local));
             }
             StmtKind::Discard(expr) => {
                 let value = self.value(expr);
@@ -194,6 +210,23 @@ impl<'f> Builder<'f> {
             | ExprKind::Float { .. }
             | ExprKind::Bool(_)
             | ExprKind::Constant(_) => None,
+            ExprKind::Some(inner) => match self.value(inner) {
+                // The variable is moved from, whatever becomes of the `Some`.
+                place @ Some(Place::Local(_)) => {
+                    let into = self.temporary();
+                    self.move_to(into, place, at);
+                    Some(into)
+                }
+                place => place,
+            },
+            ExprKind::None(_) => match expr.gives {
+                Kind::OptionalToken(_) => {
+                    let place = self.temporary();
+                    self.step(StepKind::Clear { place }, at);
+                    Some(place)
+                }
+                _ => None,
+            },
             ExprKind::Unary(_, inner)
             | ExprKind::Cast(inner, _)
             | ExprKind::Typed(inner, _)
@@ -221,7 +254,7 @@ impl<'f> Builder<'f> {
                 self.values([&**base, &**index]);
                 None
             }
-            ExprKind::Array { elements, .. } => {
+            ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => {
                 self.values(elements);
                 None
             }
@@ -260,6 +293,7 @@ impl<'f> Builder<'f> {
                 self.token_of(expr, value)
             }
             ExprKind::If { condition, then, otherwise, .. } => self.branch(expr, condition, then, otherwise.as_deref()),
+            ExprKind::Match { scrutinee, arms, .. } => self.match_arms(expr, scrutinee, arms),
             ExprKind::Loop { id, body, .. } => {
                 let value = self.temporary();
                 let (again, after) = (self.new_block(), self.new_block());
@@ -390,18 +424,6 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Collective { group, name: "sync" }, at);
                 None
             }
-            // The variable is moved from, whatever becomes of the `Some`.
-            Op::Some if matches!(token, Some(Place::Local(_))) => {
-                let into = self.temporary();
-                self.move_to(into, token, at);
-                Some(into)
-            }
-            Op::Some => token,
-            Op::None => {
-                let place = self.temporary();
-                self.step(StepKind::Clear { place }, at);
-                Some(place)
-            }
             Op::Take => {
                 let into = self.temporary();
                 self.move_to(into, token, at);
@@ -415,7 +437,9 @@ impl<'f> Builder<'f> {
             | Op::DynamicShared
             | Op::Length
             | Op::LoadUnchecked
-            | Op::Atomic(_) => None,
+            | Op::Atomic(_)
+            | Op::Unwrap
+            | Op::UnwrapOr => None,
             Op::Is(_) => {
                 self.drop_temporary(token, at);
                 None

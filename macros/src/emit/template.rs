@@ -8,7 +8,7 @@ use super::host;
 use super::item;
 use crate::model::expr::{ExprKind, StmtKind};
 use crate::model::op::Op;
-use crate::model::ty::{Kind, Memory};
+use crate::model::ty::{Kind, Memory, ParamType, TypeShape};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role};
 
@@ -16,7 +16,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
     let name = function.name.to_string();
     let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Item(item) => Some(item),
-        StmtKind::Let { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => None,
+        StmtKind::Let { .. } | StmtKind::LetPattern { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => None,
     });
     let items: Vec<TokenStream> = items
         .map(|item| quote!(#[allow(dead_code, unused_imports, reason = "not every user of the items needs all")] #item))
@@ -149,6 +149,28 @@ fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
     pieces.iter().map(piece).collect()
 }
 
+/// The types that the text names, with those inside of them.
+fn written_shapes(function: &Function) -> Vec<&TypeShape> {
+    let params = function.params.iter().map(|param| match &param.ty {
+        ParamType::Value(value) | ParamType::Reference { target: value, .. } => Some(&value.shape),
+        ParamType::Slice { element, .. } | ParamType::Memory { element, .. } => Some(&element.shape),
+        ParamType::Group(_) => None,
+    });
+    let locals = function.locals.iter().map(|local| local.ty.as_ref().map(|ty| &ty.shape));
+    let result = function.ret.as_ref().map(|ret| &ret.shape);
+    let mut shapes: Vec<&TypeShape> = params.chain(locals).chain([result]).flatten().collect();
+    let mut next = 0;
+    while let Some(shape) = shapes.get(next).copied() {
+        next += 1;
+        match shape {
+            TypeShape::Array(inner, _) | TypeShape::Option(inner) => shapes.push(inner),
+            TypeShape::Tuple(elements) => shapes.extend(elements),
+            TypeShape::Scalar(_) | TypeShape::Named(_) | TypeShape::Token(_) | TypeShape::OptionalToken(_) => {}
+        }
+    }
+    shapes
+}
+
 /// The prelude's headers that the text needs, by what is in the body.
 fn headers(function: &Function) -> Vec<&'static str> {
     let mut headers = vec!["scalar.cuh"];
@@ -157,6 +179,15 @@ fn headers(function: &Function) -> Vec<&'static str> {
             headers.push(header);
         }
     };
+    for shape in written_shapes(function) {
+        match shape {
+            TypeShape::Option(_) | TypeShape::OptionalToken(_) => need("option.cuh"),
+            TypeShape::Tuple(_) => need("tuple.cuh"),
+            TypeShape::Array(..) => need("memory.cuh"),
+            TypeShape::Token(_) => need("groups.cuh"),
+            TypeShape::Scalar(_) | TypeShape::Named(_) => {}
+        }
+    }
     let mut of_kind = |kind: Kind| match kind {
         Kind::Group(_) | Kind::Extent | Kind::Token(_) => need("groups.cuh"),
         Kind::OptionalToken(_) => {
@@ -168,12 +199,15 @@ fn headers(function: &Function) -> Vec<&'static str> {
             need("memory.cuh");
         }
         Kind::Memory(_) => need("memory.cuh"),
-        Kind::Exchange => need("atomic.cuh"),
         Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never => {}
     };
     function.locals.iter().for_each(|local| of_kind(local.kind));
     walk_block(&function.body, &mut |expr| of_kind(expr.gives));
     walk_block(&function.body, &mut |expr| match &expr.kind {
+        ExprKind::Some(_) | ExprKind::None(_) | ExprKind::Op { op: Op::Is(_) | Op::Unwrap | Op::UnwrapOr, .. } => {
+            need("option.cuh");
+        }
+        ExprKind::Tuple { .. } => need("tuple.cuh"),
         ExprKind::Op { op: Op::Atomic(_), .. } => need("atomic.cuh"),
         ExprKind::Method { .. } => need("math.cuh"),
         ExprKind::For { .. } => need("range.cuh"),

@@ -2,23 +2,28 @@
 //! left to right, so the printer gives names to operands when one of them changes something.
 
 use super::Function;
-use super::expr::{Block, Condition, Expr, ExprKind};
+use super::expr::{Arm, Block, Condition, Expr, ExprKind};
 use super::op::Effect;
 
 pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
     let of = |expr: &Expr| effect(function, expr);
     let all = |exprs: &[Expr]| exprs.iter().map(of).max().unwrap_or(Effect::Pure);
     match &expr.kind {
-        ExprKind::Error | ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Constant(_) => {
-            Effect::Pure
-        }
+        ExprKind::Error
+        | ExprKind::Int { .. }
+        | ExprKind::Float { .. }
+        | ExprKind::Bool(_)
+        | ExprKind::Constant(_)
+        | ExprKind::None(_) => Effect::Pure,
         ExprKind::Local(local) if function.local(*local).mutable => Effect::Reads,
         ExprKind::Local(_) => Effect::Pure,
         // Behind a reference is a variable of the caller's.
         ExprKind::Deref(target) => of(target).max(Effect::Reads),
-        ExprKind::Unary(_, value) | ExprKind::Cast(value, _) | ExprKind::Typed(value, _) | ExprKind::Axis(value, _) => {
-            of(value)
-        }
+        ExprKind::Unary(_, value)
+        | ExprKind::Cast(value, _)
+        | ExprKind::Typed(value, _)
+        | ExprKind::Axis(value, _)
+        | ExprKind::Some(value) => of(value),
         ExprKind::Borrow { target, .. } => of(target),
         ExprKind::Binary { op, left, right, .. } => {
             let own = if op.divides() { Effect::Reads } else { Effect::Pure };
@@ -27,7 +32,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
             Effect::Reads.max(of(base)).max(of(index))
         }
-        ExprKind::Array { elements, .. } => all(elements),
+        ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => all(elements),
         ExprKind::Repeat { element, .. } => of(element),
         ExprKind::Op { op, operands, .. } => op.facts().effect.max(all(operands)),
         ExprKind::Method { method, operands, .. } => {
@@ -44,6 +49,10 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
             let otherwise = otherwise.as_ref().map_or(Effect::Pure, |otherwise| of(otherwise));
             condition.max(block_effect(function, then)).max(otherwise)
         }
+        ExprKind::Match { scrutinee, arms, .. } => match selects(scrutinee, arms) {
+            true => arms.iter().map(|arm| of(&arm.body)).max().unwrap_or(Effect::Pure).max(of(scrutinee)),
+            false => Effect::Changes,
+        },
         ExprKind::Call { .. }
         | ExprKind::Labelled { .. }
         | ExprKind::Loop { .. }
@@ -57,6 +66,12 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Assert { .. }
         | ExprKind::Panic { .. } => Effect::Changes,
     }
+}
+
+/// Whether a `match` does no more than select one of its values by what a variable holds.
+pub(crate) fn selects(scrutinee: &Expr, arms: &[Arm]) -> bool {
+    let plain = |arm: &Arm| arm.guard.is_none() && arm.pattern.locals().is_empty();
+    matches!(scrutinee.kind, ExprKind::Local(_)) && arms.iter().all(plain)
 }
 
 fn block_effect(function: &Function, block: &Block) -> Effect {

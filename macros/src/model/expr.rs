@@ -2,7 +2,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::op::{Op, ValueMethod, Variant};
+use super::op::{Op, ValueMethod};
+use super::pattern::Pattern;
 use super::ty::{Kind, TypeShape, ValueType};
 use super::{LocalId, LoopId, SiteId, SlotId, ValueId};
 use crate::span::SpanRange;
@@ -71,6 +72,15 @@ pub(crate) enum ExprKind {
         length: TokenStream,
         slot: SlotId,
     },
+    /// `(a, b)`
+    Tuple {
+        elements: Vec<Expr>,
+        slot: SlotId,
+    },
+    /// `Some(value)` of a plain value.
+    Some(Box<Expr>),
+    /// `None`, of a type that rustc finds.
+    None(SlotId),
     Op {
         op: Op,
         operands: Vec<Expr>,
@@ -105,6 +115,12 @@ pub(crate) enum ExprKind {
         then: Block,
         /// A block or another `if`.
         otherwise: Option<Box<Expr>>,
+        /// For the type of its value.
+        slot: Option<SlotId>,
+    },
+    Match {
+        scrutinee: Box<Expr>,
+        arms: Vec<Arm>,
         /// For the type of its value.
         slot: Option<SlotId>,
     },
@@ -237,11 +253,24 @@ pub(crate) enum Condition {
     Value(Expr),
     /// `let Some(t) = option`
     Let {
-        variant: Variant,
-        /// `None` where the pattern is `_` or has no field.
-        binding: Option<LocalId>,
+        pattern: Pattern,
         scrutinee: Expr,
     },
+}
+
+/// `pattern if guard => body`
+#[derive(Debug)]
+pub(crate) struct Arm {
+    pub(crate) pattern: Pattern,
+    pub(crate) guard: Option<Expr>,
+    pub(crate) body: Expr,
+}
+
+/// A field's name, or its place in a tuple.
+#[derive(Debug, Clone)]
+pub(crate) enum Member {
+    Named(Ident),
+    Unnamed(u32),
 }
 
 #[derive(Debug)]
@@ -293,6 +322,13 @@ pub(crate) enum StmtKind {
         ty: Option<ValueType>,
         init: Option<Expr>,
     },
+    /// `let (a, b) = e;`, `let Some(x) = e else { return };`
+    LetPattern {
+        pattern: Pattern,
+        ty: Option<ValueType>,
+        init: Expr,
+        otherwise: Option<Block>,
+    },
     /// `let _ = e;`
     Discard(Expr),
     Expr(Expr),
@@ -318,7 +354,6 @@ pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
         | Kind::Unit
         | Kind::Never
         | Kind::Group(_)
-        | Kind::Exchange
         | Kind::Memory(_) => None,
     }
 }

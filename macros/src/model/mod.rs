@@ -4,6 +4,7 @@
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod op;
+pub(crate) mod pattern;
 pub(crate) mod ty;
 pub(crate) mod walk;
 
@@ -123,6 +124,8 @@ pub(crate) struct Local {
 pub(crate) enum SlotUse {
     Type,
     Callee,
+    /// The type of a `None`.
+    Option,
     /// It was asked for, and is not needed.
     Unused,
 }

@@ -31,14 +31,14 @@ pub(crate) enum Op {
     LoadUnchecked,
     /// `memory.atomic(i).fetch_add(x, Relaxed)`: memory, index, operands.
     Atomic(&'static AtomicMethod),
-    /// `Some(token)`
-    Some,
-    /// `None`
-    None,
     /// `option.is_some()` and its like.
     Is(Variant),
     /// `option.take()`
     Take,
+    /// `option.unwrap()`, `option.expect("message")`: what it says is its site's message.
+    Unwrap,
+    /// `option.unwrap_or(value)`
+    UnwrapOr,
 }
 
 /// A variant of `Option` or `Result`.
@@ -142,9 +142,9 @@ impl Op {
             // As in Rust, a reference: `*` reads it.
             Op::LoadUnchecked => Facts { effect: Effect::Reads, ..plain(Kind::Reference { mutable: false }) },
             Op::Atomic(method) => Facts { effect: Effect::Changes, fails: true, ..plain(method.result) },
-            Op::Some | Op::None => plain(Kind::OptionalToken(None)),
             Op::Take => Facts { effect: Effect::Changes, ..plain(Kind::OptionalToken(None)) },
-            Op::Is(_) => Facts { effect: Effect::Reads, ..plain(Kind::Value) },
+            Op::Is(_) | Op::UnwrapOr => Facts { effect: Effect::Reads, ..plain(Kind::Value) },
+            Op::Unwrap => Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Value) },
         }
     }
 }
@@ -238,7 +238,7 @@ pub(crate) static ATOMIC_METHODS: [AtomicMethod; 11] = [
     atomic("fetch_and", 1, 1, Kind::Value),
     atomic("fetch_or", 1, 1, Kind::Value),
     atomic("fetch_xor", 1, 1, Kind::Value),
-    atomic("compare_exchange", 2, 2, Kind::Exchange),
+    atomic("compare_exchange", 2, 2, Kind::Value),
 ];
 
 /// Rust's methods on scalars that kernels have, with the number of arguments beside the receiver. In both texts they

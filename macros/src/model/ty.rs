@@ -74,7 +74,7 @@ pub(crate) enum Memory {
 pub(crate) enum Kind {
     /// A fault was reported; says nothing more about it.
     Unknown,
-    /// A scalar or an array of them.
+    /// Plain data: scalars, arrays, structs, enums, tuples, options of them.
     Value,
     /// `&T` or `&mut T` of a value: a parameter.
     Reference {
@@ -89,8 +89,6 @@ pub(crate) enum Kind {
     Token(Group),
     /// `Option<ArrivalToken<_>>`; the group is unknown where only `None` was seen.
     OptionalToken(Option<Group>),
-    /// `Result` of a compare-exchange.
-    Exchange,
     Memory(Memory),
 }
 
@@ -98,7 +96,8 @@ impl Kind {
     /// Of two arms of an `if`: the one that says more.
     pub(crate) fn join(self, other: Kind) -> Kind {
         match (self, other) {
-            (Kind::Unknown | Kind::Never, kind) | (Kind::OptionalToken(None), kind @ Kind::OptionalToken(_)) => kind,
+            (Kind::Unknown | Kind::Never, kind)
+            | (Kind::OptionalToken(None), kind @ (Kind::OptionalToken(_) | Kind::Value)) => kind,
             (kind, _) => kind,
         }
     }
@@ -117,7 +116,6 @@ impl Kind {
             Kind::Group(Group::Grid) => "a `Grid`",
             Kind::Token(_) => "an `ArrivalToken`",
             Kind::OptionalToken(_) => "an `Option<ArrivalToken>`",
-            Kind::Exchange => "the `Result` of a compare-exchange",
             Kind::Memory(Memory::Global) => "a `&[T]`",
             Kind::Memory(Memory::GlobalMut) => "a `&mut [T]`",
             Kind::Memory(Memory::SharedArray) => "a `SharedArray`",
@@ -152,6 +150,8 @@ pub(crate) enum TypeShape {
     Named(TypeId),
     Token(Group),
     OptionalToken(Group),
+    Tuple(Vec<TypeShape>),
+    Option(Box<TypeShape>),
 }
 
 /// What a parameter can be.

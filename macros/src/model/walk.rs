@@ -8,6 +8,10 @@ pub(crate) fn walk_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Expr))
             StmtKind::Let { init: Some(expr), .. } | StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
                 walk(expr, visit)
             }
+            StmtKind::LetPattern { init, otherwise, .. } => {
+                walk(init, visit);
+                otherwise.iter().for_each(|block| walk_block(block, visit));
+            }
             StmtKind::Let { init: None, .. } | StmtKind::Item(_) => {}
         }
     }
@@ -31,12 +35,14 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Bool(_)
         | ExprKind::Local(_)
         | ExprKind::Constant(_)
+        | ExprKind::None(_)
         | ExprKind::Continue { .. } => {}
         ExprKind::Unary(_, inner)
         | ExprKind::Cast(inner, _)
         | ExprKind::Typed(inner, _)
         | ExprKind::Deref(inner)
         | ExprKind::Axis(inner, _)
+        | ExprKind::Some(inner)
         | ExprKind::Borrow { target: inner, .. }
         | ExprKind::Repeat { element: inner, .. } => walk(inner, visit),
         ExprKind::Binary { left, right, .. }
@@ -48,6 +54,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
             walk(right, visit);
         }
         ExprKind::Array { elements: list, .. }
+        | ExprKind::Tuple { elements: list, .. }
         | ExprKind::Op { operands: list, .. }
         | ExprKind::Method { operands: list, .. }
         | ExprKind::Call { arguments: list, .. }
@@ -57,6 +64,13 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
             walk_condition(condition, visit);
             walk_block(then, visit);
             otherwise.iter().for_each(|inner| walk(inner, visit));
+        }
+        ExprKind::Match { scrutinee, arms, .. } => {
+            walk(scrutinee, visit);
+            for arm in arms {
+                arm.guard.iter().for_each(|guard| walk(guard, visit));
+                walk(&arm.body, visit);
+            }
         }
         ExprKind::Loop { body, .. } => walk_block(body, visit),
         ExprKind::While { condition, body, .. } => {

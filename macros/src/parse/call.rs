@@ -96,14 +96,17 @@ impl Parser<'_> {
         let token = self.expr(argument);
         match token.gives {
             Kind::Token(group) => {
-                let kind = ExprKind::Op { op: Op::Some, operands: vec![token], site: None, types: None };
-                Expr { kind, gives: Kind::OptionalToken(Some(group)), span }
+                Expr { kind: ExprKind::Some(Box::new(token)), gives: Kind::OptionalToken(Some(group)), span }
             }
+            Kind::OptionalToken(Some(_)) => self.escape(token, "an `Option` of an `Option`"),
             Kind::Unknown => Expr::error(span),
-            Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
-                self.error(messages::not_a_token(token.span, token.gives))
+            _ => {
+                let mut value = token;
+                self.plain_option(&mut value);
+                self.require_value(&value);
+                let value = self.with_type(value);
+                Expr { kind: ExprKind::Some(Box::new(value)), gives: Kind::Value, span }
             }
-            _ => self.error(messages::unsupported_syntax(span, "an `Option` of anything but an arrival token is")),
         }
     }
 
@@ -150,9 +153,5 @@ impl Parser<'_> {
         let gives = target.gives;
         let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };
         Expr { kind, gives, span }
-    }
-
-    pub(super) fn test(&mut self, variant: Variant, receiver: Expr, span: SpanRange) -> Expr {
-        self.op(Op::Is(variant), vec![receiver], span)
     }
 }

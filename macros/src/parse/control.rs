@@ -37,7 +37,7 @@ impl Parser<'_> {
             None => Kind::Unit,
         };
         match gives {
-            Kind::Group(_) | Kind::Memory(_) | Kind::Exchange | Kind::Reference { .. } | Kind::Extent => {
+            Kind::Group(_) | Kind::Memory(_) | Kind::Reference { .. } | Kind::Extent => {
                 let at = block.tail.as_ref().map_or(block.span, |tail| tail.span);
                 self.diags.push(messages::group_memory_copy(at, gives));
                 Kind::Unknown
@@ -46,14 +46,14 @@ impl Parser<'_> {
         }
     }
 
-    fn value_slot(&mut self, gives: Kind) -> Option<crate::model::SlotId> {
+    pub(super) fn value_slot(&mut self, gives: Kind) -> Option<crate::model::SlotId> {
         (gives == Kind::Value).then(|| self.slot(SlotUse::Type))
     }
 
     pub(super) fn if_expr(&mut self, branch: &ExprIf, span: SpanRange) -> Expr {
         // The binding of `if let` is in scope in the first arm only.
         let ((condition, then), bound) = self.scoped(|parser| {
-            let (condition, _) = parser.condition(&branch.cond);
+            let condition = parser.condition(&branch.cond);
             (condition, parser.block(&branch.then_branch))
         });
         let then = with_binding(then, bound);
@@ -68,6 +68,17 @@ impl Parser<'_> {
         }
         let slot = self.value_slot(gives);
         Expr { kind: ExprKind::If { condition: Box::new(condition), then, otherwise, slot }, gives, span }
+    }
+
+    /// An arm as the block in which its pattern's names live.
+    pub(super) fn arm_body(&mut self, body: Expr, bound: Vec<crate::model::LocalId>) -> Expr {
+        let span = body.span;
+        let block = match body {
+            Expr { kind: ExprKind::Block(block), .. } => with_binding(block, bound),
+            body => Block { statements: Vec::new(), tail: Some(Box::new(body)), span, declared: bound },
+        };
+        let gives = self.block_gives(&block);
+        Expr { kind: ExprKind::Block(block), gives, span }
     }
 
     /// Parses what a jump can leave; gives the value that its `break`s carry.
@@ -97,7 +108,7 @@ impl Parser<'_> {
     pub(super) fn while_loop(&mut self, repeat: &ExprWhile, span: SpanRange) -> Expr {
         let id = self.new_loop();
         let ((condition, body), bound) = self.scoped(|parser| {
-            let (condition, _) = parser.condition(&repeat.cond);
+            let condition = parser.condition(&repeat.cond);
             let (body, _) = parser.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
             (condition, body)
         });

@@ -7,9 +7,9 @@ use syn::{BinOp, Lit, UnOp};
 use super::Parser;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
-use crate::model::op::{Op, Variant};
+use crate::model::op::Op;
 use crate::model::ty::{self, Kind, Memory};
-use crate::model::{LocalId, SlotUse};
+use crate::model::{LocalId, SlotUse, ValueId};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -32,12 +32,12 @@ impl Parser<'_> {
             syn::Expr::Index(index) => self.index(index, span),
             syn::Expr::Field(field) => self.field(field, span),
             syn::Expr::Array(array) => {
-                let elements: Vec<Expr> = array.elems.iter().map(|element| self.element(element)).collect();
+                let elements: Vec<Expr> = array.elems.iter().map(|element| self.element(element, "an array")).collect();
                 let slot = self.slot(SlotUse::Type);
                 Expr { kind: ExprKind::Array { elements, slot }, gives: Kind::Value, span }
             }
             syn::Expr::Repeat(repeat) => {
-                let element = Box::new(self.element(&repeat.expr));
+                let element = Box::new(self.element(&repeat.expr, "an array"));
                 let slot = self.slot(SlotUse::Type);
                 let length = repeat.len.to_token_stream();
                 Expr { kind: ExprKind::Repeat { element, length, slot }, gives: Kind::Value, span }
@@ -45,6 +45,7 @@ impl Parser<'_> {
             syn::Expr::Assign(assign) => self.assign(assign, span),
             syn::Expr::Call(call) => self.call(call, span),
             syn::Expr::MethodCall(call) => self.method_call(call, span),
+            syn::Expr::Macro(call) if call.mac.path.is_ident("matches") => self.matches(&call.mac, span),
             syn::Expr::Macro(call) => self.macro_call(&call.mac),
             syn::Expr::Block(block) => self.block_expr(block, span),
             syn::Expr::Unsafe(block) => {
@@ -66,9 +67,7 @@ impl Parser<'_> {
                 let fields: Vec<Expr> = literal.fields.iter().map(|field| self.expr(&field.expr)).collect();
                 self.refuse_aggregate(fields, "a struct", "struct literals are", span)
             }
-            syn::Expr::Match(_) => {
-                self.error(messages::unsupported_syntax(span, "`match` is").help("use `if` and `if let`"))
-            }
+            syn::Expr::Match(choice) => self.match_expr(choice, span),
             syn::Expr::Let(_) => self.error(
                 messages::unsupported_syntax(span, "`let` beside other conditions is").help("nest the `if let`s"),
             ),
@@ -111,15 +110,16 @@ impl Parser<'_> {
             | Kind::Group(_)
             | Kind::Token(_)
             | Kind::OptionalToken(_)
-            | Kind::Exchange
             | Kind::Memory(_)) => self.diags.push(messages::operand_kind(expr.span, kind)),
         }
     }
 
-    fn element(&mut self, expr: &syn::Expr) -> Expr {
-        let element = self.beside(expr);
+    /// A part of `whole`, whose type is written before its parts in the text.
+    fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
+        let mut element = self.beside(expr);
+        self.plain_option(&mut element);
         match element.gives {
-            Kind::Token(_) | Kind::OptionalToken(_) => self.escape(element, "an array"),
+            Kind::Token(_) | Kind::OptionalToken(_) => self.escape(element, whole),
             _ => {
                 self.require_value(&element);
                 self.with_type(element)
@@ -141,8 +141,9 @@ impl Parser<'_> {
             let block = syn::parse_quote!({});
             return Expr { kind: ExprKind::Block(self.block(&block)), gives: Kind::Unit, span };
         }
-        let elements: Vec<Expr> = tuple.elems.iter().map(|element| self.expr(element)).collect();
-        self.refuse_aggregate(elements, "a tuple", "tuples are", span)
+        let elements = tuple.elems.iter().map(|element| self.element(element, "a tuple")).collect();
+        let slot = self.slot(SlotUse::Type);
+        Expr { kind: ExprKind::Tuple { elements, slot }, gives: Kind::Value, span }
     }
 
     fn refuse_aggregate(&mut self, parts: Vec<Expr>, aggregate: &str, what: &str, span: SpanRange) -> Expr {
@@ -213,15 +214,18 @@ impl Parser<'_> {
                 return Expr { kind: ExprKind::Local(local), gives, span };
             }
             if ident == "None" {
-                let kind = ExprKind::Op { op: Op::None, operands: Vec::new(), site: None, types: None };
-                return Expr { kind, gives: Kind::OptionalToken(None), span };
+                let slot = self.slot(SlotUse::Option);
+                return Expr { kind: ExprKind::None(slot), gives: Kind::OptionalToken(None), span };
             }
         }
-        // `u32::MAX` is `u32_MAX` in the text.
+        Expr { kind: ExprKind::Constant(self.constant_path(path)), gives: Kind::Value, span }
+    }
+
+    /// `u32::MAX` is `u32_MAX` in the text.
+    pub(super) fn constant_path(&mut self, path: &syn::ExprPath) -> ValueId {
         let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments[segments.len().saturating_sub(2)..].join("_");
-        let value = self.constant(path.to_token_stream(), &name);
-        Expr { kind: ExprKind::Constant(value), gives: Kind::Value, span }
+        self.constant(path.to_token_stream(), &name)
     }
 
     fn unary(&mut self, unary: &syn::ExprUnary, span: SpanRange) -> Expr {
@@ -290,8 +294,7 @@ impl Parser<'_> {
             | Kind::Never
             | Kind::Group(_)
             | Kind::Token(_)
-            | Kind::OptionalToken(_)
-            | Kind::Exchange) => return self.error(messages::not_indexable(base.span, kind)),
+            | Kind::OptionalToken(_)) => return self.error(messages::not_indexable(base.span, kind)),
         }
         if let syn::Expr::Range(range) = &*index.index {
             return self.error(messages::unsupported_syntax(SpanRange::of(range), "slices of slices are"));
@@ -354,59 +357,21 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn condition(&mut self, condition: &syn::Expr) -> (Condition, Option<LocalId>) {
+    pub(super) fn condition(&mut self, condition: &syn::Expr) -> Condition {
         let syn::Expr::Let(binding) = condition else {
             let value = self.expr(condition);
             self.require_value(&value);
-            return (Condition::Value(value), None);
+            return Condition::Value(value);
         };
-        let scrutinee = self.expr(&binding.expr);
-        let Some((variant, name)) = self.variant_pattern(&binding.pat) else {
-            return (Condition::Value(Expr::error(scrutinee.span)), None);
-        };
-        let expects_option = matches!(variant, Variant::Some | Variant::None);
-        let gives = match (scrutinee.gives, expects_option) {
-            (Kind::OptionalToken(group), true) => Kind::Token(group.unwrap_or(ty::Group::Cluster)),
-            (Kind::Exchange, false) => Kind::Value,
-            (Kind::Unknown, _) => Kind::Unknown,
-            (kind, true) => {
-                self.diags.push(messages::wrong_kind(scrutinee.span, "an `Option<ArrivalToken>`", kind));
-                Kind::Unknown
-            }
-            (kind, false) => {
-                self.diags.push(messages::wrong_kind(scrutinee.span, "the `Result` of a compare-exchange", kind));
-                Kind::Unknown
-            }
-        };
-        let local = name.map(|(name, mutable)| self.declare(&name, mutable, gives, None));
-        (Condition::Let { variant, binding: local, scrutinee }, local)
+        let scrutinee = self.scrutinee(&binding.expr);
+        let pattern = self.pattern(&binding.pat, scrutinee.gives);
+        Condition::Let { pattern, scrutinee }
     }
 
-    /// `Some(name)`, `None`, `Ok(_)`, ...
-    fn variant_pattern(&mut self, pat: &syn::Pat) -> Option<(Variant, Option<(Ident, bool)>)> {
-        let (path, field) = match pat {
-            syn::Pat::TupleStruct(pat) if pat.elems.len() == 1 => (pat.path.get_ident(), pat.elems.first()),
-            // `None` alone parses as a name.
-            syn::Pat::Ident(pat) if pat.subpat.is_none() && pat.by_ref.is_none() => (Some(&pat.ident), None),
-            _ => (None, None),
-        };
-        let variant = path.and_then(|ident| Variant::by_name(&ident.to_string()));
-        let name = match field {
-            None | Some(syn::Pat::Wild(_)) => Some(None),
-            Some(syn::Pat::Ident(name)) if name.subpat.is_none() && name.by_ref.is_none() => {
-                Some(Some((name.ident.clone(), name.mutability.is_some())))
-            }
-            Some(_) => None,
-        };
-        match (variant, name) {
-            (Some(Variant::None), Some(None)) if field.is_none() => Some((Variant::None, None)),
-            (Some(variant @ (Variant::Some | Variant::Ok | Variant::Err)), Some(name)) if field.is_some() => {
-                Some((variant, name))
-            }
-            _ => {
-                self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
-                None
-            }
+    /// `None` where no token can be: of a plain type.
+    pub(super) fn plain_option(&mut self, value: &mut Expr) {
+        if let (ExprKind::None(_), Kind::OptionalToken(None)) = (&value.kind, value.gives) {
+            value.gives = Kind::Value;
         }
     }
 }
@@ -450,7 +415,7 @@ pub(super) fn is_literal(expr: &syn::Expr) -> bool {
 }
 
 /// Whether C++ has a literal for it, with a minus too, whatever the type.
-fn fits_64_bits(digits: &str) -> bool {
+pub(super) fn fits_64_bits(digits: &str) -> bool {
     let (radix, number) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
         Some("0o") => (8, &digits[2..]),
@@ -460,7 +425,7 @@ fn fits_64_bits(digits: &str) -> bool {
     u128::from_str_radix(number, radix).is_ok_and(|value| value <= i64::MAX as u128)
 }
 
-fn without_suffix(text: &str, suffix: &str) -> String {
+pub(super) fn without_suffix(text: &str, suffix: &str) -> String {
     text.strip_suffix(suffix).unwrap_or(text).replace('_', "")
 }
 

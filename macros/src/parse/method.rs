@@ -5,6 +5,7 @@ use syn::ExprMethodCall;
 use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
+use crate::model::Segment;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{ATOMIC_METHODS, Op, VALUE_METHODS, Variant};
 use crate::model::ty::{Group, Kind, Memory};
@@ -27,19 +28,12 @@ impl Parser<'_> {
             Kind::Unknown => Expr::error(span),
             Kind::Group(group) => self.group_method(group, receiver, call, span),
             Kind::Memory(memory) => self.memory_method(memory, receiver, call, span),
-            kind @ (Kind::OptionalToken(_) | Kind::Exchange) => {
-                let variants: &[Variant] = match kind {
-                    Kind::Exchange => &[Variant::Ok, Variant::Err],
-                    _ => &[Variant::Some, Variant::None],
-                };
-                if name == "take" && call.args.is_empty() && matches!(kind, Kind::OptionalToken(_)) {
-                    return self.take(receiver, span);
-                }
-                match variants.iter().find(|variant| variant.test() == name) {
-                    Some(variant) if call.args.is_empty() => self.test(*variant, receiver, span),
-                    _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind)),
-                }
-            }
+            kind @ Kind::OptionalToken(_) => match (name.as_str(), call.args.is_empty()) {
+                ("take", true) => self.take(receiver, span),
+                ("is_some", true) => self.op(Op::Is(Variant::Some), vec![receiver], span),
+                ("is_none", true) => self.op(Op::Is(Variant::None), vec![receiver], span),
+                _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind)),
+            },
             Kind::Reference { .. } => self.value_method(dereferenced(receiver), call, span),
             Kind::Value => self.value_method(receiver, call, span),
             kind @ (Kind::Extent | Kind::Unit | Kind::Never | Kind::Token(_)) => {
@@ -52,6 +46,9 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
+        }
+        if let Some(op) = option_method(&name) {
+            return self.option_method(op, receiver, call, span);
         }
         let Some(method) = VALUE_METHODS.iter().find(|method| method.name == name) else {
             return self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives));
@@ -87,6 +84,37 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, &name, 0, call.args.len()));
         }
         self.op(op, vec![receiver], span)
+    }
+
+    /// `is_some`, `unwrap` and their like, on an `Option` or the `Result` of a compare-exchange.
+    fn option_method(&mut self, op: Op, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let name = call.method.to_string();
+        let expected = usize::from(name == "expect" || op == Op::UnwrapOr);
+        if call.args.len() != expected {
+            return self.error(messages::argument_count(span, &name, expected, call.args.len()));
+        }
+        match op {
+            Op::Take => self.take(receiver, span),
+            Op::Unwrap => {
+                let message = match call.args.first() {
+                    None => "called `unwrap()` on a `None` or `Err` value".to_string(),
+                    Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. })) => text.value(),
+                    Some(other) => {
+                        return self.error(messages::format_string(SpanRange::of(other), "it is not a string literal"));
+                    }
+                };
+                let site = Some(self.site(span, vec![Segment::Text(message)]));
+                let kind = ExprKind::Op { op, operands: vec![receiver], site, types: None };
+                Expr { kind, gives: Kind::Value, span }
+            }
+            _ => {
+                let mut operands = vec![receiver];
+                for argument in &call.args {
+                    operands.push(self.value(argument));
+                }
+                self.op(op, operands, span)
+            }
+        }
     }
 
     fn take(&mut self, receiver: Expr, span: SpanRange) -> Expr {
@@ -223,6 +251,20 @@ impl Parser<'_> {
             }
         }
         self.op(Op::Atomic(method), operands, span)
+    }
+}
+
+/// The operation of a method of `Option` or `Result`.
+fn option_method(name: &str) -> Option<Op> {
+    match name {
+        "is_some" => Some(Op::Is(Variant::Some)),
+        "is_none" => Some(Op::Is(Variant::None)),
+        "is_ok" => Some(Op::Is(Variant::Ok)),
+        "is_err" => Some(Op::Is(Variant::Err)),
+        "take" => Some(Op::Take),
+        "unwrap" | "expect" => Some(Op::Unwrap),
+        "unwrap_or" => Some(Op::UnwrapOr),
+        _ => None,
     }
 }
 

@@ -8,6 +8,7 @@ mod control;
 mod expr;
 mod format;
 mod method;
+mod pattern;
 mod signature;
 mod stmt;
 mod ty;
@@ -27,7 +28,23 @@ use crate::span::SpanRange;
 
 /// Parses a function under one of the attributes. What could not be understood is in `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
-    let mut parser = Parser::new(item, role, diags);
+    // `let mut best = None;` holds a token or plain data: what is assigned to it further down says so. Then all is
+    // parsed once more with that known. A local learns once, so this ends.
+    let mut known = Vec::new();
+    loop {
+        let mut faults = Diags::default();
+        let (function, learned) = pass(item, role.clone(), known, &mut faults);
+        if !learned {
+            diags.append(faults);
+            return function;
+        }
+        known = function.locals.iter().map(|local| local.kind).collect();
+    }
+}
+
+/// Parses with what is known of the locals' kinds. Says whether it learned more.
+fn pass(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &mut Diags) -> (Function, bool) {
+    let mut parser = Parser::new(item, role, known, diags);
     parser.signature(item);
     attributes::refuse(item, parser.diags);
     let mut body = parser.block(&item.block);
@@ -36,7 +53,7 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Fun
         parser.expect_token(tail, expected);
     }
     parser.function.body = body;
-    parser.function
+    (parser.function, parser.learned)
 }
 
 /// The function under construction, and what is in scope.
@@ -46,6 +63,10 @@ struct Parser<'d> {
     scopes: Vec<Scope>,
     jumps: Vec<Jump>,
     next_loop: usize,
+    /// What an earlier pass found out about the locals, by number.
+    known: Vec<Kind>,
+    /// A local that began as a `None` holds what was not known before.
+    learned: bool,
 }
 
 /// Names of one block, and its locals in order of declaration.
@@ -83,7 +104,7 @@ struct Jump {
 }
 
 impl<'d> Parser<'d> {
-    fn new(item: &syn::ItemFn, role: Role, diags: &'d mut Diags) -> Self {
+    fn new(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &'d mut Diags) -> Self {
         let function = Function {
             name: item.sig.ident.clone(),
             vis: quote::ToTokens::to_token_stream(&item.vis),
@@ -107,7 +128,15 @@ impl<'d> Parser<'d> {
                 declared: Vec::new(),
             },
         };
-        Parser { diags, function, scopes: vec![Scope::default()], jumps: Vec::new(), next_loop: 0 }
+        Parser {
+            diags,
+            function,
+            scopes: vec![Scope::default()],
+            jumps: Vec::new(),
+            next_loop: 0,
+            known,
+            learned: false,
+        }
     }
 
     fn declare(&mut self, name: &Ident, mutable: bool, kind: Kind, ty: Option<ValueType>) -> LocalId {
@@ -115,6 +144,10 @@ impl<'d> Parser<'d> {
             self.diags.push(messages::reserved_name(SpanRange::of(name), &name.to_string()));
         }
         let id = LocalId(self.function.locals.len());
+        let kind = match (kind, self.known.get(id.0)) {
+            (Kind::OptionalToken(None), Some(known)) => *known,
+            (kind, _) => kind,
+        };
         self.function.locals.push(Local { name: name.clone(), mutable, kind, ty, slot: None });
         // There is always the function's own scope.
         if let Some(scope) = self.scopes.last_mut() {
@@ -196,6 +229,14 @@ impl<'d> Parser<'d> {
                 if let Some(tail) = &mut block.tail {
                     self.expect_token(tail, expected);
                     expr.gives = tail.gives;
+                }
+            }
+            ExprKind::Match { arms, slot, .. } => {
+                arms.iter_mut().for_each(|arm| self.expect_token(&mut arm.body, expected));
+                let gives = arms.iter().map(|arm| arm.body.gives);
+                expr.gives = gives.reduce(Kind::join).unwrap_or(Kind::Never);
+                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.gives, slot.take()) {
+                    self.function.slots[usize::from(slot.0)] = SlotUse::Unused;
                 }
             }
             ExprKind::If { then, otherwise: Some(otherwise), slot, .. } => {

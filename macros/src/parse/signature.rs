@@ -133,7 +133,11 @@ impl Parser<'_> {
 /// What a value of a written type is.
 pub(super) fn shape_kind(shape: &TypeShape) -> Kind {
     match shape {
-        TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) => Kind::Value,
+        TypeShape::Scalar(_)
+        | TypeShape::Array(..)
+        | TypeShape::Named(_)
+        | TypeShape::Tuple(_)
+        | TypeShape::Option(_) => Kind::Value,
         TypeShape::Token(group) => Kind::Token(*group),
         TypeShape::OptionalToken(group) => Kind::OptionalToken(Some(*group)),
     }

@@ -7,7 +7,7 @@ use syn::{Item, Local, Pat, Stmt as SynStmt};
 use super::Parser;
 use super::signature::shape_kind;
 use crate::messages;
-use crate::model::expr::{Block, Expr, Stmt, StmtKind};
+use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::ty::{Kind, TypeShape, ValueType};
 use crate::model::{LocalId, SlotUse};
 use crate::span::SpanRange;
@@ -36,7 +36,10 @@ impl Parser<'_> {
                     }
                     Some(StmtKind::Expr(expr))
                 }
-                SynStmt::Macro(stmt) => Some(StmtKind::Expr(self.macro_call(&stmt.mac))),
+                SynStmt::Macro(stmt) => {
+                    let call = syn::ExprMacro { attrs: Vec::new(), mac: stmt.mac.clone() };
+                    Some(StmtKind::Expr(self.expr(&syn::Expr::Macro(call))))
+                }
             };
             statements.extend(kind.map(|kind| Stmt { kind, span }));
         }
@@ -64,10 +67,12 @@ impl Parser<'_> {
             Pat::Type(typed) => (&*typed.pat, self.value_type(&typed.ty)),
             pat => (pat, None),
         };
+        if !matches!(pat, Pat::Wild(_)) && !is_name(pat)
+            || local.init.as_ref().is_some_and(|init| init.diverge.is_some())
+        {
+            return self.let_pattern(pat, ty, local);
+        }
         let init = local.init.as_ref().map(|init| {
-            if let Some((otherwise, _)) = &init.diverge {
-                self.diags.push(messages::unsupported_syntax(SpanRange::of(otherwise), "`let ... else` is"));
-            }
             if let Some(array) = self.shared_array_call(&init.expr) {
                 return array;
             }
@@ -85,11 +90,29 @@ impl Parser<'_> {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
                 self.bind(&name.ident, name.mutability.is_some(), ty, init)
             }
-            pat => {
-                self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
-                None
-            }
+            _ => None,
         }
+    }
+
+    /// `let (a, b) = e;`, `let Some(x) = e else { return };`
+    fn let_pattern(&mut self, pat: &Pat, ty: Option<ValueType>, local: &Local) -> Option<StmtKind> {
+        let Some(init) = &local.init else {
+            self.diags.push(messages::pattern_without_value(SpanRange::of(pat)));
+            return None;
+        };
+        let mut value = self.scrutinee(&init.expr);
+        if let Some(ty) = &ty {
+            self.expect_token(&mut value, shape_kind(&ty.shape));
+        }
+        // What the pattern binds is not in scope where it does not match.
+        let otherwise = init.diverge.as_ref().map(|(_, otherwise)| match self.expr(otherwise) {
+            Expr { kind: ExprKind::Block(block), .. } => block,
+            other => {
+                Block { statements: Vec::new(), span: other.span, tail: Some(Box::new(other)), declared: Vec::new() }
+            }
+        });
+        let pattern = self.pattern(pat, value.gives);
+        Some(StmtKind::LetPattern { pattern, ty, init: value, otherwise })
     }
 
     fn bind(&mut self, name: &Ident, mutable: bool, ty: Option<ValueType>, mut init: Option<Expr>) -> Option<StmtKind> {
@@ -115,7 +138,10 @@ impl Parser<'_> {
     pub(super) fn refine(&mut self, local: LocalId, kind: Kind) {
         let local = &mut self.function.locals[local.0];
         match (local.kind, kind, &local.ty) {
-            (Kind::OptionalToken(None), Kind::OptionalToken(Some(_)), _) => local.kind = kind,
+            (Kind::OptionalToken(None), Kind::OptionalToken(Some(_)) | Kind::Value, None) => {
+                local.kind = kind;
+                self.learned = true;
+            }
             // `let token;` was taken for a value.
             (Kind::Value, Kind::OptionalToken(_), None) => local.kind = kind,
             (Kind::Value, Kind::Token(group), None) => {
@@ -125,4 +151,8 @@ impl Parser<'_> {
             _ => {}
         }
     }
+}
+
+fn is_name(pat: &Pat) -> bool {
+    matches!(pat, Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none())
 }

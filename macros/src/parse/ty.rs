@@ -35,7 +35,11 @@ impl Parser<'_> {
                 let token = token(group);
                 quote_spanned!(at=> ::core::option::Option<#token>)
             }
-            TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) => ty.to_token_stream(),
+            TypeShape::Scalar(_)
+            | TypeShape::Array(..)
+            | TypeShape::Named(_)
+            | TypeShape::Tuple(_)
+            | TypeShape::Option(_) => ty.to_token_stream(),
         };
         Some(ValueType { shape, tokens })
     }
@@ -45,29 +49,30 @@ impl Parser<'_> {
             Type::Group(group) => self.shape(&group.elem),
             Type::Paren(paren) => self.shape(&paren.elem),
             Type::Array(array) => {
-                let element = self.shape(&array.elem)?;
-                if matches!(element, TypeShape::Token(_) | TypeShape::OptionalToken(_)) {
-                    self.diags.push(messages::token_escapes(SpanRange::of(ty), "an array"));
-                    return None;
-                }
+                let element = self.part(&array.elem, "an array")?;
                 let length = self.length(&array.len);
                 Some(TypeShape::Array(Box::new(element), length))
             }
             Type::Path(path) => self.path_shape(path),
-            Type::Tuple(tuple) => {
-                let tokens = tuple.elems.iter().any(|ty| ty.to_token_stream().to_string().contains("ArrivalToken"));
-                let at = SpanRange::of(ty);
-                self.diags.push(if tokens {
-                    messages::token_escapes(at, "a tuple")
-                } else {
-                    messages::unsupported_type(at)
-                });
-                None
+            Type::Tuple(tuple) if !tuple.elems.is_empty() => {
+                let elements = tuple.elems.iter().map(|element| self.part(element, "a tuple"));
+                Some(TypeShape::Tuple(elements.collect::<Option<_>>()?))
             }
             _ => {
                 self.diags.push(messages::unsupported_type(SpanRange::of(ty)));
                 None
             }
+        }
+    }
+
+    /// The type of a part of `whole`, which no token can be.
+    fn part(&mut self, ty: &Type, whole: &str) -> Option<TypeShape> {
+        match self.shape(ty)? {
+            TypeShape::Token(_) | TypeShape::OptionalToken(_) => {
+                self.diags.push(messages::token_escapes(SpanRange::of(ty), whole));
+                None
+            }
+            shape => Some(shape),
         }
     }
 
@@ -100,14 +105,19 @@ impl Parser<'_> {
                 }
             },
             "Option" => match type_argument(&last.arguments, 0) {
-                Some(Type::Path(inner)) => match self.path_shape(inner)? {
+                Some(inner) => match self.shape(inner)? {
                     TypeShape::Token(group) => Some(TypeShape::OptionalToken(group)),
-                    TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) | TypeShape::OptionalToken(_) => {
-                        self.diags.push(messages::unsupported_type(at));
+                    TypeShape::OptionalToken(_) => {
+                        self.diags.push(messages::token_escapes(at, "an `Option` of an `Option`"));
                         None
                     }
+                    shape @ (TypeShape::Scalar(_)
+                    | TypeShape::Array(..)
+                    | TypeShape::Named(_)
+                    | TypeShape::Tuple(_)
+                    | TypeShape::Option(_)) => Some(TypeShape::Option(Box::new(shape))),
                 },
-                _ => {
+                None => {
                     self.diags.push(messages::unsupported_type(at));
                     None
                 }

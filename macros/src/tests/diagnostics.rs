@@ -33,10 +33,10 @@ fn all_faults_at_once() {
 async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
     let cluster = this_cluster();
     let token = cluster.barrier_arrive();
-    let pair = (1, output[0]);
+    let pair = [1, output[0]?];
     cluster.barrier_arrive();
-    output[0] = pair.0 + name + output.sum();
-    match pair { _ => {} }
+    output[0] = name + output.sum();
+    match cluster { _ => {} }
     for i in output { break 'nowhere; }
     cluster.sync(1) + 'x';
 }",
@@ -48,11 +48,11 @@ async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
             (2, 60, "unsupported_type"),
             (2, 71, "kernel_result"),
             (4, 17, "token_never_waited"),
-            (5, 16, "unsupported_syntax"),
+            (5, 20, "unsupported_syntax"),
             (6, 5, "arrive_while_pending"),
             (6, 5, "token_never_waited"),
-            (7, 40, "unknown_method"),
-            (8, 5, "unsupported_syntax"),
+            (7, 31, "unknown_method"),
+            (8, 11, "wrong_kind"),
             (9, 14, "unsupported_loop"),
             (10, 5, "argument_count"),
             (10, 23, "unsupported_literal"),
@@ -66,7 +66,7 @@ fn one_fault_is_one_report() {
     check(
         "#[cluster_kernel]
 fn kernel(output: &mut [u32]) {
-    let x = (1, 2);
+    let x = async {};
     let y = x;
     output[y + 1] = y.sum().atomic(0).load(Relaxed) as u32;
     for i in 0..y { if let Some(t) = x { this_cluster().barrier_wait(t); } }

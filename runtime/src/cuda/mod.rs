@@ -28,6 +28,7 @@ pub const HEADERS: &[Header] = headers! {
     "option.cuh"
     "range.cuh"
     "scalar.cuh"
+    "tuple.cuh"
 };
 
 #[cfg(test)]

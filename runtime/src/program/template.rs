@@ -209,6 +209,43 @@ impl<F> Callee<F> {
     }
 }
 
+/// A slot for the type that an `Option` holds.
+#[derive(Debug)]
+pub struct OptionSlot<T>(PhantomData<fn() -> T>);
+
+impl<T> OptionSlot<T> {
+    /// A fresh slot.
+    #[allow(clippy::new_without_default, reason = "inferred, never named")]
+    pub const fn new() -> Self {
+        OptionSlot(PhantomData)
+    }
+}
+
+/// What an `Option` of a kernel holds: plain data or an arrival token.
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot be held by an `Option` in a kernel")]
+pub trait Optional {
+    /// The C++ spelling.
+    fn name() -> String;
+}
+
+impl<T: DeviceType> Optional for T {
+    fn name() -> String {
+        T::info().name
+    }
+}
+
+/// `None`.
+#[inline(always)]
+pub fn none<T: Optional>(_slot: &OptionSlot<T>) -> Option<T> {
+    None
+}
+
+impl<T: Optional> Slots for OptionSlot<T> {
+    fn describe(out: &mut Vec<Slot>) {
+        out.push(Slot::Type(TypeInfo { name: format!("option<{}>", T::name()), size: size_of::<Option<T>>() }));
+    }
+}
+
 /// Passes a value through and lets rustc write its type into the slot.
 #[inline(always)]
 pub fn typed<T: DeviceType>(_slot: &Tag<T>, value: T) -> T {

@@ -43,6 +43,43 @@ pub fn step(step: usize) -> usize {
     step
 }
 
+/// `option.unwrap()` and `option.expect("..")`.
+#[inline]
+#[track_caller]
+pub fn unwrap<T>(value: impl Held<T>, message: &'static [Segment]) -> T {
+    match value.held() {
+        Some(value) => value,
+        None => fail_panic(message, &[]),
+    }
+}
+
+/// `option.unwrap_or(other)`.
+#[inline]
+pub fn unwrap_or<T>(value: impl Held<T>, other: T) -> T {
+    value.held().unwrap_or(other)
+}
+
+/// An `Option` or a `Result`.
+#[diagnostic::on_unimplemented(message = "`{Self}` is neither an `Option` nor a `Result`")]
+pub trait Held<T> {
+    /// What is in it.
+    fn held(self) -> Option<T>;
+}
+
+impl<T> Held<T> for Option<T> {
+    #[inline]
+    fn held(self) -> Option<T> {
+        self
+    }
+}
+
+impl<T, E> Held<T> for Result<T, E> {
+    #[inline]
+    fn held(self) -> Option<T> {
+        self.ok()
+    }
+}
+
 /// A value of a message.
 #[inline]
 pub fn scalar<T: DeviceScalar>(value: T) -> Scalar {

@@ -26,7 +26,7 @@ pub(crate) use access::MemoryId;
 pub(crate) use access::{Access, Kind};
 pub(crate) use barrier::Group;
 pub(crate) use context::{Context, fail_at, with};
-pub use hooks::{fail_assertion, fail_panic, scalar, step, tick};
+pub use hooks::{Held, fail_assertion, fail_panic, scalar, step, tick, unwrap, unwrap_or};
 pub(crate) use shared::Key;
 pub(crate) use shared::SharedId;
 

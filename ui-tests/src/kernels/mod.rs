@@ -21,6 +21,7 @@ mod literals;
 mod names;
 mod operators;
 mod order;
+mod patterns;
 mod tokens;
 mod twins;
 
@@ -35,6 +36,7 @@ pub fn modules() -> Vec<Module> {
         atomics::modules(),
         control::modules(),
         order::modules(),
+        patterns::modules(),
         names::modules(),
         generics::modules(),
         literals::modules(),

@@ -1,9 +1,10 @@
-//! Branches: what `if`, `if let`, `while` and `while let` test, and what lives while an arm runs.
+//! Branches: what `if`, `while` and `match` test, and what lives while an arm runs.
 
 use super::{BlockId, Builder, End, Place, StepKind};
 use crate::messages::Loss;
-use crate::model::expr::{Block, Condition, Expr, ExprKind};
+use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind};
 use crate::model::op::{Op, Variant};
+use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
@@ -59,26 +60,83 @@ impl<'f> Builder<'f> {
                 self.end(End::Branch { then: yes, otherwise: no });
                 None
             }
-            Condition::Let { variant, binding, scrutinee } => {
+            Condition::Let { pattern, scrutinee } => {
                 let place = self.value(scrutinee);
-                self.option_branch(*variant, place, yes, no);
-                self.current = yes;
-                match (binding, place) {
-                    (Some(local), Some(from)) => {
-                        self.step(StepKind::Move { from, into: Place::Local(*local) }, scrutinee.span);
-                        None
-                    }
-                    // `Some(_)` of a value on its way: it lives as long as the arm.
-                    (None, Some(Place::Temporary(_))) if *variant == Variant::Some => place,
-                    // `None`: it is gone before the other arm.
-                    (None, place) if *variant == Variant::None => {
-                        self.current = no;
-                        self.drop_temporary(place, scrutinee.span);
-                        None
-                    }
-                    _ => None,
+                self.test(pattern, place, yes, no);
+                // `if let None` of a value on its way: that is gone before the other arm.
+                if matches!(pattern.kind, PatternKind::Variant { variant: Variant::None, .. }) {
+                    self.current = no;
+                    self.drop_temporary(place, scrutinee.span);
                 }
+                self.current = yes;
+                self.bind(pattern, place, scrutinee.span)
             }
+        }
+    }
+
+    /// An arm is tried after those before it; the last one is taken without a test, because rustc knows that the arms
+    /// cover everything.
+    pub(super) fn match_arms(&mut self, expr: &'f Expr, scrutinee: &'f Expr, arms: &'f [Arm]) -> Option<Place> {
+        let value = self.temporary();
+        let after = self.new_block();
+        let place = self.value(scrutinee);
+        for (index, arm) in arms.iter().enumerate() {
+            let (yes, no) = (self.new_block(), self.new_block());
+            match arm.guard {
+                None if index + 1 == arms.len() => self.end(End::Goto(yes)),
+                _ => self.test(&arm.pattern, place, yes, no),
+            }
+            self.current = yes;
+            if let Some(guard) = &arm.guard {
+                let before = self.waiting.len();
+                self.waiting.extend(place.filter(|place| matches!(place, Place::Temporary(_))));
+                self.value(guard);
+                self.waiting.truncate(before);
+                let bound = self.new_block();
+                self.end(End::Branch { then: bound, otherwise: no });
+                self.current = bound;
+            }
+            let held = self.bind(&arm.pattern, place, scrutinee.span);
+            let ExprKind::Block(body) = &arm.body.kind else { continue };
+            let result = self.holding(held, body);
+            self.move_to(value, result, arm.body.span);
+            self.end(End::Goto(after));
+            self.current = no;
+        }
+        self.current = after;
+        self.token_of(expr, value)
+    }
+
+    /// Ends the current block with a branch on whether a pattern matches.
+    pub(super) fn test(&mut self, pattern: &Pattern, place: Option<Place>, yes: BlockId, no: BlockId) {
+        match (&pattern.kind, place) {
+            (PatternKind::Variant { variant, .. }, place) => self.option_branch(*variant, place, yes, no),
+            _ if pattern.is_irrefutable() => self.end(End::Goto(yes)),
+            _ => self.end(End::Branch { then: yes, otherwise: no }),
+        }
+    }
+
+    /// A token moves into the name that a pattern gives it. Gives what lives on without a name where it gives none.
+    pub(super) fn bind(&mut self, pattern: &Pattern, place: Option<Place>, at: SpanRange) -> Option<Place> {
+        let place = place?;
+        match &pattern.kind {
+            PatternKind::Bind { local, .. } => {
+                self.step(StepKind::Move { from: place, into: Place::Local(*local) }, at);
+                None
+            }
+            PatternKind::Variant { field: Some(field), .. } => self.bind(field, Some(place), at),
+            PatternKind::Variant { field: None, .. } => None,
+            // Nothing else is a pattern of tokens.
+            PatternKind::Wild
+            | PatternKind::Error
+            | PatternKind::Bool(_)
+            | PatternKind::Int { .. }
+            | PatternKind::Constant(_)
+            | PatternKind::Range { .. }
+            | PatternKind::Tuple { .. }
+            | PatternKind::Array(_)
+            | PatternKind::Struct { .. }
+            | PatternKind::Or(_) => Some(place).filter(|place| matches!(place, Place::Temporary(_))),
         }
     }
 

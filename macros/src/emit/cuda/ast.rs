@@ -52,7 +52,7 @@ pub(crate) enum CuExpr {
         arguments: Vec<CuExpr>,
         site: Option<SiteId>,
     },
-    Member(Box<CuExpr>, &'static str),
+    Member(Box<CuExpr>, String),
     /// `type{elements}`
     Braces(Vec<Piece>, Vec<CuExpr>),
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),

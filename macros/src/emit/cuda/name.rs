@@ -14,7 +14,7 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     main NULL assert va_arg va_copy va_end va_list va_start \
     threadIdx blockIdx blockDim gridDim warpSize dim3 \
     phalanx phalanx_sink phalanx_dynamic_shared integer as local_array slice slice_mut shared_array dynamic_shared dynamic_shared_array remote_array remote_slice \
-    option result none some relaxed range range_inclusive extent arrival_token thread_block cluster_group grid_group \
+    option result none some tuple relaxed range range_inclusive extent arrival_token thread_block cluster_group grid_group \
     this_cluster this_thread_block this_grid assertion_failed panicked detail atomic_element memory_ordering none_type floating \
     i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 \
     min max abs sqrt mul_add wrapping_add wrapping_sub wrapping_mul wrapping_div wrapping_rem wrapping_neg wrapping_abs \

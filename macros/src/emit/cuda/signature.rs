@@ -81,6 +81,21 @@ pub(super) fn shape(shape_: &TypeShape) -> Vec<Piece> {
         TypeShape::Named(id) => vec![Piece::Named(*id)],
         TypeShape::Token(_) => vec!["arrival_token".into()],
         TypeShape::OptionalToken(_) => vec!["option<arrival_token>".into()],
+        TypeShape::Option(inner) => {
+            let mut out = vec!["option<".into()];
+            out.extend(shape(inner));
+            out.push(">".into());
+            out
+        }
+        TypeShape::Tuple(elements) => {
+            let mut out = vec!["tuple<".into()];
+            for (index, element) in elements.iter().enumerate() {
+                out.extend((index > 0).then(|| ", ".into()));
+                out.extend(shape(element));
+            }
+            out.push(">".into());
+            out
+        }
         TypeShape::Array(element, length) => {
             let mut out = vec!["local_array<".into()];
             out.extend(shape(element));

@@ -4,8 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Host, braces, private};
-use crate::model::expr::{Adaptor, Block, Condition, Expr, Range};
-use crate::model::op::Variant;
+use crate::model::expr::{Adaptor, Arm, Block, Condition, Expr, Range};
 use crate::span::SpanRange;
 
 fn lifetime(name: &Ident) -> TokenStream {
@@ -25,25 +24,9 @@ impl Host<'_> {
     pub(super) fn condition(&self, condition: &Condition) -> TokenStream {
         match condition {
             Condition::Value(condition) => self.expr(condition),
-            Condition::Let { variant, binding, scrutinee } => {
-                let lo = scrutinee.span.lo;
-                let value = self.expr(scrutinee);
-                let field = match binding {
-                    Some(local) => {
-                        let info = self.function.local(*local);
-                        let (name, mutable) = (&info.name, info.mutable.then(|| quote!(mut)));
-                        quote!((#mutable #name))
-                    }
-                    None if *variant == Variant::None => TokenStream::new(),
-                    None => quote!((_)),
-                };
-                let pattern = match variant {
-                    Variant::Some => quote_spanned!(lo=> ::core::option::Option::Some),
-                    Variant::None => quote_spanned!(lo=> ::core::option::Option::None),
-                    Variant::Ok => quote_spanned!(lo=> ::core::result::Result::Ok),
-                    Variant::Err => quote_spanned!(lo=> ::core::result::Result::Err),
-                };
-                quote_spanned!(lo=> let #pattern #field = #value)
+            Condition::Let { pattern, scrutinee } => {
+                let (pattern, value) = (self.pattern(pattern), self.operand(scrutinee));
+                quote_spanned!(scrutinee.span.lo=> let #pattern = #value)
             }
         }
     }
@@ -64,6 +47,21 @@ impl Host<'_> {
         // An `else if` may have grown braces of its own.
         let otherwise = otherwise.map(|otherwise| quote_spanned!(at.lo=> else { #otherwise }));
         quote_spanned!(at.lo=> if #condition #then #otherwise)
+    }
+
+    pub(super) fn choice(&self, scrutinee: &Expr, arms: &[Arm], discarded: bool, at: SpanRange) -> TokenStream {
+        let scrutinee = self.operand(scrutinee);
+        let arms = arms.iter().map(|arm| {
+            let pattern = self.pattern(&arm.pattern);
+            let guard = arm.guard.as_ref().map(|guard| {
+                let condition = self.expr(guard);
+                quote_spanned!(guard.span.lo=> if #condition)
+            });
+            let body = if discarded { self.discarded(&arm.body) } else { self.expr(&arm.body) };
+            quote_spanned!(arm.pattern.span.lo=> #pattern #guard => #body)
+        });
+        let arms = braces(at, quote!(#(#arms,)*));
+        quote_spanned!(at.lo=> match #scrutinee #arms)
     }
 
     /// A loop's body, which starts with a tick.

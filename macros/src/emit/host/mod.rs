@@ -4,6 +4,7 @@
 
 mod control;
 mod op;
+mod pattern;
 mod slots;
 mod value;
 
@@ -119,6 +120,18 @@ impl Host<'_> {
             StmtKind::Let { local, ty, init } => {
                 self.declare(*local, ty.as_ref().map(|ty| &ty.tokens), init.as_ref(), statement.span)
             }
+            StmtKind::LetPattern { pattern, ty, init, otherwise } => {
+                let lo = statement.span.lo;
+                let (pattern, value) = (self.pattern(pattern), self.expr(init));
+                let ty = ty.as_ref().map(|ty| &ty.tokens).map(|ty| quote_spanned!(lo=> : #ty));
+                // In parentheses, because `let .. else` takes no value that ends with a brace.
+                let value = if otherwise.is_some() { parentheses(init.span, value) } else { value };
+                let otherwise = otherwise.as_ref().map(|otherwise| {
+                    let block = self.block(otherwise);
+                    quote_spanned!(lo=> else #block)
+                });
+                quote_spanned!(lo=> let #pattern #ty = #value #otherwise;)
+            }
             StmtKind::Discard(expr) => {
                 let value = self.expr(expr);
                 quote_spanned!(statement.span.lo=> let _ = #value;)
@@ -156,13 +169,17 @@ impl Host<'_> {
     /// An expression as a statement: the slot for its value stays empty.
     fn discarded(&self, expr: &Expr) -> TokenStream {
         let slot = match &expr.kind {
-            ExprKind::If { slot, .. } | ExprKind::Loop { slot, .. } | ExprKind::Labelled { slot, .. } => *slot,
+            ExprKind::If { slot, .. }
+            | ExprKind::Match { slot, .. }
+            | ExprKind::Loop { slot, .. }
+            | ExprKind::Labelled { slot, .. } => *slot,
             _ => None,
         };
         let value = match &expr.kind {
             ExprKind::If { condition, then, otherwise, .. } => {
                 self.branch(condition, then, otherwise.as_deref(), true, expr.span)
             }
+            ExprKind::Match { scrutinee, arms, .. } => self.choice(scrutinee, arms, true, expr.span),
             ExprKind::Loop { id: _, label, body, .. } => self.plain_loop(label.as_ref(), body, expr.span),
             ExprKind::Labelled { label, block, .. } => self.labelled(label, self.discarded_block(block), expr.span),
             ExprKind::Block(block) => self.discarded_block(block),

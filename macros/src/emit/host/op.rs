@@ -8,7 +8,7 @@ use super::{Host, call, private};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::ty::{Group, Kind, ValueType};
-use crate::model::{SlotId, ValueId};
+use crate::model::{SiteId, SlotId, ValueId};
 use crate::span::SpanRange;
 
 impl Host<'_> {
@@ -16,6 +16,7 @@ impl Host<'_> {
         &self,
         op: Op,
         operands: &[Expr],
+        site: Option<SiteId>,
         types: Option<&(ValueType, Option<ValueId>)>,
         at: SpanRange,
     ) -> TokenStream {
@@ -70,13 +71,17 @@ impl Host<'_> {
                 let name = proc_macro2::Ident::new(atomic.name, at.lo);
                 quote_spanned!(at.lo=> #place.#name(#(#arguments),*))
             }
-            Op::Some => {
-                let value = operands.first().map(|value| self.expr(value));
-                quote_spanned!(at.lo=> ::core::option::Option::Some(#value))
-            }
-            Op::None => quote_spanned!(at.lo=> ::core::option::Option::None),
             Op::Is(variant) => method(variant.test()),
             Op::Take => method("take"),
+            Op::Unwrap => {
+                let value = operands.first().map(|value| self.expr(value));
+                let message = site.map(|site| self.message(site));
+                private(at, "unwrap", quote!(#value, #message))
+            }
+            Op::UnwrapOr => {
+                let values = operands.iter().map(|value| self.expr(value));
+                private(at, "unwrap_or", quote!(#(#values),*))
+            }
         }
     }
 

@@ -35,6 +35,7 @@ fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
     if depth == 0 {
         return match slots.first() {
             Some(SlotUse::Callee) => quote!(::phalanx::__private::Callee::new()),
+            Some(SlotUse::Option) => quote!(::phalanx::__private::OptionSlot::new()),
             Some(SlotUse::Type) | None => quote!(::phalanx::__private::Tag::new()),
             Some(SlotUse::Unused) => quote!(::phalanx::__private::Tag::<::phalanx::__private::Unused>::new()),
         };

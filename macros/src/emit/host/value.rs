@@ -76,7 +76,19 @@ impl Host<'_> {
                 let element = self.expr(element);
                 self.typed(*slot, quote_spanned!(lo=> [#element; #length]), at)
             }
-            ExprKind::Op { op, operands, types, .. } => self.op(*op, operands, types.as_ref(), at),
+            ExprKind::Tuple { elements, slot } => {
+                let elements = elements.iter().map(|element| self.expr(element));
+                self.typed(*slot, quote_spanned!(lo=> (#(#elements,)*)), at)
+            }
+            ExprKind::Some(value) => {
+                let value = self.expr(value);
+                quote_spanned!(lo=> ::core::option::Option::Some(#value))
+            }
+            ExprKind::None(slot) => {
+                let slot = self.slot(*slot, at);
+                private(at, "none", quote!(#slot))
+            }
+            ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref(), at),
             ExprKind::Method { method, operands, .. } => {
                 let operands = operands.iter().map(|operand| self.expr(operand));
                 private(at, method.name, quote!(#(#operands),*))
@@ -94,6 +106,10 @@ impl Host<'_> {
             ExprKind::If { condition, then, otherwise, slot } => {
                 let discarded = expr.gives == Kind::Unit;
                 let value = self.branch(condition, then, otherwise.as_deref(), discarded, at);
+                self.with_slot(*slot, value, at)
+            }
+            ExprKind::Match { scrutinee, arms, slot } => {
+                let value = self.choice(scrutinee, arms, expr.gives == Kind::Unit, at);
                 self.with_slot(*slot, value, at)
             }
             ExprKind::Loop { label, body, slot, .. } => {

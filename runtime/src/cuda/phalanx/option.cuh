@@ -1,5 +1,7 @@
-// `Option<T>` and `Result<T, T>`, as far as kernels have them: made, asked and taken apart.
+// `Option<T>` and `Result<T, T>`, as far as kernels have them: made, asked and taken apart. What is not there is not read:
+// `value` is left as it is.
 #pragma once
+#include <phalanx/failure.cuh>
 
 namespace phalanx {
 
@@ -23,6 +25,20 @@ struct option {
         present = false;
         return taken;
     }
+
+    // A template, as all methods with a site are (failure.cuh).
+    template <class Value = T>
+    __device__ Value unwrap(unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
+        if (!present) {
+            detail::fail(detail::panic, detail::site_of(line, column));
+        }
+        return value;
+    }
+    __device__ T unwrap_or(T other) const { return present ? value : other; }
+
+    __device__ friend bool operator==(const option& a, const option& b) {
+        return a.present == b.present && (!a.present || a.value == b.value);
+    }
 };
 
 template <class T>
@@ -38,6 +54,19 @@ struct result {
 
     __device__ bool is_ok() const { return success; }
     __device__ bool is_err() const { return !success; }
+
+    template <class Value = T>
+    __device__ Value unwrap(unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
+        if (!success) {
+            detail::fail(detail::panic, detail::site_of(line, column));
+        }
+        return value;
+    }
+    __device__ T unwrap_or(T other) const { return success ? value : other; }
+
+    __device__ friend bool operator==(const result& a, const result& b) {
+        return a.success == b.success && a.value == b.value;
+    }
 };
 
 } // namespace phalanx

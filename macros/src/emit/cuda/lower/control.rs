@@ -22,33 +22,16 @@ pub(super) struct Jump {
 }
 
 impl Lower<'_> {
-    /// The test, and the statement that binds what `if let` matched.
-    fn condition(&mut self, condition: &Condition) -> (CuExpr, Option<CuStmt>) {
+    /// The test, and the statements that bind what `if let` matched.
+    fn condition(&mut self, condition: &Condition) -> (CuExpr, Vec<CuStmt>) {
         match condition {
-            Condition::Value(condition) => (self.value(condition), None),
-            Condition::Let { variant, binding, scrutinee } => {
+            Condition::Value(condition) => (self.value(condition), Vec::new()),
+            Condition::Let { pattern, scrutinee } => {
                 let value = self.value(scrutinee);
                 let value = self.spill_unless_name(value);
-                let test = CuExpr::Method {
-                    base: Box::new(value.clone()),
-                    name: variant.test(),
-                    arguments: Vec::new(),
-                    site: None,
-                };
-                let bind = binding.map(|local| CuStmt::Declare {
-                    ty: vec!["auto".into()],
-                    name: self.names.local(local).to_string(),
-                    init: Some(CuExpr::Member(Box::new(value), "value")),
-                });
-                (test, bind)
+                let test = self.test(pattern, &value).unwrap_or_else(|| CuExpr::name("true"));
+                (test, self.bindings(pattern, &value))
             }
-        }
-    }
-
-    fn spill_unless_name(&mut self, value: CuExpr) -> CuExpr {
-        match value {
-            CuExpr::Atom(_) => value,
-            value => self.spill(value),
         }
     }
 
@@ -88,7 +71,7 @@ impl Lower<'_> {
             ExprKind::While { id, label, condition, body } => {
                 self.enter(*id, true, &name(label), dest);
                 let ((condition, bind), mut before) = self.nested(|lower| lower.condition(condition));
-                let condition = if before.is_empty() && bind.is_none() {
+                let condition = if before.is_empty() && bind.is_empty() {
                     condition
                 } else {
                     // The test takes statements: it moves into the loop.

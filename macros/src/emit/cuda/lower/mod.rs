@@ -3,6 +3,7 @@
 
 mod control;
 mod op;
+mod pattern;
 mod value;
 
 use super::ast::{CuExpr, CuStmt, Piece};
@@ -65,11 +66,14 @@ impl Lower<'_> {
         match &statement.kind {
             // Rust evaluates it; the text has its value under a name.
             StmtKind::Item(_) => return,
-            StmtKind::Let { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => {}
+            StmtKind::Let { .. } | StmtKind::LetPattern { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => {}
         }
         self.out.push(CuStmt::Line(statement.span.line()));
         match &statement.kind {
             StmtKind::Let { local, ty, init } => self.declare(*local, ty.as_ref(), init.as_ref()),
+            StmtKind::LetPattern { pattern, ty, init, otherwise } => {
+                self.let_pattern(pattern, ty.as_ref(), init, otherwise.as_ref());
+            }
             StmtKind::Discard(expr) | StmtKind::Expr(expr) => self.into(expr, &Dest::Discard),
             StmtKind::Item(_) => {}
         }
@@ -108,6 +112,12 @@ impl Lower<'_> {
             }
             return;
         }
+        // The type stands before the name, so that the value needs none.
+        if let ExprKind::None(slot) = init.kind {
+            let ty = written.unwrap_or_else(|| vec![Piece::Type(slot)]);
+            self.out.push(CuStmt::Declare { ty, name, init: Some(CuExpr::name("none")) });
+            return;
+        }
         // A value that takes statements is assigned by them; its type must be known before.
         if let (true, Some(ty)) = (self.takes_statements(init), written.clone().or_else(|| self.type_of(init))) {
             self.out.push(CuStmt::Declare { ty, name: name.clone(), init: None });
@@ -127,7 +137,10 @@ impl Lower<'_> {
     /// The C++ type of a value of an `if`, a loop or a labelled block.
     fn type_of(&self, expr: &Expr) -> Option<Vec<Piece>> {
         let slot = match &expr.kind {
-            ExprKind::If { slot, .. } | ExprKind::Loop { slot, .. } | ExprKind::Labelled { slot, .. } => *slot,
+            ExprKind::If { slot, .. }
+            | ExprKind::Match { slot, .. }
+            | ExprKind::Loop { slot, .. }
+            | ExprKind::Labelled { slot, .. } => *slot,
             _ => None,
         };
         known_shape(expr.gives).map(|known| shape(&known)).or_else(|| slot.map(|slot| vec![Piece::Type(slot)]))
@@ -137,7 +150,7 @@ impl Lower<'_> {
     fn takes_statements(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Loop { .. } | ExprKind::Labelled { .. } => true,
-            ExprKind::If { .. } => effect(self.function, expr) == Effect::Changes,
+            ExprKind::If { .. } | ExprKind::Match { .. } => effect(self.function, expr) == Effect::Changes,
             _ => false,
         }
     }
@@ -161,9 +174,14 @@ impl Lower<'_> {
                     self.finish(value, dest);
                 }
             }
+            ExprKind::Match { scrutinee, arms, .. } => match self.selection(expr, scrutinee, arms, dest) {
+                Some(value) => self.finish(value, dest),
+                None => self.choice(scrutinee, arms, dest),
+            },
             ExprKind::Labelled { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } | ExprKind::For { .. } => {
                 self.repeat(expr, dest);
             }
+            ExprKind::None(_) if matches!(dest, Dest::Assign(_)) => self.finish(CuExpr::name("none"), dest),
             ExprKind::Break { target, value, .. } => self.break_to(*target, value.as_deref()),
             ExprKind::Continue { target, .. } => self.continue_to(*target),
             ExprKind::Return(value) => match value {

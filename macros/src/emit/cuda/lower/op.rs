@@ -40,6 +40,8 @@ impl Lower<'_> {
             Op::LoadUnchecked => method("get_unchecked", None),
             Op::Is(variant) => method(variant.test(), None),
             Op::Take => method("take", None),
+            Op::Unwrap => method("unwrap", site),
+            Op::UnwrapOr => method("unwrap_or", None),
             Op::DynamicShared => {
                 let mut callee = vec!["dynamic_shared<".into()];
                 callee.extend(types.iter().flat_map(|(element, _)| shape(&element.shape)));
@@ -48,8 +50,6 @@ impl Lower<'_> {
             }
             // Declared by its `let`: an array without a name cannot be used.
             Op::SharedArray(_) => CuExpr::name("0"),
-            Op::Some => CuExpr::call("some", values.collect()),
-            Op::None => CuExpr::name("none"),
             Op::Atomic(atomic) => {
                 let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
                 let index = values.by_ref().take(1).collect();

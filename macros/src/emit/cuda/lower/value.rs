@@ -37,7 +37,7 @@ impl Lower<'_> {
                     'z' => "z",
                     _ => "x",
                 };
-                CuExpr::Member(Box::new(self.value(base)), name)
+                CuExpr::Member(Box::new(self.value(base)), name.into())
             }
             ExprKind::Array { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
@@ -48,6 +48,14 @@ impl Lower<'_> {
                 arguments: vec![self.value(element)],
                 site: None,
             },
+            ExprKind::Tuple { elements, slot } => {
+                let elements = self.operands(&elements.iter().collect::<Vec<_>>());
+                CuExpr::Braces(vec![Piece::Type(*slot)], elements)
+            }
+            ExprKind::Some(value) => CuExpr::call("some", vec![self.value(value)]),
+            ExprKind::None(slot) => {
+                CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
+            }
             ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref()),
             ExprKind::Method { method, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
@@ -71,6 +79,10 @@ impl Lower<'_> {
                     Some(value) => value,
                     None => self.through_variable(expr),
                 }
+            }
+            ExprKind::Match { scrutinee, arms, .. } => {
+                let used = Dest::Assign(String::new());
+                self.selection(expr, scrutinee, arms, &used).unwrap_or_else(|| self.through_variable(expr))
             }
             ExprKind::If { .. } | ExprKind::Labelled { .. } | ExprKind::Loop { .. } => self.through_variable(expr),
             // These come to no value: what stands for it is never read.
@@ -205,7 +217,7 @@ impl Lower<'_> {
         if let (true, ExprKind::Binary { op, left, right, .. }) = (show_sides, &condition.kind) {
             // Both sides are compared and shown: evaluated once.
             let sides: Vec<CuExpr> = self.operands(&[left, right]);
-            let sides: Vec<CuExpr> = sides.into_iter().map(|side| self.spill_unless_atom(side)).collect();
+            let sides: Vec<CuExpr> = sides.into_iter().map(|side| self.spill_unless_name(side)).collect();
             if let [left, right] = &sides[..] {
                 let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
                 let condition = CuExpr::Infix { op: op.symbol(), left, right, site: None }.not();
@@ -219,7 +231,7 @@ impl Lower<'_> {
         self.out.push(CuStmt::If { condition, then, otherwise: Vec::new() });
     }
 
-    fn spill_unless_atom(&mut self, value: CuExpr) -> CuExpr {
+    pub(super) fn spill_unless_name(&mut self, value: CuExpr) -> CuExpr {
         match value {
             CuExpr::Atom(_) => value,
             value => self.spill(value),
@@ -247,7 +259,7 @@ fn float_digits(digits: &str) -> String {
 }
 
 /// An integer without its strong type, with the suffix that keeps its value in C++.
-fn bare_integer(digits: &str, negated: bool) -> String {
+pub(super) fn bare_integer(digits: &str, negated: bool) -> String {
     let (radix, number) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
         Some("0o") => (8, &digits[2..]),

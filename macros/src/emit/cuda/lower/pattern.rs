@@ -1,0 +1,245 @@
+//! Patterns as tests and declarations: `match` becomes a chain of `if`s over a value that has a name. The last arm
+//! needs no test: rustc knows that the arms cover everything.
+
+use super::value::bare_integer;
+use super::{Dest, Lower};
+use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::emit::cuda::signature::shape;
+use crate::model::effect::effect;
+use crate::model::expr::{Arm, Block, Expr, Member};
+use crate::model::op::Effect;
+use crate::model::op::Variant;
+use crate::model::pattern::{Pattern, PatternKind};
+use crate::model::ty::{Kind, ValueType};
+
+impl Lower<'_> {
+    pub(super) fn choice(&mut self, scrutinee: &Expr, arms: &[Arm], dest: &Dest) {
+        let value = self.value(scrutinee);
+        let value = self.spill_unless_name(value);
+        self.arms(&value, arms, dest);
+    }
+
+    /// Arms that are plain values, as `test ? a : b`.
+    pub(super) fn selection(&mut self, expr: &Expr, scrutinee: &Expr, arms: &[Arm], dest: &Dest) -> Option<CuExpr> {
+        let is_value = *dest != Dest::Discard && expr.gives == Kind::Value;
+        if !is_value || effect(self.function, expr) == Effect::Changes {
+            return None;
+        }
+        let value = self.value(scrutinee);
+        let mut tests = Vec::new();
+        let mut last = None;
+        for (index, arm) in arms.iter().enumerate() {
+            match self.test(&arm.pattern, &value) {
+                Some(test) if index + 1 < arms.len() => tests.push((test, self.value(&arm.body))),
+                _ => {
+                    last = Some(self.value(&arm.body));
+                    break;
+                }
+            }
+        }
+        let choose = |otherwise, (test, then)| CuExpr::Ternary(Box::new(test), Box::new(then), Box::new(otherwise));
+        Some(tests.into_iter().rev().fold(last?, choose))
+    }
+
+    fn arms(&mut self, value: &CuExpr, arms: &[Arm], dest: &Dest) {
+        let Some((arm, rest)) = arms.split_first() else { return };
+        let test = self.test(&arm.pattern, value);
+        match (&arm.guard, test) {
+            (None, None) => self.arm(value, arm, dest),
+            (None, Some(_)) if rest.is_empty() => self.arm(value, arm, dest),
+            (None, Some(condition)) => {
+                let ((), then) = self.nested(|lower| lower.arm(value, arm, dest));
+                let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
+                self.out.push(CuStmt::If { condition, then, otherwise });
+            }
+            (Some(guard), test) => {
+                // The guard sees what the pattern binds. Where the pattern does not match, nothing reads it.
+                let bindings = self.bindings(&arm.pattern, value);
+                self.out.extend(bindings);
+                let condition = self.guarded(test, guard);
+                let ((), then) = self.nested(|lower| lower.into(&arm.body, dest));
+                let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
+                self.out.push(CuStmt::If { condition, then, otherwise });
+            }
+        }
+    }
+
+    fn arm(&mut self, value: &CuExpr, arm: &Arm, dest: &Dest) {
+        let bindings = self.bindings(&arm.pattern, value);
+        self.out.extend(bindings);
+        self.into(&arm.body, dest);
+    }
+
+    /// `test && guard`; a guard that takes statements runs them only where the test holds.
+    fn guarded(&mut self, test: Option<CuExpr>, guard: &Expr) -> CuExpr {
+        let (guard, mut statements) = self.nested(|lower| lower.value(guard));
+        let Some(test) = test else {
+            self.out.append(&mut statements);
+            return guard;
+        };
+        if statements.is_empty() {
+            return and(test, guard);
+        }
+        let name = self.names.fresh("matches");
+        self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: name.clone(), init: Some(test) });
+        let place = Box::new(CuExpr::name(&name));
+        statements.push(CuStmt::Expr(CuExpr::Assign { op: "=", place, value: Box::new(guard), site: None }));
+        self.out.push(CuStmt::If { condition: CuExpr::name(&name), then: statements, otherwise: Vec::new() });
+        CuExpr::name(&name)
+    }
+
+    pub(super) fn let_pattern(
+        &mut self,
+        pattern: &Pattern,
+        ty: Option<&ValueType>,
+        init: &Expr,
+        otherwise: Option<&Block>,
+    ) {
+        let value = self.value(init);
+        let value = match ty {
+            Some(ty) => {
+                let name = self.names.fresh("value");
+                self.out.push(CuStmt::Declare { ty: shape(&ty.shape), name: name.clone(), init: Some(value) });
+                CuExpr::name(&name)
+            }
+            None => self.spill_unless_name(value),
+        };
+        if let (Some(otherwise), Some(test)) = (otherwise, self.test(pattern, &value)) {
+            let ((), then) = self.nested(|lower| lower.block_into(otherwise, &Dest::Discard));
+            self.out.push(CuStmt::If { condition: test.not(), then, otherwise: Vec::new() });
+        }
+        let bindings = self.bindings(pattern, &value);
+        self.out.extend(bindings);
+    }
+
+    /// Whether a value matches; `None` where every value does.
+    pub(super) fn test(&mut self, pattern: &Pattern, value: &CuExpr) -> Option<CuExpr> {
+        let compare = |op, right| {
+            let (left, right) = (Box::new(value.clone()), Box::new(right));
+            Some(CuExpr::Infix { op, left, right, site: None })
+        };
+        match &pattern.kind {
+            PatternKind::Error | PatternKind::Wild => None,
+            PatternKind::Bind { sub, .. } => self.test(sub.as_ref()?, value),
+            PatternKind::Bool(true) => Some(value.clone()),
+            PatternKind::Bool(false) => Some(value.clone().not()),
+            PatternKind::Int { .. } | PatternKind::Constant(_) => compare("==", self.end(pattern)),
+            PatternKind::Range { low, high, inclusive } => {
+                let low = low.as_ref().and_then(|low| compare(">=", self.end(low)));
+                let below = if *inclusive { "<=" } else { "<" };
+                let high = high.as_ref().and_then(|high| compare(below, self.end(high)));
+                all([low, high])
+            }
+            PatternKind::Tuple { elements, .. } => {
+                let tests = elements.iter().enumerate().map(|(index, element)| {
+                    let part = part(value, &Member::Unnamed(index as u32));
+                    self.test(element, &part)
+                });
+                all(tests.collect::<Vec<_>>())
+            }
+            PatternKind::Array(elements) => {
+                let tests = elements.iter().enumerate().map(|(index, element)| self.test(element, &item(value, index)));
+                all(tests.collect::<Vec<_>>())
+            }
+            PatternKind::Struct { fields, .. } => {
+                let tests = fields.iter().map(|(member, field)| self.test(field, &part(value, member)));
+                all(tests.collect::<Vec<_>>())
+            }
+            PatternKind::Variant { variant, field } => {
+                let base = Box::new(value.clone());
+                let is = CuExpr::Method { base, name: variant.test(), arguments: Vec::new(), site: None };
+                let field = field.as_ref().and_then(|field| self.test(field, &payload(value)));
+                all([Some(is), field])
+            }
+            PatternKind::Or(alternatives) => {
+                let mut tests = Vec::new();
+                for alternative in alternatives {
+                    tests.push(self.test(alternative, value)?);
+                }
+                tests.into_iter().reduce(|left, right| CuExpr::Infix {
+                    op: "||",
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    site: None,
+                })
+            }
+        }
+    }
+
+    /// A literal or a constant.
+    fn end(&self, pattern: &Pattern) -> CuExpr {
+        match &pattern.kind {
+            PatternKind::Int { digits, negative, .. } => {
+                let literal = CuExpr::name(&bare_integer(digits, *negative));
+                if *negative { CuExpr::Prefix("-", Box::new(literal)) } else { literal }
+            }
+            PatternKind::Constant(value) => CuExpr::name(self.names.constant(usize::from(value.0))),
+            // The parser puts nothing else here.
+            _ => CuExpr::name("0"),
+        }
+    }
+
+    /// The names that a pattern binds, as copies of the value's parts.
+    pub(super) fn bindings(&mut self, pattern: &Pattern, value: &CuExpr) -> Vec<CuStmt> {
+        match &pattern.kind {
+            PatternKind::Error
+            | PatternKind::Wild
+            | PatternKind::Bool(_)
+            | PatternKind::Int { .. }
+            | PatternKind::Constant(_)
+            | PatternKind::Range { .. }
+            | PatternKind::Or(_) => Vec::new(),
+            PatternKind::Bind { local, sub } => {
+                let name = self.names.local(*local).to_string();
+                let mut out = vec![CuStmt::Declare { ty: vec!["auto".into()], name, init: Some(value.clone()) }];
+                out.extend(sub.iter().flat_map(|sub| self.bindings(sub, value)));
+                out
+            }
+            PatternKind::Tuple { elements, .. } => {
+                let elements = elements.iter().enumerate();
+                elements
+                    .flat_map(|(i, element)| self.bindings(element, &part(value, &Member::Unnamed(i as u32))))
+                    .collect()
+            }
+            PatternKind::Array(elements) => {
+                let elements = elements.iter().enumerate();
+                elements.flat_map(|(index, element)| self.bindings(element, &item(value, index))).collect()
+            }
+            PatternKind::Struct { fields, .. } => {
+                fields.iter().flat_map(|(member, field)| self.bindings(field, &part(value, member))).collect()
+            }
+            PatternKind::Variant { variant: Variant::Some | Variant::Ok | Variant::Err | Variant::None, field } => {
+                field.iter().flat_map(|field| self.bindings(field, &payload(value))).collect()
+            }
+        }
+    }
+}
+
+/// `value.field`, `value._0`
+pub(super) fn part(value: &CuExpr, member: &Member) -> CuExpr {
+    let name = match member {
+        Member::Named(name) => name.to_string(),
+        Member::Unnamed(index) => format!("_{index}"),
+    };
+    CuExpr::Member(Box::new(value.clone()), name)
+}
+
+/// What is in an `Option` or a `Result`.
+fn payload(value: &CuExpr) -> CuExpr {
+    CuExpr::Member(Box::new(value.clone()), "value".into())
+}
+
+/// An element of an array; rustc knows that there are so many.
+fn item(value: &CuExpr, index: usize) -> CuExpr {
+    let arguments = vec![CuExpr::name(&index.to_string())];
+    CuExpr::Method { base: Box::new(value.clone()), name: "get_unchecked", arguments, site: None }
+}
+
+fn and(left: CuExpr, right: CuExpr) -> CuExpr {
+    CuExpr::Infix { op: "&&", left: Box::new(left), right: Box::new(right), site: None }
+}
+
+/// All tests that there are.
+fn all(tests: impl IntoIterator<Item = Option<CuExpr>>) -> Option<CuExpr> {
+    tests.into_iter().flatten().reduce(and)
+}

@@ -1,0 +1,113 @@
+//! Patterns, as plain data. Which patterns cover a type, and which names are constants of it, is rustc's to know.
+
+use proc_macro2::TokenStream;
+
+use super::expr::Member;
+use super::op::Variant;
+use super::{LocalId, ValueId};
+use crate::span::SpanRange;
+
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    pub(crate) kind: PatternKind,
+    pub(crate) span: SpanRange,
+}
+
+#[derive(Debug)]
+pub(crate) enum PatternKind {
+    /// A fault was reported here.
+    Error,
+    /// `_`
+    Wild,
+    /// `name`, `name @ pattern`
+    Bind {
+        local: LocalId,
+        sub: Option<Box<Pattern>>,
+    },
+    Bool(bool),
+    /// An integer, with its suffix if it has one.
+    Int {
+        digits: String,
+        negative: bool,
+        suffix: &'static str,
+    },
+    /// A constant or a variant without fields, by its path.
+    Constant(ValueId),
+    /// `low..=high`, `low..high`, `low..`, `..=high`; the ends are integers or constants.
+    Range {
+        low: Option<Box<Pattern>>,
+        high: Option<Box<Pattern>>,
+        inclusive: bool,
+    },
+    /// `(a, b, ..)`
+    Tuple {
+        elements: Vec<Pattern>,
+        rest: bool,
+    },
+    /// `[a, b]`
+    Array(Vec<Pattern>),
+    /// `Point { x, y: 0, .. }` and `Meters(m)`
+    Struct {
+        path: TokenStream,
+        fields: Vec<(Member, Pattern)>,
+        rest: bool,
+    },
+    /// `Some(pattern)`, `None`, `Ok(pattern)`, `Err(pattern)`
+    Variant {
+        variant: Variant,
+        field: Option<Box<Pattern>>,
+    },
+    /// `a | b`, which bind nothing.
+    Or(Vec<Pattern>),
+}
+
+impl Pattern {
+    /// Matches whatever it is given, as far as syntax tells.
+    pub(crate) fn is_irrefutable(&self) -> bool {
+        match &self.kind {
+            PatternKind::Error | PatternKind::Wild => true,
+            PatternKind::Bind { sub, .. } => sub.as_ref().is_none_or(|sub| sub.is_irrefutable()),
+            PatternKind::Tuple { elements, .. } | PatternKind::Array(elements) => {
+                elements.iter().all(Pattern::is_irrefutable)
+            }
+            PatternKind::Struct { fields, .. } => fields.iter().all(|(_, field)| field.is_irrefutable()),
+            PatternKind::Bool(_)
+            | PatternKind::Int { .. }
+            | PatternKind::Constant(_)
+            | PatternKind::Range { .. }
+            | PatternKind::Variant { .. } => false,
+            PatternKind::Or(alternatives) => alternatives.iter().any(Pattern::is_irrefutable),
+        }
+    }
+
+    /// The locals that it binds, in source order.
+    pub(crate) fn locals(&self) -> Vec<LocalId> {
+        let mut locals = Vec::new();
+        self.walk(&mut |pattern| {
+            if let PatternKind::Bind { local, .. } = pattern.kind {
+                locals.push(local);
+            }
+        });
+        locals
+    }
+
+    /// Visits the pattern and all in it, outer before inner.
+    pub(crate) fn walk(&self, visit: &mut impl FnMut(&Pattern)) {
+        visit(self);
+        match &self.kind {
+            PatternKind::Error
+            | PatternKind::Wild
+            | PatternKind::Bool(_)
+            | PatternKind::Int { .. }
+            | PatternKind::Constant(_) => {}
+            PatternKind::Bind { sub: inner, .. } | PatternKind::Variant { field: inner, .. } => {
+                inner.iter().for_each(|inner| inner.walk(visit));
+            }
+            PatternKind::Range { low, high, .. } => low.iter().chain(high).for_each(|end| end.walk(visit)),
+            PatternKind::Tuple { elements, .. } | PatternKind::Array(elements) | PatternKind::Or(elements) => {
+                elements.iter().for_each(|element| element.walk(visit));
+            }
+            PatternKind::Struct { fields, .. } => fields.iter().for_each(|(_, field)| field.walk(visit)),
+        }
+    }
+}

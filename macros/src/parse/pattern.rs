@@ -1,0 +1,258 @@
+//! Patterns. A name that begins with a capital letter is taken for a constant or a variant, any other is bound; rustc
+//! is made to agree (`emit/host/pattern.rs`), so that a wrong guess is an error.
+
+use proc_macro2::Ident;
+use quote::{ToTokens, quote_spanned};
+use syn::{Expr, ExprLit, Lit, Pat, RangeLimits, UnOp};
+
+use super::Parser;
+use super::expr::{fits_64_bits, without_suffix};
+use crate::messages;
+use crate::model::expr::{Arm, ExprKind, Member};
+use crate::model::op::Variant;
+use crate::model::pattern::{Pattern, PatternKind};
+use crate::model::ty::{self, Group, Kind};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// A pattern for a value of this kind.
+    pub(super) fn pattern(&mut self, pat: &Pat, gives: Kind) -> Pattern {
+        let span = SpanRange::of(pat);
+        let kind = match gives {
+            Kind::Token(_) | Kind::OptionalToken(_) => self.token_pattern(pat, gives),
+            Kind::Unknown => self.value_pattern(pat, Kind::Unknown),
+            _ => self.value_pattern(pat, Kind::Value),
+        };
+        let kind = kind.unwrap_or_else(|| {
+            self.diags.push(messages::unsupported_pattern(span));
+            PatternKind::Error
+        });
+        Pattern { kind, span }
+    }
+
+    /// What a token is in can be followed through a name, `_`, `Some` and `None`.
+    fn token_pattern(&mut self, pat: &Pat, gives: Kind) -> Option<PatternKind> {
+        match (pat, gives) {
+            (Pat::Paren(paren), _) => self.token_pattern(&paren.pat, gives),
+            (Pat::Wild(_), _) => Some(PatternKind::Wild),
+            (Pat::Ident(name), Kind::OptionalToken(_)) if is_plain(name) && name.ident == "None" => {
+                Some(PatternKind::Variant { variant: Variant::None, field: None })
+            }
+            (Pat::Ident(name), _) if is_plain(name) => {
+                let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                Some(PatternKind::Bind { local, sub: None })
+            }
+            (Pat::TupleStruct(pat), Kind::OptionalToken(group)) if pat.path.is_ident("Some") => {
+                let [Pat::Wild(_) | Pat::Ident(_)] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
+                let token = match group {
+                    Some(group) => Kind::Token(group),
+                    // So far only `None` was seen in it.
+                    None if self.known.is_empty() => {
+                        self.learned = true;
+                        Kind::Unknown
+                    }
+                    None => Kind::Token(Group::Cluster),
+                };
+                let field = pat.elems.first().map(|field| Box::new(self.pattern(field, token)));
+                Some(PatternKind::Variant { variant: Variant::Some, field })
+            }
+            _ => None,
+        }
+    }
+
+    fn value_pattern(&mut self, pat: &Pat, gives: Kind) -> Option<PatternKind> {
+        match pat {
+            Pat::Paren(paren) => self.value_pattern(&paren.pat, gives),
+            Pat::Wild(_) => Some(PatternKind::Wild),
+            Pat::Lit(literal) => literal_pattern(&literal.lit),
+            Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
+                None if name.ident == "None" => Some(PatternKind::Variant { variant: Variant::None, field: None }),
+                None if name.mutability.is_none() && is_constant(&name.ident) => {
+                    Some(PatternKind::Constant(self.constant(name.to_token_stream(), &name.ident.to_string())))
+                }
+                sub => {
+                    let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, gives)));
+                    let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                    Some(PatternKind::Bind { local, sub })
+                }
+            },
+            Pat::Path(path) if path.path.is_ident("None") => {
+                Some(PatternKind::Variant { variant: Variant::None, field: None })
+            }
+            Pat::Path(path) => Some(PatternKind::Constant(self.constant_path(path))),
+            Pat::Range(range) => {
+                let low = range.start.as_ref().map(|end| self.range_end(end));
+                let high = range.end.as_ref().map(|end| self.range_end(end));
+                let inclusive = matches!(range.limits, RangeLimits::Closed(_));
+                Some(PatternKind::Range { low, high, inclusive })
+            }
+            Pat::Tuple(tuple) => {
+                let (elements, rest) = self.fields(&tuple.elems, gives)?;
+                Some(PatternKind::Tuple { elements, rest })
+            }
+            Pat::Slice(array) => match self.fields(&array.elems, gives)? {
+                (elements, false) => Some(PatternKind::Array(elements)),
+                (_, true) => None,
+            },
+            Pat::TupleStruct(pat) => {
+                let variant = pat.path.get_ident().and_then(|ident| Variant::by_name(&ident.to_string()));
+                let (mut fields, rest) = self.fields(&pat.elems, gives)?;
+                match variant {
+                    Some(variant) => {
+                        let field = (fields.len() == 1 && !rest).then(|| fields.pop())??;
+                        Some(PatternKind::Variant { variant, field: Some(Box::new(field)) })
+                    }
+                    None => {
+                        let fields = (0..).map(Member::Unnamed).zip(fields).collect();
+                        Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest })
+                    }
+                }
+            }
+            Pat::Struct(pat) => {
+                let fields = pat.fields.iter().map(|field| {
+                    let member = match &field.member {
+                        syn::Member::Named(name) => Member::Named(name.clone()),
+                        syn::Member::Unnamed(index) => Member::Unnamed(index.index),
+                    };
+                    (member, self.pattern(&field.pat, gives))
+                });
+                let fields = fields.collect();
+                Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest: pat.rest.is_some() })
+            }
+            Pat::Or(alternatives) => {
+                let alternatives: Vec<Pattern> =
+                    alternatives.cases.iter().map(|case| self.pattern(case, gives)).collect();
+                let binds = alternatives.iter().any(|alternative| !alternative.locals().is_empty());
+                (!binds).then_some(PatternKind::Or(alternatives))
+            }
+            _ => None,
+        }
+    }
+
+    /// The parts of a tuple or an array; `..` may stand last.
+    fn fields<'p>(&mut self, fields: impl IntoIterator<Item = &'p Pat>, gives: Kind) -> Option<(Vec<Pattern>, bool)> {
+        let mut parts = Vec::new();
+        let mut rest = false;
+        for field in fields {
+            match field {
+                _ if rest => return None,
+                Pat::Rest(_) => rest = true,
+                field => parts.push(self.pattern(field, gives)),
+            }
+        }
+        Some((parts, rest))
+    }
+
+    fn range_end(&mut self, end: &Expr) -> Box<Pattern> {
+        let span = SpanRange::of(end);
+        let kind = match end {
+            Expr::Lit(literal) => literal_pattern(&literal.lit),
+            Expr::Unary(minus) if matches!(minus.op, UnOp::Neg(_)) => match &*minus.expr {
+                Expr::Lit(ExprLit { lit: Lit::Int(_), .. }) => {
+                    let text = end.to_token_stream().to_string().replace(' ', "");
+                    integer_pattern(&text, "")
+                }
+                _ => None,
+            },
+            Expr::Path(path) => Some(PatternKind::Constant(self.constant_path(path))),
+            _ => None,
+        };
+        let kind = kind.unwrap_or_else(|| {
+            self.diags.push(messages::unsupported_pattern(span));
+            PatternKind::Error
+        });
+        Box::new(Pattern { kind, span })
+    }
+
+    /// `match scrutinee { pattern if guard => body, .. }`
+    pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> crate::model::expr::Expr {
+        use crate::model::expr::Expr;
+        let scrutinee = self.scrutinee(&expr.expr);
+        let mut gives = None;
+        let mut arms = Vec::new();
+        for arm in &expr.arms {
+            // What the pattern binds is in scope in the guard and the body.
+            let (arm, bound) = self.scoped(|parser| {
+                let (pat, guard) = match &arm.pat {
+                    Pat::Guard(guarded) => (&*guarded.pat, Some(&guarded.guard)),
+                    pat => (pat, None),
+                };
+                let pattern = parser.pattern(pat, scrutinee.gives);
+                let guard = guard.map(|guard| parser.value(guard));
+                (pattern, guard, parser.expr(&arm.body))
+            });
+            let (pattern, guard, body) = arm;
+            let body = self.arm_body(body, bound);
+            gives = Some(gives.map_or(body.gives, |gives: Kind| gives.join(body.gives)));
+            arms.push(Arm { pattern, guard, body });
+        }
+        let gives = gives.unwrap_or(Kind::Never);
+        let slot = self.value_slot(gives);
+        Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, gives, span }
+    }
+
+    /// `matches!(value, pattern if guard)`
+    pub(super) fn matches(&mut self, call: &syn::Macro, span: SpanRange) -> crate::model::expr::Expr {
+        let parsed = call.parse_body_with(|input: syn::parse::ParseStream<'_>| {
+            let value: Expr = input.parse()?;
+            input.parse::<syn::Token![,]>()?;
+            let pattern = Pat::parse_multi_with_leading_vert(input)?;
+            let guard = match input.parse::<Option<syn::Token![if]>>()? {
+                Some(_) => Some(input.parse::<Expr>()?),
+                None => None,
+            };
+            input.parse::<Option<syn::Token![,]>>()?;
+            Ok((value, pattern, guard))
+        });
+        let Ok((value, pattern, guard)) = parsed else {
+            return self.error(messages::matches_form(span));
+        };
+        let guard = guard.map(|guard| quote_spanned!(span.lo=> if #guard));
+        match syn::parse2(quote_spanned!(span.lo=> match #value { #pattern #guard => true, _ => false })) {
+            Ok(expr) => self.match_expr(&expr, span),
+            Err(_) => self.error(messages::matches_form(span)),
+        }
+    }
+
+    /// What `match`, `if let` and `let else` look at: plain data, or an optional token.
+    pub(super) fn scrutinee(&mut self, expr: &Expr) -> crate::model::expr::Expr {
+        let mut scrutinee = self.expr(expr);
+        match scrutinee.gives {
+            Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) => {}
+            kind @ (Kind::Reference { .. }
+            | Kind::Extent
+            | Kind::Unit
+            | Kind::Group(_)
+            | Kind::Token(_)
+            | Kind::Memory(_)) => {
+                self.diags.push(messages::scrutinee_kind(scrutinee.span, kind));
+                scrutinee.gives = Kind::Unknown;
+            }
+        }
+        scrutinee
+    }
+}
+
+fn is_plain(name: &syn::PatIdent) -> bool {
+    name.by_ref.is_none() && name.subpat.is_none()
+}
+
+/// Rust's own convention, which its lints enforce.
+fn is_constant(name: &Ident) -> bool {
+    name.to_string().starts_with(char::is_uppercase)
+}
+
+fn literal_pattern(literal: &Lit) -> Option<PatternKind> {
+    match literal {
+        Lit::Bool(value) => Some(PatternKind::Bool(value.value)),
+        Lit::Int(int) => integer_pattern(&int.to_string(), int.suffix()),
+        _ => None,
+    }
+}
+
+fn integer_pattern(text: &str, suffix: &str) -> Option<PatternKind> {
+    let negative = text.starts_with('-');
+    let digits = without_suffix(text.trim_start_matches('-'), suffix);
+    let suffix = if suffix.is_empty() { "" } else { ty::scalar(suffix)? };
+    fits_64_bits(&digits).then_some(PatternKind::Int { digits, negative, suffix })
+}
