@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Item, ItemFn};
+use syn::{Item, ItemFn, ItemImpl, ItemTrait};
 
 use crate::check;
 use crate::diag::{Diags, Reported};
@@ -32,6 +32,8 @@ pub(crate) fn device(options: TokenStream, item: TokenStream) -> TokenStream {
 fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> TokenStream {
     let parsed = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(parsed)) => parsed,
+        Ok(Item::Impl(parsed)) if role == Role::Device => return implementation(&parsed, diags),
+        Ok(Item::Trait(parsed)) if role == Role::Device => return declaration(&parsed, diags),
         other => {
             diags.push(match other {
                 Ok(_) => messages::not_a_function(SpanRange::of(&item), attribute),
@@ -56,6 +58,35 @@ fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> T
         }
     };
     under_conditions(&parsed, items)
+}
+
+/// `#[device] impl`: each method is checked, and left as its signature where it has faults.
+fn implementation(item: &ItemImpl, mut diags: Diags) -> TokenStream {
+    let implementation = parse::implementation::implementation(item, &mut diags);
+    let checked = implementation.methods.iter().map(|method| {
+        let mut faults = Diags::default();
+        let checked = check::run(&method.function, &mut faults).ok();
+        diags.append(faults);
+        (method, checked)
+    });
+    let checked: Vec<_> = checked.collect();
+    let items = match diags.gate() {
+        Ok(()) => emit::implementation(&implementation, &checked),
+        // Which method a fault of the parser is in, only its place says.
+        Err(Reported) => {
+            let stubs: Vec<_> = implementation.methods.iter().map(|method| (method, None)).collect();
+            emit::implementation(&implementation, &stubs)
+        }
+    };
+    let errors = diags.into_tokens();
+    quote!(#errors #items)
+}
+
+/// `#[device] trait`
+fn declaration(item: &ItemTrait, mut diags: Diags) -> TokenStream {
+    let declaration = parse::implementation::declaration(item, &mut diags);
+    let (errors, items) = (diags.into_tokens(), emit::declaration(&declaration));
+    quote!(#errors #items)
 }
 
 /// A `#[cfg]` below the attribute holds for all that stands for the function.

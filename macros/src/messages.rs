@@ -65,8 +65,35 @@ pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
 }
 
 pub(crate) fn receiver(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "methods are not supported")
-        .help("write a free function, and pass what it needs as parameters")
+    Diag::new("unsupported_signature", at, "the attribute goes on the `impl`")
+        .help("write `#[device] impl Type { ... }`: all its functions become device functions")
+}
+
+pub(crate) fn typed_receiver(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "a receiver is `self`, `&self` or `&mut self`")
+}
+
+pub(crate) fn implementing_type(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "`#[device] impl` is for a type that has a name")
+}
+
+pub(crate) fn implementation_member(at: SpanRange) -> Diag {
+    Diag::new("unsupported_syntax", at, "`#[device]` takes functions, constants and types only")
+}
+
+pub(crate) fn provided_method(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "a device trait provides no bodies")
+        .help("write the method in each `impl`, or as a generic device function")
+}
+
+pub(crate) fn generic_trait_method(at: SpanRange) -> Diag {
+    Diag::new("unsupported_signature", at, "a method of a device trait is not generic")
+        .help("make the trait generic, or write a generic device function")
+}
+
+pub(crate) fn collective_in_closure(at: SpanRange) -> Diag {
+    Diag::new("collective_in_closure", at, "a collective in a closure, whose callers may not be the whole group")
+        .help("call it outside of the closure")
 }
 
 pub(crate) fn lifetime_parameter(at: SpanRange) -> Diag {
@@ -75,7 +102,8 @@ pub(crate) fn lifetime_parameter(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "`impl Trait` parameters are not supported")
+    Diag::new("unsupported_signature", at, "`impl Trait` parameters are closures: `impl Fn(A) -> B`")
+        .help("for another trait, write a type parameter: `fn f<T: Trait>(x: T)`")
 }
 
 pub(crate) fn parameter_pattern(at: SpanRange) -> Diag {
@@ -90,11 +118,6 @@ pub(crate) fn kernel_parameter(at: SpanRange) -> Diag {
 
 pub(crate) fn kernel_result(at: SpanRange) -> Diag {
     Diag::new("kernel_result", at, "a kernel returns nothing").help("write results through a `&mut [T]` parameter")
-}
-
-pub(crate) fn device_type_parameter(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "device functions are not generic yet")
-        .help("write the function for the types that the kernel uses")
 }
 
 pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
@@ -213,6 +236,11 @@ pub(crate) fn reserved_name(at: SpanRange, name: &str) -> Diag {
     Diag::new("reserved_name", at, format!("names that start with `__phalanx` are reserved: `{name}`"))
 }
 
+pub(crate) fn collective_in_method(at: SpanRange) -> Diag {
+    Diag::new("collective_in_method", at, "a collective in a method, which its callers' checks do not see")
+        .help("make it a device function: `#[device] fn f(x: &Type, block: &ThreadBlock)`")
+}
+
 // Names and calls.
 
 pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
@@ -224,9 +252,13 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
             return Diag::new("unknown_method", at, format!("an arrival token has no method `{name}`"))
                 .help("pass it to `barrier_wait`");
         }
-        Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Extent | Kind::Unit | Kind::Never => {
-            list(VALUE_METHODS.iter().map(|method| method.name).chain(["len"]))
-        }
+        Kind::Unknown
+        | Kind::Value
+        | Kind::Reference { .. }
+        | Kind::Extent
+        | Kind::Unit
+        | Kind::Never
+        | Kind::Closure => list(VALUE_METHODS.iter().map(|method| method.name).chain(["len"])),
     };
     Diag::new("unknown_method", at, format!("{} has no method `{name}` in a kernel", kind.noun()))
         .help(format!("there are {known}"))

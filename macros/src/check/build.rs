@@ -274,6 +274,12 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Call { slot: *slot, gives }, at);
                 gives.map(|(_, place)| place)
             }
+            ExprKind::CallClosure { arguments, .. } => {
+                self.values(arguments);
+                None
+            }
+            // No token and no collective is in it.
+            ExprKind::Closure { .. } => None,
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
             ExprKind::Labelled { id, block, .. } => {
                 let value = self.temporary();

@@ -7,9 +7,9 @@ pub(crate) mod engine;
 mod tokens;
 
 use crate::diag::{Diags, Reported};
-use crate::model::Function;
-use crate::model::expr::ExprKind;
+use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
+use crate::model::{Function, Role, SlotId};
 
 /// A function that broke no rule, with what the checks found out about it.
 pub(crate) struct Checked<'f> {
@@ -17,10 +17,39 @@ pub(crate) struct Checked<'f> {
     pending: tokens::PendingAtCalls,
 }
 
+/// In place of pending groups: no collective may be used at all.
+pub(crate) const ANY_COLLECTIVE: u8 = u8::MAX;
+
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
-    let pending = tokens::check(function, diags);
+    let mut pending = tokens::check(function, diags);
+    for slot in calls_apart(function) {
+        pending.insert(slot.0, ANY_COLLECTIVE);
+    }
     diags.gate()?;
     Ok(Checked { function, pending })
+}
+
+/// Calls in methods and closures, whose callers may not be the whole group and do not see them.
+fn calls_apart(function: &Function) -> Vec<SlotId> {
+    let mut calls = Vec::new();
+    let mut within = |block| {
+        walk_block(block, &mut |expr: &Expr| {
+            if let ExprKind::Call { slot, .. } = expr.kind {
+                calls.push(slot);
+            }
+        });
+    };
+    if function.role == Role::Method {
+        within(&function.body);
+    }
+    walk_block(&function.body, &mut |expr| {
+        if let ExprKind::Closure { body, .. } = &expr.kind
+            && let ExprKind::Block(body) = &body.kind
+        {
+            within(body);
+        }
+    });
+    calls
 }
 
 impl<'f> Checked<'f> {

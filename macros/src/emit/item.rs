@@ -1,36 +1,42 @@
-//! The items around a body: the marker type that names the function among types, the launcher of a kernel, the plain
-//! function of a device function.
+//! What stands for a function among items: the marker type that names it, and its body as a function that takes a
+//! visitor. How it is launched or called is in `launcher`, `device` and `method`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::host::slots_declaration;
 use crate::model::ty::ParamType;
-use crate::model::{Function, GenericParam, Param, Role};
+use crate::model::{Function, GenericParam, Generics, Param, Role};
 
-/// The user's generics, as they are declared and as they are used.
-pub(super) struct Generics {
+/// Generics, as they are declared and as they are used.
+pub(super) struct Declared {
     pub(super) declared: TokenStream,
     pub(super) used: TokenStream,
     pub(super) where_clause: TokenStream,
 }
 
-pub(super) fn generics(function: &Function) -> Generics {
-    let generics = &function.generics;
+pub(super) fn declared(generics: &Generics) -> Declared {
     let declared = &generics.declared;
     let used = generics.params.iter().map(|param| match param {
-        GenericParam::Type(ident) | GenericParam::Const(ident) => ident,
+        GenericParam::Type(ident) | GenericParam::Const(ident, _) => ident,
     });
-    Generics { declared: quote!(#(#declared),*), used: quote!(#(#used),*), where_clause: generics.where_clause.clone() }
+    Declared { declared: quote!(#(#declared),*), used: quote!(#(#used),*), where_clause: generics.where_clause.clone() }
 }
 
 /// `struct name`: beside the function `name` in the other namespace. Calls, launches and the text go through it.
 pub(super) fn marker(function: &Function) -> TokenStream {
     let Function { name, vis, attrs, .. } = function;
-    let Generics { declared, used, where_clause } = generics(function);
-    let types = function.generics.params.iter().filter_map(|param| match param {
+    let Declared { declared, used, where_clause } = declared(&function.generics);
+    let params = &function.generics.params;
+    let types = params.iter().filter_map(|param| match param {
         GenericParam::Type(ident) => Some(ident),
-        GenericParam::Const(_) => None,
+        GenericParam::Const(..) => None,
+    });
+    // With defaults, so that the name alone is a type: its `Summary` is that of every instance.
+    let defaults = params.iter().map(|param| match param {
+        GenericParam::Type(ident) => quote!(#ident = ()),
+        GenericParam::Const(ident, ty) if ty.to_string() == "bool" => quote!(const #ident: #ty = false),
+        GenericParam::Const(ident, ty) => quote!(const #ident: #ty = 0),
     });
     let source = match function.role {
         Role::Kernel(_) => quote! {
@@ -43,23 +49,30 @@ pub(super) fn marker(function: &Function) -> TokenStream {
                 ::phalanx::Program::of::<Self>().map(|program| program.cuda_source().into())
             }
         },
-        Role::Device => TokenStream::new(),
+        Role::Device | Role::Method => TokenStream::new(),
     };
-    quote! {
+    // At the function's name, where rustc points at it: "method defined here".
+    quote_spanned! {name.span()=>
         #attrs
         #[allow(non_camel_case_types, dead_code, reason = "named after the function")]
-        #vis struct #name<#declared> #where_clause {
+        #vis struct #name<#(#defaults),*> {
             #[doc(hidden)]
             __phalanx_types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
         }
         impl<#declared> #name<#used> #where_clause {
             #source
+            #[doc(hidden)]
+            #[allow(dead_code, reason = "kernels may be its only callers")]
+            #[inline(always)]
+            #vis fn __phalanx_marker() -> Self {
+                #name { __phalanx_types: ::core::marker::PhantomData }
+            }
         }
     }
 }
 
 /// A parameter's type in the host body.
-fn host_type(param: &Param) -> TokenStream {
+pub(super) fn host_type(param: &Param) -> TokenStream {
     match &param.ty {
         ParamType::Value(value) => value.tokens.clone(),
         ParamType::Reference { mutable, target } => {
@@ -81,18 +94,53 @@ fn host_type(param: &Param) -> TokenStream {
             let reference = by_reference.then(|| quote!(&'__phalanx));
             quote!(#reference #tokens)
         }
+        ParamType::Closure { index, .. } => {
+            let closure = closure_name(*index);
+            quote!(#closure)
+        }
     }
 }
 
-/// The lifetime of reference parameters, where there are any.
-fn lifetime(function: &Function) -> Option<TokenStream> {
-    let refers =
-        |param: &Param| !matches!(param.ty, ParamType::Value(_) | ParamType::Memory { by_reference: false, .. });
-    function.params.iter().any(refers).then(|| quote!(<'__phalanx>))
+/// The type parameter that stands for a closure's type.
+fn closure_name(index: usize) -> Ident {
+    format_ident!("__PhalanxClosure{index}")
 }
 
-fn name<'f>(function: &'f Function, param: &Param) -> &'f Ident {
+/// What is declared for parameters that are closures.
+pub(super) fn closures(function: &Function) -> Vec<TokenStream> {
+    let closures = function.params.iter().filter_map(|param| match &param.ty {
+        ParamType::Closure { index, inputs, output } => {
+            let (name, inputs) = (closure_name(*index), inputs.iter().map(|input| &input.tokens));
+            let output = output.as_ref().map(|output| &output.tokens).map(|output| quote!(-> #output));
+            Some(quote!(#name: ::core::ops::Fn(#(#inputs),*) #output))
+        }
+        _ => None,
+    });
+    closures.collect()
+}
+
+/// Types for those parameters where only the text is wanted: plain function pointers.
+pub(super) fn closure_stand_ins(function: &Function) -> Vec<TokenStream> {
+    let stand_ins = function.params.iter().filter_map(|param| match &param.ty {
+        ParamType::Closure { inputs, output, .. } => {
+            let inputs = inputs.iter().map(|input| &input.tokens);
+            let output = output.as_ref().map(|output| &output.tokens).map(|output| quote!(-> #output));
+            Some(quote!(fn(#(#inputs),*) #output))
+        }
+        _ => None,
+    });
+    stand_ins.collect()
+}
+
+pub(super) fn name<'f>(function: &'f Function, param: &Param) -> &'f Ident {
     &function.local(param.local).name
+}
+
+pub(super) fn result(function: &Function) -> Option<TokenStream> {
+    function.ret.as_ref().map(|ret| {
+        let tokens = &ret.tokens;
+        quote!(-> #tokens)
+    })
 }
 
 /// `let (a, mut b) = arguments;`, the body's first statement.
@@ -107,9 +155,10 @@ pub(super) fn bindings(function: &Function) -> TokenStream {
 
 /// The function that hands the body to a visitor.
 pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream {
-    let Generics { declared, used, where_clause } = generics(function);
+    let Declared { declared, used, where_clause } = declared(&function.generics);
     let Function { name: marker, lints, .. } = function;
     let types: Vec<TokenStream> = function.params.iter().map(host_type).collect();
+    let closures = closures(function);
     let slots = slots_declaration(&function.slots);
     let ret = match &function.ret {
         Some(ret) => ret.tokens.clone(),
@@ -125,7 +174,7 @@ pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream 
             )]
             #lints
             #[inline(always)]
-            fn __phalanx_body<'__phalanx, __PhalanxVisitor>(visitor: __PhalanxVisitor) -> __PhalanxVisitor::Output
+            fn __phalanx_body<'__phalanx, __PhalanxVisitor, #(#closures),*>(visitor: __PhalanxVisitor) -> __PhalanxVisitor::Output
             where
                 __PhalanxVisitor: ::phalanx::__private::Visitor<'__phalanx, (#(#types,)*), #ret>,
             {
@@ -137,170 +186,4 @@ pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream 
             }
         }
     }
-}
-
-/// The parts that the launcher and its stub share.
-fn launcher_signature(function: &Function) -> TokenStream {
-    let Function { name: kernel, vis, attrs, .. } = function;
-    let Generics { declared, where_clause, .. } = generics(function);
-    let params = function.params.iter().map(|param| {
-        let name = name(function, param);
-        let ty = match &param.ty {
-            ParamType::Slice { mutable, element } => {
-                let (mutable, element) = (mutable.then(|| quote!(mut)), &element.tokens);
-                quote!(&'__phalanx #mutable ::phalanx::Buffer<#element>)
-            }
-            ParamType::Value(value) | ParamType::Reference { target: value, .. } => value.tokens.clone(),
-            ParamType::Group(_) | ParamType::Memory { .. } => quote!(()),
-        };
-        quote!(#name: #ty)
-    });
-    quote! {
-        #attrs
-        #[allow(clippy::too_many_arguments, reason = "as many as the kernel has")]
-        #vis fn #kernel<'__phalanx, #declared>(#(#params),*) -> ::phalanx::Launch<'__phalanx> #where_clause
-    }
-}
-
-pub(super) fn launcher(function: &Function) -> TokenStream {
-    let signature = launcher_signature(function);
-    let marker = &function.name;
-    let Generics { used, .. } = generics(function);
-    let arguments = function.params.iter().map(|param| {
-        let name = name(function, param);
-        match &param.ty {
-            ParamType::Slice { mutable: true, .. } => quote!(.slice_mut(#name)),
-            ParamType::Slice { mutable: false, .. } => quote!(.slice(#name)),
-            _ => quote!(.scalar(#name)),
-        }
-    });
-    let views = function.params.iter().map(|param| {
-        let name = name(function, param);
-        match &param.ty {
-            ParamType::Slice { mutable: true, .. } => quote!(::phalanx::__private::global_mut(#name)),
-            ParamType::Slice { mutable: false, .. } => quote!(::phalanx::__private::global(#name)),
-            _ => quote!(#name),
-        }
-    });
-    quote! {
-        #signature {
-            let arguments = ::phalanx::__private::Arguments::new() #(#arguments)*;
-            let threads = #marker::<#used>::__phalanx_body(::phalanx::__private::Threads((#(#views,)*)));
-            ::phalanx::Launch::new::<#marker<#used>>(arguments, threads)
-        }
-    }
-}
-
-/// How bodies call a device function, and, where it takes nothing but values, how host code does.
-pub(super) fn device_function(function: &Function) -> TokenStream {
-    let entry = device_entry(function, true);
-    let plain = plain_function(function, true);
-    quote!(#entry #plain)
-}
-
-fn result(function: &Function) -> Option<TokenStream> {
-    function.ret.as_ref().map(|ret| {
-        let tokens = &ret.tokens;
-        quote!(-> #tokens)
-    })
-}
-
-fn device_entry(function: &Function, real: bool) -> TokenStream {
-    let marker = &function.name;
-    let vis = &function.vis;
-    let ret = result(function);
-    let params = function.params.iter().map(|param| {
-        let name = name(function, param);
-        let ty = match &param.ty {
-            // A `&mut [T]` can be lent as a `&[T]`.
-            ParamType::Slice { mutable: false, element } => {
-                let element = &element.tokens;
-                quote!(impl ::core::convert::Into<::phalanx::__private::Global<'__phalanx, #element>>)
-            }
-            _ => host_type(param),
-        };
-        quote_spanned!(name.span()=> #name: #ty)
-    });
-    let arguments = function.params.iter().map(|param| {
-        let name = name(function, param);
-        match &param.ty {
-            ParamType::Slice { mutable: false, .. } => quote!(#name.into()),
-            _ => quote!(#name),
-        }
-    });
-    let lifetime = lifetime(function);
-    let Generics { declared, used, where_clause } = generics(function);
-    let (own, call) = match real {
-        true => (
-            quote!(#marker { __phalanx_types: ::core::marker::PhantomData }),
-            quote!(Self::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
-        ),
-        false => (quote!(loop {}), quote!(loop {})),
-    };
-    // At the function's name, where rustc points at it: "method defined here".
-    quote_spanned! {marker.span()=>
-        impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
-            type Marker = Self;
-            #[inline(always)]
-            fn marker() -> Self { #own }
-        }
-
-        impl<#declared> #marker<#used> #where_clause {
-            #[doc(hidden)]
-            #[allow(clippy::too_many_arguments, unused_variables, reason = "as many as the function has")]
-            #[inline(always)]
-            #vis fn call #lifetime(self, #(#params),*) #ret { #call }
-        }
-    }
-}
-
-fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
-    let values = function.params.iter().all(|param| match &param.ty {
-        ParamType::Value(_) | ParamType::Reference { .. } => true,
-        ParamType::Slice { .. } | ParamType::Group(_) | ParamType::Memory { .. } => false,
-    });
-    if !values {
-        return None;
-    }
-    let Function { name: marker, vis, attrs, .. } = function;
-    let ret = result(function);
-    let params = function.params.iter().map(|param| {
-        let (name, ty) = (name(function, param), host_type(param));
-        quote!(#name: #ty)
-    });
-    let arguments = function.params.iter().map(|param| name(function, param));
-    let lifetime = lifetime(function);
-    let body = match real {
-        true => quote!(#marker::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
-        false => quote!(loop {}),
-    };
-    Some(quote! {
-        #attrs
-        #[allow(dead_code, unused_variables, clippy::too_many_arguments, reason = "kernels may be its only callers")]
-        #vis fn #marker #lifetime(#(#params),*) #ret { #body }
-    })
-}
-
-pub(super) fn stub(function: &Function) -> TokenStream {
-    let marker = marker(function);
-    let Generics { declared, used, where_clause } = generics(function);
-    let ident = &function.name;
-    let definition = quote! {
-        impl<#declared> ::phalanx::__private::Function for #ident<#used> #where_clause {
-            const COLLECTIVES: u8 = 0;
-            fn definition() -> ::phalanx::__private::Definition { loop {} }
-        }
-    };
-    let door = match function.role {
-        Role::Kernel(_) => {
-            let signature = launcher_signature(function);
-            quote!(#[allow(unused_variables, reason = "a stub")] #signature { loop {} })
-        }
-        Role::Device => {
-            let entry = device_entry(function, false);
-            let plain = plain_function(function, false);
-            quote!(#entry #plain)
-        }
-    };
-    quote!(#marker #definition #door)
 }

@@ -1,30 +1,71 @@
 //! Everything that is generated from a checked function. Takes a [`Checked`] only, which only `check` makes.
 
 mod cuda;
+mod device;
 mod host;
 mod item;
+mod launcher;
+mod method;
 mod template;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::check::Checked;
-use crate::model::{Function, Role};
+use crate::model::{Function, Implementation, Method, Role};
 
 /// The items that take the function's place.
 pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
+    let text = text(checked);
+    let door = match function.role {
+        Role::Kernel(_) => launcher::launcher(function),
+        Role::Device | Role::Method => device::function(function, true),
+    };
+    quote!(#text #door)
+}
+
+/// The marker, the body and its text.
+fn text(checked: &Checked<'_>) -> TokenStream {
+    let function = checked.function();
     let marker = item::marker(function);
     let body = item::body(function, host::body(function, checked.pending_at_calls(), &item::bindings(function)));
     let definition = template::definition(function, &cuda::text(function), checked.collectives());
-    let door = match function.role {
-        Role::Kernel(_) => item::launcher(function),
-        Role::Device => item::device_function(function),
-    };
-    quote!(#marker #body #definition #door)
+    quote!(#marker #body #definition)
 }
 
 /// The signature alone, so that call sites still resolve after a fault and rustc reports no more than the fault.
 pub(crate) fn stub(function: &Function) -> TokenStream {
-    item::stub(function)
+    let text = text_stub(function);
+    let door = match function.role {
+        Role::Kernel(_) => launcher::stub(function),
+        Role::Device | Role::Method => device::function(function, false),
+    };
+    quote!(#text #door)
+}
+
+fn text_stub(function: &Function) -> TokenStream {
+    let (marker, definition) = (item::marker(function), template::stub(function));
+    quote!(#marker #definition)
+}
+
+/// `#[device] impl`: with each method's check, or nothing for one that has faults.
+pub(crate) fn implementation(
+    implementation: &Implementation,
+    methods: &[(&Method, Option<Checked<'_>>)],
+) -> TokenStream {
+    let texts = methods.iter().map(|(method, checked)| match checked {
+        Some(checked) => text(checked),
+        None => text_stub(&method.function),
+    });
+    let members = methods.iter().map(|(method, checked)| method::members(method, checked.is_some()));
+    let Implementation { head, others, .. } = implementation;
+    quote!(#(#texts)* #head { #(#others)* #(#members)* })
+}
+
+/// `#[device] trait`.
+pub(crate) fn declaration(declaration: &Implementation) -> TokenStream {
+    let Implementation { head, others, methods } = declaration;
+    let methods = methods.iter().map(method::declaration);
+    quote!(#head { #(#others)* #(#methods)* })
 }

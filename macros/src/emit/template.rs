@@ -6,14 +6,14 @@ use quote::quote;
 use super::cuda::{Piece, Text};
 use super::host;
 use super::item;
-use crate::model::expr::{ExprKind, StmtKind};
+use crate::model::expr::{Callee, ExprKind, StmtKind};
 use crate::model::op::Op;
 use crate::model::ty::{Kind, Memory, ParamType, TypeShape};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role};
 
 pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> TokenStream {
-    let name = function.name.to_string();
+    let name = &function.title;
     let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Item(item) => Some(item),
         StmtKind::Let { .. } | StmtKind::LetPattern { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => None,
@@ -42,16 +42,18 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         let length = &function.values[usize::from(length.0)].tokens;
         quote!(+ ::core::mem::size_of::<[#ty; { #length }]>())
     });
-    let callees = callees(function);
-    let item::Generics { declared, used, where_clause } = item::generics(function);
+    let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
+    let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
     quote! {
-        impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
+        impl ::phalanx::__private::Summary for #marker {
             const COLLECTIVES: u8 = {
                 #(#items)*
-                #collectives #(| <#callees as ::phalanx::__private::Function>::COLLECTIVES)*
+                #collectives #(| <#callees as ::phalanx::__private::Summary>::COLLECTIVES)*
             };
+        }
 
+        impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
                 static TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
                     name: #name,
@@ -68,7 +70,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                 ::phalanx::__private::Definition {
                     template: &TEMPLATE,
                     instance: ::core::any::type_name::<Self>(),
-                    slots: Self::__phalanx_body(::phalanx::__private::Describe),
+                    slots: Self::__phalanx_body::<::phalanx::__private::Describe, #(#stand_ins),*>(::phalanx::__private::Describe),
                     types: ::std::vec![#(#types),*],
                     values: ::std::vec![#(#values),*],
                     static_shared_bytes: 0 #(#shared)*,
@@ -78,14 +80,39 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
     }
 }
 
-/// The device functions that the body calls, each once.
+/// A function with faults has no text.
+pub(super) fn stub(function: &Function) -> TokenStream {
+    let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
+    let marker = &function.name;
+    quote! {
+        impl ::phalanx::__private::Summary for #marker {
+            const COLLECTIVES: u8 = 0;
+        }
+
+        impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
+            fn definition() -> ::phalanx::__private::Definition { loop {} }
+        }
+    }
+}
+
+/// The path as a type: the marker's parameters have defaults.
+pub(super) fn without_turbofish(path: &TokenStream) -> TokenStream {
+    let Ok(mut path) = syn::parse2::<syn::Path>(path.clone()) else { return path.clone() };
+    if let Some(last) = path.segments.last_mut() {
+        last.arguments = syn::PathArguments::None;
+    }
+    quote!(#path)
+}
+
+/// The device functions that the body calls by their paths, each once. Methods use no collectives.
 fn callees(function: &Function) -> Vec<TokenStream> {
     let mut callees: Vec<TokenStream> = Vec::new();
     walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Call { path, .. } = &expr.kind
-            && !callees.iter().any(|known| known.to_string() == path.to_string())
-        {
-            callees.push(path.clone());
+        if let ExprKind::Call { callee: Callee::Function(path), .. } = &expr.kind {
+            let path = without_turbofish(path);
+            if !callees.iter().any(|known| known.to_string() == path.to_string()) {
+                callees.push(path);
+            }
         }
     });
     callees
@@ -154,7 +181,7 @@ fn written_shapes(function: &Function) -> Vec<&TypeShape> {
     let params = function.params.iter().map(|param| match &param.ty {
         ParamType::Value(value) | ParamType::Reference { target: value, .. } => Some(&value.shape),
         ParamType::Slice { element, .. } | ParamType::Memory { element, .. } => Some(&element.shape),
-        ParamType::Group(_) => None,
+        ParamType::Group(_) | ParamType::Closure { .. } => None,
     });
     let locals = function.locals.iter().map(|local| local.ty.as_ref().map(|ty| &ty.shape));
     let result = function.ret.as_ref().map(|ret| &ret.shape);
@@ -199,7 +226,7 @@ fn headers(function: &Function) -> Vec<&'static str> {
             need("memory.cuh");
         }
         Kind::Memory(_) => need("memory.cuh"),
-        Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never => {}
+        Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never | Kind::Closure => {}
     };
     function.locals.iter().for_each(|local| of_kind(local.kind));
     walk_block(&function.body, &mut |expr| of_kind(expr.gives));

@@ -53,7 +53,9 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
             true => arms.iter().map(|arm| of(&arm.body)).max().unwrap_or(Effect::Pure).max(of(scrutinee)),
             false => Effect::Changes,
         },
+        ExprKind::Closure { .. } => Effect::Pure,
         ExprKind::Call { .. }
+        | ExprKind::CallClosure { .. }
         | ExprKind::Labelled { .. }
         | ExprKind::Loop { .. }
         | ExprKind::While { .. }

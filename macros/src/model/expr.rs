@@ -95,10 +95,21 @@ pub(crate) enum ExprKind {
     },
     /// A device function.
     Call {
-        /// As the user wrote it, with its turbofish.
-        path: TokenStream,
+        callee: Callee,
         slot: SlotId,
         arguments: Vec<Expr>,
+    },
+    /// A closure that has a name: `f(x)`.
+    CallClosure {
+        closure: LocalId,
+        arguments: Vec<Expr>,
+    },
+    /// `|a, b| a + b`
+    Closure {
+        params: Vec<(LocalId, Option<ValueType>)>,
+        body: Box<Expr>,
+        /// `move`
+        by_value: bool,
     },
     Block(Block),
     /// `unsafe { ... }`
@@ -258,6 +269,17 @@ pub(crate) enum Condition {
     },
 }
 
+/// How the user named a device function.
+#[derive(Debug)]
+pub(crate) enum Callee {
+    /// By its path, with its turbofish.
+    Function(TokenStream),
+    /// `Point::new`, `<T as Area>::area`: what stands before the last `::`, the name, its turbofish.
+    Associated(TokenStream, Ident, TokenStream),
+    /// `point.norm`, of the first argument, with its turbofish.
+    Method(Ident, TokenStream),
+}
+
 /// `pattern if guard => body`
 #[derive(Debug)]
 pub(crate) struct Arm {
@@ -354,6 +376,7 @@ pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
         | Kind::Unit
         | Kind::Never
         | Kind::Group(_)
+        | Kind::Closure
         | Kind::Memory(_) => None,
     }
 }

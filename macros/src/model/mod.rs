@@ -42,6 +42,8 @@ pub(crate) struct LoopId(pub(crate) usize);
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: Ident,
+    /// What people call it: `name`, `Type::name`.
+    pub(crate) title: String,
     pub(crate) vis: TokenStream,
     /// Doc comments and lint attributes, for what stands for the function.
     pub(crate) attrs: TokenStream,
@@ -70,6 +72,8 @@ pub(crate) struct Function {
 pub(crate) enum Role {
     Kernel(KernelOptions),
     Device,
+    /// A device function in an `impl`. It uses no collectives: its callers do not see which function it is.
+    Method,
 }
 
 /// `#[cluster_kernel(...)]`; `None` is left to the launch.
@@ -89,10 +93,35 @@ pub(crate) struct Generics {
     pub(crate) where_clause: TokenStream,
 }
 
+/// What `#[device]` made of an `impl` or a `trait`.
+#[derive(Debug)]
+pub(crate) struct Implementation {
+    /// All before the braces, as the user wrote it.
+    pub(crate) head: TokenStream,
+    /// Constants and types.
+    pub(crate) others: Vec<TokenStream>,
+    pub(crate) methods: Vec<Method>,
+}
+
+/// A method, as a function beside the `impl`, and what it takes to stand in the `impl` as well.
+#[derive(Debug)]
+pub(crate) struct Method {
+    /// Its first parameter is the receiver, if there is one.
+    pub(crate) function: Function,
+    pub(crate) name: Ident,
+    pub(crate) vis: TokenStream,
+    pub(crate) attrs: TokenStream,
+    /// The generics that are not the type's.
+    pub(crate) own: Generics,
+    pub(crate) has_receiver: bool,
+    pub(crate) of_trait: bool,
+}
+
 #[derive(Debug)]
 pub(crate) enum GenericParam {
     Type(Ident),
-    Const(Ident),
+    /// With its type.
+    Const(Ident, TokenStream),
 }
 
 #[derive(Debug)]

@@ -90,6 +90,8 @@ pub(crate) enum Kind {
     /// `Option<ArrivalToken<_>>`; the group is unknown where only `None` was seen.
     OptionalToken(Option<Group>),
     Memory(Memory),
+    /// A closure, or a parameter that is one.
+    Closure,
 }
 
 impl Kind {
@@ -116,6 +118,7 @@ impl Kind {
             Kind::Group(Group::Grid) => "a `Grid`",
             Kind::Token(_) => "an `ArrivalToken`",
             Kind::OptionalToken(_) => "an `Option<ArrivalToken>`",
+            Kind::Closure => "a closure",
             Kind::Memory(Memory::Global) => "a `&[T]`",
             Kind::Memory(Memory::GlobalMut) => "a `&mut [T]`",
             Kind::Memory(Memory::SharedArray) => "a `SharedArray`",
@@ -179,5 +182,12 @@ pub(crate) enum ParamType {
         by_reference: bool,
         /// The type without its `&`.
         tokens: TokenStream,
+    },
+    /// `impl Fn(A) -> B`
+    Closure {
+        /// Among the closures of the function.
+        index: usize,
+        inputs: Vec<ValueType>,
+        output: Option<ValueType>,
     },
 }

@@ -44,6 +44,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Axis(inner, _)
         | ExprKind::Some(inner)
         | ExprKind::Borrow { target: inner, .. }
+        | ExprKind::Closure { body: inner, .. }
         | ExprKind::Repeat { element: inner, .. } => walk(inner, visit),
         ExprKind::Binary { left, right, .. }
         | ExprKind::Index { base: left, index: right, .. }
@@ -58,6 +59,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Op { operands: list, .. }
         | ExprKind::Method { operands: list, .. }
         | ExprKind::Call { arguments: list, .. }
+        | ExprKind::CallClosure { arguments: list, .. }
         | ExprKind::Panic { values: list, .. } => list.iter().for_each(|inner| walk(inner, visit)),
         ExprKind::Block(block) | ExprKind::Unsafe(block) | ExprKind::Labelled { block, .. } => walk_block(block, visit),
         ExprKind::If { condition, then, otherwise, .. } => {

@@ -7,10 +7,10 @@ use syn::{ExprCall, PathSegment, Token};
 use super::Parser;
 use super::ty::type_argument;
 use crate::messages;
-use crate::model::SlotUse;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::op::{Op, Variant};
-use crate::model::ty::{Group, Kind};
+use crate::model::ty::{self, Group, Kind};
+use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
 
 type Arguments = Punctuated<syn::Expr, Token![,]>;
@@ -21,8 +21,11 @@ impl Parser<'_> {
             return self.error(messages::not_a_path(SpanRange::of(&call.func)));
         };
         let Some(last) = path.path.segments.last() else { return Expr::error(span) };
-        if path.qself.is_some() {
-            return self.error(messages::not_a_path(SpanRange::of(path)));
+        if let Some(local) = path.path.get_ident().and_then(|ident| self.lookup(ident))
+            && self.function.kind(local) == Kind::Closure
+        {
+            let arguments = call.args.iter().map(|argument| self.value(argument)).collect();
+            return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, gives: Kind::Value, span };
         }
         match last.ident.to_string().as_str() {
             "this_cluster" => self.nullary(Op::This(Group::Cluster), "this_cluster", &call.args, span),
@@ -49,6 +52,14 @@ impl Parser<'_> {
     /// An operation with its facts: what it gives, and its site where it can fail.
     pub(super) fn op(&mut self, op: Op, operands: Vec<Expr>, span: SpanRange) -> Expr {
         let facts = op.facts();
+        if facts.collective.is_some() {
+            if self.closures > 0 {
+                return self.error(messages::collective_in_closure(span));
+            }
+            if self.function.role == Role::Method {
+                return self.error(messages::collective_in_method(span));
+            }
+        }
         let site = facts.fails.then(|| self.site(span, Vec::new()));
         Expr { kind: ExprKind::Op { op, operands, site, types: None }, gives: facts.result, span }
     }
@@ -126,15 +137,21 @@ impl Parser<'_> {
             return self.error(messages::recursion(span, &name));
         }
         let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
+        self.device_callee(callee(path, last), arguments, span)
+    }
+
+    /// A device function's result is a value, unless its uses show that it is a token: those say so by a type.
+    pub(super) fn device_callee(&mut self, callee: Callee, arguments: Vec<Expr>, span: SpanRange) -> Expr {
         let slot = self.slot(SlotUse::Callee);
-        let kind = ExprKind::Call { path: path.to_token_stream(), slot, arguments };
-        // A device function's result is a value, unless its uses show that it is a token: those say so by a type.
-        Expr { kind, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Call { callee, slot, arguments }, gives: Kind::Value, span }
     }
 
     /// An argument of a device function: a value, or `&` of something that has a name.
-    fn argument(&mut self, argument: &syn::Expr) -> Expr {
+    pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
         let span = SpanRange::of(argument);
+        if let syn::Expr::Closure(closure) = argument {
+            return self.closure(closure, span);
+        }
         let syn::Expr::Reference(reference) = argument else {
             return self.beside(argument);
         };
@@ -154,4 +171,29 @@ impl Parser<'_> {
         let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };
         Expr { kind, gives, span }
     }
+}
+
+/// A path is a function's, or, behind a type, that of an associated function.
+fn callee(path: &syn::ExprPath, last: &PathSegment) -> Callee {
+    let segments = &path.path.segments;
+    let before = segments.len().checked_sub(2).map(|index| segments[index].ident.to_string());
+    let of_type = before.is_some_and(|before| before.starts_with(char::is_uppercase) || ty::scalar(&before).is_some());
+    if path.qself.is_none() && !of_type {
+        return Callee::Function(path.to_token_stream());
+    }
+    let mut owner = path.clone();
+    // The name goes elsewhere; what was before it stays.
+    owner.path.segments.pop();
+    let owner = match &path.qself {
+        Some(qself) => {
+            let (ty, within) = (&qself.ty, owner.path.segments.iter());
+            let of = qself.as_token.map(|of| quote::quote!(#of #(#within)::*));
+            quote::quote!(<#ty #of>)
+        }
+        None => {
+            owner.path.segments.pop_punct();
+            owner.to_token_stream()
+        }
+    };
+    Callee::Associated(owner, last.ident.clone(), last.arguments.to_token_stream())
 }

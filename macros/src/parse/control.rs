@@ -37,7 +37,7 @@ impl Parser<'_> {
             None => Kind::Unit,
         };
         match gives {
-            Kind::Group(_) | Kind::Memory(_) | Kind::Reference { .. } | Kind::Extent => {
+            Kind::Group(_) | Kind::Memory(_) | Kind::Closure | Kind::Reference { .. } | Kind::Extent => {
                 let at = block.tail.as_ref().map_or(block.span, |tail| tail.span);
                 self.diags.push(messages::group_memory_copy(at, gives));
                 Kind::Unknown
@@ -217,6 +217,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn return_expr(&mut self, jump: &ExprReturn, span: SpanRange) -> Expr {
+        if self.closures > 0 {
+            return self.error(messages::unsupported_syntax(span, "`return` in a closure is"));
+        }
         let mut value = jump.expr.as_ref().map(|value| Box::new(self.beside(value)));
         let result = self.function.ret.as_ref().map(|ret| shape_kind(&ret.shape));
         if let (Some(value), Some(expected)) = (&mut value, result) {

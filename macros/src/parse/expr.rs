@@ -8,7 +8,7 @@ use super::Parser;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::op::Op;
-use crate::model::ty::{self, Kind, Memory};
+use crate::model::ty::{self, Kind, Memory, ValueType};
 use crate::model::{LocalId, SlotUse, ValueId};
 use crate::span::SpanRange;
 
@@ -110,6 +110,7 @@ impl Parser<'_> {
             | Kind::Group(_)
             | Kind::Token(_)
             | Kind::OptionalToken(_)
+            | Kind::Closure
             | Kind::Memory(_)) => self.diags.push(messages::operand_kind(expr.span, kind)),
         }
     }
@@ -162,10 +163,47 @@ impl Parser<'_> {
         self.error(messages::token_escapes(token.span, whereto))
     }
 
-    fn closure(&mut self, closure: &syn::ExprClosure, span: SpanRange) -> Expr {
-        match self.captured_token(closure) {
-            Some(local) => self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure"),
-            None => self.error(messages::unsupported_syntax(span, "closures are")),
+    /// A closure computes a value from its arguments and from what is around it. Nothing in it is followed: tokens,
+    /// collectives and jumps stay outside.
+    pub(super) fn closure(&mut self, closure: &syn::ExprClosure, span: SpanRange) -> Expr {
+        if let Some(local) = self.captured_token(closure) {
+            return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
+        }
+        if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
+            return self.error(messages::unsupported_syntax(span, "`async`, `const` or `for` before a closure is"));
+        }
+        let jumps = std::mem::take(&mut self.jumps);
+        self.closures += 1;
+        let ((params, body), bound) = self.scoped(|parser| {
+            let params: Vec<_> = closure.inputs.iter().map(|input| parser.closure_parameter(input)).collect();
+            (params, parser.value(&closure.body))
+        });
+        let body = self.arm_body(body, bound);
+        self.closures -= 1;
+        self.jumps = jumps;
+        let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
+        let kind = ExprKind::Closure { params, body: Box::new(body), by_value: closure.capture.is_some() };
+        Expr { kind, gives: Kind::Closure, span }
+    }
+
+    fn closure_parameter(&mut self, input: &syn::Pat) -> Option<(LocalId, Option<ValueType>)> {
+        let (pat, ty) = match input {
+            syn::Pat::Type(typed) => (&*typed.pat, Some(self.value_type(&typed.ty)?)),
+            pat => (pat, None),
+        };
+        match pat {
+            syn::Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                Some((self.declare(&name.ident, name.mutability.is_some(), Kind::Value, None), ty))
+            }
+            syn::Pat::Wild(wild) => {
+                let name =
+                    Ident::new("_unused", wild.underscore_token.span.resolved_at(proc_macro2::Span::mixed_site()));
+                Some((self.declare(&name, false, Kind::Value, None), ty))
+            }
+            pat => {
+                self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
+                None
+            }
         }
     }
 
@@ -294,6 +332,7 @@ impl Parser<'_> {
             | Kind::Never
             | Kind::Group(_)
             | Kind::Token(_)
+            | Kind::Closure
             | Kind::OptionalToken(_)) => return self.error(messages::not_indexable(base.span, kind)),
         }
         if let syn::Expr::Range(range) = &*index.index {

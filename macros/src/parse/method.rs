@@ -1,21 +1,19 @@
 //! Method calls: which operation a name is depends on what its receiver is.
 
+use quote::ToTokens;
 use syn::ExprMethodCall;
 
 use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
 use crate::model::Segment;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::op::{ATOMIC_METHODS, Op, VALUE_METHODS, Variant};
 use crate::model::ty::{Group, Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
     pub(super) fn method_call(&mut self, call: &ExprMethodCall, span: SpanRange) -> Expr {
-        if let Some(turbofish) = &call.turbofish {
-            return self.error(messages::unsupported_syntax(SpanRange::of(turbofish), "type arguments of methods are"));
-        }
         // `memory.atomic(i).fetch_add(1, Relaxed)` is one operation.
         if let syn::Expr::MethodCall(atomic) = strip(&call.receiver)
             && atomic.method == "atomic"
@@ -36,7 +34,7 @@ impl Parser<'_> {
             },
             Kind::Reference { .. } => self.value_method(dereferenced(receiver), call, span),
             Kind::Value => self.value_method(receiver, call, span),
-            kind @ (Kind::Extent | Kind::Unit | Kind::Never | Kind::Token(_)) => {
+            kind @ (Kind::Extent | Kind::Unit | Kind::Never | Kind::Token(_) | Kind::Closure) => {
                 self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind))
             }
         }
@@ -51,7 +49,7 @@ impl Parser<'_> {
             return self.option_method(op, receiver, call, span);
         }
         let Some(method) = VALUE_METHODS.iter().find(|method| method.name == name) else {
-            return self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives));
+            return self.user_method(receiver, call, span);
         };
         if call.args.len() != method.arguments {
             return self.error(messages::argument_count(span, &name, method.arguments, call.args.len()));
@@ -84,6 +82,17 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, &name, 0, call.args.len()));
         }
         self.op(op, vec![receiver], span)
+    }
+
+    /// A method of a user's type, from `#[device] impl`; rustc knows whether there is one.
+    fn user_method(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let mut arguments = vec![receiver];
+        for argument in &call.args {
+            let argument = self.argument(argument);
+            arguments.push(argument);
+        }
+        let turbofish = call.turbofish.to_token_stream();
+        self.device_callee(Callee::Method(call.method.clone(), turbofish), arguments, span)
     }
 
     /// `is_some`, `unwrap` and their like, on an `Option` or the `Result` of a compare-exchange.

@@ -7,6 +7,7 @@ mod call;
 mod control;
 mod expr;
 mod format;
+pub(crate) mod implementation;
 mod method;
 mod pattern;
 mod signature;
@@ -63,6 +64,8 @@ struct Parser<'d> {
     scopes: Vec<Scope>,
     jumps: Vec<Jump>,
     next_loop: usize,
+    /// How many closures are around: nothing of them is followed.
+    closures: usize,
     /// What an earlier pass found out about the locals, by number.
     known: Vec<Kind>,
     /// A local that began as a `None` holds what was not known before.
@@ -107,6 +110,7 @@ impl<'d> Parser<'d> {
     fn new(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &'d mut Diags) -> Self {
         let function = Function {
             name: item.sig.ident.clone(),
+            title: item.sig.ident.to_string(),
             vis: quote::ToTokens::to_token_stream(&item.vis),
             attrs: signature::attributes(&item.attrs, &signature::OF_ITEMS),
             lints: signature::attributes(&item.attrs, &signature::OF_BODIES),
@@ -134,6 +138,7 @@ impl<'d> Parser<'d> {
             scopes: vec![Scope::default()],
             jumps: Vec::new(),
             next_loop: 0,
+            closures: 0,
             known,
             learned: false,
         }

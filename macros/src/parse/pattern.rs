@@ -224,6 +224,7 @@ impl Parser<'_> {
             | Kind::Unit
             | Kind::Group(_)
             | Kind::Token(_)
+            | Kind::Closure
             | Kind::Memory(_)) => {
                 self.diags.push(messages::scrutinee_kind(scrutinee.span, kind));
                 scrutinee.gives = Kind::Unknown;

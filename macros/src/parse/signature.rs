@@ -55,12 +55,8 @@ impl Parser<'_> {
     }
 
     fn generics(&mut self, generics: &syn::Generics) {
-        let device = self.function.role == Role::Device;
         for param in &generics.params {
             let at = SpanRange::of(param);
-            if device && !matches!(param, syn::GenericParam::Lifetime(_)) {
-                self.diags.push(messages::device_type_parameter(at));
-            }
             match param {
                 syn::GenericParam::Lifetime(_) => self.diags.push(messages::lifetime_parameter(at)),
                 syn::GenericParam::Type(ty) => {
@@ -71,7 +67,7 @@ impl Parser<'_> {
                 syn::GenericParam::Const(constant) => {
                     let (ident, ty) = (&constant.ident, &constant.ty);
                     self.function.generics.declared.push(quote!(const #ident: #ty));
-                    self.function.generics.params.push(GenericParam::Const(ident.clone()));
+                    self.function.generics.params.push(GenericParam::Const(ident.clone(), ty.to_token_stream()));
                 }
             }
         }
@@ -95,9 +91,11 @@ impl Parser<'_> {
         let fits = match &param {
             ParamType::Slice { .. } => true,
             ParamType::Value(ValueType { shape: TypeShape::Scalar(_) | TypeShape::Named(_), .. }) => true,
-            ParamType::Value(_) | ParamType::Reference { .. } | ParamType::Group(_) | ParamType::Memory { .. } => {
-                !is_kernel
-            }
+            ParamType::Value(_)
+            | ParamType::Reference { .. }
+            | ParamType::Group(_)
+            | ParamType::Closure { .. }
+            | ParamType::Memory { .. } => !is_kernel,
         };
         if !fits {
             self.diags.push(messages::kernel_parameter(SpanRange::of(ty)));
@@ -110,6 +108,7 @@ impl Parser<'_> {
             ParamType::Slice { mutable: false, .. } => Kind::Memory(crate::model::ty::Memory::Global),
             ParamType::Slice { mutable: true, .. } => Kind::Memory(crate::model::ty::Memory::GlobalMut),
             ParamType::Group(group) => Kind::Group(*group),
+            ParamType::Closure { .. } => Kind::Closure,
             ParamType::Memory { memory, .. } => Kind::Memory(*memory),
         };
         let local = self.declare(&name.ident, name.mutability.is_some(), kind, None);

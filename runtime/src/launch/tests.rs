@@ -30,8 +30,6 @@ impl rotate {
 }
 
 impl Function for rotate {
-    const COLLECTIVES: u8 = 2;
-
     fn definition() -> Definition {
         Definition {
             template: &ROTATE,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::template::Definition;
+use super::template::{Definition, Role};
 use crate::cuda::HEADERS;
 
 /// Words that C++ keeps for itself: Rust has them as raw identifiers at least.
@@ -48,7 +48,7 @@ impl Namer {
     /// A name for `definition`: its own, else with its module, else with a number as well.
     pub(super) fn name(&mut self, definition: &Definition) -> String {
         let template = definition.template;
-        let own = identifier(template.name);
+        let own = identifier(&(template.name.replace("::", "_") + &arguments(definition)));
         let with_module = identifier(&format!("{}_{own}", template.module.replace("::", "_")));
         let numbered = (2..).map(|n| format!("{with_module}_{n}"));
         let mut candidates = [own, with_module.clone()].into_iter().chain(numbered);
@@ -57,6 +57,17 @@ impl Namer {
         self.taken.insert(name.clone());
         name
     }
+}
+
+/// The generic arguments of a device function's instance: `_f32_4`. A kernel keeps its name.
+fn arguments(definition: &Definition) -> String {
+    let instance = match (definition.template.role, definition.instance.split_once('<')) {
+        (Role::Device, Some((_, arguments))) => arguments,
+        _ => return String::new(),
+    };
+    let words = instance.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':');
+    let last = words.map(|word| word.rsplit("::").next().unwrap_or(word)).filter(|word| !word.is_empty());
+    last.map(|word| format!("_{word}")).collect()
 }
 
 /// A Rust identifier as C++ takes it. Raw identifiers lose their mark, letters beyond ASCII become their numbers, and the

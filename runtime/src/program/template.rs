@@ -158,11 +158,15 @@ pub enum Scalar {
 
 /// A kernel or device function, by its marker type.
 pub trait Function: 'static {
+    /// Its text with the holes' fillings, for this instance.
+    fn definition() -> Definition;
+}
+
+/// What the callers of a function must know of it, the same for all its instances.
+pub trait Summary {
     /// The groups of which it, or a function that it calls, executes a collective, one bit each: 1 the thread block,
     /// 2 the cluster, 4 the grid.
     const COLLECTIVES: u8;
-    /// Its text with the holes' fillings, for this instance.
-    fn definition() -> Definition;
 }
 
 /// A function that kernels call, by its marker type.
@@ -175,14 +179,14 @@ pub trait DeviceFunction: Function {
     /// `Self`. A projection, so that rustc says no more where the function is none.
     type Marker;
 
-    /// What bodies call `call` on.
-    fn marker() -> Self::Marker;
+    /// Itself.
+    fn marker(self) -> Self::Marker;
 }
 
 /// Enters a device function in its slot, to be called.
 #[inline(always)]
-pub fn callee<F: Function>(_slot: &Callee<F>, marker: F) -> F {
-    marker
+pub fn callee<F: DeviceFunction>(_slot: &Callee<F>, marker: F) -> F::Marker {
+    marker.marker()
 }
 
 /// A slot: names a type that rustc infers. Never holds a value.
@@ -293,6 +297,14 @@ pub const fn no_collective(collectives: u8, pending: u8) {
     assert!(
         collectives & pending == 0,
         "this function uses a collective of a group whose arrival is still pending here: wait with the token before the call [collective_while_pending]"
+    );
+}
+
+/// Refuses, at compile time, a call of a function with a collective in a method or a closure.
+pub const fn no_collective_at_all(collectives: u8, _pending: u8) {
+    assert!(
+        collectives == 0,
+        "this function uses a collective, and is called in a method or a closure, whose callers may not be the whole group [collective_in_method]"
     );
 }
 

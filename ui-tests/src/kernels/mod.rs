@@ -10,6 +10,7 @@
 )]
 
 mod atomics;
+mod calls;
 mod casts;
 mod control;
 mod edges;
@@ -37,6 +38,7 @@ pub fn modules() -> Vec<Module> {
         control::modules(),
         order::modules(),
         patterns::modules(),
+        calls::modules(),
         names::modules(),
         generics::modules(),
         literals::modules(),

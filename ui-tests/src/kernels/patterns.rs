@@ -167,7 +167,7 @@ fn option_values(input: &[u32], out: &mut [u32]) {
 }
 
 fn options(device: &phalanx::Device) -> Outcome {
-    let half = |x: u32| (x % 2 == 0).then_some(x / 2);
+    let half = |x: u32| x.is_multiple_of(2).then_some(x / 2);
     let values: [u32; 6] = [0, 1, 2, 6, 9, 20];
     let want = values.map(|x| {
         let a = match half(x) {

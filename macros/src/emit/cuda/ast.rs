@@ -56,6 +56,12 @@ pub(crate) enum CuExpr {
     /// `type{elements}`
     Braces(Vec<Piece>, Vec<CuExpr>),
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
+    /// `[&](auto a, auto b) { ... }`: how it captures, parameters with what stands before their names, body.
+    Lambda {
+        capture: &'static str,
+        params: Vec<(Vec<Piece>, String)>,
+        body: Vec<CuStmt>,
+    },
     /// `place op value`, with its `=`.
     Assign {
         op: &'static str,

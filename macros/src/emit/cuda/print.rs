@@ -175,6 +175,7 @@ impl Printer {
             | CuExpr::Call { .. }
             | CuExpr::Method { .. }
             | CuExpr::Member(..)
+            | CuExpr::Lambda { .. }
             | CuExpr::Braces(..) => POSTFIX,
         };
         if own < least {
@@ -230,6 +231,30 @@ impl Printer {
             CuExpr::Braces(ty, elements) => {
                 self.pieces(ty);
                 self.arguments("{", elements, "}");
+            }
+            CuExpr::Lambda { capture, params, body } => {
+                self.text(capture);
+                self.text("(");
+                for (index, (ty, name)) in params.iter().enumerate() {
+                    self.text(if index > 0 { ", " } else { "" });
+                    self.pieces(ty);
+                    self.text(" ");
+                    self.text(name);
+                }
+                self.text(") {");
+                match &body[..] {
+                    // On one line where it is one expression.
+                    [CuStmt::Return(Some(value))] | [CuStmt::Line(_), CuStmt::Return(Some(value))] => {
+                        self.text(" return ");
+                        self.expr(value, 0);
+                        self.text("; }");
+                    }
+                    body => {
+                        self.text("\n");
+                        self.statements(body);
+                        self.close("");
+                    }
+                }
             }
             CuExpr::Ternary(condition, then, otherwise) => {
                 self.expr(condition, TERNARY + 1);

@@ -9,7 +9,8 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
     let mut out = Vec::new();
     match &function.role {
         Role::Kernel(options) => out.push(Piece::Text(kernel_head(options))),
-        Role::Device => {
+        Role::Device | Role::Method => {
+            out.extend(closure_types(function));
             out.push("__device__ ".into());
             match &function.ret {
                 Some(ret) => out.extend(shape(&ret.shape)),
@@ -30,6 +31,20 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
     }
     out.push(")".into());
     out
+}
+
+/// `template <class F>`: C++ names no lambda's type.
+fn closure_types(function: &Function) -> Option<Piece> {
+    let closures = function.params.iter().filter_map(|param| match param.ty {
+        ParamType::Closure { index, .. } => Some(format!("class {}", closure_type(index))),
+        _ => None,
+    });
+    let closures: Vec<String> = closures.collect();
+    (!closures.is_empty()).then(|| Piece::Text(format!("template <{}>\n", closures.join(", "))))
+}
+
+fn closure_type(index: usize) -> String {
+    format!("Closure{index}")
 }
 
 fn kernel_head(options: &KernelOptions) -> String {
@@ -58,6 +73,7 @@ fn parameter(ty: &ParamType) -> (Vec<Piece>, &'static str) {
         ParamType::Slice { mutable: true, element } => (around("slice_mut<", shape(&element.shape), ">"), " "),
         ParamType::Slice { mutable: false, element } => (around("slice<", shape(&element.shape), ">"), " "),
         ParamType::Group(group) => (vec![Piece::Text(format!("const {}", group.cuda_name()))], "& "),
+        ParamType::Closure { index, .. } => (vec![Piece::Text(format!("const {}", closure_type(*index)))], "& "),
         ParamType::Memory { memory, element, length, .. } => {
             let mut inner = shape(&element.shape);
             if let Some(length) = length {

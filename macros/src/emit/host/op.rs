@@ -1,11 +1,13 @@
 //! One arm an operation, by its full path: where the macro takes `x.sync()` for `Cluster::sync`, the host body says
 //! `Cluster::sync(&x)`, so that a wrong guess is a type error. Matched without a wildcard.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 
 use super::{Host, call, private};
-use crate::model::expr::{Expr, ExprKind};
+use crate::check::ANY_COLLECTIVE;
+use crate::emit::template::without_turbofish;
+use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::ty::{Group, Kind, ValueType};
 use crate::model::{SiteId, SlotId, ValueId};
@@ -85,18 +87,37 @@ impl Host<'_> {
         }
     }
 
-    pub(super) fn device_call(&self, path: &TokenStream, slot: SlotId, arguments: &[Expr], expr: &Expr) -> TokenStream {
+    pub(super) fn device_call(&self, callee: &Callee, slot: SlotId, arguments: &[Expr], expr: &Expr) -> TokenStream {
         let lo = expr.span.lo;
         let place = self.slot(slot, expr.span);
-        let arguments = arguments.iter().map(|argument| match (&argument.kind, argument.gives) {
+        let passed = |argument: &Expr| match (&argument.kind, argument.gives) {
             // `&cluster` where `cluster` is a reference already.
             (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_)) => self.passed(target),
             _ => self.expr(argument),
-        });
-        let value = quote_spanned!(lo=> ::phalanx::__private::callee(#place, <#path as ::phalanx::__private::DeviceFunction>::marker()).call(#(#arguments),*));
-        let check = self.pending.get(&slot.0).map(|groups| {
-            quote_spanned!(lo=> const _: () = ::phalanx::__private::no_collective(<#path as ::phalanx::__private::Function>::COLLECTIVES, #groups);)
-        });
+        };
+        let mut given = arguments.iter().map(passed);
+        let value = match callee {
+            Callee::Function(path) => {
+                quote_spanned!(lo=> ::phalanx::__private::callee(#place, #path::__phalanx_marker()).call(#(#given),*))
+            }
+            Callee::Associated(owner, name, turbofish) => {
+                let name = entry_name(name);
+                quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place))
+            }
+            Callee::Method(name, turbofish) => {
+                let (receiver, name) = (given.next(), entry_name(name));
+                // A value without a place is behind a shared reference, so that no method changes what nobody sees.
+                let receiver = match arguments.first() {
+                    Some(place) if is_local_place(place) => quote_spanned!(lo=> (#receiver)),
+                    _ => quote_spanned!(lo=> (&#receiver)),
+                };
+                quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place))
+            }
+        };
+        let check = match callee {
+            Callee::Function(path) => self.collectives_check(path, slot, lo),
+            Callee::Associated(..) | Callee::Method(..) => None,
+        };
         let value = match expr.gives {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
             // Holds rustc to the macro's view that this is no token.
@@ -108,6 +129,18 @@ impl Host<'_> {
         }
     }
 
+    /// A function must use no collective of a group whose arrival is pending, and none at all where its callers may
+    /// not be the whole group.
+    fn collectives_check(&self, path: &TokenStream, slot: SlotId, lo: proc_macro2::Span) -> Option<TokenStream> {
+        let groups = self.pending.get(&slot.0)?;
+        let summary = without_turbofish(path);
+        let check = if *groups == ANY_COLLECTIVE { "no_collective_at_all" } else { "no_collective" };
+        let check = Ident::new(check, lo);
+        Some(quote_spanned! {lo=>
+            const _: () = ::phalanx::__private::#check(<#summary as ::phalanx::__private::Summary>::COLLECTIVES, #groups);
+        })
+    }
+
     /// An argument written with `&`. Slices go by value in the host body: they are references already.
     fn passed(&self, target: &Expr) -> TokenStream {
         use crate::model::ty::Memory;
@@ -115,5 +148,19 @@ impl Host<'_> {
             Kind::Memory(Memory::Global | Memory::GlobalMut) => self.expr(target),
             _ => self.borrowed(target),
         }
+    }
+}
+
+/// The method that bodies call in place of `name`.
+fn entry_name(name: &Ident) -> Ident {
+    format_ident!("{name}__device", span = name.span())
+}
+
+/// A variable of the body, or a part of one.
+fn is_local_place(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(_) | ExprKind::Deref(_) => true,
+        ExprKind::Index { base, .. } => base.gives == Kind::Value && is_local_place(base),
+        _ => false,
     }
 }

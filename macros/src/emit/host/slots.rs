@@ -51,7 +51,7 @@ pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
         Some(ParamType::Group(_) | ParamType::Reference { .. }) => true,
         // Remote memory goes by value unless it was written with `&`.
         Some(ParamType::Memory { by_reference, .. }) => *by_reference,
-        Some(ParamType::Value(_) | ParamType::Slice { .. }) | None => {
+        Some(ParamType::Value(_) | ParamType::Slice { .. } | ParamType::Closure { .. }) | None => {
             matches!(function.kind(local), Kind::Reference { .. })
         }
     }

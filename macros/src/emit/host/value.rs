@@ -93,7 +93,23 @@ impl Host<'_> {
                 let operands = operands.iter().map(|operand| self.expr(operand));
                 private(at, method.name, quote!(#(#operands),*))
             }
-            ExprKind::Call { path, slot, arguments, .. } => self.device_call(path, *slot, arguments, expr),
+            ExprKind::Call { callee, slot, arguments } => self.device_call(callee, *slot, arguments, expr),
+            ExprKind::CallClosure { closure, arguments } => {
+                let closure = self.ident(*closure, at);
+                let arguments = arguments.iter().map(|argument| self.expr(argument));
+                private(at, "plain", quote_spanned!(lo=> #closure(#(#arguments),*)))
+            }
+            ExprKind::Closure { params, body, by_value } => {
+                let by_value = by_value.then(|| quote_spanned!(lo=> move));
+                let params = params.iter().map(|(local, ty)| {
+                    let info = self.function.local(*local);
+                    let (name, mutable) = (&info.name, info.mutable.then(|| quote_spanned!(lo=> mut)));
+                    let ty = ty.as_ref().map(|ty| &ty.tokens).map(|ty| quote_spanned!(lo=> : #ty));
+                    quote!(#mutable #name #ty)
+                });
+                let body = self.expr(body);
+                quote_spanned!(lo=> #by_value |#(#params),*| #body)
+            }
             ExprKind::Block(block) => self.block(block),
             ExprKind::Unsafe(block) => {
                 let block = self.block(block);

@@ -262,7 +262,7 @@ impl Lower<'_> {
 
 /// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed itself.
 fn has_value(expr: &Expr) -> bool {
-    let in_place = matches!(expr.gives, Kind::Group(_) | Kind::Memory(_) | Kind::Reference { .. });
+    let in_place = matches!(expr.gives, Kind::Group(_) | Kind::Memory(_) | Kind::Closure | Kind::Reference { .. });
     !in_place && !matches!(expr.kind, ExprKind::Borrow { .. })
 }
 

@@ -3,11 +3,12 @@
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
+use crate::model::LocalId;
 use crate::model::SiteId;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::op::Effect;
-use crate::model::ty::Kind;
+use crate::model::ty::{Kind, ValueType};
 
 impl Lower<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> CuExpr {
@@ -61,10 +62,23 @@ impl Lower<'_> {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 CuExpr::Call { callee: vec![method.name.into()], arguments, site: *site }
             }
-            ExprKind::Call { slot, arguments, .. } => {
-                let arguments = self.operands(&arguments.iter().collect::<Vec<_>>());
-                CuExpr::Call { callee: vec![Piece::Callee(*slot)], arguments, site: None }
+            ExprKind::Call { callee, slot, arguments } => {
+                let mut values = self.operands(&arguments.iter().collect::<Vec<_>>());
+                // A receiver that is no variable is copied, as the host body copies it.
+                if let (Callee::Method(..), Some(receiver)) = (callee, values.first_mut())
+                    && is_copied(&arguments[0])
+                {
+                    let value = receiver.clone();
+                    *receiver = self.spill(value);
+                }
+                CuExpr::Call { callee: vec![Piece::Callee(*slot)], arguments: values, site: None }
             }
+            ExprKind::CallClosure { closure, arguments } => {
+                let callee = vec![Piece::Text(self.names.local(*closure).to_string())];
+                let arguments = self.operands(&arguments.iter().collect::<Vec<_>>());
+                CuExpr::Call { callee, arguments, site: None }
+            }
+            ExprKind::Closure { params, body, by_value } => self.lambda(params, body, *by_value),
             ExprKind::Block(block) | ExprKind::Unsafe(block) => {
                 for statement in &block.statements {
                     self.statement(statement);
@@ -100,6 +114,19 @@ impl Lower<'_> {
                 CuExpr::name("0")
             }
         }
+    }
+
+    fn lambda(&mut self, params: &[(LocalId, Option<ValueType>)], body: &Expr, by_value: bool) -> CuExpr {
+        let params = params.iter().map(|(local, ty)| {
+            let ty = ty.as_ref().map_or_else(|| vec!["auto".into()], |ty| shape(&ty.shape));
+            (ty, self.names.local(*local).to_string())
+        });
+        let params = params.collect();
+        let jumps = std::mem::take(&mut self.jumps);
+        let dest = if matches!(body.gives, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
+        let ((), body) = self.nested(|lower| lower.into(body, &dest));
+        self.jumps = jumps;
+        CuExpr::Lambda { capture: if by_value { "[=]" } else { "[&]" }, params, body }
     }
 
     /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right.
@@ -236,6 +263,15 @@ impl Lower<'_> {
             CuExpr::Atom(_) => value,
             value => self.spill(value),
         }
+    }
+}
+
+/// Whether a receiver is in memory that others can write, or is no place at all.
+fn is_copied(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Local(_) | ExprKind::Deref(_) => false,
+        ExprKind::Index { base, .. } => matches!(base.gives, Kind::Memory(_)) || is_copied(base),
+        _ => true,
     }
 }
 

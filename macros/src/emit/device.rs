@@ -1,0 +1,108 @@
+//! How a device function is called: from bodies through its marker, and, where it takes nothing but values, from host
+//! code as the function that it looks like.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::item::{Declared, closures, declared, host_type, name, result};
+use crate::model::ty::ParamType;
+use crate::model::{Function, Param};
+
+/// `real` is false in the stub of a function with faults.
+pub(super) fn function(function: &Function, real: bool) -> TokenStream {
+    let entry = entry(function, real);
+    let plain = plain_function(function, real);
+    quote!(#entry #plain)
+}
+
+/// Generics of a function that stands for this one: the lifetime of reference parameters where there are any, `declared`,
+/// and the types of closures.
+pub(super) fn call_generics(function: &Function, declared: &[TokenStream]) -> TokenStream {
+    let refers = |param: &Param| match &param.ty {
+        ParamType::Value(_) | ParamType::Memory { by_reference: false, .. } | ParamType::Closure { .. } => false,
+        ParamType::Reference { .. }
+        | ParamType::Slice { .. }
+        | ParamType::Group(_)
+        | ParamType::Memory { by_reference: true, .. } => true,
+    };
+    let lifetime = function.params.iter().any(refers).then(|| quote!('__phalanx));
+    let all = lifetime.into_iter().chain(declared.iter().cloned()).chain(closures(function));
+    quote!(#(#all),*)
+}
+
+/// A parameter in the entry that bodies call, and how it is passed on.
+pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, TokenStream) {
+    let name = name(function, param);
+    match &param.ty {
+        // A `&mut [T]` can be lent as a `&[T]`.
+        ParamType::Slice { mutable: false, element } => {
+            let element = &element.tokens;
+            let ty = quote!(impl ::core::convert::Into<::phalanx::__private::Global<'__phalanx, #element>>);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(#name.into()))
+        }
+        _ => {
+            let ty = host_type(param);
+            (quote_spanned!(name.span()=> #name: #ty), quote!(#name))
+        }
+    }
+}
+
+fn entry(function: &Function, real: bool) -> TokenStream {
+    let Function { name: marker, vis, .. } = function;
+    let ret = result(function);
+    let (params, arguments): (Vec<_>, Vec<_>) =
+        function.params.iter().map(|param| entry_param(function, param)).unzip();
+    let generics = call_generics(function, &[]);
+    let Declared { declared, used, where_clause } = declared(&function.generics);
+    let call = match real {
+        true => quote!(Self::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
+        false => quote!(loop {}),
+    };
+    // At the function's name, where rustc points at it: "method defined here".
+    quote_spanned! {marker.span()=>
+        impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
+            type Marker = Self;
+            #[inline(always)]
+            fn marker(self) -> Self { self }
+        }
+
+        impl<#declared> #marker<#used> #where_clause {
+            #[doc(hidden)]
+            #[allow(clippy::too_many_arguments, unused_variables, dead_code, reason = "as many as the function has")]
+            #[inline(always)]
+            #vis fn call<#generics>(self, #(#params),*) #ret { #call }
+        }
+    }
+}
+
+/// Whether host code can make the arguments.
+pub(super) fn takes_values(function: &Function) -> bool {
+    function.params.iter().all(|param| match &param.ty {
+        ParamType::Value(_) | ParamType::Reference { .. } | ParamType::Closure { .. } => true,
+        ParamType::Slice { .. } | ParamType::Group(_) | ParamType::Memory { .. } => false,
+    })
+}
+
+fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
+    if !takes_values(function) {
+        return None;
+    }
+    let Function { name: marker, vis, attrs, .. } = function;
+    let ret = result(function);
+    let params = function.params.iter().map(|param| {
+        let (name, ty) = (name(function, param), host_type(param));
+        quote!(#name: #ty)
+    });
+    let arguments = function.params.iter().map(|param| name(function, param));
+    let generics = call_generics(function, &function.generics.declared);
+    let Declared { used, where_clause, .. } = declared(&function.generics);
+    let body = match real {
+        true => quote!(#marker::<#used>::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
+        false => quote!(loop {}),
+    };
+    Some(quote! {
+        #attrs
+        #[allow(dead_code, unused_variables, clippy::too_many_arguments, reason = "kernels may be its only callers")]
+        #vis fn #marker<#generics>(#(#params),*) #ret #where_clause { #body }
+    })
+}

@@ -1,0 +1,66 @@
+//! The function that launches a kernel: `kernel(&input, &mut output)`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::item::{Declared, declared, name};
+use crate::model::Function;
+use crate::model::ty::ParamType;
+
+/// The parts that the launcher and its stub share.
+fn signature(function: &Function) -> TokenStream {
+    let Function { name: kernel, vis, attrs, .. } = function;
+    let Declared { declared, where_clause, .. } = declared(&function.generics);
+    let params = function.params.iter().map(|param| {
+        let name = name(function, param);
+        let ty = match &param.ty {
+            ParamType::Slice { mutable, element } => {
+                let (mutable, element) = (mutable.then(|| quote!(mut)), &element.tokens);
+                quote!(&'__phalanx #mutable ::phalanx::Buffer<#element>)
+            }
+            ParamType::Value(value) | ParamType::Reference { target: value, .. } => value.tokens.clone(),
+            ParamType::Group(_) | ParamType::Memory { .. } | ParamType::Closure { .. } => quote!(()),
+        };
+        quote!(#name: #ty)
+    });
+    quote! {
+        #attrs
+        #[allow(clippy::too_many_arguments, reason = "as many as the kernel has")]
+        #vis fn #kernel<'__phalanx, #declared>(#(#params),*) -> ::phalanx::Launch<'__phalanx> #where_clause
+    }
+}
+
+pub(super) fn launcher(function: &Function) -> TokenStream {
+    let signature = signature(function);
+    let marker = &function.name;
+    let Declared { used, .. } = declared(&function.generics);
+    let arguments = function.params.iter().map(|param| {
+        let name = name(function, param);
+        match &param.ty {
+            ParamType::Slice { mutable: true, .. } => quote!(.slice_mut(#name)),
+            ParamType::Slice { mutable: false, .. } => quote!(.slice(#name)),
+            _ => quote!(.scalar(#name)),
+        }
+    });
+    let views = function.params.iter().map(|param| {
+        let name = name(function, param);
+        match &param.ty {
+            ParamType::Slice { mutable: true, .. } => quote!(::phalanx::__private::global_mut(#name)),
+            ParamType::Slice { mutable: false, .. } => quote!(::phalanx::__private::global(#name)),
+            _ => quote!(#name),
+        }
+    });
+    quote! {
+        #signature {
+            let arguments = ::phalanx::__private::Arguments::new() #(#arguments)*;
+            let threads = #marker::<#used>::__phalanx_body(::phalanx::__private::Threads((#(#views,)*)));
+            ::phalanx::Launch::new::<#marker<#used>>(arguments, threads)
+        }
+    }
+}
+
+/// The launcher of a kernel with faults.
+pub(super) fn stub(function: &Function) -> TokenStream {
+    let signature = signature(function);
+    quote!(#[allow(unused_variables, reason = "a stub")] #signature { loop {} })
+}

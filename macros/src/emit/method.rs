@@ -1,0 +1,118 @@
+//! `#[device] impl` and `#[device] trait`. Each method has a marker beside the `impl`, as a device function has, and in it
+//! a second method, `name__device`, which takes the slot for the marker: so rustc finds by the receiver's type which
+//! function the text calls.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+
+use super::device::{call_generics, entry_param, takes_values};
+use super::item::{Declared, declared, host_type, name, result};
+use crate::model::ty::ParamType;
+use crate::model::{Function, Method, Param};
+
+/// What `impl` holds for a method: the plain method where host code can call it, and the one that bodies call.
+pub(super) fn members(method: &Method, real: bool) -> TokenStream {
+    let Method { function, vis, .. } = method;
+    let Function { name: marker, .. } = function;
+    let Declared { used, .. } = declared(&function.generics);
+    let marker = quote!(#marker::<#used>);
+    let (plain, entry) = (plain(method), entry(method, &quote!(#marker)));
+    let value = |arguments: Vec<TokenStream>| match real {
+        true => quote!({ #marker::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*))) }),
+        false => quote!({ loop {} }),
+    };
+    let plain_body = value(function.params.iter().map(|param| argument(method, param, false)).collect());
+    let entry_body = value(function.params.iter().map(|param| argument(method, param, true)).collect());
+    let plain = plain.map(|signature| {
+        quote!(#[allow(dead_code, unused_variables, reason = "kernels may be its only callers")] #vis #signature #plain_body)
+    });
+    let associated = method.of_trait.then(|| {
+        let name = format_ident!("{}__marker", method.name);
+        quote!(#[doc(hidden)] type #name = #marker;)
+    });
+    quote! {
+        #plain
+        #associated
+        #[doc(hidden)]
+        #[allow(dead_code, unused_variables, non_snake_case, clippy::too_many_arguments, reason = "kernels may be its only callers")]
+        #[inline(always)]
+        #vis #entry #entry_body
+    }
+}
+
+/// What a trait declares for a method.
+pub(super) fn declaration(method: &Method) -> TokenStream {
+    let marker = format_ident!("{}__marker", method.name);
+    let plain = plain(method).map(|signature| quote!(#signature;));
+    let entry = entry(method, &quote!(Self::#marker));
+    quote! {
+        #plain
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, reason = "named after the function")]
+        type #marker: ::phalanx::__private::Function;
+        #[doc(hidden)]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "named after the function")]
+        #entry;
+    }
+}
+
+fn is_receiver(method: &Method, param: &Param) -> bool {
+    method.has_receiver && method.function.params.first().is_some_and(|first| first.local == param.local)
+}
+
+fn argument(method: &Method, param: &Param, entry: bool) -> TokenStream {
+    if is_receiver(method, param) {
+        return quote!(self);
+    }
+    match entry {
+        true => entry_param(&method.function, param).1,
+        false => {
+            let name = name(&method.function, param);
+            quote!(#name)
+        }
+    }
+}
+
+fn receiver(param: &Param) -> TokenStream {
+    match &param.ty {
+        ParamType::Reference { mutable: true, .. } => quote!(&'__phalanx mut self),
+        ParamType::Reference { mutable: false, .. } => quote!(&'__phalanx self),
+        _ => quote!(self),
+    }
+}
+
+/// The user's own method, where it takes nothing but values.
+fn plain(method: &Method) -> Option<TokenStream> {
+    let function = &method.function;
+    if !takes_values(function) {
+        return None;
+    }
+    let Method { name: method_name, own, attrs, .. } = method;
+    let generics = call_generics(function, &own.declared);
+    let where_clause = &own.where_clause;
+    let params = function.params.iter().map(|param| {
+        if is_receiver(method, param) {
+            return receiver(param);
+        }
+        let (name, ty) = (name(function, param), host_type(param));
+        quote!(#name: #ty)
+    });
+    let ret = result(function);
+    Some(quote!(#attrs fn #method_name<#generics>(#(#params),*) #ret #where_clause))
+}
+
+fn entry(method: &Method, marker: &TokenStream) -> TokenStream {
+    let Method { function, name: method_name, own, .. } = method;
+    let entry_name = format_ident!("{}__device", method_name);
+    let generics = call_generics(function, &own.declared);
+    let where_clause = &own.where_clause;
+    let params = function.params.iter().map(|param| match is_receiver(method, param) {
+        true => receiver(param),
+        false => entry_param(function, param).0,
+    });
+    let ret = result(function);
+    // At the method's name, where rustc points at it: "method defined here".
+    quote_spanned! {method_name.span()=>
+        fn #entry_name<#generics>(#(#params,)* __phalanx_slot: &::phalanx::__private::Callee<#marker>) #ret #where_clause
+    }
+}

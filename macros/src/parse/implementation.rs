@@ -1,0 +1,178 @@
+//! `#[device] impl` and `#[device] trait`: each method becomes a function of its own, in which `self` is a parameter
+//! and `Self` the type.
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
+
+use super::Parser;
+use crate::diag::Diags;
+use crate::messages;
+use crate::model::{Generics, Implementation, Method, Role};
+use crate::span::SpanRange;
+
+/// `impl Type { .. }`, `impl Trait for Type { .. }`
+pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementation {
+    let (attrs, generics) = (&item.attrs, &item.generics);
+    let (impl_generics, _, where_clause) = generics.split_for_impl();
+    let (safety, own_type) = (&item.unsafety, &item.self_ty);
+    let of_trait = item.trait_.as_ref().map(|(path, of)| quote!(#path #of));
+    let head = quote!(#(#attrs)* #safety impl #impl_generics #of_trait #own_type #where_clause);
+    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new() };
+    let Some(name) = type_name(own_type) else {
+        diags.push(messages::implementing_type(SpanRange::of(own_type)));
+        return parsed;
+    };
+    let trait_name = item.trait_.as_ref().and_then(|(path, _)| path.segments.last()).map(|last| &last.ident);
+    for member in &item.items {
+        match member {
+            ImplItem::Fn(function) => {
+                let mut sig = function.sig.clone();
+                let has_receiver = self_to_parameter(&mut sig, diags);
+                let (attrs, vis, block) = (&function.attrs, &function.vis, &function.block);
+                let replaced = replace_self(quote!(#(#attrs)* #vis #sig #block), &turbofished(own_type));
+                let Ok(mut whole) = syn::parse2::<ItemFn>(replaced) else {
+                    diags.push(messages::not_parsed(
+                        SpanRange::of(&function.sig),
+                        "`self` or `Self` stands where no value or type can",
+                    ));
+                    continue;
+                };
+                let own = own_generics(&whole.sig);
+                let (method, display) = (&function.sig.ident, format!("{name}::{}", function.sig.ident));
+                let prefix = trait_name.map(|name| format!("{name}_")).unwrap_or_default();
+                whole.sig.ident = format_ident!("__phalanx_{name}_{prefix}{method}", span = method.span());
+                let mut all = generics.clone();
+                all.params.extend(whole.sig.generics.params.clone());
+                if let Some(bounds) = &whole.sig.generics.where_clause {
+                    all.make_where_clause().predicates.extend(bounds.predicates.clone());
+                }
+                whole.sig.generics = all;
+                let vis = whole.vis.to_token_stream();
+                // Named in the signatures of methods that may be public.
+                whole.vis = syn::parse_quote!(pub);
+                let mut function = super::function(&whole, Role::Method, diags);
+                function.title = display;
+                let attrs = std::mem::replace(&mut function.attrs, quote!(#[doc(hidden)]));
+                let of_trait = item.trait_.is_some();
+                parsed.methods.push(Method { function, name: method.clone(), vis, attrs, own, has_receiver, of_trait });
+            }
+            ImplItem::Const(_) | ImplItem::Type(_) => parsed.others.push(member.to_token_stream()),
+            _ => diags.push(messages::implementation_member(SpanRange::of(member))),
+        }
+    }
+    parsed
+}
+
+/// `trait Trait { .. }`
+pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation {
+    let ItemTrait { attrs, vis, unsafety, ident, generics, supertraits, .. } = item;
+    let (params, where_clause) = (&generics.params, &generics.where_clause);
+    let colon = (!supertraits.is_empty()).then(|| quote!(:));
+    let head = quote!(#(#attrs)* #vis #unsafety trait #ident <#params> #colon #supertraits #where_clause);
+    let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new() };
+    for member in &item.items {
+        match member {
+            TraitItem::Fn(function) => {
+                if let Some(body) = &function.default {
+                    diags.push(messages::provided_method(SpanRange::of(body)));
+                }
+                if function.sig.generics.params.iter().any(|param| !matches!(param, syn::GenericParam::Lifetime(_))) {
+                    diags.push(messages::generic_trait_method(SpanRange::of(&function.sig.generics)));
+                }
+                let mut sig = function.sig.clone();
+                let has_receiver = self_to_parameter(&mut sig, diags);
+                let attrs = &function.attrs;
+                let Ok(whole) = syn::parse2::<ItemFn>(quote!(#(#attrs)* #sig {})) else { continue };
+                let mut parser = Parser::new(&whole, Role::Method, Vec::new(), diags);
+                parser.signature(&whole);
+                let mut function = parser.function;
+                let (name, own) = (whole.sig.ident.clone(), own_generics(&whole.sig));
+                let attrs = std::mem::take(&mut function.attrs);
+                parsed.methods.push(Method {
+                    function,
+                    name,
+                    vis: TokenStream::new(),
+                    attrs,
+                    own,
+                    has_receiver,
+                    of_trait: true,
+                });
+            }
+            TraitItem::Const(_) | TraitItem::Type(_) => parsed.others.push(member.to_token_stream()),
+            _ => diags.push(messages::implementation_member(SpanRange::of(member))),
+        }
+    }
+    parsed
+}
+
+/// The generics that a method declares itself.
+fn own_generics(sig: &Signature) -> Generics {
+    let params = sig.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
+    Generics {
+        declared: params.map(ToTokens::to_token_stream).collect(),
+        params: Vec::new(),
+        where_clause: sig.generics.where_clause.to_token_stream(),
+    }
+}
+
+/// The parameter's name in a body. No user's name is the same: it is resolved apart from them.
+fn parameter_name(at: Span) -> Ident {
+    Ident::new("self_", at.resolved_at(Span::mixed_site()))
+}
+
+/// `&self` becomes `self_: &Self`. Says whether there was a receiver.
+fn self_to_parameter(sig: &mut Signature, diags: &mut Diags) -> bool {
+    let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return false };
+    let at = receiver.self_token.span;
+    let name = parameter_name(at);
+    let own = Ident::new("Self", at);
+    let text = receiver.to_token_stream().to_string().replace(' ', "");
+    let parameter = match text.as_str() {
+        "&mutself" => quote_spanned!(at=> #name: &mut #own),
+        "&self" => quote_spanned!(at=> #name: &#own),
+        "mutself" => quote_spanned!(at=> mut #name: #own),
+        "self" => quote_spanned!(at=> #name: #own),
+        _ => {
+            diags.push(messages::typed_receiver(SpanRange::of(receiver)));
+            quote_spanned!(at=> #name: #own)
+        }
+    };
+    if let (Ok(parameter), Some(first)) = (syn::parse2::<FnArg>(parameter), sig.inputs.first_mut()) {
+        *first = parameter;
+    }
+    true
+}
+
+fn replace_self(stream: TokenStream, own_type: &TokenStream) -> TokenStream {
+    let replace = |tree| match tree {
+        TokenTree::Ident(ident) if ident == "Self" => own_type.clone(),
+        TokenTree::Ident(ident) if ident == "self" => parameter_name(ident.span()).to_token_stream(),
+        TokenTree::Group(group) => {
+            let mut replaced = Group::new(group.delimiter(), replace_self(group.stream(), own_type));
+            replaced.set_span(group.span());
+            TokenTree::Group(replaced).into()
+        }
+        tree => tree.into(),
+    };
+    stream.into_iter().flat_map(replace).collect()
+}
+
+/// `Pair::<T>`: a type's name that can stand in an expression too.
+fn turbofished(ty: &Type) -> TokenStream {
+    let Type::Path(path) = ty else { return ty.to_token_stream() };
+    let mut path = path.clone();
+    for segment in &mut path.path.segments {
+        if let syn::PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            arguments.colon2_token = Some(Default::default());
+        }
+    }
+    path.to_token_stream()
+}
+
+fn type_name(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => Some(path.path.segments.last()?.ident.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,40 @@
+//! What `#[device] impl` and `#[device] trait` take.
+
+use phalanx::prelude::*;
+
+#[device]
+trait Shape: Number {
+    fn area(self) -> Self;
+    fn twice(self) -> Self {
+        self.area()
+    }
+    fn generic<T: Number>(self, x: T) -> T;
+    fn boxed(self: Box<Self>) -> u32;
+}
+
+#[device]
+impl Shape for [u32] {
+    fn area(self) -> Self {
+        self
+    }
+}
+
+trait Sync {
+    fn wait(block: &ThreadBlock);
+}
+
+#[device]
+impl Sync for u32 {
+    fn wait(block: &ThreadBlock) {
+        block.sync();
+        helper(block);
+    }
+    unknown!();
+}
+
+#[device]
+fn helper(block: &ThreadBlock) {
+    block.sync();
+}
+
+fn main() {}
