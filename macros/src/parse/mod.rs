@@ -4,6 +4,7 @@
 pub(crate) mod attribute;
 mod attributes;
 mod call;
+mod closure;
 mod control;
 mod expr;
 mod format;
@@ -29,6 +30,7 @@ use crate::span::SpanRange;
 
 /// Parses a function under one of the attributes. What could not be understood is in `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
+    let item = &closure::in_place(item);
     // `let mut best = None;` holds a token or plain data: what is assigned to it further down says so. Then all is
     // parsed once more with that known. A local learns once, so this ends.
     let mut known = Vec::new();

@@ -171,39 +171,6 @@ impl Parser<'_> {
         }
     }
 
-    /// `impl Fn(A, B) -> C`
-    fn closure_type(&mut self, ty: &syn::TypeImplTrait) -> Option<ParamType> {
-        let mut bounds = ty.bounds.iter();
-        let (Some(syn::TypeParamBound::Trait(bound)), None) = (bounds.next(), bounds.next()) else {
-            self.diags.push(messages::impl_trait_parameter(SpanRange::of(ty)));
-            return None;
-        };
-        let last = bound.path.segments.last().filter(|last| last.ident == "Fn");
-        let Some(PathArguments::Parenthesized(signature)) = last.map(|last| &last.arguments) else {
-            self.diags.push(messages::impl_trait_parameter(SpanRange::of(ty)));
-            return None;
-        };
-        let inputs = signature.inputs.iter().map(|input| self.plain_type(&input.ty)).collect::<Option<Vec<_>>>()?;
-        let output = match &signature.output {
-            syn::ReturnType::Type(_, output) => Some(self.plain_type(output)?),
-            syn::ReturnType::Default => None,
-        };
-        let closures = self.function.params.iter().filter(|param| matches!(param.ty, ParamType::Closure { .. }));
-        Some(ParamType::Closure { index: closures.count(), inputs, output })
-    }
-
-    /// The type of plain data, which a token is not.
-    fn plain_type(&mut self, ty: &Type) -> Option<ValueType> {
-        let ty_ = self.value_type(ty)?;
-        match ty_.shape {
-            TypeShape::Token(_) | TypeShape::OptionalToken(_) => {
-                self.diags.push(messages::token_escapes(SpanRange::of(ty), "a closure"));
-                None
-            }
-            _ => Some(ty_),
-        }
-    }
-
     fn reference_to_value(&mut self, ty: &Type, mutable: bool) -> Option<ParamType> {
         let target = self.value_type(ty)?;
         if matches!(target.shape, TypeShape::Token(_) | TypeShape::OptionalToken(_)) {

@@ -224,7 +224,10 @@ fn apply(f: impl Fn(u32) -> u32, x: u32) -> u32 {
 }
 
 #[device]
-fn both(f: impl Fn(u32) -> u32, g: impl Fn(u32) -> u32, x: u32) -> u32 {
+fn both<F, G: Fn(u32) -> u32>(f: F, g: G, x: u32) -> u32
+where
+    F: Fn(u32) -> u32,
+{
     apply(|y| f(g(y)), x) + apply(&f, x) * 1000
 }
 
