@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::{Arm, Block, Group, Jump, Kernel, Site, Stmt, Test, Value, Var};
+use super::tree::{Arm, Block, Group, Jump, Kernel, Site, Stmt, Test, Value, Var, ends};
 
 /// A kernel's source, and the line of each site's id.
 pub(super) struct Source {
@@ -163,6 +163,54 @@ impl Printer {
         }
     }
 
+    /// True every `n`th time or so, the same for the same kernel.
+    fn turn(&self, n: usize) -> bool {
+        self.out.len().is_multiple_of(n)
+    }
+
+    /// An `if` in its other forms, `match` and `let ... else`, where they mean the same.
+    fn choice(&mut self, test: &Test, then: &Block, otherwise: Option<&Block>) -> bool {
+        let nothing = Block::new();
+        let other = otherwise.unwrap_or(&nothing);
+        let (value, first, second) = match test {
+            Test::Some(value, Some(bound)) if ends(other) => {
+                self.braces(|printer| {
+                    printer.start();
+                    printer.around(&format!("let Some({}) = ", name(*bound)), value, " else ");
+                    printer.block(other);
+                    printer.text(";\n");
+                    then.iter().for_each(|stmt| printer.statement(stmt));
+                });
+                return true;
+            }
+            Test::Some(value, bound) => (Some(value), format!("Some({})", bound.map_or("_".into(), name)), "None"),
+            // The value of an `if let None` is gone in its other arm, that of a `match` is not.
+            Test::None(value @ Value::Move(_)) => (Some(value), "None".into(), "Some(_)"),
+            Test::Opaque => (None, "true".into(), "false"),
+            Test::None(_) | Test::IsSome(_) | Test::IsNone(_) => return false,
+        };
+        self.text("match ");
+        match value {
+            Some(value) => self.value(value),
+            None => self.test(&Test::Opaque),
+        }
+        self.text(" ");
+        let second = if self.turn(3) { "_" } else { second };
+        let mut arms = vec![(first.as_str(), then), (second, other)];
+        if second != "_" && self.turn(5) {
+            arms.reverse();
+        }
+        self.braces(|printer| {
+            for (pattern, block) in arms {
+                printer.start();
+                printer.text(&format!("{pattern} => "));
+                printer.block(block);
+                printer.text("\n");
+            }
+        });
+        true
+    }
+
     fn statement(&mut self, stmt: &Stmt) {
         self.start();
         match stmt {
@@ -191,6 +239,7 @@ impl Printer {
             }
             Stmt::Discard(value) => self.around("let _ = ", value, ";"),
             Stmt::Unused(value) => self.around("", value, ";"),
+            Stmt::If(test, then, otherwise) if self.turn(2) && self.choice(test, then, otherwise.as_ref()) => {}
             Stmt::If(test, then, otherwise) => {
                 self.text("if ");
                 self.test(test);

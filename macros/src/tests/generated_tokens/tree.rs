@@ -160,3 +160,8 @@ impl Value {
         }
     }
 }
+
+/// Control never comes to what follows.
+pub(super) fn ends(block: &Block) -> bool {
+    matches!(block.last(), Some(Stmt::Jump(_) | Stmt::BreakWith(..)))
+}

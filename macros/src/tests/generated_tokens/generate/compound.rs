@@ -1,7 +1,7 @@
 //! Blocks, branches and loops, with jumps out of them.
 
-use super::super::tree::{Block, Jump, Stmt, Test, Value, Var};
-use super::{Fill, Fills, Generator, Target, ends, join};
+use super::super::tree::{Block, Jump, Stmt, Test, Value, Var, ends};
+use super::{Fill, Fills, Generator, Target, join};
 
 impl Generator {
     pub(super) fn compound(&mut self, depth: usize) -> Block {

@@ -8,7 +8,7 @@ mod simple;
 use std::collections::BTreeMap;
 
 use super::super::random::Random;
-use super::tree::{Arm, Block, Group, Kernel, Label, Site, Stmt, Test, Value, Var};
+use super::tree::{Arm, Block, Group, Kernel, Label, Site, Stmt, Test, Value, Var, ends};
 
 /// Kernels of about this many statements.
 const BUDGET: usize = 14;
@@ -225,10 +225,6 @@ impl Generator {
         self.declare(var, fill);
         Stmt::Let(var, value)
     }
-}
-
-fn ends(block: &Block) -> bool {
-    matches!(block.last(), Some(Stmt::Jump(_) | Stmt::BreakWith(..)))
 }
 
 fn join(left: &Fills, right: &Fills) -> Fills {

@@ -1,7 +1,7 @@
 //! Arrivals, moves of tokens from place to place, and what a kernel should not do.
 
-use super::super::tree::{Arm, Block, Group, Stmt, Test, Value, Var};
-use super::{DEEPEST, Fill, Generator, Target, ends, join};
+use super::super::tree::{Arm, Block, Group, Stmt, Test, Value, Var, ends};
+use super::{DEEPEST, Fill, Generator, Target, join};
 
 impl Generator {
     /// An arrival, and where its token goes.
