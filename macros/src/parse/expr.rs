@@ -1,6 +1,5 @@
 //! Expressions other than calls and control flow.
 
-use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{BinOp, Lit, UnOp};
 
@@ -8,8 +7,8 @@ use super::Parser;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::op::Op;
-use crate::model::ty::{self, Kind, Memory, ValueType};
-use crate::model::{LocalId, SlotUse, ValueId};
+use crate::model::ty::{self, Kind, Memory};
+use crate::model::{SlotUse, ValueId};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -163,69 +162,6 @@ impl Parser<'_> {
         self.error(messages::token_escapes(token.span, whereto))
     }
 
-    /// A closure computes a value from its arguments and from what is around it. Nothing in it is followed: tokens,
-    /// collectives and jumps stay outside.
-    pub(super) fn closure(&mut self, closure: &syn::ExprClosure, span: SpanRange) -> Expr {
-        if let Some(local) = self.captured_token(closure) {
-            return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
-        }
-        if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
-            return self.error(messages::unsupported_syntax(span, "`async`, `const` or `for` before a closure is"));
-        }
-        let jumps = std::mem::take(&mut self.jumps);
-        self.closures += 1;
-        let ((params, body), bound) = self.scoped(|parser| {
-            let params: Vec<_> = closure.inputs.iter().map(|input| parser.closure_parameter(input)).collect();
-            (params, parser.value(&closure.body))
-        });
-        let body = self.arm_body(body, bound);
-        self.closures -= 1;
-        self.jumps = jumps;
-        let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
-        let kind = ExprKind::Closure { params, body: Box::new(body), by_value: closure.capture.is_some() };
-        Expr { kind, gives: Kind::Closure, span }
-    }
-
-    fn closure_parameter(&mut self, input: &syn::Pat) -> Option<(LocalId, Option<ValueType>)> {
-        let (pat, ty) = match input {
-            syn::Pat::Type(typed) => (&*typed.pat, Some(self.value_type(&typed.ty)?)),
-            pat => (pat, None),
-        };
-        match pat {
-            syn::Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                Some((self.declare(&name.ident, name.mutability.is_some(), Kind::Value, None), ty))
-            }
-            syn::Pat::Wild(wild) => {
-                let name =
-                    Ident::new("_unused", wild.underscore_token.span.resolved_at(proc_macro2::Span::mixed_site()));
-                Some((self.declare(&name, false, Kind::Value, None), ty))
-            }
-            pat => {
-                self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));
-                None
-            }
-        }
-    }
-
-    /// A token that a closure mentions.
-    fn captured_token(&self, closure: &syn::ExprClosure) -> Option<LocalId> {
-        fn idents(stream: proc_macro2::TokenStream, found: &mut Vec<Ident>) {
-            for tree in stream {
-                match tree {
-                    proc_macro2::TokenTree::Ident(ident) => found.push(ident),
-                    proc_macro2::TokenTree::Group(group) => idents(group.stream(), found),
-                    _ => {}
-                }
-            }
-        }
-        let mut found = Vec::new();
-        idents(closure.body.to_token_stream(), &mut found);
-        found
-            .iter()
-            .filter_map(|name| self.lookup(name))
-            .find(|local| matches!(self.function.kind(*local), Kind::Token(_) | Kind::OptionalToken(_)))
-    }
-
     fn literal(&mut self, literal: &Lit, span: SpanRange, ty: Option<LiteralType>) -> Expr {
         let (digits, suffix, float) = match literal {
             Lit::Int(int) => (without_suffix(&int.to_string(), int.suffix()), int.suffix(), false),
@@ -367,6 +303,9 @@ impl Parser<'_> {
     fn assign(&mut self, assign: &syn::ExprAssign, span: SpanRange) -> Expr {
         if let syn::Expr::Infer(_) = &*assign.left {
             return self.error(messages::unsupported_syntax(span, "`_ = value` is").help("write `let _ = value;`"));
+        }
+        if let syn::Expr::Tuple(places) = &*assign.left {
+            return self.assign_parts(places, &assign.right, span);
         }
         let place = self.expr(&assign.left);
         self.require_place(&place);

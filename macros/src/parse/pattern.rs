@@ -1,14 +1,14 @@
 //! Patterns. A name that begins with a capital letter is taken for a constant or a variant, any other is bound; rustc
 //! is made to agree (`emit/host/pattern.rs`), so that a wrong guess is an error.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, ExprLit, Lit, Pat, RangeLimits, UnOp};
 
 use super::Parser;
 use super::expr::{fits_64_bits, without_suffix};
 use crate::messages;
-use crate::model::expr::{Arm, ExprKind, Member};
+use crate::model::expr::{self as model, Arm, ExprKind, Member};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{self, Group, Kind};
@@ -165,8 +165,7 @@ impl Parser<'_> {
     }
 
     /// `match scrutinee { pattern if guard => body, .. }`
-    pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> crate::model::expr::Expr {
-        use crate::model::expr::Expr;
+    pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> model::Expr {
         let scrutinee = self.scrutinee(&expr.expr);
         let mut gives = None;
         let mut arms = Vec::new();
@@ -188,11 +187,32 @@ impl Parser<'_> {
         }
         let gives = gives.unwrap_or(Kind::Never);
         let slot = self.value_slot(gives);
-        Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, gives, span }
+        model::Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, gives, span }
+    }
+
+    /// `(a, b) = value;` is `match value { (x, y) => { a = x; b = y; } }`, as the Rust Reference says, with names that
+    /// are nobody's.
+    pub(super) fn assign_parts(&mut self, places: &syn::ExprTuple, value: &Expr, span: SpanRange) -> model::Expr {
+        let fresh = span.lo.resolved_at(Span::mixed_site());
+        let mut patterns = Vec::new();
+        let mut assignments = Vec::new();
+        for (index, place) in places.elems.iter().enumerate() {
+            if let Expr::Infer(_) = place {
+                patterns.push(quote_spanned!(span.lo=> _));
+                continue;
+            }
+            let part = Ident::new(&format!("part_{index}"), fresh);
+            assignments.push(quote_spanned!(SpanRange::of(place).lo=> #place = #part;));
+            patterns.push(part.to_token_stream());
+        }
+        match syn::parse2(quote_spanned!(span.lo=> match #value { (#(#patterns,)*) => { #(#assignments)* } })) {
+            Ok(assignment) => self.match_expr(&assignment, span),
+            Err(_) => self.error(messages::assignment_target(span)),
+        }
     }
 
     /// `matches!(value, pattern if guard)`
-    pub(super) fn matches(&mut self, call: &syn::Macro, span: SpanRange) -> crate::model::expr::Expr {
+    pub(super) fn matches(&mut self, call: &syn::Macro, span: SpanRange) -> model::Expr {
         let parsed = call.parse_body_with(|input: syn::parse::ParseStream<'_>| {
             let value: Expr = input.parse()?;
             input.parse::<syn::Token![,]>()?;
@@ -215,7 +235,7 @@ impl Parser<'_> {
     }
 
     /// What `match`, `if let` and `let else` look at: plain data, or an optional token.
-    pub(super) fn scrutinee(&mut self, expr: &Expr) -> crate::model::expr::Expr {
+    pub(super) fn scrutinee(&mut self, expr: &Expr) -> model::Expr {
         let mut scrutinee = self.expr(expr);
         match scrutinee.gives {
             Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) => {}

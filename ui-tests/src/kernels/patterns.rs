@@ -281,10 +281,8 @@ fn swap_pairs(out: &mut [u32]) {
     let (mut a, mut b) = (i, i * 10);
     let mut turns = 0u32;
     while let (true, n @ 0..5) = (a < b, turns) {
-        let (c, d) = (b, a);
-        a = c + n;
-        b = d * 7;
-        turns += 1;
+        (a, b) = (b + n, a * 7);
+        (turns, _) = (turns + 1, a);
     }
     let [x, y, _] = [a, b, turns];
     out[i] = x * 1000 + y * 10 + turns;
