@@ -7,6 +7,7 @@ use clap::Parser;
 
 mod bundle;
 mod check;
+mod cost;
 mod nvrtc;
 mod run;
 mod test;
@@ -24,6 +25,8 @@ enum Command {
     /// Builds the examples and the tests that run on a GPU into ./bundle, with their kernels compiled, for a machine
     /// without cargo or NVRTC.
     Bundle,
+    /// Measures what the macro adds to a build, and how long NVRTC takes for the corpus.
+    Cost,
     /// Formatting, clippy and rustdoc, with warnings as errors.
     Check,
 }
@@ -32,6 +35,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Test { arguments } => test::test(&arguments),
         Command::Bundle => bundle::bundle(),
+        Command::Cost => cost::cost(),
         Command::Check => check::check(),
     };
     match result {

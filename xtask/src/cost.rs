@@ -1,0 +1,107 @@
+//! `cargo xtask cost`: what the macro adds to a build, by rustc's own clock, and how long NVRTC takes for each kernel of
+//! the corpus. Prints tables for docs/performance.md; judges nothing.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::nvrtc;
+use crate::run::{Result, at, cargo, root, run, target};
+
+/// Measured this many times each; medians and quartiles are shown.
+const ROUNDS: usize = 15;
+
+/// The passes of rustc that are shown: macros alone, and everything.
+const PASSES: [&str; 2] = ["macro_expand_crate", "total"];
+
+pub(crate) fn cost() -> Result<()> {
+    println!("| crate | macro expansion, ms | whole `cargo check`, ms |\n|---|---|---|");
+    let folder = target().join("cost");
+    for (name, text) in [("no kernel", prelude()), ("20 lines", kernel(1)), ("300 lines", kernel(18))] {
+        let times = check(&folder, &text)?;
+        println!("| {name} | {} | {} |", shown(&times[0]), shown(&times[1]));
+    }
+    println!();
+    let nvrtc = nvrtc::folder()?;
+    let measure = cargo(&["run", "--quiet", "--release", "--package", "phalanx-ui-tests", "--bin", "compile_times"]);
+    run(&mut nvrtc::with_nvrtc(measure, &nvrtc)?)
+}
+
+fn prelude() -> String {
+    "#![allow(unused)]\nuse phalanx::prelude::*;\n".into()
+}
+
+/// A kernel of `steps` times 16 lines and a few: halves of a reduction with an exchange between the blocks of a cluster.
+fn kernel(steps: usize) -> String {
+    let mut text =
+        prelude() + "#[cluster_kernel(cluster = 2, block = 256)]\nfn kernel(input: &[f32], output: &mut [f32]) {\n";
+    text += "let cluster = this_cluster();\nlet block = this_thread_block();\nlet i = cluster.thread_rank();\n";
+    for step in 0..steps {
+        text += &format!(
+            "let array{step} = shared_array::<f32, 256>();
+            let rank = block.thread_rank();
+            array{step}[rank] = input[i] * {step}.5 + output[i];
+            let mut half = block.num_threads() / 2;
+            while half > 0 {{
+                block.sync();
+                if rank < half {{
+                    array{step}[rank] += array{step}[rank + half];
+                }}
+                half /= 2;
+            }}
+            let token = cluster.barrier_arrive();
+            let other = (cluster.block_rank() + 1) % cluster.num_blocks();
+            let remote = cluster.map_shared_rank(&array{step}, other);
+            cluster.barrier_wait(token);
+            output[i] = remote[0] + array{step}[0];
+            cluster.sync();\n"
+        );
+    }
+    text + "}\n"
+}
+
+/// Milliseconds of each pass, sorted.
+fn check(folder: &Path, text: &str) -> Result<[Vec<f64>; 2]> {
+    let source = folder.join("src/lib.rs");
+    fs::create_dir_all(folder.join("src")).map_err(at(folder))?;
+    let manifest = format!(
+        "[package]\nname = \"cost\"\nedition = \"2024\"\n[dependencies]\nphalanx = {{ path = {:?} }}\n[workspace]\n",
+        root().join("runtime")
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).map_err(at(folder))?;
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).map_err(at(folder))?;
+    let mut times = [Vec::new(), Vec::new()];
+    // The first round builds what the crate depends on.
+    for round in 0..=ROUNDS {
+        fs::write(&source, format!("// {round}\n{text}")).map_err(at(&source))?;
+        let report = passes(folder)?;
+        for (pass, times) in PASSES.iter().zip(&mut times).filter(|_| round > 0) {
+            times.push(milliseconds(&report, pass).ok_or_else(|| format!("rustc did not time `{pass}`:\n{report}"))?);
+        }
+    }
+    times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
+    Ok(times)
+}
+
+/// What `-Ztime-passes` says. It is for nightly compilers; the variable has a stable one take it too.
+fn passes(folder: &Path) -> Result<String> {
+    let mut command: Command = cargo(&["rustc", "--quiet", "--profile", "check", "--lib"]);
+    command.args(["--target-dir"]).arg(folder.join("target")).args(["--", "-Ztime-passes"]);
+    let output = command.current_dir(folder).env("RUSTC_BOOTSTRAP", "1").stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    if output.status.success() { Ok(text) } else { Err(text) }
+}
+
+/// Of a line `time:   0.012; rss: ...  pass`.
+fn milliseconds(report: &str, pass: &str) -> Option<f64> {
+    let line = report.lines().find(|line| line.split_whitespace().last() == Some(pass))?;
+    let seconds = line.trim_start().strip_prefix("time:")?.split(';').next()?;
+    seconds.trim().parse::<f64>().ok().map(|seconds| seconds * 1000.0)
+}
+
+/// Median and quartiles.
+fn shown(sorted: &[f64]) -> String {
+    let at = |part: usize| sorted[(sorted.len() - 1) * part / 4];
+    format!("{:.0} ({:.0} to {:.0})", at(2), at(1), at(3))
+}
