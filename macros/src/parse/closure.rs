@@ -76,7 +76,7 @@ impl Parser<'_> {
         self.closures += 1;
         let ((params, body), bound) = self.scoped(|parser| {
             let params: Vec<_> = closure.inputs.iter().map(|input| parser.closure_parameter(input)).collect();
-            (params, parser.value(&closure.body))
+            (params, parser.closure_body(&closure.body))
         });
         let body = self.arm_body(body, bound);
         self.closures -= 1;
@@ -84,6 +84,15 @@ impl Parser<'_> {
         let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
         let kind = ExprKind::Closure { params, body: Box::new(body), by_value: closure.capture.is_some() };
         Expr { kind, gives: Kind::Closure, span }
+    }
+
+    /// A value, or nothing: then it is called for what it does to memory.
+    fn closure_body(&mut self, body: &syn::Expr) -> Expr {
+        let body = self.expr(body);
+        if body.gives != Kind::Unit {
+            self.require_value(&body);
+        }
+        body
     }
 
     fn closure_parameter(&mut self, input: &syn::Pat) -> Option<(LocalId, Option<ValueType>)> {

@@ -153,7 +153,9 @@ impl Host<'_> {
             let value = self.expr(init);
             let value = match init {
                 // A function that returns nothing gives no variable.
-                Expr { kind: ExprKind::Call { .. }, gives: Kind::Value, span } => private(*span, "value", value),
+                Expr { kind: ExprKind::Call { .. } | ExprKind::CallClosure { .. }, gives: Kind::Value, span } => {
+                    private(*span, "value", value)
+                }
                 _ => value,
             };
             quote_spanned!(lo=> = #value)
