@@ -84,6 +84,17 @@ impl Diags {
         self.list.push(diag);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Forgets the faults of a rule; says whether there were any.
+    pub(crate) fn waive(&mut self, rule: &str) -> bool {
+        let before = self.list.len();
+        self.list.retain(|diag| diag.rule != rule);
+        self.list.len() != before
+    }
+
     pub(crate) fn append(&mut self, mut other: Diags) {
         self.list.append(&mut other.list);
     }

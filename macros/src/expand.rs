@@ -9,6 +9,7 @@ use crate::check;
 use crate::diag::{Diags, Reported};
 use crate::emit;
 use crate::messages;
+use crate::model::options::Options;
 use crate::model::{Function, Role};
 use crate::parse;
 use crate::span::SpanRange;
@@ -17,23 +18,27 @@ use crate::span::SpanRange;
 pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::default();
     let options = parse::attribute::kernel_options(options, &mut diags);
-    expand(item, Role::Kernel(options), "cluster_kernel", diags)
+    expand(item, Role::Kernel, options, "cluster_kernel", diags)
 }
 
-/// `#[device] item`
+/// `#[device(options)] item`
 pub(crate) fn device(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::default();
-    if !options.is_empty() {
-        diags.push(messages::device_takes_no_options(SpanRange::of(&options)));
-    }
-    expand(item, Role::Device, "device", diags)
+    let options = parse::attribute::device_options(options, &mut diags);
+    expand(item, Role::Device, options, "device", diags)
 }
 
-fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> TokenStream {
+fn expand(item: TokenStream, role: Role, options: Options, attribute: &str, mut diags: Diags) -> TokenStream {
     let parsed = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(parsed)) => parsed,
-        Ok(Item::Impl(parsed)) if role == Role::Device => return implementation(&parsed, diags),
-        Ok(Item::Trait(parsed)) if role == Role::Device => return declaration(&parsed, diags),
+        Ok(Item::Impl(parsed)) if role == Role::Device => {
+            parse::attribute::refuse_options(&options, &mut diags);
+            return implementation(&parsed, diags);
+        }
+        Ok(Item::Trait(parsed)) if role == Role::Device => {
+            parse::attribute::refuse_options(&options, &mut diags);
+            return declaration(&parsed, diags);
+        }
         other => {
             diags.push(match other {
                 Ok(_) => messages::not_a_function(SpanRange::of(&item), attribute),
@@ -49,7 +54,7 @@ fn expand(item: TokenStream, role: Role, attribute: &str, mut diags: Diags) -> T
         let errors = diags.into_tokens();
         return quote!(#errors #item);
     }
-    let function = parse::function(&parsed, role, &mut diags);
+    let function = Function { options, ..parse::function(&parsed, role, &mut diags) };
     let items = match generate(&function, &mut diags) {
         Ok(items) => items,
         Err(Reported) => {

@@ -8,6 +8,7 @@ mod expand;
 mod messages;
 mod model;
 mod parse;
+mod rules;
 mod span;
 #[cfg(test)]
 mod tests;
@@ -16,12 +17,31 @@ use proc_macro::TokenStream;
 
 /// Makes a function a cluster kernel: checked here, compiled for the GPU at its first launch, run by the simulator
 /// where there is no GPU.
+///
+/// ```text
+/// #[cluster_kernel(
+///     cluster = 4,            // blocks in a cluster: 4, (4, 2) or (4, 2, 1)
+///     block = (32, WARPS),    // threads in a block
+///     min_blocks = 2,         // blocks that a multiprocessor should hold at once; needs `block`
+///     max_registers = 64,     // registers of a thread, at most; not with `min_blocks`
+///     shared_bytes = 4096,    // dynamic shared memory of a block
+///     non_portable,           // clusters of more than 8 blocks
+///     fmad,                   // `a * b + c` is rounded once
+///     fast_math,              // `f32` as fast as the hardware can
+///     fence = "full",         // what barriers order: all memory
+///     unchecked(rule, ...),   // rules that the caller keeps: the kernel is `unsafe` to call
+/// )]
+/// ```
+///
+/// All of them are optional. Sizes are constants of any integer type, generic parameters too; what is not given, the
+/// launch says. `docs/language.md` has each option with an example.
 #[proc_macro_attribute]
 pub fn cluster_kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::kernel(options.into(), item.into()).into()
 }
 
-/// Makes a function callable from kernels and from other device functions.
+/// Makes a function callable from kernels and from other device functions. Takes one option: `unchecked(rule, ...)`, as
+/// kernels do.
 #[proc_macro_attribute]
 pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::device(options.into(), item.into()).into()

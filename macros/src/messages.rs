@@ -1,54 +1,25 @@
 //! Every sentence that a user can see, one function a fault, named after what is wrong. Lower case, no full stop,
 //! code in backticks; each carries the name of its rule. The rules about tokens are those of `docs/rules.md`.
 
+mod attribute;
+mod by_hand;
+mod memory;
+
+pub(crate) use attribute::*;
+pub(crate) use by_hand::*;
+pub(crate) use memory::*;
+
 use crate::diag::Diag;
-use crate::model::op::{ATOMIC_METHODS, VALUE_METHODS};
+use crate::model::op::MEMORY_METHODS;
 use crate::model::ty::{Group, Kind, SCALARS};
+use crate::model::warp::{OPERATORS, WARP_METHODS};
 use crate::span::SpanRange;
 
 fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-// The attribute.
-
-pub(crate) fn unknown_option(at: SpanRange, name: &str, known: &[&str]) -> Diag {
-    Diag::new("attribute_option", at, format!("unknown option `{name}`"))
-        .help(format!("the options are {}", list(known.iter().copied())))
-}
-
-pub(crate) fn repeated_option(at: SpanRange, name: &str) -> Diag {
-    Diag::new("attribute_option", at, format!("option `{name}` is given twice"))
-}
-
-pub(crate) fn malformed_option(at: SpanRange, name: &str, form: &str) -> Diag {
-    Diag::new("attribute_option", at, format!("option `{name}` is written `{form}`"))
-}
-
-pub(crate) fn device_takes_no_options(at: SpanRange) -> Diag {
-    Diag::new("attribute_option", at, "`#[device]` takes no options")
-}
-
-pub(crate) fn zero_extent(at: SpanRange, name: &str) -> Diag {
-    Diag::new("launch_limit", at, format!("`{name}` has an extent of 0")).help("every extent is at least 1")
-}
-
-pub(crate) fn cluster_too_large(at: SpanRange, blocks: u64) -> Diag {
-    Diag::new("launch_limit", at, format!("a cluster of {blocks} blocks: no device has clusters of more than 16"))
-}
-
-pub(crate) fn cluster_not_portable(at: SpanRange, blocks: u64) -> Diag {
-    Diag::new("launch_limit", at, format!("a cluster of {blocks} blocks: more than 8 do not run on every device"))
-        .help("add `non_portable` to the attribute to ask for up to 16")
-}
-
-pub(crate) fn block_too_large(at: SpanRange, threads: u64) -> Diag {
-    Diag::new("launch_limit", at, format!("a block of {threads} threads: no device has blocks of more than 1024"))
-}
-
-pub(crate) fn block_too_deep(at: SpanRange, z: u32) -> Diag {
-    Diag::new("launch_limit", at, format!("a block of depth {z}: no device has blocks deeper than 64"))
-}
+// What an attribute is on.
 
 pub(crate) fn not_parsed(at: SpanRange, why: &str) -> Diag {
     Diag::new("not_parsed", at, format!("this function cannot be read: {why}"))
@@ -113,7 +84,7 @@ pub(crate) fn parameter_pattern(at: SpanRange) -> Diag {
 
 pub(crate) fn kernel_parameter(at: SpanRange) -> Diag {
     Diag::new("kernel_parameter", at, "a kernel takes slices and scalars only")
-        .help("`&[T]` is read-only global memory, `&mut [T]` is global memory that the whole grid shares, scalars go by value; groups and shared memory come from `this_cluster()`, `shared_array()` and their like")
+        .help("`&[T]` is read-only global memory, `&mut [T]` is global memory that the whole grid shares, either may be in an `Option`, scalars go by value; groups and shared memory come from `this_cluster()`, `shared_array()` and their like")
 }
 
 pub(crate) fn kernel_result(at: SpanRange) -> Diag {
@@ -143,11 +114,6 @@ pub(crate) fn statement_attribute(at: SpanRange) -> Diag {
 pub(crate) fn nested_item(at: SpanRange) -> Diag {
     Diag::new("unsupported_syntax", at, "an item in an inner block is not part of the kernel language")
         .help("move it to the top of the function")
-}
-
-pub(crate) fn unbound_shared_array(at: SpanRange) -> Diag {
-    Diag::new("unbound_shared_array", at, "a shared array needs a name")
-        .help("bind it first: `let array = shared_array::<T, N>();`")
 }
 
 pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
@@ -215,15 +181,6 @@ pub(crate) fn assignment_target(at: SpanRange) -> Diag {
         .help("assign to a local, to `memory[i]`, or through a `&mut` parameter")
 }
 
-pub(crate) fn read_only_memory(at: SpanRange) -> Diag {
-    Diag::new("read_only_memory", at, "this memory is read-only")
-        .help("declare the parameter as `&mut [T]` to write to it")
-}
-
-pub(crate) fn not_indexable(at: SpanRange, kind: Kind) -> Diag {
-    Diag::new("not_indexable", at, format!("{} cannot be indexed", kind.noun()))
-}
-
 pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {
     Diag::new("unknown_label", at, format!("no enclosing loop or block is labelled `'{label}`"))
 }
@@ -246,7 +203,11 @@ pub(crate) fn collective_in_method(at: SpanRange) -> Diag {
 pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
     let known = match kind {
         Kind::Group(group) => group_methods(group),
-        Kind::Memory(_) => list(["len", "atomic", "get_unchecked", "get_unchecked_mut"]),
+        Kind::Memory(_) => list(MEMORY_METHODS),
+        Kind::OptionalMemory(_) => {
+            return Diag::new("unknown_method", at, format!("an optional slice has no method `{name}` in a kernel"))
+                .help("there are `is_some` and `is_none`; what is in it comes out by `if let Some(slice) = option`");
+        }
         Kind::OptionalToken(_) => list(["is_some", "is_none", "take"]),
         Kind::Token(_) => {
             return Diag::new("unknown_method", at, format!("an arrival token has no method `{name}`"))
@@ -258,7 +219,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         | Kind::Extent
         | Kind::Unit
         | Kind::Never
-        | Kind::Closure => list(VALUE_METHODS.iter().map(|method| method.name).chain(["len"])),
+        | Kind::Closure => "Rust's methods of numbers, as far as a GPU has them: docs/language.md".into(),
     };
     Diag::new("unknown_method", at, format!("{} has no method `{name}` in a kernel", kind.noun()))
         .help(format!("there are {known}"))
@@ -268,24 +229,36 @@ fn group_methods(group: Group) -> String {
     let queries = group.queries().iter().map(|query| query.name);
     let barrier = ["sync", "barrier_arrive", "barrier_wait"];
     match group {
-        Group::ThreadBlock => list(barrier.into_iter().chain(queries)),
-        Group::Cluster => list(barrier.into_iter().chain(["map_shared_rank", "query_shared_rank"]).chain(queries)),
-        Group::Grid => list(queries),
+        Group::Coalesced | Group::Tile => {
+            let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.of_tiles);
+            list(["sync", "invoke_one"].into_iter().chain(methods.map(|method| method.name)).chain(queries))
+        }
+        Group::ThreadBlock => list(barrier.into_iter().chain(["invoke_one"]).chain(queries)),
+        Group::Cluster => {
+            list(barrier.into_iter().chain(["map_shared_rank", "query_shared_rank", "invoke_one"]).chain(queries))
+        }
+        Group::Grid => list(["invoke_one"].into_iter().chain(queries)),
     }
 }
 
-pub(crate) fn unknown_atomic(at: SpanRange, name: &str) -> Diag {
-    Diag::new("unknown_method", at, format!("an atomic has no method `{name}`"))
-        .help(format!("there are {}", list(ATOMIC_METHODS.iter().map(|method| method.name))))
+pub(crate) fn no_split_barrier(at: SpanRange, group: Group) -> Diag {
+    Diag::new("unknown_method", at, format!("a {} has no split barrier", group.noun()))
+        .help("its threads run side by side: `sync` waits for them")
 }
 
-pub(crate) fn atomic_alone(at: SpanRange) -> Diag {
-    Diag::new("atomic_use", at, "`atomic(i)` is followed by the operation")
-        .help("write `memory.atomic(i).fetch_add(1, Relaxed)`")
+pub(crate) fn tile_size(at: SpanRange) -> Diag {
+    Diag::new("tile_size", at, "no tile has this size").help("there are tiles of 1, 2, 4, 8, 16 and 32 threads")
 }
 
-pub(crate) fn atomic_ordering(at: SpanRange) -> Diag {
-    Diag::new("atomic_ordering", at, "atomics are relaxed so far").help("write `Relaxed`")
+pub(crate) fn invoke_one(at: SpanRange) -> Diag {
+    Diag::new("argument_count", at, "`invoke_one` takes a closure without arguments or result")
+        .help("write `group.invoke_one(|| { ... })`")
+}
+
+pub(crate) fn operator(at: SpanRange) -> Diag {
+    let operators: Vec<String> = OPERATORS.iter().map(|operator| format!("op::{}", operator.rust_name)).collect();
+    Diag::new("operator", at, "this is no operator of a reduction")
+        .help(format!("there are {}", list(operators.iter().map(String::as_str))))
 }
 
 pub(crate) fn argument_count(at: SpanRange, name: &str, expected: usize, found: usize) -> Diag {
@@ -307,17 +280,46 @@ pub(crate) fn not_a_path(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn unknown_macro(at: SpanRange, name: &str) -> Diag {
-    Diag::new("unknown_macro", at, format!("`{name}!` is not part of the kernel language"))
-        .help("there are `assert!` and `panic!`")
+    let diag = Diag::new("unknown_macro", at, format!("`{name}!` is not part of the kernel language"));
+    diag.help(match name {
+        "dbg" => "write `println!(\"{x:?}\")`".into(),
+        "eprint" | "eprintln" => "kernels print to one output: write `println!`".into(),
+        "write" | "writeln" | "format" | "format_args" | "concat" | "stringify" => {
+            "a kernel has no strings: write the format string in `println!` or `panic!` itself".into()
+        }
+        _ => format!("there are {}", list(MACROS)),
+    })
 }
+
+const MACROS: [&str; 14] = [
+    "assert!",
+    "assert_eq!",
+    "assert_ne!",
+    "debug_assert!",
+    "debug_assert_eq!",
+    "debug_assert_ne!",
+    "panic!",
+    "unreachable!",
+    "todo!",
+    "unimplemented!",
+    "cuda!",
+    "print!",
+    "println!",
+    "matches!",
+];
 
 pub(crate) fn format_string(at: SpanRange, why: &str) -> Diag {
     Diag::new("format_string", at, format!("this message cannot be formatted: {why}"))
-        .help("use `{}` or `{name}` for each value")
+        .help("write a string literal, and after it the values that its `{}` stand for")
 }
 
-pub(crate) fn too_many_values(at: SpanRange) -> Diag {
-    Diag::new("format_string", at, "a message shows at most 4 values")
+pub(crate) fn too_many_values(at: SpanRange, most: usize) -> Diag {
+    Diag::new("format_string", at, format!("a message shows at most {most} values"))
+}
+
+pub(crate) fn not_shown(at: SpanRange, kind: Kind) -> Diag {
+    Diag::new("wrong_kind", at, format!("{} cannot be shown in a message", kind.noun()))
+        .help("a message shows plain values and a `Dim3`")
 }
 
 pub(crate) fn wrong_kind(at: SpanRange, expected: &str, found: Kind) -> Diag {
@@ -328,11 +330,6 @@ pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
     wrong_kind(at, "an `ArrivalToken`", found).help(
         "a token that a device function returned is bound with its type: `let token: ArrivalToken<Cluster> = ...`",
     )
-}
-
-pub(crate) fn shared_address(at: SpanRange) -> Diag {
-    Diag::new("wrong_kind", at, "expected shared memory by reference")
-        .help("write `cluster.map_shared_rank(&array, rank)`")
 }
 
 pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
@@ -464,6 +461,8 @@ pub(crate) fn token_escapes(at: SpanRange, whereto: &str) -> Diag {
 /// A usual name for a value of this group.
 fn short(group: Group) -> &'static str {
     match group {
+        Group::Coalesced => "group",
+        Group::Tile => "tile",
         Group::ThreadBlock => "block",
         Group::Cluster => "cluster",
         Group::Grid => "grid",

@@ -75,8 +75,8 @@ pub enum Error {
 
     /// NVRTC refused the generated CUDA C++.
     #[error(
-        "NVRTC refused the CUDA C++ of kernel `{kernel}`{}; this is a fault of phalanx, not of the kernel\n{}\nthe \
-         CUDA C++ was written to {}",
+        "NVRTC refused the CUDA C++ of kernel `{kernel}`{}; unless it names a `cuda!` of yours, this is a \
+         fault of phalanx\n{}\nthe CUDA C++ was written to {}",
         .location.as_ref().map(|at| format!(" at {at}")).unwrap_or_default(),
         indented(log),
         .source_file.as_ref().map_or("no file: no temporary folder".into(), |path| path.display().to_string())
@@ -164,6 +164,14 @@ pub enum LaunchError {
         /// By the launch.
         asked: Dim3,
     },
+    /// The attribute fixed another size of dynamic shared memory.
+    #[error("its attribute fixes shared_bytes = {fixed}, and `.shared_bytes(..)` asks for {asked}")]
+    FixedShared {
+        /// In bytes, by the attribute.
+        fixed: usize,
+        /// In bytes, by the launch.
+        asked: usize,
+    },
     /// A size with a zero.
     #[error("the {what} size {extent} has a zero")]
     Zero {
@@ -248,7 +256,9 @@ pub enum LaunchError {
         limit: usize,
     },
     /// `dynamic_shared` with no size.
-    #[error("it uses `dynamic_shared`; call `.shared_bytes(n)` to say how many bytes a block gets")]
+    #[error(
+        "it uses `dynamic_shared`; call `.shared_bytes(n)`, or write `#[cluster_kernel(shared_bytes = n)]`, to say how many bytes a block gets"
+    )]
     NoSharedBytes,
     /// Fits no part of the device.
     #[error(

@@ -43,6 +43,42 @@ pub enum Cause {
         /// The length.
         length: u64,
     },
+    /// A part of memory, or a vector in it, that does not lie in it: Rust's `start <= end && end <= length`.
+    RangeOutOfBounds {
+        /// Its first element.
+        start: i128,
+        /// Its end.
+        end: i128,
+        /// The end belongs to it: `start..=end`.
+        inclusive: bool,
+        /// The length.
+        length: u64,
+    },
+    /// `load_vec` or `store_vec` at an element that is not on a boundary of the vector's size.
+    MisalignedVector {
+        /// The index.
+        index: i128,
+        /// The vector's size.
+        bytes: u64,
+    },
+    /// `dynamic_shared_slice` from a byte at which the type cannot lie.
+    DynamicSharedMisaligned {
+        /// The first byte.
+        offset: i128,
+        /// The type's alignment.
+        alignment: u64,
+    },
+    /// `dynamic_shared_slice` of more than the launch gave room for.
+    DynamicSharedOutOfBounds {
+        /// The first byte.
+        offset: i128,
+        /// Elements.
+        length: i128,
+        /// Bytes of an element.
+        size: u64,
+        /// Bytes that the launch gave.
+        available: u64,
+    },
     /// `x / 0` or `x % 0` of integers.
     DivisionByZero {
         /// `x`.
@@ -59,6 +95,13 @@ pub enum Cause {
         rank: u32,
         /// Blocks in the cluster.
         num_blocks: u32,
+    },
+    /// `tiled_partition` of a block that leaves a rest.
+    PartialTile {
+        /// Threads in the block.
+        threads: u32,
+        /// Threads in a tile.
+        size: u32,
     },
     /// `assert!` of something false, with its message.
     Assertion(String),
@@ -86,6 +129,8 @@ pub enum Cause {
     },
     /// A barrier was used against its protocol: what, in a sentence.
     Protocol(String),
+    /// A `cuda!` without a closure: what it does, only a GPU can say.
+    NoClosure,
     /// A thread went round its loops more often than the simulator's limit.
     StepLimit(u64),
 }
@@ -103,6 +148,13 @@ pub struct Waiting {
     pub first: (Dim3, Dim3),
 }
 
+impl Cause {
+    /// `step_by(0)`, in Rust's words.
+    pub(crate) fn step_of_zero() -> Cause {
+        Cause::Panic("assertion failed: step != 0".into())
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
@@ -116,11 +168,13 @@ impl fmt::Display for Failure {
             write!(f, " at {location}")?;
         }
         write!(f, ": {}", self.cause)?;
-        // A deadlock is everybody's, and names its threads itself.
-        if !matches!(self.cause, Cause::Deadlock(_)) {
-            write!(f, ", block {} thread {}", self.block, self.thread)?;
-        }
-        Ok(())
+        let comma = match &self.cause {
+            // Everybody's: it names its threads itself.
+            Cause::Deadlock(_) => return Ok(()),
+            Cause::Assertion(message) | Cause::Panic(message) if message.contains('\n') => "\n",
+            _ => ", ",
+        };
+        write!(f, "{comma}block {} thread {}", self.block, self.thread)
     }
 }
 
@@ -130,8 +184,25 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::IndexOutOfBounds { index, length } => write!(f, "index {index} out of bounds for length {length}"),
+            Cause::RangeOutOfBounds { start, end, inclusive, length } => {
+                let dots = if *inclusive { "..=" } else { ".." };
+                write!(f, "range {start}{dots}{end} out of bounds for length {length}")
+            }
+            Cause::MisalignedVector { index, bytes } => {
+                write!(f, "a vector of {bytes} bytes at index {index}, whose address is no multiple of {bytes}")
+            }
+            Cause::DynamicSharedMisaligned { offset, alignment } => {
+                write!(f, "byte {offset} of dynamic shared memory, where a type of alignment {alignment} cannot start")
+            }
+            Cause::DynamicSharedOutOfBounds { offset, length, size, available } => write!(
+                f,
+                "{length} elements of {size} bytes from byte {offset} of dynamic shared memory, which has {available} bytes"
+            ),
             Cause::DivisionByZero { dividend } => write!(f, "attempt to divide {dividend} by zero"),
             Cause::DivisionOverflow { dividend } => write!(f, "attempt to divide {dividend} by -1 with overflow"),
+            Cause::PartialTile { threads, size } => {
+                write!(f, "a block of {threads} threads cannot be partitioned into tiles of {size}")
+            }
             Cause::RankOutOfRange { rank, num_blocks } => {
                 write!(f, "block rank {rank} out of range for a cluster of {num_blocks} blocks")
             }
@@ -163,6 +234,7 @@ impl fmt::Display for Cause {
                 write!(f, "access to the shared memory of block rank {rank}, which has exited")
             }
             Cause::Protocol(what) => f.write_str(what),
+            Cause::NoClosure => write!(f, "`cuda!` has no closure for the simulator"),
             Cause::StepLimit(limit) => write!(f, "still looping after {limit} iterations"),
         }
     }
@@ -177,6 +249,8 @@ impl fmt::Display for Scalar {
             // Debug keeps the `.0` that tells a float from an integer.
             Scalar::F32(v) => write!(f, "{v:?}"),
             Scalar::F64(v) => write!(f, "{v:?}"),
+            Scalar::F16(v) => write!(f, "{v:?}"),
+            Scalar::Bf16(v) => write!(f, "{v:?}"),
         }
     }
 }

@@ -1,9 +1,17 @@
 //! The groups of threads that a kernel names, with CUDA's names and numbering (`cooperative_groups.h`: ranks run
 //! along x first). They hold nothing: the simulator knows which thread asks. The device has its own in `groups.cuh`.
 //!
-//! The grid has queries only; no barrier.
+//! The grid has queries only; no barrier. Tiles and coalesced groups are in `warp`.
+
+mod members;
+pub mod op;
+mod warp;
 
 use std::panic::Location;
+
+pub use self::warp::{
+    CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tiled_partition,
+};
 
 use crate::memory::{OwnedShared, Shared};
 use crate::shape::{Dim3, Shape};

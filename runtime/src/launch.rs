@@ -58,7 +58,8 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// How many bytes of dynamic shared memory each block gets, for `dynamic_shared`.
+    /// How many bytes of dynamic shared memory each block gets, for `dynamic_shared`, where the attribute does not fix
+    /// it.
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.sizes.shared_bytes = Some(bytes);
         self
@@ -77,12 +78,26 @@ impl<'a> Launch<'a> {
         self.start(device, false)
     }
 
+    /// How much of this launch the device runs at once: as large a grid as a kernel may have whose clusters wait for
+    /// each other. The grid need not be said, the rest of the sizes as for a launch. Runs nothing.
+    ///
+    /// In the simulator it is one cluster: the others may start when that has ended.
+    pub fn occupancy(mut self, device: &Device) -> Result<Occupancy> {
+        let program = self.program?;
+        self.sizes.grid = Some(program.options().cluster.map(Dim3::from).or(self.sizes.cluster).unwrap_or(1.into()));
+        let shape = check::fitting(&program, &self.sizes, device.caps())?;
+        let clusters = match &device.target {
+            Target::Gpu(gpu) => gpu.max_active_clusters(self.kernel, &program, &shape)?,
+            Target::Simulator(_) => 1,
+        };
+        Ok(Occupancy { clusters, blocks: clusters * shape.cluster.count() as usize })
+    }
+
     fn start(mut self, device: &Device, wait: bool) -> Result<()> {
         let program = self.program?;
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
-        let shape = check::shape(&program.options(), &self.sizes).map_err(error)?;
-        check::shared(&program, &shape, device.caps()).map_err(error)?;
+        let shape = check::fitting(&program, &self.sizes, device.caps())?;
 
         match &device.target {
             Target::Gpu(gpu) => {
@@ -93,11 +108,22 @@ impl<'a> Launch<'a> {
             }
             Target::Simulator(host) => {
                 store::precompile(&program, &host.caps.architecture())?;
-                let result = sim::run(program.name(), &shape, &host.simulator, &*self.threads);
+                let (printed, result) = sim::run(program.name(), &shape, &host.simulator, &*self.threads);
+                host.output.write(printed);
                 host.record(result.err().map(|failure| *failure), wait)
             }
         }
     }
+}
+
+/// How much of a kernel a device runs at the same time. From [`Launch::occupancy`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Occupancy {
+    /// Clusters, on the whole device (CUDA driver API, `cuOccupancyMaxActiveClusters`).
+    pub clusters: usize,
+    /// Their blocks.
+    pub blocks: usize,
 }
 
 impl fmt::Debug for Launch<'_> {

@@ -44,7 +44,9 @@
 
 // A file imports only from its own folder or from lower levels.
 mod failure; // level 0
+mod output;
 mod program;
+mod scope;
 mod shape;
 mod types;
 
@@ -66,15 +68,21 @@ mod target;
 pub use buffer::Buffer;
 pub use error::{Error, LaunchError, Result};
 pub use failure::{Cause, Failure, Location, Waiting};
-pub use group::{Cluster, Grid, ThreadBlock, this_cluster, this_grid, this_thread_block};
-pub use launch::Launch;
-pub use memory::{
-    Atomic, DynamicShared, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, dynamic_shared, shared_array,
+pub use group::{
+    Cluster, CoalescedGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
+    this_cluster, this_grid, this_thread_block, tiled_partition,
 };
-pub use numeric::{Float, Integer, Number};
+pub use half::{bf16, f16};
+pub use launch::{Launch, Occupancy};
+pub use memory::{
+    Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Vector, VectorElement,
+    dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
+};
+pub use numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use phalanx_macros::{cluster_kernel, device};
 pub use program::Program;
 pub use program::template::{Function, Scalar};
+pub use scope::Scope;
 pub use shape::Dim3;
 pub use sim::{Schedule, Simulator};
 pub use target::Device;
@@ -83,13 +91,22 @@ pub use types::{DeviceCopy, DeviceScalar, DeviceType};
 
 /// What a file with kernels needs: `use phalanx::prelude::*;`.
 pub mod prelude {
-    pub use std::sync::atomic::Ordering::Relaxed;
+    pub use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
+    pub use crate::vectors::*;
     pub use crate::{
-        ArrivalToken, Buffer, Cluster, Device, DeviceCopy, Dim3, DynamicShared, Error, Failure, Float, Grid, Integer,
-        Number, RemoteArray, RemoteSlice, Schedule, SharedArray, Simulator, ThreadBlock, cluster_kernel, device,
-        dynamic_shared, shared_array, this_cluster, this_grid, this_thread_block,
+        ArrivalToken, Buffer, Cluster, CoalescedGroup, Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer,
+        Number, RemoteArray, RemoteSlice, Schedule, Scope, SharedArray, SharedSlice, SignedInteger, Simulator,
+        ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement, bf16, binary_partition, cluster_kernel,
+        coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition, op,
+        shared_array, this_cluster, this_grid, this_thread_block, tiled_partition,
     };
+}
+
+/// For the closure of a `cuda!`, which is plain Rust: what a kernel writes as `memory[i]`. The simulator checks these
+/// accesses as it does a kernel's own.
+pub mod by_hand {
+    pub use crate::memory::{load, store};
 }
 
 /// What generated code names. No part of the interface: it changes with the macros.
@@ -102,9 +119,13 @@ pub mod __private {
     pub use crate::memory::*;
     pub use crate::numeric::*;
     pub use crate::program::Program;
+    pub use crate::program::message::{Format, MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
+    pub use crate::program::options::*;
     pub use crate::program::template::*;
     pub use crate::shape::*;
-    pub use crate::sim::{Held, fail_assertion, fail_panic, scalar, step, tick, unwrap, unwrap_or};
+    pub use crate::sim::{
+        Held, by_hand, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or, without_closure,
+    };
     pub use crate::token::*;
     pub use crate::types::*;
 }

@@ -4,7 +4,9 @@
 use std::fmt;
 
 /// An extent or an index in three dimensions, x running fastest, as CUDA's `dim3`.
+// As `extent` of groups.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(C)]
 pub struct Dim3 {
     /// First dimension.
     pub x: u32,
@@ -34,6 +36,11 @@ impl Dim3 {
     pub const fn index(self, rank: u64) -> Dim3 {
         let (x, y) = (self.x as u64, self.y as u64);
         Dim3::new((rank % x) as u32, (rank / x % y) as u32, (rank / x / y) as u32)
+    }
+
+    /// The rank of an index in an extent of `self`.
+    pub(crate) const fn rank(self, index: Dim3) -> u64 {
+        index.x as u64 + self.x as u64 * (index.y as u64 + self.y as u64 * index.z as u64)
     }
 }
 

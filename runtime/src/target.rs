@@ -10,6 +10,7 @@ use crate::device::caps::Caps;
 use crate::device::gpu::Gpu;
 use crate::error::{Error, Result};
 use crate::failure::Failure;
+use crate::output::Output;
 use crate::sim::Simulator;
 use crate::types::DeviceCopy;
 
@@ -41,6 +42,7 @@ pub(crate) struct Host {
     pub(crate) caps: Caps,
     /// Why [`Device::auto`] took no GPU.
     reason: Option<String>,
+    pub(crate) output: Output,
     /// The first failure since the last that was reported, as a GPU keeps it.
     failed: Mutex<Option<Failure>>,
 }
@@ -73,7 +75,7 @@ impl Device {
     }
 
     fn host(simulator: Simulator, reason: Option<String>) -> Device {
-        let host = Host { simulator, caps: Caps::h100(), reason, failed: Mutex::new(None) };
+        let host = Host { simulator, caps: Caps::h100(), reason, output: Output::default(), failed: Mutex::new(None) };
         Device { target: Target::Simulator(Arc::new(host)) }
     }
 
@@ -109,6 +111,39 @@ impl Device {
         match &self.target {
             Target::Gpu(gpu) => gpu.synchronize(),
             Target::Simulator(host) => host.record(None, true),
+        }
+    }
+
+    /// Gives what kernels print on this device to `function`, instead of writing it to standard output: a call with the
+    /// text of each `print!`, a line with its line feed.
+    ///
+    /// It is called when the launch has ended, also when it has failed: by [`Launch::launch`](crate::Launch::launch),
+    /// [`Device::synchronize`] or [`Buffer::read`], in the order of the blocks and of the threads in a block, and for
+    /// each thread in that of its statements. All handles of a GPU share it.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 2)]
+    /// fn hello(x: f32) {
+    ///     println!("thread {}: {x:.2}", this_grid().thread_rank());
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let printed = Arc::new(Mutex::new(String::new()));
+    /// let page = printed.clone();
+    /// device.on_print(move |text| page.lock().unwrap().push_str(text));
+    /// hello(0.125).grid(1).launch(&device)?;
+    /// assert_eq!(*printed.lock().unwrap(), "thread 0: 0.12\nthread 1: 0.12\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_print(&self, function: impl Fn(&str) + Send + Sync + 'static) {
+        match &self.target {
+            Target::Gpu(gpu) => gpu.output().set(Arc::new(function)),
+            Target::Simulator(host) => host.output.set(Arc::new(function)),
         }
     }
 

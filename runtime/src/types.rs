@@ -1,5 +1,7 @@
 //! The types that exist on both sides, with their C++ spelling. Values and arithmetic are `numeric`'s.
 
+use half::{bf16, f16};
+
 use crate::program::template::{Scalar, TypeInfo};
 
 /// Plain data that may live in device memory: the same bytes mean the same value in Rust and in CUDA C++.
@@ -9,14 +11,14 @@ use crate::program::template::{Scalar, TypeInfo};
 /// (`bool` holds 0 or 1 on both sides), and its size is a multiple of its alignment.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
-    note = "kernels know the integer types, f32, f64, bool and arrays of them"
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool and arrays of them"
 )]
 pub unsafe trait DeviceCopy: DeviceType + Copy + Send + Sync {}
 
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "kernels know the integer types, f32, f64, bool and arrays of them"
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool and arrays of them"
 )]
 pub trait DeviceType: 'static {
     /// Its spelling and size.
@@ -26,7 +28,7 @@ pub trait DeviceType: 'static {
 /// A scalar type of the kernel language.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar of the kernel language",
-    note = "scalars are the integer types, f32, f64 and bool"
+    note = "scalars are the integer types, f32, f64, f16, bf16 and bool"
 )]
 pub trait DeviceScalar: DeviceCopy {
     /// The value, with its type as data.
@@ -40,7 +42,7 @@ macro_rules! scalars {
                 TypeInfo { name: stringify!($t).into(), size: size_of::<$t>() }
             }
         }
-        // SAFETY: a primitive without padding or pointers.
+        // SAFETY: a primitive, or one in a `repr(transparent)`: no padding, no pointers.
         unsafe impl DeviceCopy for $t {}
         impl DeviceScalar for $t {
             fn scalar(self) -> Scalar {
@@ -67,6 +69,8 @@ scalars! {
     usize => |v| Scalar::Unsigned(v as u128, "usize");
     f32 => Scalar::F32;
     f64 => Scalar::F64;
+    f16 => Scalar::F16;
+    bf16 => Scalar::Bf16;
 }
 
 /// A local value only: Rust does not say how a tuple lies in memory.

@@ -11,9 +11,20 @@ fn largest() {}
 #[cluster_kernel]
 fn left_to_the_launch() {}
 
+#[cluster_kernel(block = (32, 4), min_blocks = 8, shared_bytes = 4_096, fmad, fence = "full",)]
+fn one_of_each(x: f32) {}
+
+#[cluster_kernel(max_registers = 0x40, fast_math)]
+fn registers(x: f32) {}
+
 #[cluster_kernel]
 #[cfg(any())]
 fn left_out(x: NoSuchType) {}
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =
-    &[phalanx::Program::of::<extents>, phalanx::Program::of::<largest>, phalanx::Program::of::<left_to_the_launch>];
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<extents>,
+    phalanx::Program::of::<largest>,
+    phalanx::Program::of::<left_to_the_launch>,
+    phalanx::Program::of::<one_of_each>,
+    phalanx::Program::of::<registers>,
+];

@@ -7,12 +7,18 @@ mod arrive_while_pending;
 mod attribute_option;
 mod collective_in_a_call;
 mod collective_while_pending;
+mod constant_options;
+mod cuda;
+mod cuda_is_rustc_s;
 mod format_string;
 mod launch_limit;
+mod tiles;
 mod token_escapes;
 mod token_never_waited;
 mod token_on_its_way;
 mod token_reused;
+mod unchecked;
+mod unchecked_is_unsafe;
 mod unsupported_borrow;
 mod unsupported_signature;
 mod unsupported_syntax;
@@ -25,12 +31,18 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         attribute_option::KERNELS,
         collective_in_a_call::KERNELS,
         collective_while_pending::KERNELS,
+        constant_options::KERNELS,
+        cuda::KERNELS,
+        cuda_is_rustc_s::KERNELS,
         format_string::KERNELS,
         launch_limit::KERNELS,
+        tiles::KERNELS,
         token_escapes::KERNELS,
         token_never_waited::KERNELS,
         token_on_its_way::KERNELS,
         token_reused::KERNELS,
+        unchecked::KERNELS,
+        unchecked_is_unsafe::KERNELS,
         unsupported_borrow::KERNELS,
         unsupported_signature::KERNELS,
         unsupported_syntax::KERNELS,

@@ -9,7 +9,7 @@ fn parameters(
     block: &ThreadBlock,
     cluster: &Cluster,
     shared: &SharedArray<u32, 32>,
-    dynamic: &DynamicShared<u32>,
+    dynamic: &SharedSlice<u32>,
     remote: &RemoteArray<u32, 32>,
     by_value: RemoteArray<u32, 32>,
     input: &[u32],

@@ -5,7 +5,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(256)
-block_sum(slice<u32> input, slice_mut<u32> out) {
+block_sum(readonly_slice<u32> input, slice_mut<u32> out) {
 #line 49 "ui-tests/src/kernels/guide.rs"
     auto block = this_thread_block();
     __shared__ shared_array<u32, 256> sums;

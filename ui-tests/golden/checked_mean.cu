@@ -1,25 +1,25 @@
-#include <phalanx/failure.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
+#include <phalanx/message.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
 
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-checked_mean(slice<i64> values, slice<i32> counts, slice_mut<i64> out) {
+checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i64> out) {
     constexpr auto MOST = i32(1048576);
     constexpr auto i64_MIN = i64(-9223372036854775807ll - 1);
 #line 218 "ui-tests/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
     auto count = counts[i];
     if (!(count >= i32(0))) {
-        assertion_failed(count, i32(0));
+        assertion_failed(here(), count, i32(0));
     }
 #line 221 "ui-tests/src/kernels/guide.rs"
     if (!(count < MOST)) {
-        assertion_failed(count, MOST);
+        assertion_failed(here(), MOST, count);
     }
 #line 222 "ui-tests/src/kernels/guide.rs"
     auto sum = i64(0);
@@ -27,7 +27,7 @@ checked_mean(slice<i64> values, slice<i32> counts, slice_mut<i64> out) {
         sum += values[k];
     }
     if (sum == i64_MIN) {
-        panicked(count);
+        panicked(here(), count);
     }
     out[i] = abs(sum) / as<i64>(count);
 }

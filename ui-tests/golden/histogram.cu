@@ -7,7 +7,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(128)
-histogram(slice<u32> input, slice_mut<u32> bins) {
+histogram(readonly_slice<u32> input, slice_mut<u32> bins) {
 #line 70 "ui-tests/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();

@@ -1,13 +1,14 @@
+#include <phalanx/bits.cuh>
 #include <phalanx/groups.cuh>
-#include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/wrapping.cuh>
 
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(32)
-mix(slice<u8> seeds, slice_mut<u128> out) {
+mix(readonly_slice<u8> seeds, slice_mut<u128> out) {
 #line 235 "ui-tests/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
     auto state = local_array<u64, 2>{u64(0x9e3779b97f4a7c15ull), as<u64>(seeds[i])};

@@ -15,7 +15,7 @@ __device__ i32 local_processing(i32 x) {
 }
 
 extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256)
-share(slice<i32> input, slice_mut<i32> output) {
+share(readonly_slice<i32> input, slice_mut<i32> output) {
 
 
     auto cluster = this_cluster();

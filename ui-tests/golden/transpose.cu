@@ -5,7 +5,7 @@
 using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(256)
-transpose(slice<f64> input, slice_mut<f64> output, u32 width, u32 height) {
+transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 height) {
 #line 92 "ui-tests/src/kernels/guide.rs"
     auto block = this_thread_block();
     __shared__ shared_array<f64, 272> tile;

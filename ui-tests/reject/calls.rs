@@ -8,7 +8,7 @@ fn calls(output: &mut [u32], n: u32) {
     <u32>::max(1, 2);
     Vec::new();
     Holder(3);
-    println!("{n}");
+    vec![n];
     this_cluster(1);
     shared_array(3);
     let a = shared_array::<u32>();

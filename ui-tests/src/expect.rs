@@ -1,8 +1,10 @@
-//! Comparisons: results bit for bit, failures with their cause, place and thread.
+//! Comparisons: results bit for bit, texts line by line, failures with their
+//! cause, place and thread.
 
 use std::fmt::Debug;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use phalanx::{Dim3, Error, Failure, Location};
+use phalanx::{Device, Dim3, Error, Failure, Location, bf16, f16};
 
 use crate::Outcome;
 
@@ -36,6 +38,18 @@ impl Bits for f64 {
     }
 }
 
+impl Bits for f16 {
+    fn same(self, other: Self) -> bool {
+        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+    }
+}
+
+impl Bits for bf16 {
+    fn same(self, other: Self) -> bool {
+        self.to_bits() == other.to_bits() || self.is_nan() && other.is_nan()
+    }
+}
+
 /// How many differences a message shows.
 const SHOWN: usize = 5;
 
@@ -53,6 +67,25 @@ pub fn same<T: Bits>(got: &[T], want: &[T], describe: impl Fn(usize) -> String) 
         text += &format!("\n    {}: got {:?}, want {:?}", describe(i), got[i], want[i]);
     }
     Err(text.into())
+}
+
+/// What is printed while `launch` runs, and how it ends.
+pub fn printed(device: &Device, launch: impl FnOnce() -> phalanx::Result<()>) -> (String, phalanx::Result<()>) {
+    let page = Arc::new(Mutex::new(String::new()));
+    let writer = page.clone();
+    device.on_print(move |text| writer.lock().unwrap_or_else(PoisonError::into_inner).push_str(text));
+    let result = launch();
+    let text = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    (text, result)
+}
+
+/// All of it, line by line.
+pub fn same_text(got: &str, want: &str) -> Outcome {
+    match got.lines().zip(want.lines()).find(|(got, want)| got != want) {
+        Some((got, want)) => Err(format!("got  {got}\n    want {want}").into()),
+        None if got == want => Ok(()),
+        None => Err(format!("{} lines, and not {}", got.lines().count(), want.lines().count()).into()),
+    }
 }
 
 /// The failure that a launch ends with.

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx::{Device, Function, Program};
 
-pub use expect::{Bits, fails, failure, find, same};
+pub use expect::{Bits, fails, failure, find, printed, same, same_text};
 
 /// How a check ends: what was wrong, if something was.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;

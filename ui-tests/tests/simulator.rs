@@ -20,7 +20,17 @@ fn every_check() {
 fn under_random_schedules() {
     for seed in 0..4 {
         let device = Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed }));
-        for area in ["guide::", "groups::", "atomics::", "tokens::", "failures::"] {
+        for area in [
+            "guide::",
+            "groups::",
+            "tiles::",
+            "atomics::",
+            "memory::",
+            "tokens::",
+            "failures::",
+            "vectors::",
+            "orders::",
+        ] {
             run(&device, area);
         }
     }

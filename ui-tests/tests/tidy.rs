@@ -54,18 +54,27 @@ fn every_file_is_one_idea() {
 
 #[test]
 fn unsafe_code_is_in_few_files() {
-    const ALLOWED: [&str; 12] = [
+    const ALLOWED: [&str; 18] = [
         // The driver, NVRTC, and a launch whose arguments fit its kernel.
         "runtime/src/device/ffi.rs",
         "runtime/src/device/gpu.rs",
         "runtime/src/device/nvrtc.rs",
         "runtime/src/launch.rs",
+        // The bytes that a kernel wrote for a message, as the values that they are.
+        "runtime/src/device/print.rs",
+        "runtime/src/device/record.rs",
+        "runtime/src/program/message.rs",
+        // Values that the threads of a warp exchange.
+        "runtime/src/group/members.rs",
         // Memory that many simulated threads share, and the promise which types may live in it.
         "runtime/src/memory/atomic.rs",
         "runtime/src/memory/bytes.rs",
         "runtime/src/memory/global.rs",
         "runtime/src/memory/mod.rs",
+        "runtime/src/memory/vector.rs",
         "runtime/src/sim/access.rs",
+        // CUDA by hand, which is unsafe to its callers.
+        "runtime/src/sim/by_hand.rs",
         "runtime/src/sim/context.rs",
         "runtime/src/sim/runner.rs",
         "runtime/src/sim/shared.rs",
@@ -109,9 +118,10 @@ fn levels_point_one_way() {
     none("imports against the levels of ARCHITECTURE.md", found);
 }
 
-/// The rules that `messages.rs` names.
+/// The rules that messages name.
 fn rules() -> BTreeSet<String> {
-    let text = fs::read_to_string(root().join("macros/src/messages.rs")).expect("the catalogue is in the repository");
+    let of_messages = |(name, _): &(String, String)| name.starts_with("macros/src/messages");
+    let text: String = files("macros/src", "rs").into_iter().filter(of_messages).map(|(_, text)| text).collect();
     let starts = text.split("Diag::new(").skip(1);
     starts.filter_map(|rest| Some(rest.trim_start().strip_prefix('"')?.split('"').next()?.to_string())).collect()
 }

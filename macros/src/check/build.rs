@@ -114,6 +114,7 @@ impl<'f> Builder<'f> {
             block.statements.iter().any(|statement| match &statement.kind {
                 StmtKind::Let { local: own, .. } => own == local,
                 StmtKind::LetPattern { pattern, .. } => pattern.locals().contains(local),
+                StmtKind::Split { halves, .. } => halves.contains(&Some(*local)),
                 StmtKind::Discard(_) | StmtKind::Expr(_) | StmtKind::Item(_) => false,
             })
         };
@@ -175,6 +176,10 @@ impl<'f> Builder<'f> {
                     self.step(StepKind::Drop { place, how: Loss::Unused }, statement.span);
                 }
             }
+            // Memory: no token is in it.
+            StmtKind::Split { init, .. } => {
+                self.value(init);
+            }
             StmtKind::Item(_) => {}
         }
     }
@@ -209,7 +214,8 @@ impl<'f> Builder<'f> {
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
             | ExprKind::Bool(_)
-            | ExprKind::Constant(_) => None,
+            | ExprKind::Constant(_)
+            | ExprKind::Operator(..) => None,
             ExprKind::Some(inner) => match self.value(inner) {
                 // The variable is moved from, whatever becomes of the `Some`.
                 place @ Some(Place::Local(_)) => {
@@ -233,7 +239,8 @@ impl<'f> Builder<'f> {
             | ExprKind::Deref(inner)
             | ExprKind::Axis(inner, _)
             | ExprKind::Borrow { target: inner, .. }
-            | ExprKind::Repeat { element: inner, .. } => {
+            | ExprKind::Repeat { element: inner, .. }
+            | ExprKind::Vector { argument: inner, .. } => {
                 self.value(inner);
                 None
             }
@@ -259,7 +266,9 @@ impl<'f> Builder<'f> {
                 None
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
-            ExprKind::Method { operands, .. } => {
+            ExprKind::Method { operands, .. }
+            | ExprKind::ScalarCall { operands, .. }
+            | ExprKind::FastCall { operands, .. } => {
                 self.values(operands);
                 None
             }
@@ -375,15 +384,23 @@ impl<'f> Builder<'f> {
                 self.leave(None);
                 None
             }
-            ExprKind::Assert { condition, values, .. } => {
+            ExprKind::Assert(test, message) => {
                 // A thread that fails ends the launch: nothing of its tokens matters any more.
-                self.value(condition);
-                self.values(values);
+                self.values(test.operands());
+                self.values(&message.values);
                 None
             }
-            ExprKind::Panic { values, .. } => {
-                self.values(values);
+            ExprKind::Cuda(by_hand) => {
+                self.values(by_hand.operands.iter().map(|operand| &operand.value));
+                None
+            }
+            ExprKind::Panic(message) => {
+                self.values(&message.values);
                 self.leave(None);
+                None
+            }
+            ExprKind::Print(message) => {
+                self.values(&message.values);
                 None
             }
         }
@@ -430,20 +447,36 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Collective { group, name: "sync" }, at);
                 None
             }
+            Op::Warp(group, method) => {
+                self.step(StepKind::Collective { group, name: method.name }, at);
+                None
+            }
+            Op::Partition(group, name) => {
+                self.step(StepKind::Collective { group, name }, at);
+                None
+            }
             Op::Take => {
                 let into = self.temporary();
                 self.move_to(into, token, at);
                 Some(into)
             }
             Op::This(_)
+            | Op::TiledPartition(..)
             | Op::Query(..)
             | Op::MapSharedRank(_)
             | Op::QuerySharedRank
             | Op::SharedArray(_)
             | Op::DynamicShared
+            | Op::DynamicSharedSlice
+            | Op::Part { .. }
+            | Op::SplitAt { .. }
+            | Op::LoadVec(_)
+            | Op::StoreVec
             | Op::Length
+            | Op::IsEmpty
             | Op::LoadUnchecked
             | Op::Atomic(_)
+            | Op::Fence(..)
             | Op::Unwrap
             | Op::UnwrapOr => None,
             Op::Is(_) => {

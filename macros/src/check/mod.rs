@@ -5,6 +5,9 @@ pub(crate) mod build;
 pub(crate) mod cfg;
 pub(crate) mod engine;
 mod tokens;
+mod unchecked;
+
+pub(crate) use unchecked::BrokenAt;
 
 use crate::diag::{Diags, Reported};
 use crate::model::expr::{Expr, ExprKind};
@@ -15,23 +18,26 @@ use crate::model::{Function, Role, SlotId};
 pub(crate) struct Checked<'f> {
     function: &'f Function,
     pending: tokens::PendingAtCalls,
+    broken_at: Option<BrokenAt>,
 }
 
 /// In place of pending groups: no collective may be used at all.
 pub(crate) const ANY_COLLECTIVE: u8 = u8::MAX;
 
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
+    let parsed = diags.is_empty();
     let mut pending = tokens::check(function, diags);
+    let broken_at = unchecked::apply(function, &mut pending, parsed, diags);
     for slot in calls_apart(function) {
         pending.insert(slot.0, ANY_COLLECTIVE);
     }
     diags.gate()?;
-    Ok(Checked { function, pending })
+    Ok(Checked { function, pending, broken_at })
 }
 
 /// Calls in methods and closures, whose callers may not be the whole group and do not see them.
 fn calls_apart(function: &Function) -> Vec<SlotId> {
-    let mut calls = Vec::new();
+    let mut calls = function.apart.clone();
     let mut within = |block| {
         walk_block(block, &mut |expr: &Expr| {
             if let ExprKind::Call { slot, .. } = expr.kind {
@@ -60,6 +66,11 @@ impl<'f> Checked<'f> {
     /// For calls made while arrivals are pending, by slot: the groups of which the callee must use no collective.
     pub(crate) fn pending_at_calls(&self) -> &tokens::PendingAtCalls {
         &self.pending
+    }
+
+    /// Calls one of which must break a rule that is switched off.
+    pub(crate) fn broken_at(&self) -> Option<&BrokenAt> {
+        self.broken_at.as_ref()
     }
 
     /// The groups of which the function itself executes a collective, one bit each.

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::item::{Declared, closures, declared, host_type, name, result};
+use super::item::{Declared, closures, declared, host_type, name, result, unsafety};
 use crate::model::ty::ParamType;
 use crate::model::{Function, Param};
 
@@ -22,7 +22,9 @@ pub(super) fn call_generics(function: &Function, declared: &[TokenStream]) -> To
         ParamType::Value(_) | ParamType::Memory { by_reference: false, .. } | ParamType::Closure { .. } => false,
         ParamType::Reference { .. }
         | ParamType::Slice { .. }
+        | ParamType::OptionalSlice { .. }
         | ParamType::Group(_)
+        | ParamType::Tile { .. }
         | ParamType::Memory { by_reference: true, .. } => true,
     };
     let lifetime = function.params.iter().any(refers).then(|| quote!('__phalanx));
@@ -40,6 +42,10 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
             let ty = quote!(impl ::core::convert::Into<::phalanx::__private::Global<'__phalanx, #element>>);
             (quote_spanned!(name.span()=> #name: #ty), quote!(#name.into()))
         }
+        // An array can be lent as a slice.
+        ParamType::Memory { memory, tokens, .. } if memory.is_slice() => {
+            (quote_spanned!(name.span()=> #name: impl ::core::convert::Into<#tokens>), quote!(#name.into()))
+        }
         _ => {
             let ty = host_type(param);
             (quote_spanned!(name.span()=> #name: #ty), quote!(#name))
@@ -52,7 +58,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
     let ret = result(function);
     let (params, arguments): (Vec<_>, Vec<_>) =
         function.params.iter().map(|param| entry_param(function, param)).unzip();
-    let generics = call_generics(function, &[]);
+    let (generics, unsafety) = (call_generics(function, &[]), unsafety(function));
     let Declared { declared, used, where_clause } = declared(&function.generics);
     let call = match real {
         true => quote!(Self::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
@@ -70,7 +76,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
             #[doc(hidden)]
             #[allow(clippy::too_many_arguments, unused_variables, dead_code, reason = "as many as the function has")]
             #[inline(always)]
-            #vis fn call<#generics>(self, #(#params),*) #ret { #call }
+            #vis #unsafety fn call<#generics>(self, #(#params),*) #ret { #call }
         }
     }
 }
@@ -79,7 +85,11 @@ fn entry(function: &Function, real: bool) -> TokenStream {
 pub(super) fn takes_values(function: &Function) -> bool {
     function.params.iter().all(|param| match &param.ty {
         ParamType::Value(_) | ParamType::Reference { .. } | ParamType::Closure { .. } => true,
-        ParamType::Slice { .. } | ParamType::Group(_) | ParamType::Memory { .. } => false,
+        ParamType::Slice { .. }
+        | ParamType::OptionalSlice { .. }
+        | ParamType::Group(_)
+        | ParamType::Tile { .. }
+        | ParamType::Memory { .. } => false,
     })
 }
 
@@ -94,7 +104,7 @@ fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
         quote!(#name: #ty)
     });
     let arguments = function.params.iter().map(|param| name(function, param));
-    let generics = call_generics(function, &function.generics.declared);
+    let (generics, unsafety) = (call_generics(function, &function.generics.declared), unsafety(function));
     let Declared { used, where_clause, .. } = declared(&function.generics);
     let body = match real {
         true => quote!(#marker::<#used>::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
@@ -103,6 +113,6 @@ fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
     Some(quote! {
         #attrs
         #[allow(dead_code, unused_variables, clippy::too_many_arguments, reason = "kernels may be its only callers")]
-        #vis fn #marker<#generics>(#(#params),*) #ret #where_clause { #body }
+        #vis #unsafety fn #marker<#generics>(#(#params),*) #ret #where_clause { #body }
     })
 }

@@ -39,7 +39,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         GenericParam::Const(ident, ty) => quote!(const #ident: #ty = 0),
     });
     let source = match function.role {
-        Role::Kernel(_) => quote! {
+        Role::Kernel => quote! {
             /// The CUDA C++ that this kernel becomes.
             ///
             /// # Errors
@@ -86,12 +86,21 @@ pub(super) fn host_type(param: &Param) -> TokenStream {
                 false => quote!(::phalanx::__private::Global<'__phalanx, #element>),
             }
         }
+        ParamType::OptionalSlice { mutable, element } => {
+            let element = &element.tokens;
+            match mutable {
+                true => quote!(::core::option::Option<::phalanx::__private::GlobalMut<'__phalanx, #element>>),
+                false => quote!(::core::option::Option<::phalanx::__private::Global<'__phalanx, #element>>),
+            }
+        }
         ParamType::Group(group) => {
             let group = format_ident!("{}", group.rust_name());
             quote!(&'__phalanx ::phalanx::#group)
         }
-        ParamType::Memory { by_reference, tokens, .. } => {
-            let reference = by_reference.then(|| quote!(&'__phalanx));
+        ParamType::Tile { tokens, .. } => quote!(&'__phalanx ::phalanx::Tile<#tokens>),
+        // Slices are references already.
+        ParamType::Memory { by_reference, tokens, memory, .. } => {
+            let reference = (*by_reference && !memory.is_slice()).then(|| quote!(&'__phalanx));
             quote!(#reference #tokens)
         }
         ParamType::Closure { index, .. } => {
@@ -104,6 +113,11 @@ pub(super) fn host_type(param: &Param) -> TokenStream {
 /// The type parameter that stands for a closure's type.
 fn closure_name(index: usize) -> Ident {
     format_ident!("__PhalanxClosure{index}")
+}
+
+/// Rules that are switched off, the caller promises.
+pub(super) fn unsafety(function: &Function) -> Option<TokenStream> {
+    function.is_unsafe().then(|| quote!(unsafe))
 }
 
 /// What is declared for parameters that are closures.

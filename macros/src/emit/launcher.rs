@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::item::{Declared, declared, name};
+use super::item::{Declared, declared, name, unsafety};
 use crate::model::Function;
 use crate::model::ty::ParamType;
 
@@ -11,6 +11,7 @@ use crate::model::ty::ParamType;
 fn signature(function: &Function) -> TokenStream {
     let Function { name: kernel, vis, attrs, .. } = function;
     let Declared { declared, where_clause, .. } = declared(&function.generics);
+    let unsafety = unsafety(function);
     let params = function.params.iter().map(|param| {
         let name = name(function, param);
         let ty = match &param.ty {
@@ -18,15 +19,21 @@ fn signature(function: &Function) -> TokenStream {
                 let (mutable, element) = (mutable.then(|| quote!(mut)), &element.tokens);
                 quote!(&'__phalanx #mutable ::phalanx::Buffer<#element>)
             }
+            ParamType::OptionalSlice { mutable, element } => {
+                let (mutable, element) = (mutable.then(|| quote!(mut)), &element.tokens);
+                quote!(::core::option::Option<&'__phalanx #mutable ::phalanx::Buffer<#element>>)
+            }
             ParamType::Value(value) | ParamType::Reference { target: value, .. } => value.tokens.clone(),
-            ParamType::Group(_) | ParamType::Memory { .. } | ParamType::Closure { .. } => quote!(()),
+            ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Memory { .. } | ParamType::Closure { .. } => {
+                quote!(())
+            }
         };
         quote!(#name: #ty)
     });
     quote! {
         #attrs
         #[allow(clippy::too_many_arguments, reason = "as many as the kernel has")]
-        #vis fn #kernel<'__phalanx, #declared>(#(#params),*) -> ::phalanx::Launch<'__phalanx> #where_clause
+        #vis #unsafety fn #kernel<'__phalanx, #declared>(#(#params),*) -> ::phalanx::Launch<'__phalanx> #where_clause
     }
 }
 
@@ -39,6 +46,7 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
         match &param.ty {
             ParamType::Slice { mutable: true, .. } => quote!(.slice_mut(#name)),
             ParamType::Slice { mutable: false, .. } => quote!(.slice(#name)),
+            ParamType::OptionalSlice { .. } => quote!(.optional_slice(#name.as_deref())),
             _ => quote!(.scalar(#name)),
         }
     });
@@ -47,6 +55,12 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
         match &param.ty {
             ParamType::Slice { mutable: true, .. } => quote!(::phalanx::__private::global_mut(#name)),
             ParamType::Slice { mutable: false, .. } => quote!(::phalanx::__private::global(#name)),
+            ParamType::OptionalSlice { mutable: true, .. } => {
+                quote!(#name.map(::phalanx::__private::global_mut))
+            }
+            ParamType::OptionalSlice { mutable: false, .. } => {
+                quote!(#name.map(::phalanx::__private::global))
+            }
             _ => quote!(#name),
         }
     });

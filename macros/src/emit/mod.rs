@@ -19,7 +19,7 @@ pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
     let text = text(checked);
     let door = match function.role {
-        Role::Kernel(_) => launcher::launcher(function),
+        Role::Kernel => launcher::launcher(function),
         Role::Device | Role::Method => device::function(function, true),
     };
     quote!(#text #door)
@@ -29,16 +29,20 @@ pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
 fn text(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
     let marker = item::marker(function);
-    let body = item::body(function, host::body(function, checked.pending_at_calls(), &item::bindings(function)));
+    let broken = checked.broken_at().map(|broken| host::one_collective(function, broken));
+    let bindings = item::bindings(function);
+    let start = quote!(#broken #bindings);
+    let body = item::body(function, host::body(function, checked.pending_at_calls(), &start));
+    let options = template::options(function);
     let definition = template::definition(function, &cuda::text(function), checked.collectives());
-    quote!(#marker #body #definition)
+    quote!(#marker #body #options #definition)
 }
 
 /// The signature alone, so that call sites still resolve after a fault and rustc reports no more than the fault.
 pub(crate) fn stub(function: &Function) -> TokenStream {
     let text = text_stub(function);
     let door = match function.role {
-        Role::Kernel(_) => launcher::stub(function),
+        Role::Kernel => launcher::stub(function),
         Role::Device | Role::Method => device::function(function, false),
     };
     quote!(#text #door)

@@ -1,46 +1,66 @@
 //! The function's text as data for the runtime: a static template, and the values that rustc evaluates for it.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
-use super::host;
+use super::host::internal;
 use super::item;
 use crate::model::expr::{Callee, ExprKind, StmtKind};
+use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
-use crate::model::ty::{Kind, Memory, ParamType, TypeShape};
+use crate::model::options::{Extents, Setting};
+use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape};
 use crate::model::walk::walk_block;
-use crate::model::{Function, Role};
+use crate::model::{Function, Role, SiteMessage, SlotId};
+use crate::span::SpanRange;
 
 pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> TokenStream {
     let name = &function.title;
     let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Item(item) => Some(item),
-        StmtKind::Let { .. } | StmtKind::LetPattern { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => None,
+        StmtKind::Let { .. }
+        | StmtKind::LetPattern { .. }
+        | StmtKind::Split { .. }
+        | StmtKind::Discard(_)
+        | StmtKind::Expr(_) => None,
     });
     let items: Vec<TokenStream> = items
         .map(|item| quote!(#[allow(dead_code, unused_imports, reason = "not every user of the items needs all")] #item))
         .collect();
     let headers = headers(function);
-    let role = role(function);
+    let (role, options) = match function.role {
+        Role::Kernel => (quote!(Kernel), quote!(Self::__PHALANX_OPTIONS)),
+        Role::Device | Role::Method => (quote!(Device), quote!(::phalanx::__private::KernelOptions::NONE)),
+    };
     let signature = pieces(&text.signature);
     let body = pieces(&text.body);
     let sites = function.sites.iter().map(|site| {
-        let (line, column, message) = (site.at.line(), site.at.column(), host::segments(&site.message));
+        let (line, column) = (site.at.line(), site.at.column());
+        let message = match &site.message {
+            SiteMessage::None => quote!(None),
+            SiteMessage::Text(text) => quote!(Text(#text)),
+            SiteMessage::Slot(SlotId(slot)) => quote!(Slot(#slot)),
+        };
+        let message = quote!(::phalanx::__private::SiteMessage::#message);
         quote!(::phalanx::__private::Site { line: #line, column: #column, message: #message })
     });
     let locals = &text.locals;
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
         let tokens = &constant.tokens;
-        match constant.is_length {
-            true => quote!({ let length: usize = #tokens; ::phalanx::__private::scalar(length) }),
-            false => quote!(::phalanx::__private::scalar(#tokens)),
+        match constant.ty {
+            Some(ty) => {
+                let ty = quote::format_ident!("{ty}");
+                quote!({ let value: #ty = #tokens; ::phalanx::__private::scalar(value) })
+            }
+            None => quote!(::phalanx::__private::scalar(#tokens)),
         }
     });
     let shared = function.shared.iter().map(|(ty, length)| {
         let length = &function.values[usize::from(length.0)].tokens;
-        quote!(+ ::core::mem::size_of::<[#ty; { #length }]>())
+        // Arrays are aligned for vectors of 16 bytes.
+        quote!(+ ::core::mem::size_of::<[#ty; { #length }]>().next_multiple_of(16))
     });
     let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
@@ -59,7 +79,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                     name: #name,
                     module: ::core::module_path!(),
                     file: ::core::file!(),
-                    role: #role,
+                    role: ::phalanx::__private::Role::#role,
                     signature: &[#(#signature),*],
                     body: &[#(#body),*],
                     sites: &[#(#sites),*],
@@ -69,6 +89,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                 #(#items)*
                 ::phalanx::__private::Definition {
                     template: &TEMPLATE,
+                    options: #options,
                     instance: ::core::any::type_name::<Self>(),
                     slots: Self::__phalanx_body::<::phalanx::__private::Describe, #(#stand_ins),*>(::phalanx::__private::Describe),
                     types: ::std::vec![#(#types),*],
@@ -118,22 +139,64 @@ fn callees(function: &Function) -> Vec<TokenStream> {
     callees
 }
 
-fn role(function: &Function) -> TokenStream {
-    let Role::Kernel(options) = &function.role else {
-        return quote!(::phalanx::__private::Role::Device);
+/// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.
+pub(super) fn options(function: &Function) -> Option<TokenStream> {
+    if function.role != Role::Kernel {
+        return None;
+    }
+    let options = &function.options;
+    // At the value's place, where rustc points.
+    let set = |name: &str, at: SpanRange, arguments: TokenStream| {
+        let (field, place) = (Ident::new(name, at.lo), internal("__phalanx", at));
+        quote_spanned!(at.lo=> #place.#field = ::core::option::Option::Some(::phalanx::__private::#field(#arguments));)
     };
-    let extents = |extents: Option<[u32; 3]>| match extents {
-        Some([x, y, z]) => quote!(::core::option::Option::Some([#x, #y, #z])),
-        None => quote!(::core::option::Option::None),
+    let extents = |name: &str, extents: &Extents, more: TokenStream| {
+        let each: Vec<TokenStream> = extents.each.iter().map(number).collect();
+        let rest = std::iter::repeat_n(quote!(1), 3usize.saturating_sub(each.len()));
+        let at = extents.each.first().map_or(extents.at, |first| first.at);
+        set(name, at, quote!([#(#each,)* #(#rest),*] #more))
     };
-    let (cluster, block) = (extents(options.cluster), extents(options.block));
-    let (non_portable, dynamic_shared) = (options.non_portable, function.dynamic_shared);
-    quote!(::phalanx::__private::Role::Kernel(::phalanx::__private::KernelOptions {
-        cluster: #cluster,
-        block: #block,
-        non_portable: #non_portable,
-        dynamic_shared: #dynamic_shared,
-    }))
+    let (non_portable, fast_math, fmad) = (options.non_portable, options.fast_math, options.fmad);
+    let dynamic_shared = function.dynamic_shared;
+    let cluster = options.cluster.iter().map(|cluster| extents("cluster", cluster, quote!(, #non_portable)));
+    let block = options.block.iter().map(|block| extents("block", block, TokenStream::new()));
+    let sized = |name: &'static str, setting: &Setting| {
+        let value = number(setting);
+        set(name, setting.at, quote!(#value, __phalanx.block))
+    };
+    let min_blocks = options.min_blocks.iter().map(|blocks| sized("min_blocks", blocks));
+    let max_registers = options.max_registers.iter().map(|registers| sized("max_registers", registers));
+    let shared_bytes = options.shared_bytes.iter().map(|bytes| set("shared_bytes", bytes.at, number(bytes)));
+    let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
+    let marker = &function.name;
+    let name = internal("__PHALANX_OPTIONS", SpanRange::of(marker));
+    let constant = |value: TokenStream| quote!(const #name: ::phalanx::__private::KernelOptions = #value;);
+    let value = quote!({
+        let mut __phalanx = ::phalanx::__private::KernelOptions::NONE;
+        #(#cluster)* #(#block)* #(#min_blocks)* #(#max_registers)* #(#shared_bytes)*
+        __phalanx.non_portable = #non_portable;
+        __phalanx.fast_math = #fast_math;
+        __phalanx.fmad = #fmad;
+        __phalanx.dynamic_shared = #dynamic_shared;
+        __phalanx
+    });
+    let allow = quote!(#[allow(clippy::all, reason = "a value that may be a constant")]);
+    let own = |constant: TokenStream| quote!(impl<#declared> #marker<#used> #where_clause { #allow #constant });
+    // rustc evaluates a constant of its own at once, one of a type where it is used: a generic kernel's has its value
+    // with the kernel's instances.
+    Some(match function.generics.params.is_empty() {
+        true => {
+            let (first, second) = (constant(value), own(constant(quote!(#name))));
+            quote!(const _: () = { #allow #first #second };)
+        }
+        false => own(constant(value)),
+    })
+}
+
+/// A number of any integer type; the shift refuses all others, which `as` would take.
+fn number(setting: &Setting) -> TokenStream {
+    let value = &setting.tokens;
+    quote_spanned!(setting.at.lo=> ((#value) << 0u32) as i128)
 }
 
 fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
@@ -166,6 +229,7 @@ fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
                 quote!(Callee(#slot))
             }
             Piece::Name => quote!(Name),
+            Piece::Bounds => quote!(Bounds),
             Piece::Site(site) => {
                 let site = site.0;
                 quote!(Site(#site))
@@ -180,8 +244,10 @@ fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
 fn written_shapes(function: &Function) -> Vec<&TypeShape> {
     let params = function.params.iter().map(|param| match &param.ty {
         ParamType::Value(value) | ParamType::Reference { target: value, .. } => Some(&value.shape),
-        ParamType::Slice { element, .. } | ParamType::Memory { element, .. } => Some(&element.shape),
-        ParamType::Group(_) | ParamType::Closure { .. } => None,
+        ParamType::Slice { element, .. }
+        | ParamType::OptionalSlice { element, .. }
+        | ParamType::Memory { element, .. } => Some(&element.shape),
+        ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Closure { .. } => None,
     });
     let locals = function.locals.iter().map(|local| local.ty.as_ref().map(|ty| &ty.shape));
     let result = function.ret.as_ref().map(|ret| &ret.shape);
@@ -216,7 +282,10 @@ fn headers(function: &Function) -> Vec<&'static str> {
         }
     }
     let mut of_kind = |kind: Kind| match kind {
-        Kind::Group(_) | Kind::Extent | Kind::Token(_) => need("groups.cuh"),
+        Kind::Group(Group::Tile | Group::Coalesced) => need("tile.cuh"),
+        Kind::Group(Group::ThreadBlock | Group::Cluster | Group::Grid) | Kind::Extent | Kind::Token(_) => {
+            need("groups.cuh")
+        }
         Kind::OptionalToken(_) => {
             need("groups.cuh");
             need("option.cuh");
@@ -225,22 +294,39 @@ fn headers(function: &Function) -> Vec<&'static str> {
             need("groups.cuh");
             need("memory.cuh");
         }
+        Kind::OptionalMemory(_) => {
+            need("memory.cuh");
+            need("option.cuh");
+        }
         Kind::Memory(_) => need("memory.cuh"),
         Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never | Kind::Closure => {}
     };
     function.locals.iter().for_each(|local| of_kind(local.kind));
     walk_block(&function.body, &mut |expr| of_kind(expr.gives));
     walk_block(&function.body, &mut |expr| match &expr.kind {
+        ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
+        ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
+        ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
+        ExprKind::Vector { .. } => need("array.cuh"),
         ExprKind::Some(_) | ExprKind::None(_) | ExprKind::Op { op: Op::Is(_) | Op::Unwrap | Op::UnwrapOr, .. } => {
             need("option.cuh");
         }
         ExprKind::Tuple { .. } => need("tuple.cuh"),
-        ExprKind::Op { op: Op::Atomic(_), .. } => need("atomic.cuh"),
-        ExprKind::Method { .. } => need("math.cuh"),
+        // The text may use all of it.
+        ExprKind::Cuda(_) => ["groups.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
+        ExprKind::Method { method, .. } | ExprKind::ScalarCall { function: ScalarFunction::Method(method), .. } => {
+            need(method.header);
+        }
+        ExprKind::FastCall { .. } => need("fast.cuh"),
         ExprKind::For { .. } => need("range.cuh"),
         ExprKind::Array { .. } | ExprKind::Repeat { .. } | ExprKind::Index { .. } => need("memory.cuh"),
-        ExprKind::Assert { .. } | ExprKind::Panic { .. } => need("failure.cuh"),
+        ExprKind::Assert(..) | ExprKind::Panic(_) => need("message.cuh"),
+        ExprKind::Print(_) => need("print.cuh"),
         _ => {}
     });
+    // Types that only rustc knows may be arrays and vectors.
+    if !function.types.is_empty() && !headers.contains(&"memory.cuh") {
+        headers.push("array.cuh");
+    }
     headers
 }

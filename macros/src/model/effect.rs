@@ -14,6 +14,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Float { .. }
         | ExprKind::Bool(_)
         | ExprKind::Constant(_)
+        | ExprKind::Operator(..)
         | ExprKind::None(_) => Effect::Pure,
         ExprKind::Local(local) if function.local(*local).mutable => Effect::Reads,
         ExprKind::Local(_) => Effect::Pure,
@@ -33,12 +34,17 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
             Effect::Reads.max(of(base)).max(of(index))
         }
         ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => all(elements),
-        ExprKind::Repeat { element, .. } => of(element),
+        ExprKind::Repeat { element, .. } | ExprKind::Vector { argument: element, .. } => of(element),
         ExprKind::Op { op, operands, .. } => op.facts().effect.max(all(operands)),
         ExprKind::Method { method, operands, .. } => {
-            let own = if method.fails { Effect::Reads } else { Effect::Pure };
+            let own = if method.fails.is_some() { Effect::Reads } else { Effect::Pure };
             own.max(all(operands))
         }
+        ExprKind::ScalarCall { operands, site, .. } => {
+            let own = if site.is_some() { Effect::Reads } else { Effect::Pure };
+            own.max(all(operands))
+        }
+        ExprKind::FastCall { operands, .. } => all(operands),
         ExprKind::Block(block) => block_effect(function, block),
         ExprKind::Unsafe(block) => block_effect(function, block),
         ExprKind::If { condition, then, otherwise, .. } => {
@@ -65,8 +71,11 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Break { .. }
         | ExprKind::Continue { .. }
         | ExprKind::Return(_)
-        | ExprKind::Assert { .. }
-        | ExprKind::Panic { .. } => Effect::Changes,
+        | ExprKind::Assert(..)
+        | ExprKind::Panic(_)
+        | ExprKind::Print(_)
+        // What it does, nobody here knows.
+        | ExprKind::Cuda(_) => Effect::Changes,
     }
 }
 

@@ -2,10 +2,14 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::op::{Op, ValueMethod};
+use super::by_hand::ByHand;
+use super::message::{Message, Test};
+use super::method::{FastFunction, ScalarFunction, ValueMethod};
+use super::op::Op;
 use super::pattern::Pattern;
-use super::ty::{Kind, TypeShape, ValueType};
-use super::{LocalId, LoopId, SiteId, SlotId, ValueId};
+use super::ty::{Kind, Memory, TypeShape, ValueType};
+use super::warp::NamedOperator;
+use super::{LocalId, LoopId, SiteId, SlotId, TypeId, ValueId};
 use crate::span::SpanRange;
 
 #[derive(Debug)]
@@ -88,11 +92,35 @@ pub(crate) enum ExprKind {
         /// For `shared_array`, `dynamic_shared`: element type and length.
         types: Option<(ValueType, Option<ValueId>)>,
     },
+    /// `Vector::new([a, b])`, `f32x4::splat(x)`
+    Vector {
+        /// As the user wrote it.
+        path: TokenStream,
+        splat: bool,
+        argument: Box<Expr>,
+        slot: SlotId,
+    },
     Method {
         method: &'static ValueMethod,
         operands: Vec<Expr>,
         site: Option<SiteId>,
     },
+    /// A function of a scalar type: `f32::from_bits(x)`.
+    ScalarCall {
+        ty: TypeId,
+        function: ScalarFunction,
+        operands: Vec<Expr>,
+        site: Option<SiteId>,
+    },
+    /// `fast::sin(x)`
+    FastCall {
+        /// As the user wrote it.
+        path: TokenStream,
+        function: &'static FastFunction,
+        operands: Vec<Expr>,
+    },
+    /// `op::Plus`, as the user wrote it.
+    Operator(&'static NamedOperator, TokenStream),
     /// A device function.
     Call {
         callee: Callee,
@@ -171,18 +199,14 @@ pub(crate) enum ExprKind {
         label: Option<Ident>,
     },
     Return(Option<Box<Expr>>),
-    /// `assert!`: what it prints is the site's message.
-    Assert {
-        condition: Box<Expr>,
-        values: Vec<Expr>,
-        site: SiteId,
-        /// `assert!(a < b)` without a message shows both sides.
-        show_sides: bool,
-    },
-    Panic {
-        values: Vec<Expr>,
-        site: SiteId,
-    },
+    /// `cuda!`
+    Cuda(Box<ByHand>),
+    /// `assert!`, `assert_eq!`, ...
+    Assert(Test, Message),
+    /// `panic!`, `todo!`, ...
+    Panic(Message),
+    /// `print!`, `println!`
+    Print(Message),
 }
 
 /// How a literal gets its type in the text.
@@ -344,6 +368,11 @@ pub(crate) enum StmtKind {
         ty: Option<ValueType>,
         init: Option<Expr>,
     },
+    /// `let (left, right) = memory.split_at(mid);`: `None` is `_`.
+    Split {
+        halves: [Option<LocalId>; 2],
+        init: Expr,
+    },
     /// `let (a, b) = e;`, `let Some(x) = e else { return };`
     LetPattern {
         pattern: Pattern,
@@ -362,6 +391,15 @@ impl Expr {
     pub(crate) fn error(span: SpanRange) -> Expr {
         Expr { kind: ExprKind::Error, gives: Kind::Unknown, span }
     }
+
+    /// The memory that it is, or is an element of, through arrays of arrays: `grid`, `grid[y]`, `grid[y][x]`.
+    pub(crate) fn memory(&self) -> Option<Memory> {
+        match (self.gives, &self.kind) {
+            (Kind::Memory(memory), _) => Some(memory),
+            (_, ExprKind::Index { base, .. }) => base.memory(),
+            _ => None,
+        }
+    }
 }
 
 /// The C++ type that a value of an `if` or a block needs: known kinds have one, others ask rustc.
@@ -377,6 +415,7 @@ pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
         | Kind::Never
         | Kind::Group(_)
         | Kind::Closure
+        | Kind::OptionalMemory(_)
         | Kind::Memory(_) => None,
     }
 }

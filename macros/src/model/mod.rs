@@ -1,17 +1,24 @@
 //! A kernel or device function as plain data: what the parser makes, the checks read and the printers print. No syn,
 //! no quote, and nothing is decided here.
 
+pub(crate) mod atomic;
+pub(crate) mod by_hand;
 pub(crate) mod effect;
 pub(crate) mod expr;
+pub(crate) mod message;
+pub(crate) mod method;
 pub(crate) mod op;
+pub(crate) mod options;
 pub(crate) mod pattern;
 pub(crate) mod ty;
 pub(crate) mod walk;
+pub(crate) mod warp;
 
 use proc_macro2::{Ident, TokenStream};
 
 use crate::span::SpanRange;
 use expr::Block;
+use options::Options;
 use ty::{Kind, ValueType};
 
 /// Index into [`Function::locals`].
@@ -50,6 +57,7 @@ pub(crate) struct Function {
     /// Lint attributes, for the body.
     pub(crate) lints: TokenStream,
     pub(crate) role: Role,
+    pub(crate) options: Options,
     pub(crate) generics: Generics,
     pub(crate) params: Vec<Param>,
     pub(crate) ret: Option<Return>,
@@ -60,6 +68,8 @@ pub(crate) struct Function {
     /// Constants that the text names.
     pub(crate) values: Vec<Constant>,
     pub(crate) sites: Vec<Site>,
+    /// Calls in what one thread of a group does alone: `invoke_one`.
+    pub(crate) apart: Vec<SlotId>,
     /// Element type and length of each `shared_array`, for the count of static shared memory.
     pub(crate) shared: Vec<(TokenStream, ValueId)>,
     /// `dynamic_shared` is used.
@@ -68,20 +78,12 @@ pub(crate) struct Function {
 }
 
 /// What the attribute made of the function.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    Kernel(KernelOptions),
+    Kernel,
     Device,
     /// A device function in an `impl`. It uses no collectives: its callers do not see which function it is.
     Method,
-}
-
-/// `#[cluster_kernel(...)]`; `None` is left to the launch.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct KernelOptions {
-    pub(crate) cluster: Option<[u32; 3]>,
-    pub(crate) block: Option<[u32; 3]>,
-    pub(crate) non_portable: bool,
 }
 
 /// Type and const parameters, as the user wrote them.
@@ -153,6 +155,8 @@ pub(crate) struct Local {
 pub(crate) enum SlotUse {
     Type,
     Callee,
+    /// The values of a message, and what makes text of them.
+    Message,
     /// The type of a `None`.
     Option,
     /// It was asked for, and is not needed.
@@ -168,27 +172,34 @@ pub(crate) struct Constant {
     pub(crate) name: String,
     /// It stands in the body as an expression, so the text declares it.
     pub(crate) declared: bool,
-    /// A length: a literal in it is a `usize`.
-    pub(crate) is_length: bool,
+    /// What it is where only its digits are printed: a length is a `usize`, a tile's size a `u32`.
+    pub(crate) ty: Option<&'static str>,
 }
 
-/// A place that can fail at run time.
+/// A place that can fail at run time, or that prints.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) at: SpanRange,
-    pub(crate) message: Vec<Segment>,
+    pub(crate) message: SiteMessage,
 }
 
-/// A part of an assertion's message.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Segment {
+/// What is said where it fails.
+#[derive(Debug)]
+pub(crate) enum SiteMessage {
+    /// What the language says.
+    None,
     Text(String),
-    Value,
+    /// A message with values.
+    Slot(SlotId),
 }
 
 impl Function {
     pub(crate) fn local(&self, id: LocalId) -> &Local {
         &self.locals[id.0]
+    }
+
+    pub(crate) fn is_unsafe(&self) -> bool {
+        self.options.unchecked.is_some()
     }
 
     pub(crate) fn kind(&self, id: LocalId) -> Kind {

@@ -1,14 +1,24 @@
 //! The operations that the language has beyond ordinary Rust: groups, barriers, shared and remote memory, atomics.
 //! [`Op`] is closed, and each check and each printer matches it without a wildcard, so that a new operation does not
-//! compile until all of them handle it. Value methods, which every type has, are a table ([`VALUE_METHODS`]).
+//! compile until all of them handle it. The functions of numbers are a table
+//! of their own (`method`).
 
+use super::ValueId;
+use super::atomic::{AtomicUse, Order, Scope};
 use super::ty::{Group, Kind, Memory};
+use super::warp::WarpMethod;
 
 /// An operation. Operands are the receiver first, then the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
-    /// `this_cluster()` and its like.
+    /// `this_cluster()` and its like, `coalesced_threads()` among them.
     This(Group),
+    /// `tiled_partition::<N>(&group)`, of a block or a tile.
+    TiledPartition(Group, ValueId),
+    /// `labeled_partition(&group, label)` and `binary_partition(&group, predicate)`: the function's name.
+    Partition(Group, &'static str),
+    /// `tile.shfl(value, 0)` and what else the threads of a warp do together.
+    Warp(Group, &'static WarpMethod),
     /// `group.thread_rank()`
     Query(Group, &'static Query),
     /// `group.sync()`
@@ -25,12 +35,26 @@ pub(crate) enum Op {
     SharedArray(usize),
     /// `dynamic_shared::<T>()`
     DynamicShared,
+    /// `dynamic_shared_slice::<T>(offset, length)`
+    DynamicSharedSlice,
+    /// `&memory[a..b]` and its like.
+    Part { form: Part, of: Memory, mutable: bool },
+    /// `memory.split_at(mid)`, as the value of a `let`.
+    SplitAt { of: Memory, mutable: bool },
+    /// `memory.load_vec::<N>(i)`
+    LoadVec(ValueId),
+    /// `memory.store_vec(i, v)`
+    StoreVec,
     /// `memory.len()`
     Length,
+    /// `memory.is_empty()`
+    IsEmpty,
     /// `*memory.get_unchecked(i)`
     LoadUnchecked,
     /// `memory.atomic(i).fetch_add(x, Relaxed)`: memory, index, operands.
-    Atomic(&'static AtomicMethod),
+    Atomic(AtomicUse),
+    /// `fence(AcqRel, Scope::Cluster)`
+    Fence(Order, Scope),
     /// `option.is_some()` and its like.
     Is(Variant),
     /// `option.take()`
@@ -39,6 +63,21 @@ pub(crate) enum Op {
     Unwrap,
     /// `option.unwrap_or(value)`
     UnwrapOr,
+}
+
+/// Which part of memory: the operands after the memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// `&memory[start..end]`
+    Range,
+    /// `&memory[start..=end]`
+    Inclusive,
+    /// `&memory[start..]`
+    From,
+    /// `&memory[index]`, where the elements are arrays.
+    Row,
+    /// `&memory.chunks(size)[index]`
+    Chunk,
 }
 
 /// A variant of `Option` or `Result`.
@@ -113,7 +152,17 @@ impl Op {
             result,
         };
         match self {
+            // Who is here together depends on the place.
+            Op::This(group @ Group::Coalesced) => Facts { effect: Effect::Changes, ..plain(Kind::Group(group)) },
             Op::This(group) => plain(Kind::Group(group)),
+            Op::TiledPartition(Group::ThreadBlock, _) => {
+                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Group(Group::Tile)) }
+            }
+            Op::TiledPartition(..) => plain(Kind::Group(Group::Tile)),
+            Op::Partition(group, _) => {
+                Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Group(Group::Coalesced)) }
+            }
+            Op::Warp(group, _) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Value) },
             Op::Query(_, query) => plain(if query.extent { Kind::Extent } else { Kind::Value }),
             Op::Sync(group) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Unit) },
             Op::Arrive(group) => Facts {
@@ -127,7 +176,7 @@ impl Op {
             }
             Op::MapSharedRank(memory) => {
                 let remote = match memory {
-                    Memory::DynamicShared => Memory::RemoteSlice,
+                    Memory::SharedSlice => Memory::RemoteSlice,
                     Memory::SharedArray
                     | Memory::Global
                     | Memory::GlobalMut
@@ -136,12 +185,21 @@ impl Op {
                 };
                 Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Memory(remote)) }
             }
-            Op::QuerySharedRank | Op::Length => plain(Kind::Value),
+            Op::QuerySharedRank | Op::Length | Op::IsEmpty => plain(Kind::Value),
             Op::SharedArray(_) => plain(Kind::Memory(Memory::SharedArray)),
-            Op::DynamicShared => plain(Kind::Memory(Memory::DynamicShared)),
+            Op::DynamicShared => plain(Kind::Memory(Memory::SharedSlice)),
+            Op::DynamicSharedSlice => {
+                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Memory(Memory::SharedSlice)) }
+            }
+            Op::Part { of, mutable, .. } | Op::SplitAt { of, mutable } => {
+                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Memory(of.part(mutable))) }
+            }
+            Op::LoadVec(_) => Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Value) },
+            Op::StoreVec => Facts { effect: Effect::Changes, fails: true, ..plain(Kind::Unit) },
             // As in Rust, a reference: `*` reads it.
             Op::LoadUnchecked => Facts { effect: Effect::Reads, ..plain(Kind::Reference { mutable: false }) },
-            Op::Atomic(method) => Facts { effect: Effect::Changes, fails: true, ..plain(method.result) },
+            Op::Atomic(atomic) => Facts { effect: Effect::Changes, fails: true, ..plain(atomic.method.result) },
+            Op::Fence(..) => Facts { effect: Effect::Changes, ..plain(Kind::Unit) },
             Op::Take => Facts { effect: Effect::Changes, ..plain(Kind::OptionalToken(None)) },
             Op::Is(_) | Op::UnwrapOr => Facts { effect: Effect::Reads, ..plain(Kind::Value) },
             Op::Unwrap => Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Value) },
@@ -165,7 +223,16 @@ const fn extent(name: &'static str) -> Query {
     Query { name, extent: true }
 }
 
-/// CUDA C++ Programming Guide, Cooperative Groups, implicit groups: `thread_block`.
+/// CUDA C++ Programming Guide, Cooperative Groups, explicit groups: `thread_block_tile` and `coalesced_group`.
+static WARP_QUERIES: [Query; 5] = [
+    number("thread_rank"),
+    number("num_threads"),
+    number("size"),
+    number("meta_group_rank"),
+    number("meta_group_size"),
+];
+
+/// The same, implicit groups: `thread_block`.
 static BLOCK_QUERIES: [Query; 7] = [
     number("thread_rank"),
     number("num_threads"),
@@ -206,6 +273,7 @@ static GRID_QUERIES: [Query; 11] = [
 impl Group {
     pub(crate) fn queries(self) -> &'static [Query] {
         match self {
+            Group::Coalesced | Group::Tile => &WARP_QUERIES,
             Group::ThreadBlock => &BLOCK_QUERIES,
             Group::Cluster => &CLUSTER_QUERIES,
             Group::Grid => &GRID_QUERIES,
@@ -213,68 +281,17 @@ impl Group {
     }
 }
 
-/// A method of `std::sync::atomic`'s integers.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct AtomicMethod {
-    pub(crate) name: &'static str,
-    /// Operands before the orderings.
-    pub(crate) operands: usize,
-    pub(crate) orderings: usize,
-    pub(crate) result: Kind,
-}
-
-const fn atomic(name: &'static str, operands: usize, orderings: usize, result: Kind) -> AtomicMethod {
-    AtomicMethod { name, operands, orderings, result }
-}
-
-pub(crate) static ATOMIC_METHODS: [AtomicMethod; 11] = [
-    atomic("load", 0, 1, Kind::Value),
-    atomic("store", 1, 1, Kind::Unit),
-    atomic("swap", 1, 1, Kind::Value),
-    atomic("fetch_add", 1, 1, Kind::Value),
-    atomic("fetch_sub", 1, 1, Kind::Value),
-    atomic("fetch_min", 1, 1, Kind::Value),
-    atomic("fetch_max", 1, 1, Kind::Value),
-    atomic("fetch_and", 1, 1, Kind::Value),
-    atomic("fetch_or", 1, 1, Kind::Value),
-    atomic("fetch_xor", 1, 1, Kind::Value),
-    atomic("compare_exchange", 2, 2, Kind::Value),
-];
-
-/// Rust's methods on scalars that kernels have, with the number of arguments beside the receiver. In both texts they
-/// are functions of the same name.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ValueMethod {
-    pub(crate) name: &'static str,
-    pub(crate) arguments: usize,
-    /// Can fail at run time.
-    pub(crate) fails: bool,
-}
-
-const fn method(name: &'static str, arguments: usize) -> ValueMethod {
-    ValueMethod { name, arguments, fails: false }
-}
-
-pub(crate) static VALUE_METHODS: [ValueMethod; 21] = [
-    method("min", 1),
-    method("max", 1),
-    method("abs", 0),
-    method("sqrt", 0),
-    method("mul_add", 2),
-    method("wrapping_add", 1),
-    method("wrapping_sub", 1),
-    method("wrapping_mul", 1),
-    ValueMethod { name: "wrapping_div", arguments: 1, fails: true },
-    ValueMethod { name: "wrapping_rem", arguments: 1, fails: true },
-    method("wrapping_neg", 0),
-    method("wrapping_abs", 0),
-    method("wrapping_shl", 1),
-    method("wrapping_shr", 1),
-    method("wrapping_pow", 1),
-    method("count_ones", 0),
-    method("count_zeros", 0),
-    method("leading_zeros", 0),
-    method("trailing_zeros", 0),
-    method("rotate_left", 1),
-    method("rotate_right", 1),
+/// What global, shared and remote memory has.
+pub(crate) static MEMORY_METHODS: [&str; 11] = [
+    "len",
+    "is_empty",
+    "atomic",
+    "load_vec",
+    "store_vec",
+    "split_at",
+    "split_at_mut",
+    "chunks",
+    "chunks_mut",
+    "get_unchecked",
+    "get_unchecked_mut",
 ];

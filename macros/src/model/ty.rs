@@ -4,32 +4,70 @@ use proc_macro2::TokenStream;
 
 use super::{TypeId, ValueId};
 
-/// A group of threads with an implicit barrier, smallest first.
+/// A group of threads, smallest first: each may be contained in those after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Group {
+    Coalesced,
+    Tile,
     ThreadBlock,
     Cluster,
     Grid,
 }
 
 impl Group {
-    pub(crate) const ALL: [Group; 3] = [Group::ThreadBlock, Group::Cluster, Group::Grid];
+    pub(crate) const ALL: [Group; 5] = [Group::Coalesced, Group::Tile, Group::ThreadBlock, Group::Cluster, Group::Grid];
 
     /// The type's name in Rust.
     pub(crate) fn rust_name(self) -> &'static str {
         match self {
+            Group::Coalesced => "CoalescedGroup",
+            Group::Tile => "Tile",
             Group::ThreadBlock => "ThreadBlock",
             Group::Cluster => "Cluster",
             Group::Grid => "Grid",
         }
     }
 
-    /// The type's name in CUDA C++.
+    /// The type's name in CUDA C++; a tile's is followed by its size.
     pub(crate) fn cuda_name(self) -> &'static str {
         match self {
+            Group::Coalesced => "coalesced_group",
+            Group::Tile => "thread_block_tile",
             Group::ThreadBlock => "thread_block",
             Group::Cluster => "cluster_group",
             Group::Grid => "grid_group",
+        }
+    }
+
+    /// The function that gives the running thread's, in Rust and in CUDA C++.
+    pub(crate) fn origin(self) -> &'static str {
+        match self {
+            Group::Coalesced => "coalesced_threads",
+            Group::Tile => "tiled_partition",
+            Group::ThreadBlock => "this_thread_block",
+            Group::Cluster => "this_cluster",
+            Group::Grid => "this_grid",
+        }
+    }
+
+    /// `sync`.
+    pub(crate) fn has_barrier(self) -> bool {
+        match self {
+            Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => true,
+            Group::Grid => false,
+        }
+    }
+
+    /// `barrier_arrive` and `barrier_wait`.
+    pub(crate) fn has_split_barrier(self) -> bool {
+        self.has_barrier() && !self.is_of_a_warp()
+    }
+
+    /// Its threads are of one warp.
+    pub(crate) fn is_of_a_warp(self) -> bool {
+        match self {
+            Group::Coalesced | Group::Tile => true,
+            Group::ThreadBlock | Group::Cluster | Group::Grid => false,
         }
     }
 
@@ -39,12 +77,16 @@ impl Group {
             Group::ThreadBlock => 1,
             Group::Cluster => 2,
             Group::Grid => 4,
+            Group::Tile => 8,
+            Group::Coalesced => 16,
         }
     }
 
     /// In a sentence.
     pub(crate) fn noun(self) -> &'static str {
         match self {
+            Group::Coalesced => "coalesced group",
+            Group::Tile => "tile",
             Group::ThreadBlock => "thread block",
             Group::Cluster => "cluster",
             Group::Grid => "grid",
@@ -64,9 +106,30 @@ pub(crate) enum Memory {
     /// `&mut [T]`
     GlobalMut,
     SharedArray,
-    DynamicShared,
+    /// A part of shared memory: of an array, or of the dynamic one.
+    SharedSlice,
     RemoteArray,
     RemoteSlice,
+}
+
+impl Memory {
+    /// What `&` or `&mut` makes of a part of it.
+    pub(crate) fn part(self, mutable: bool) -> Memory {
+        match self {
+            Memory::GlobalMut if mutable => Memory::GlobalMut,
+            Memory::Global | Memory::GlobalMut => Memory::Global,
+            Memory::SharedArray | Memory::SharedSlice => Memory::SharedSlice,
+            Memory::RemoteArray | Memory::RemoteSlice => Memory::RemoteSlice,
+        }
+    }
+
+    /// A reference by itself, which the host body copies: an address and a length.
+    pub(crate) fn is_slice(self) -> bool {
+        match self {
+            Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteSlice => true,
+            Memory::SharedArray | Memory::RemoteArray => false,
+        }
+    }
 }
 
 /// What an expression is, as far as syntax tells: enough to know which operation a method call names.
@@ -90,6 +153,8 @@ pub(crate) enum Kind {
     /// `Option<ArrivalToken<_>>`; the group is unknown where only `None` was seen.
     OptionalToken(Option<Group>),
     Memory(Memory),
+    /// `Option<&[T]>`, `Option<&mut [T]>`: a parameter.
+    OptionalMemory(Memory),
     /// A closure, or a parameter that is one.
     Closure,
 }
@@ -113,16 +178,19 @@ impl Kind {
             Kind::Extent => "a `Dim3`",
             Kind::Unit => "`()`",
             Kind::Never => "`!`",
+            Kind::Group(Group::Coalesced) => "a `CoalescedGroup`",
+            Kind::Group(Group::Tile) => "a `Tile`",
             Kind::Group(Group::ThreadBlock) => "a `ThreadBlock`",
             Kind::Group(Group::Cluster) => "a `Cluster`",
             Kind::Group(Group::Grid) => "a `Grid`",
             Kind::Token(_) => "an `ArrivalToken`",
             Kind::OptionalToken(_) => "an `Option<ArrivalToken>`",
             Kind::Closure => "a closure",
+            Kind::OptionalMemory(_) => "an optional slice",
             Kind::Memory(Memory::Global) => "a `&[T]`",
             Kind::Memory(Memory::GlobalMut) => "a `&mut [T]`",
             Kind::Memory(Memory::SharedArray) => "a `SharedArray`",
-            Kind::Memory(Memory::DynamicShared) => "a `DynamicShared`",
+            Kind::Memory(Memory::SharedSlice) => "a `SharedSlice`",
             Kind::Memory(Memory::RemoteArray) => "a `RemoteArray`",
             Kind::Memory(Memory::RemoteSlice) => "a `RemoteSlice`",
         }
@@ -171,8 +239,18 @@ pub(crate) enum ParamType {
         mutable: bool,
         element: ValueType,
     },
+    /// `Option<&[T]>`, `Option<&mut [T]>`
+    OptionalSlice {
+        mutable: bool,
+        element: ValueType,
+    },
     /// `&Cluster`
     Group(Group),
+    /// `&Tile<32>`, with the size as the user wrote it.
+    Tile {
+        size: ValueId,
+        tokens: TokenStream,
+    },
     /// `&SharedArray<T, N>` and the like, with the type's own tokens.
     Memory {
         memory: Memory,

@@ -5,9 +5,10 @@ use super::expr::{Adaptor, Block, Condition, Expr, ExprKind, StmtKind};
 pub(crate) fn walk_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Expr)) {
     for statement in &block.statements {
         match &statement.kind {
-            StmtKind::Let { init: Some(expr), .. } | StmtKind::Discard(expr) | StmtKind::Expr(expr) => {
-                walk(expr, visit)
-            }
+            StmtKind::Let { init: Some(expr), .. }
+            | StmtKind::Split { init: expr, .. }
+            | StmtKind::Discard(expr)
+            | StmtKind::Expr(expr) => walk(expr, visit),
             StmtKind::LetPattern { init, otherwise, .. } => {
                 walk(init, visit);
                 otherwise.iter().for_each(|block| walk_block(block, visit));
@@ -35,6 +36,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Bool(_)
         | ExprKind::Local(_)
         | ExprKind::Constant(_)
+        | ExprKind::Operator(..)
         | ExprKind::None(_)
         | ExprKind::Continue { .. } => {}
         ExprKind::Unary(_, inner)
@@ -45,7 +47,8 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Some(inner)
         | ExprKind::Borrow { target: inner, .. }
         | ExprKind::Closure { body: inner, .. }
-        | ExprKind::Repeat { element: inner, .. } => walk(inner, visit),
+        | ExprKind::Repeat { element: inner, .. }
+        | ExprKind::Vector { argument: inner, .. } => walk(inner, visit),
         ExprKind::Binary { left, right, .. }
         | ExprKind::Index { base: left, index: right, .. }
         | ExprKind::UncheckedPlace { base: left, index: right }
@@ -58,9 +61,10 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Tuple { elements: list, .. }
         | ExprKind::Op { operands: list, .. }
         | ExprKind::Method { operands: list, .. }
+        | ExprKind::ScalarCall { operands: list, .. }
+        | ExprKind::FastCall { operands: list, .. }
         | ExprKind::Call { arguments: list, .. }
-        | ExprKind::CallClosure { arguments: list, .. }
-        | ExprKind::Panic { values: list, .. } => list.iter().for_each(|inner| walk(inner, visit)),
+        | ExprKind::CallClosure { arguments: list, .. } => list.iter().for_each(|inner| walk(inner, visit)),
         ExprKind::Block(block) | ExprKind::Unsafe(block) | ExprKind::Labelled { block, .. } => walk_block(block, visit),
         ExprKind::If { condition, then, otherwise, .. } => {
             walk_condition(condition, visit);
@@ -86,9 +90,12 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
             walk_block(body, visit);
         }
         ExprKind::Break { value, .. } | ExprKind::Return(value) => value.iter().for_each(|inner| walk(inner, visit)),
-        ExprKind::Assert { condition, values, .. } => {
-            walk(condition, visit);
-            values.iter().for_each(|inner| walk(inner, visit));
+        ExprKind::Cuda(by_hand) => by_hand.operands.iter().for_each(|operand| walk(&operand.value, visit)),
+        ExprKind::Assert(test, message) => {
+            test.operands().into_iter().chain(&message.values).for_each(|inner| walk(inner, visit));
+        }
+        ExprKind::Panic(message) | ExprKind::Print(message) => {
+            message.values.iter().for_each(|inner| walk(inner, visit));
         }
     }
 }

@@ -1,116 +1,298 @@
-//! `#[cluster_kernel(cluster = 4, block = (32, 8), non_portable)]`. Each fault is reported and the option left out,
-//! so that all of them show at once.
+//! `#[cluster_kernel(cluster = 4, block = (32, 8), non_portable)]` and `#[device(unchecked(rule))]`. Each fault is
+//! reported and the option left out, so that all of them show at once. Limits are checked for literals; a constant's
+//! value is rustc's, which runs the same checks (`phalanx::program::options`).
 
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, Lit, Meta, Token};
 
-use crate::diag::Diags;
+use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::KernelOptions;
+use crate::model::options::{Extents, Options, Setting, Waiver};
+use crate::rules;
 use crate::span::SpanRange;
 
-const OPTIONS: [&str; 3] = ["cluster", "block", "non_portable"];
+const OF_KERNELS: [&str; 10] = [
+    "cluster",
+    "block",
+    "min_blocks",
+    "max_registers",
+    "shared_bytes",
+    "non_portable",
+    "fast_math",
+    "fmad",
+    "fence",
+    "unchecked",
+];
+const OF_DEVICE_FUNCTIONS: [&str; 1] = ["unchecked"];
 
 /// Largest cluster that runs on every device of compute capability 9.0 (CUDA C++ Programming Guide, thread block
 /// clusters), and the largest at all.
 const PORTABLE_CLUSTER: u64 = 8;
 const LARGEST_CLUSTER: u64 = 16;
-/// CUDA C++ Programming Guide, technical specifications per compute capability.
+/// CUDA C++ Programming Guide, technical specifications per compute capability, 9.0 on.
 const THREADS_PER_BLOCK: u64 = 1024;
-const BLOCK_DEPTH: u32 = 64;
+const BLOCK_DEPTH: u64 = 64;
+const BLOCKS_PER_MULTIPROCESSOR: u64 = 32;
+const THREADS_PER_MULTIPROCESSOR: u64 = 2048;
+const SHARED_BYTES_PER_BLOCK: u64 = 232_448;
+/// Of one multiprocessor, and so of one block.
+const REGISTERS: u64 = 65_536;
+/// A thread has no more; below the least, `ptxas` takes the least.
+const MOST_REGISTERS: u64 = 255;
+const LEAST_REGISTERS: u64 = 24;
 
-pub(crate) fn kernel_options(tokens: proc_macro2::TokenStream, diags: &mut Diags) -> KernelOptions {
-    let mut options = KernelOptions::default();
-    let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
-        Ok(metas) => metas,
-        Err(error) => {
-            let at = SpanRange::at(error.span());
-            diags.push(messages::malformed_option(at, "cluster", "cluster = 4, block = 256"));
-            return options;
-        }
-    };
-    let mut seen: Vec<String> = Vec::new();
-    let mut cluster_at = None;
-    for meta in &metas {
+pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options {
+    let mut options = Options::default();
+    let mut unchecked = None;
+    // Where `fmad` is.
+    let mut fmad = None;
+    // Even if it is wrong.
+    let mut has_block = false;
+    each(tokens, &OF_KERNELS, diags, |name, meta| {
         let at = SpanRange::of(meta);
-        let name = meta.path().get_ident().map(ToString::to_string).unwrap_or_default();
-        if !OPTIONS.contains(&name.as_str()) {
-            let shown = quote::ToTokens::to_token_stream(meta.path()).to_string();
-            diags.push(messages::unknown_option(SpanRange::of(meta.path()), &shown, &OPTIONS));
-            continue;
+        match name {
+            "cluster" => options.cluster = Some(extents(name, meta)?),
+            "block" => {
+                has_block = true;
+                options.block = Some(extents(name, meta)?);
+            }
+            "min_blocks" => options.min_blocks = Some(setting(name, meta, "4")?),
+            "max_registers" => options.max_registers = Some(setting(name, meta, "64")?),
+            "shared_bytes" => options.shared_bytes = Some(setting(name, meta, "4096")?),
+            "non_portable" => options.non_portable = flag(name, meta)?,
+            "fast_math" => options.fast_math = flag(name, meta)?,
+            "fmad" => {
+                options.fmad = flag(name, meta)?;
+                fmad = Some(at);
+            }
+            "fence" => fence(meta)?,
+            _ => unchecked = Some(waivers(meta)),
         }
-        if seen.contains(&name) {
-            diags.push(messages::repeated_option(at, &name));
-            continue;
-        }
-        match name.as_str() {
-            "non_portable" => match meta {
-                Meta::Path(_) => options.non_portable = true,
-                Meta::List(_) | Meta::NameValue(_) => diags.push(messages::malformed_option(at, &name, "non_portable")),
-            },
-            _ => match extents(meta) {
-                Some(extents) => {
-                    if extents.contains(&0) {
-                        diags.push(messages::zero_extent(at, &name));
-                    } else if name == "cluster" {
-                        options.cluster = Some(extents);
-                        cluster_at = Some(at);
-                    } else {
-                        options.block = Some(extents);
-                        check_block(extents, at, diags);
-                    }
-                }
-                None => {
-                    diags.push(messages::malformed_option(at, &name, &format!("{name} = 4` or `{name} = (4, 2, 1)")))
-                }
-            },
-        }
-        seen.push(name);
+        Ok(())
+    });
+    options.unchecked = unchecked.map(|waivers| accepted(waivers, diags));
+    if let (true, Some(fmad)) = (options.fast_math, fmad) {
+        diags.push(messages::fmad_beside_fast_math(fmad));
     }
-    if let (Some(cluster), Some(at)) = (options.cluster, cluster_at) {
-        let blocks = count(cluster);
-        if blocks > LARGEST_CLUSTER {
-            diags.push(messages::cluster_too_large(at, blocks));
-        } else if blocks > PORTABLE_CLUSTER && !options.non_portable {
-            diags.push(messages::cluster_not_portable(at, blocks));
-        }
-    }
+    check_sizes(&mut options, has_block, diags);
     options
 }
 
-fn check_block(extents: [u32; 3], at: SpanRange, diags: &mut Diags) {
-    let threads = count(extents);
-    if threads > THREADS_PER_BLOCK {
-        diags.push(messages::block_too_large(at, threads));
-    } else if extents[2] > BLOCK_DEPTH {
-        diags.push(messages::block_too_deep(at, extents[2]));
+pub(crate) fn device_options(tokens: TokenStream, diags: &mut Diags) -> Options {
+    let mut unchecked = None;
+    each(tokens, &OF_DEVICE_FUNCTIONS, diags, |_, meta| {
+        unchecked = Some(waivers(meta));
+        Ok(())
+    });
+    Options { unchecked: unchecked.map(|waivers| accepted(waivers, diags)), ..Options::default() }
+}
+
+/// Those of an `impl` or a trait: the rules are a function's.
+pub(crate) fn refuse_options(options: &Options, diags: &mut Diags) {
+    options.unchecked.iter().flatten().for_each(|waiver| diags.push(messages::unchecked_methods(waiver.at)));
+}
+
+/// Shows `take` every option that is known, once.
+fn each(tokens: TokenStream, known: &[&str], diags: &mut Diags, mut take: impl FnMut(&str, &Meta) -> Result<(), Diag>) {
+    let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
+        Ok(metas) => metas,
+        Err(error) => {
+            diags.push(messages::malformed_options(SpanRange::at(error.span())));
+            return;
+        }
+    };
+    let mut seen: Vec<String> = Vec::new();
+    for meta in &metas {
+        let name = meta.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        if !known.contains(&name.as_str()) {
+            let shown = meta.path().to_token_stream().to_string();
+            diags.push(messages::unknown_option(SpanRange::of(meta.path()), &shown, known));
+            continue;
+        }
+        if seen.contains(&name) {
+            diags.push(messages::repeated_option(SpanRange::of(meta), &name));
+            continue;
+        }
+        if let Err(diag) = take(&name, meta) {
+            diags.push(diag);
+        }
+        seen.push(name);
     }
 }
 
-fn count(extents: [u32; 3]) -> u64 {
-    extents.iter().fold(1, |product, extent| product.saturating_mul(u64::from(*extent)))
+fn flag(name: &str, meta: &Meta) -> Result<bool, Diag> {
+    match meta {
+        Meta::Path(_) => Ok(true),
+        Meta::List(_) | Meta::NameValue(_) => Err(messages::malformed_option(SpanRange::of(meta), name, name)),
+    }
+}
+
+fn setting(name: &str, meta: &Meta, example: &str) -> Result<Setting, Diag> {
+    let value = match meta {
+        Meta::NameValue(pair) => number(&pair.value),
+        Meta::Path(_) | Meta::List(_) => None,
+    };
+    value.ok_or_else(|| messages::malformed_option(SpanRange::of(meta), name, &format!("{name} = {example}")))
 }
 
 /// `name = 4` or `name = (4, 2)` or `name = (4, 2, 1)`.
-fn extents(meta: &Meta) -> Option<[u32; 3]> {
-    let Meta::NameValue(pair) = meta else { return None };
-    match &pair.value {
-        Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => {
-            let mut extents = [1; 3];
-            for (extent, value) in extents.iter_mut().zip(&tuple.elems) {
-                *extent = integer(value)?;
-            }
-            Some(extents)
-        }
-        Expr::Paren(paren) => Some([integer(&paren.expr)?, 1, 1]),
-        value => Some([integer(value)?, 1, 1]),
+fn extents(name: &str, meta: &Meta) -> Result<Extents, Diag> {
+    let at = SpanRange::of(meta);
+    let each = match meta {
+        Meta::NameValue(pair) => match bare(&pair.value) {
+            Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => tuple.elems.iter().map(number).collect(),
+            Expr::Tuple(_) => None,
+            value => number(value).map(|extent| vec![extent]),
+        },
+        Meta::Path(_) | Meta::List(_) => None,
+    };
+    let Some(each) = each else {
+        return Err(messages::malformed_option(at, name, &format!("{name} = 4` or `{name} = (4, 2, 1)")));
+    };
+    if each.iter().any(|extent| extent.literal == Some(0)) {
+        return Err(messages::zero_extent(at, name));
+    }
+    Ok(Extents { each, at })
+}
+
+/// Without parentheses, written or of a macro's.
+fn bare(value: &Expr) -> &Expr {
+    match value {
+        Expr::Paren(paren) => bare(&paren.expr),
+        Expr::Group(group) => bare(&group.expr),
+        value => value,
     }
 }
 
-fn integer(value: &Expr) -> Option<u32> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => literal.base10_parse().ok(),
+/// An integer literal, or an expression that rustc evaluates.
+fn number(value: &Expr) -> Option<Setting> {
+    let value = bare(value);
+    let literal = match value {
+        Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) => Some(literal.base10_parse().unwrap_or(u64::MAX)),
+        Expr::Lit(_) | Expr::Tuple(_) | Expr::Array(_) | Expr::Closure(_) => return None,
+        _ => None,
+    };
+    Some(Setting { tokens: value.to_token_stream(), literal, at: SpanRange::of(value) })
+}
+
+/// Every barrier and every access of a peer's memory orders all memory: `"full"`. There is nothing else yet.
+fn fence(meta: &Meta) -> Result<(), Diag> {
+    let at = SpanRange::of(meta);
+    let Meta::NameValue(pair) = meta else { return Err(messages::malformed_option(at, "fence", "fence = \"full\"")) };
+    match &pair.value {
+        Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) if value.value() == "full" => Ok(()),
+        Expr::Lit(ExprLit { lit: Lit::Str(value), .. }) if value.value() == "inferred" => {
+            Err(messages::inferred_fence(at))
+        }
+        _ => Err(messages::malformed_option(at, "fence", "fence = \"full\"")),
+    }
+}
+
+/// `unchecked(rule, ...)`: each rule, or what is wrong with it.
+fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
+    let parse = Punctuated::<Ident, Token![,]>::parse_terminated_with;
+    let names = match meta {
+        Meta::List(list) => (|input: syn::parse::ParseStream<'_>| parse(input, Ident::parse_any))
+            .parse2(list.tokens.clone())
+            .ok()
+            .filter(|names| !names.is_empty()),
+        Meta::Path(_) | Meta::NameValue(_) => None,
+    };
+    let Some(names) = names else {
+        return vec![Err(messages::malformed_option(SpanRange::of(meta), "unchecked", "unchecked(rule, ...)"))];
+    };
+    let mut seen: Vec<&Ident> = Vec::new();
+    let waiver = |name| {
+        let at = SpanRange::of(name);
+        if seen.contains(&name) {
+            return Err(messages::repeated_rule(at, &name.to_string()));
+        }
+        seen.push(name);
+        match rules::by_name(&name.to_string()) {
+            Some(rule) => match rule.fixed {
+                None => Ok(Waiver { rule, at }),
+                Some(why) => Err(messages::fixed_rule(at, rule, why)),
+            },
+            None => Err(messages::unknown_rule(at, &name.to_string())),
+        }
+    };
+    names.iter().map(waiver).collect()
+}
+
+fn accepted(waivers: Vec<Result<Waiver, Diag>>, diags: &mut Diags) -> Vec<Waiver> {
+    waivers.into_iter().filter_map(|waiver| waiver.map_err(|diag| diags.push(diag)).ok()).collect()
+}
+
+/// Limits of literals, and options that exclude each other. An option at fault is left out.
+fn check_sizes(options: &mut Options, has_block: bool, diags: &mut Diags) {
+    let non_portable = options.non_portable;
+    options.cluster.take_if(|cluster| refused(check_cluster(cluster, non_portable), diags));
+    let threads = options.block.as_ref().and_then(Extents::count);
+    options.block.take_if(|block| refused(check_block(block), diags));
+    let bounded = options.max_registers.is_some();
+    let check = |blocks: &Setting| match (bounded, has_block) {
+        (true, _) => Some(messages::min_blocks_and_registers(blocks.at)),
+        (false, false) => Some(messages::min_blocks_without_block(blocks.at)),
+        (false, true) => check_min_blocks(blocks, threads),
+    };
+    options.min_blocks.take_if(|blocks| refused(check(blocks), diags));
+    options.max_registers.take_if(|registers| refused(check_registers(registers, threads), diags));
+    options.shared_bytes.take_if(|bytes| refused(check_shared_bytes(bytes), diags));
+}
+
+fn refused(diag: Option<Diag>, diags: &mut Diags) -> bool {
+    let is_refused = diag.is_some();
+    diag.into_iter().for_each(|diag| diags.push(diag));
+    is_refused
+}
+
+fn check_cluster(cluster: &Extents, non_portable: bool) -> Option<Diag> {
+    match cluster.count()? {
+        blocks if blocks > LARGEST_CLUSTER => Some(messages::cluster_too_large(cluster.at, blocks)),
+        blocks if blocks > PORTABLE_CLUSTER && !non_portable => {
+            Some(messages::cluster_not_portable(cluster.at, blocks))
+        }
         _ => None,
     }
+}
+
+fn check_block(block: &Extents) -> Option<Diag> {
+    let threads = block.count()?;
+    let depth = block.each.get(2).and_then(|depth| depth.literal);
+    match depth {
+        _ if threads > THREADS_PER_BLOCK => Some(messages::block_too_large(block.at, threads)),
+        Some(depth) if depth > BLOCK_DEPTH => Some(messages::block_too_deep(block.at, depth)),
+        _ => None,
+    }
+}
+
+fn check_min_blocks(blocks: &Setting, threads: Option<u64>) -> Option<Diag> {
+    let count = blocks.literal?;
+    match threads {
+        _ if count == 0 || count > BLOCKS_PER_MULTIPROCESSOR => Some(messages::min_blocks(blocks.at, count)),
+        Some(threads) if count.saturating_mul(threads) > THREADS_PER_MULTIPROCESSOR => {
+            Some(messages::min_blocks_of_block(blocks.at, count, threads))
+        }
+        _ => None,
+    }
+}
+
+fn check_registers(registers: &Setting, threads: Option<u64>) -> Option<Diag> {
+    let count = registers.literal?;
+    match threads {
+        _ if !(LEAST_REGISTERS..=MOST_REGISTERS).contains(&count) => Some(messages::max_registers(registers.at, count)),
+        Some(threads) if count.saturating_mul(threads) > REGISTERS => {
+            Some(messages::registers_of_block(registers.at, threads, REGISTERS / threads))
+        }
+        _ => None,
+    }
+}
+
+fn check_shared_bytes(bytes: &Setting) -> Option<Diag> {
+    let count = bytes.literal?;
+    (count > SHARED_BYTES_PER_BLOCK).then(|| messages::shared_bytes(bytes.at, count))
 }

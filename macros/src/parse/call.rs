@@ -13,7 +13,7 @@ use crate::model::ty::{self, Group, Kind};
 use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
 
-type Arguments = Punctuated<syn::Expr, Token![,]>;
+pub(super) type Arguments = Punctuated<syn::Expr, Token![,]>;
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &ExprCall, span: SpanRange) -> Expr {
@@ -27,18 +27,31 @@ impl Parser<'_> {
             let arguments = call.args.iter().map(|argument| self.value(argument)).collect();
             return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, gives: Kind::Value, span };
         }
+        if let Some(known) = self.number_function(&path.path, &call.args, span) {
+            return known;
+        }
         match last.ident.to_string().as_str() {
             "this_cluster" => self.nullary(Op::This(Group::Cluster), "this_cluster", &call.args, span),
             "this_thread_block" => self.nullary(Op::This(Group::ThreadBlock), "this_thread_block", &call.args, span),
             "this_grid" => self.nullary(Op::This(Group::Grid), "this_grid", &call.args, span),
+            "coalesced_threads" => self.nullary(Op::This(Group::Coalesced), "coalesced_threads", &call.args, span),
+            "tiled_partition" => self.tiled_partition(last, &call.args, span),
             "shared_array" => self.error(messages::unbound_shared_array(span)),
             "dynamic_shared" => self.dynamic_shared(last, &call.args, span),
+            "dynamic_shared_slice" => self.dynamic_shared_slice(last, &call.args, span),
+            "fence" => self.fence(&call.args, span),
             "Some" => self.some(&call.args, span),
             name @ ("Ok" | "Err") => {
                 let what = format!("`{name}(...)` as a value is");
                 self.error(messages::unsupported_syntax(span, &what))
             }
-            _ => self.device_call(path, last, &call.args, span),
+            name => match self.partition(name, &call.args, span) {
+                Some(partition) => partition,
+                None => match self.vector_constructor(path, call, span) {
+                    Some(vector) => vector,
+                    None => self.device_call(path, last, &call.args, span),
+                },
+            },
         }
     }
 
@@ -60,7 +73,7 @@ impl Parser<'_> {
                 return self.error(messages::collective_in_method(span));
             }
         }
-        let site = facts.fails.then(|| self.site(span, Vec::new()));
+        let site = facts.fails.then(|| self.site(span));
         Expr { kind: ExprKind::Op { op, operands, site, types: None }, gives: facts.result, span }
     }
 
@@ -98,6 +111,20 @@ impl Parser<'_> {
         let op = Op::DynamicShared;
         let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, None)) };
         Expr { kind, gives: op.facts().result, span }
+    }
+
+    fn dynamic_shared_slice(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
+        const FORM: &str = "dynamic_shared_slice::<T>(byte_offset, length)";
+        let element = type_argument(&segment.arguments, 0).cloned();
+        let (Some(element), 2) = (element, arguments.len()) else {
+            return self.error(messages::turbofish(span, "dynamic_shared_slice", FORM));
+        };
+        let Some(ty) = self.value_type(&element) else { return Expr::error(span) };
+        self.function.dynamic_shared = true;
+        let operands: Vec<Expr> = arguments.iter().map(|argument| self.beside(argument)).collect();
+        operands.iter().for_each(|operand| self.require_value(operand));
+        let (op, site) = (Op::DynamicSharedSlice, Some(self.site(span)));
+        Expr { kind: ExprKind::Op { op, operands, site, types: Some((ty, None)) }, gives: op.facts().result, span }
     }
 
     fn some(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -155,6 +182,9 @@ impl Parser<'_> {
         let syn::Expr::Reference(reference) = argument else {
             return self.beside(argument);
         };
+        if let Some(part) = self.borrowed_part(reference) {
+            return part;
+        }
         let target = self.expr(&reference.expr);
         match target.kind {
             ExprKind::Local(_) | ExprKind::Error => {}

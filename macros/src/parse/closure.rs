@@ -20,9 +20,7 @@ pub(super) fn in_place(item: &ItemFn) -> ItemFn {
         let GenericParam::Type(param) = param else { continue };
         let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
         let further = predicates.filter_map(|predicate| match predicate {
-            WherePredicate::Type(of) if of.bounded_ty.to_token_stream().to_string() == param.ident.to_string() => {
-                Some(&of.bounds)
-            }
+            WherePredicate::Type(of) if param.ident == of.bounded_ty.to_token_stream().to_string() => Some(&of.bounds),
             _ => None,
         });
         let bounds: Vec<&TypeParamBound> = param.bounds.iter().chain(further.flatten()).collect();
@@ -72,18 +70,26 @@ impl Parser<'_> {
         if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
             return self.error(messages::unsupported_syntax(span, "`async`, `const` or `for` before a closure is"));
         }
-        let jumps = std::mem::take(&mut self.jumps);
-        self.closures += 1;
-        let ((params, body), bound) = self.scoped(|parser| {
-            let params: Vec<_> = closure.inputs.iter().map(|input| parser.closure_parameter(input)).collect();
-            (params, parser.closure_body(&closure.body))
+        let (params, body) = self.in_closure(|parser| {
+            let ((params, body), bound) = parser.scoped(|parser| {
+                let params: Vec<_> = closure.inputs.iter().map(|input| parser.closure_parameter(input)).collect();
+                (params, parser.closure_body(&closure.body))
+            });
+            (params, parser.arm_body(body, bound))
         });
-        let body = self.arm_body(body, bound);
-        self.closures -= 1;
-        self.jumps = jumps;
         let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
         let kind = ExprKind::Closure { params, body: Box::new(body), by_value: closure.capture.is_some() };
         Expr { kind, gives: Kind::Closure, span }
+    }
+
+    /// Jumps in a closure stay inside, and its callers may not be a whole group.
+    pub(super) fn in_closure<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        let jumps = std::mem::take(&mut self.jumps);
+        self.closures += 1;
+        let result = f(self);
+        self.closures -= 1;
+        self.jumps = jumps;
+        result
     }
 
     /// A value, or nothing: then it is called for what it does to memory.
@@ -117,7 +123,7 @@ impl Parser<'_> {
     }
 
     /// A token that a closure mentions.
-    fn captured_token(&self, closure: &syn::ExprClosure) -> Option<LocalId> {
+    pub(super) fn captured_token(&self, closure: &syn::ExprClosure) -> Option<LocalId> {
         fn idents(stream: proc_macro2::TokenStream, found: &mut Vec<Ident>) {
             for tree in stream {
                 match tree {

@@ -8,11 +8,8 @@ use super::{Binding, Jump, Parser};
 use crate::messages;
 use crate::model::expr::{Adaptor, Block, Expr, ExprKind, Range};
 use crate::model::ty::Kind;
-use crate::model::{LoopId, Segment, SlotUse};
+use crate::model::{LoopId, SlotUse};
 use crate::span::SpanRange;
-
-/// What the simulator's `step` says too.
-const STEP_BY_ZERO: &str = "assertion failed: step != 0";
 
 impl Parser<'_> {
     pub(super) fn block_expr(&mut self, block: &ExprBlock, span: SpanRange) -> Expr {
@@ -37,7 +34,12 @@ impl Parser<'_> {
             None => Kind::Unit,
         };
         match gives {
-            Kind::Group(_) | Kind::Memory(_) | Kind::Closure | Kind::Reference { .. } | Kind::Extent => {
+            Kind::Group(_)
+            | Kind::Memory(_)
+            | Kind::OptionalMemory(_)
+            | Kind::Closure
+            | Kind::Reference { .. }
+            | Kind::Extent => {
                 let at = block.tail.as_ref().map_or(block.span, |tail| tail.span);
                 self.diags.push(messages::group_memory_copy(at, gives));
                 Kind::Unknown
@@ -165,7 +167,7 @@ impl Parser<'_> {
                     ("step_by", Some(step), 1) if !stepped => {
                         let step = self.beside(step);
                         self.require_value(&step);
-                        let site = self.site(step.span, vec![Segment::Text(STEP_BY_ZERO.into())]);
+                        let site = self.site(step.span);
                         Adaptor::StepBy(step, site)
                     }
                     _ => {

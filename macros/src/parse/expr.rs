@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::{BinOp, Lit, UnOp};
 
 use super::Parser;
+use super::slice::is_part;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::op::Op;
@@ -59,7 +60,10 @@ impl Parser<'_> {
             syn::Expr::Break(jump) => self.break_expr(jump, span),
             syn::Expr::Continue(jump) => self.continue_expr(jump, span),
             syn::Expr::Return(jump) => self.return_expr(jump, span),
-            syn::Expr::Reference(_) => self.error(messages::borrow(span)),
+            syn::Expr::Reference(reference) => match self.borrowed_part(reference) {
+                Some(part) => part,
+                None => self.error(messages::borrow(span)),
+            },
             syn::Expr::Tuple(tuple) => self.tuple(tuple, span),
             syn::Expr::Closure(closure) => self.closure(closure, span),
             syn::Expr::Struct(literal) => {
@@ -110,6 +114,7 @@ impl Parser<'_> {
             | Kind::Token(_)
             | Kind::OptionalToken(_)
             | Kind::Closure
+            | Kind::OptionalMemory(_)
             | Kind::Memory(_)) => self.diags.push(messages::operand_kind(expr.span, kind)),
         }
     }
@@ -259,7 +264,10 @@ impl Parser<'_> {
     }
 
     fn index(&mut self, index: &syn::ExprIndex, span: SpanRange) -> Expr {
-        let mut base = self.expr(&index.expr);
+        if is_part(index) {
+            return self.error(messages::unborrowed_part(span));
+        }
+        let mut base = self.place(&index.expr);
         match base.gives {
             Kind::Memory(_) | Kind::Value | Kind::Unknown => {}
             Kind::Reference { .. } => base = dereferenced(base),
@@ -269,14 +277,12 @@ impl Parser<'_> {
             | Kind::Group(_)
             | Kind::Token(_)
             | Kind::Closure
+            | Kind::OptionalMemory(_)
             | Kind::OptionalToken(_)) => return self.error(messages::not_indexable(base.span, kind)),
-        }
-        if let syn::Expr::Range(range) = &*index.index {
-            return self.error(messages::unsupported_syntax(SpanRange::of(range), "slices of slices are"));
         }
         let index = self.beside(&index.index);
         self.require_value(&index);
-        let site = self.site(span, Vec::new());
+        let site = self.site(span);
         let kind = ExprKind::Index { base: Box::new(base), index: Box::new(index), site };
         Expr { kind, gives: Kind::Value, span }
     }

@@ -1,166 +1,181 @@
-//! `assert!` and `panic!`: the message is cut into text and values here, so that the GPU passes values only and the
-//! host puts the sentence together.
+//! Messages: a format string and its values. The string stays the user's, and rustc says what is wrong with it; here are
+//! found the values that a kernel has to pass, those that the string names itself among them.
 
 use proc_macro2::Ident;
-use quote::ToTokens;
-use syn::punctuated::Punctuated;
-use syn::{Expr as SynExpr, Lit, Macro, Token};
+use syn::parse::{Parse, ParseStream};
+use syn::{Expr as SynExpr, Lit, LitStr, Token};
 
 use super::Parser;
-use super::expr::binary_op;
+use super::expr::dereferenced;
 use crate::messages;
-use crate::model::Segment;
-use crate::model::expr::{BinaryOp, Expr, ExprKind};
+use crate::model::expr::Expr;
+use crate::model::message::{Ending, Format, Message};
 use crate::model::ty::Kind;
+use crate::model::{SiteMessage, SlotUse};
 use crate::span::SpanRange;
 
-/// What a failure record has room for.
-const MOST_VALUES: usize = 4;
+/// How many values a message may have.
+const MOST_VALUES: usize = 16;
 
-impl Parser<'_> {
-    pub(super) fn macro_call(&mut self, call: &Macro) -> Expr {
-        let span = SpanRange::of(call);
-        let name = call.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
-        let arguments = match call.parse_body_with(Punctuated::<SynExpr, Token![,]>::parse_terminated) {
-            Ok(arguments) => arguments.into_iter().collect::<Vec<_>>(),
-            Err(_) if name == "assert" || name == "panic" => {
-                return self.error(messages::format_string(span, "its arguments are not expressions"));
-            }
-            Err(_) => Vec::new(),
-        };
-        match name.as_str() {
-            "assert" => self.assert(&arguments, span),
-            "panic" => self.panic(&arguments, span),
-            _ => self.error(messages::unknown_macro(SpanRange::of(&call.path), &name)),
-        }
-    }
+/// `value` or `name = value`.
+pub(super) struct Argument {
+    name: Option<Ident>,
+    pub(super) value: SynExpr,
+}
 
-    fn assert(&mut self, arguments: &[SynExpr], span: SpanRange) -> Expr {
-        let Some((condition, message)) = arguments.split_first() else {
-            return self.error(messages::argument_count(span, "assert!", 1, 0));
-        };
-        let text = condition.to_token_stream().to_string();
-        // Without a message, the two sides of a comparison are what one wants to see.
-        let sides = comparison(condition).filter(|_| message.is_empty());
-        let show_sides = sides.is_some();
-        let condition = match sides {
-            Some((op, left, right)) => {
-                // Both are shown, so a literal needs its type here.
-                let (at, left, right) = (SpanRange::of(condition), self.value(left), self.value(right));
-                let kind = ExprKind::Binary { op, left: Box::new(left), right: Box::new(right), site: None };
-                Expr { kind, gives: Kind::Value, span: at }
-            }
-            None => self.value(condition),
-        };
-        let (segments, values) = match (message.is_empty(), show_sides) {
-            (true, true) => (
-                vec![
-                    Segment::Text(format!("assertion failed: {text} (left: ")),
-                    Segment::Value,
-                    Segment::Text(", right: ".into()),
-                    Segment::Value,
-                    Segment::Text(")".into()),
-                ],
-                Vec::new(),
-            ),
-            (true, false) => (vec![Segment::Text(format!("assertion failed: {text}"))], Vec::new()),
-            (false, _) => match self.message(message, span) {
-                Some(message) => message,
-                None => return Expr::error(span),
-            },
-        };
-        let site = self.site(span, segments);
-        let kind = ExprKind::Assert { condition: Box::new(condition), values, site, show_sides };
-        Expr { kind, gives: Kind::Unit, span }
-    }
-
-    fn panic(&mut self, arguments: &[SynExpr], span: SpanRange) -> Expr {
-        let (segments, values) = match arguments.is_empty() {
-            true => (vec![Segment::Text("explicit panic".into())], Vec::new()),
-            false => match self.message(arguments, span) {
-                Some(message) => message,
-                None => return Expr::error(span),
-            },
-        };
-        let site = self.site(span, segments);
-        Expr { kind: ExprKind::Panic { values, site }, gives: Kind::Never, span }
-    }
-
-    /// A format string and its arguments as segments and values.
-    fn message(&mut self, arguments: &[SynExpr], span: SpanRange) -> Option<(Vec<Segment>, Vec<Expr>)> {
-        let (format, arguments) = arguments.split_first()?;
-        let at = SpanRange::of(format);
-        let SynExpr::Lit(syn::ExprLit { lit: Lit::Str(format), .. }) = format else {
-            self.diags.push(messages::format_string(at, "it does not start with a string literal"));
-            return None;
-        };
-        let mut positional = arguments.iter();
-        let mut segments = Vec::new();
-        let mut values = Vec::new();
-        let mut text = String::new();
-        let format = format.value();
-        let mut rest = format.as_str();
-        while let Some(position) = rest.find(['{', '}']) {
-            text.push_str(&rest[..position]);
-            let (brace, after) = rest[position..].split_at(1);
-            if let Some(after) = after.strip_prefix(brace) {
-                // `{{` and `}}`
-                text.push_str(brace);
-                rest = after;
-                continue;
-            }
-            let Some((inside, after)) = after.split_once('}').filter(|_| brace == "{") else {
-                self.diags.push(messages::format_string(at, "a brace has no partner"));
-                return None;
-            };
-            let value = match inside {
-                "" | ":?" => match positional.next() {
-                    Some(argument) => self.expr(argument),
-                    None => {
-                        self.diags.push(messages::format_string(at, "it has more `{}` than arguments"));
-                        return None;
-                    }
-                },
-                name => {
-                    let name = name.strip_suffix(":?").unwrap_or(name);
-                    let ident = syn::parse_str::<Ident>(name).map(|mut ident| {
-                        ident.set_span(at.lo);
-                        ident
-                    });
-                    let Some(local) = ident.ok().and_then(|ident| self.lookup(&ident)) else {
-                        let why = format!("`{{{inside}}}` is neither a local variable nor `{{}}`");
-                        self.diags.push(messages::format_string(at, &why));
-                        return None;
-                    };
-                    Expr { kind: ExprKind::Local(local), gives: self.function.kind(local), span: at }
-                }
-            };
-            self.require_value(&value);
-            segments.extend((!text.is_empty()).then(|| Segment::Text(std::mem::take(&mut text))));
-            segments.push(Segment::Value);
-            values.push(value);
-            rest = after;
+impl Parse for Argument {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let named = input.peek(syn::Ident) && input.peek2(Token![=]) && !input.peek2(Token![==]);
+        let name = if named { Some(input.parse()?) } else { None };
+        if named {
+            input.parse::<Token![=]>()?;
         }
-        text.push_str(rest);
-        segments.extend((!text.is_empty()).then_some(Segment::Text(text)));
-        if positional.next().is_some() {
-            self.diags.push(messages::format_string(at, "it has fewer `{}` than arguments"));
-            return None;
-        }
-        if values.len() > MOST_VALUES {
-            self.diags.push(messages::too_many_values(span));
-            return None;
-        }
-        Some((segments, values))
+        Ok(Argument { name, value: input.parse()? })
     }
 }
 
-/// The sides of `left < right` and its like.
-fn comparison(expr: &SynExpr) -> Option<(BinaryOp, &SynExpr, &SynExpr)> {
-    use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
-    let SynExpr::Binary(binary) = expr else { return None };
-    match binary_op(&binary.op) {
-        Some((op @ (Eq | Ne | Lt | Le | Gt | Ge), false)) => Some((op, &binary.left, &binary.right)),
-        _ => None,
+impl Parser<'_> {
+    /// What a macro says, of which `words` are the user's: a format string and its arguments, or nothing. `sides` values
+    /// are shown beside those.
+    pub(super) fn message(
+        &mut self,
+        lead: Option<String>,
+        ending: Ending,
+        words: &[Argument],
+        sides: usize,
+        span: SpanRange,
+    ) -> Option<Message> {
+        let (format, values) = match words.split_first() {
+            Some((format, arguments)) => {
+                let Some(literal) = string_literal(format) else {
+                    let at = SpanRange::of(&format.value);
+                    self.diags.push(messages::format_string(at, "it does not start with a string literal"));
+                    return None;
+                };
+                let (format, values) = self.format(literal, arguments);
+                (Some(format), values)
+            }
+            None => (None, Vec::new()),
+        };
+        if values.len() + sides > MOST_VALUES {
+            self.diags.push(messages::too_many_values(span, MOST_VALUES));
+            return None;
+        }
+        let slot = self.slot(SlotUse::Message);
+        let site = self.site_with(span, SiteMessage::Slot(slot));
+        Some(Message { site, slot, lead, format, ending, values })
+    }
+
+    /// As in Rust, the arguments are evaluated from left to right, and after them the variables that the string names.
+    fn format(&mut self, literal: &LitStr, arguments: &[Argument]) -> (Format, Vec<Expr>) {
+        let mut names: Vec<Option<String>> = Vec::new();
+        let mut values = Vec::new();
+        for Argument { name, value } in arguments {
+            names.push(name.as_ref().map(ToString::to_string));
+            values.push(self.shown(value));
+        }
+        for name in names_in(&literal.value()) {
+            if names.iter().flatten().any(|known| *known == name) {
+                continue;
+            }
+            // What is no name, rustc refuses in the string.
+            if let Ok(mut ident) = syn::parse_str::<Ident>(&name) {
+                ident.set_span(literal.span());
+                values.push(self.shown(&syn::parse_quote!(#ident)));
+                names.push(Some(name));
+            }
+        }
+        (Format { literal: literal.token(), names }, values)
+    }
+
+    /// A value of a message. As in Rust, a reference shows what it refers to.
+    pub(super) fn shown(&mut self, value: &SynExpr) -> Expr {
+        let mut value = self.expr(value);
+        self.plain_option(&mut value);
+        match value.gives {
+            Kind::Value | Kind::Extent | Kind::Unknown | Kind::Never => value,
+            Kind::Reference { .. } => dereferenced(value),
+            kind @ (Kind::Unit
+            | Kind::Group(_)
+            | Kind::Token(_)
+            | Kind::OptionalToken(_)
+            | Kind::Closure
+            | Kind::OptionalMemory(_)
+            | Kind::Memory(_)) => self.error(messages::not_shown(value.span, kind)),
+        }
+    }
+}
+
+fn string_literal(argument: &Argument) -> Option<&LitStr> {
+    fn literal(expr: &SynExpr) -> Option<&LitStr> {
+        match expr {
+            SynExpr::Lit(syn::ExprLit { lit: Lit::Str(literal), .. }) => Some(literal),
+            // What `macro_rules!` passes on.
+            SynExpr::Group(group) => literal(&group.expr),
+            _ => None,
+        }
+    }
+    literal(&argument.value).filter(|_| argument.name.is_none())
+}
+
+/// The names that a format string mentions, as arguments, widths (`{:width$}`) or precisions (`{:.precision$}`), each
+/// once. The grammar is that of `std::fmt`.
+fn names_in(format: &str) -> Vec<String> {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = format;
+    while let Some(open) = rest.find('{') {
+        rest = &rest[open + 1..];
+        if let Some(after) = rest.strip_prefix('{') {
+            rest = after;
+            continue;
+        }
+        let argument_end = rest.find([':', '}']).unwrap_or(rest.len());
+        // A brace may be what fills: `{:}<8}`.
+        let mut spec = rest[argument_end..].chars();
+        let fill = match (spec.next(), spec.next(), spec.next()) {
+            (Some(':'), Some(fill), Some('<' | '^' | '>')) => 1 + fill.len_utf8(),
+            _ => 0,
+        };
+        let spec_start = argument_end + fill;
+        let Some(length) = rest[spec_start..].find('}') else { break };
+        let (argument, spec) = (&rest[..argument_end], &rest[spec_start..spec_start + length]);
+        rest = &rest[spec_start + length + 1..];
+        // What stands before each `$`, less a flag `0`.
+        let counts = spec.match_indices('$').map(|(end, _)| {
+            let word = spec[..end].rsplit(|c: char| !is_letter(c)).next().unwrap_or_default();
+            word.trim_start_matches(|c: char| c.is_ascii_digit())
+        });
+        for name in [argument.trim()].into_iter().chain(counts) {
+            let is_name = name.chars().all(is_letter) && !name.starts_with(|c: char| c.is_ascii_digit());
+            if is_name && !name.is_empty() && !names.iter().any(|known| known == name) {
+                names.push(name.into());
+            }
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_in;
+
+    #[test]
+    fn names_are_found_wherever_they_stand() {
+        let cases: [(&str, &[&str]); 10] = [
+            ("{} {0} {:?} {{x}} }}", &[]),
+            ("{x}{y:?}{x:#x}", &["x", "y"]),
+            ("{x:>8.3} {y:+e} {z:08b} { w }", &["x", "y", "z", "w"]),
+            ("{:width$} {:.precision$} {:1$} {:.*}", &["width", "precision"]),
+            ("{x:>0width$.precision$?}", &["x", "width", "precision"]),
+            ("{:é<width$} {größe}", &["width", "größe"]),
+            ("{{{x}}}", &["x"]),
+            ("{:}<w$} {x:{>v$}", &["w", "x", "v"]),
+            ("{", &[]),
+            ("{x {y}", &[]),
+        ];
+        for (format, names) in cases {
+            assert_eq!(names_in(format), names, "{format}");
+        }
     }
 }

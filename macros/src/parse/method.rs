@@ -6,28 +6,35 @@ use syn::ExprMethodCall;
 use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
-use crate::model::Segment;
+use crate::model::SiteMessage;
 use crate::model::expr::{Callee, Expr, ExprKind};
-use crate::model::op::{ATOMIC_METHODS, Op, VALUE_METHODS, Variant};
+use crate::model::method::ValueMethod;
+use crate::model::op::{MEMORY_METHODS, Op, Variant};
 use crate::model::ty::{Group, Kind, Memory};
+use crate::model::warp::WARP_METHODS;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
     pub(super) fn method_call(&mut self, call: &ExprMethodCall, span: SpanRange) -> Expr {
-        // `memory.atomic(i).fetch_add(1, Relaxed)` is one operation.
-        if let syn::Expr::MethodCall(atomic) = strip(&call.receiver)
-            && atomic.method == "atomic"
-        {
-            return self.atomic(atomic, call, span);
+        if let Some(operation) = self.atomic_operation(call, span) {
+            return operation;
         }
-        let receiver = self.expr(&call.receiver);
         let name = call.method.to_string();
+        let mut receiver = self.place(&call.receiver);
+        if MEMORY_METHODS.contains(&name.as_str()) {
+            receiver = self.as_memory(receiver);
+        }
         match receiver.gives {
             Kind::Unknown => Expr::error(span),
             Kind::Group(group) => self.group_method(group, receiver, call, span),
             Kind::Memory(memory) => self.memory_method(memory, receiver, call, span),
             kind @ Kind::OptionalToken(_) => match (name.as_str(), call.args.is_empty()) {
                 ("take", true) => self.take(receiver, span),
+                ("is_some", true) => self.op(Op::Is(Variant::Some), vec![receiver], span),
+                ("is_none", true) => self.op(Op::Is(Variant::None), vec![receiver], span),
+                _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind)),
+            },
+            kind @ Kind::OptionalMemory(_) => match (name.as_str(), call.args.is_empty()) {
                 ("is_some", true) => self.op(Op::Is(Variant::Some), vec![receiver], span),
                 ("is_none", true) => self.op(Op::Is(Variant::None), vec![receiver], span),
                 _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind)),
@@ -48,27 +55,32 @@ impl Parser<'_> {
         if let Some(op) = option_method(&name) {
             return self.option_method(op, receiver, call, span);
         }
-        let Some(method) = VALUE_METHODS.iter().find(|method| method.name == name) else {
+        let Some(method) = ValueMethod::by_name(&name) else {
             return self.user_method(receiver, call, span);
         };
         if call.args.len() != method.arguments {
             return self.error(messages::argument_count(span, &name, method.arguments, call.args.len()));
         }
         let mut operands = vec![receiver];
-        for argument in &call.args {
-            operands.push(self.value(argument));
-        }
-        let site = method.fails.then(|| self.site(span, Vec::new()));
+        operands.extend(call.args.iter().map(|argument| self.argument_beside(argument)));
+        let site = self.method_site(method, span);
         Expr { kind: ExprKind::Method { method, operands, site }, gives: Kind::Value, span }
     }
 
     fn group_method(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let name = call.method.to_string();
-        let has_barrier = group != Group::Grid;
+        let method = WARP_METHODS.iter().find(|method| method.name == name).filter(|_| group.is_of_a_warp());
+        if let Some(method) = method.filter(|method| group == Group::Tile || !method.of_tiles) {
+            return self.warp_method(group, method, receiver, call, span);
+        }
         let op = match name.as_str() {
-            "sync" if has_barrier => Op::Sync(group),
-            "barrier_arrive" if has_barrier => Op::Arrive(group),
-            "barrier_wait" if has_barrier => return self.wait(group, receiver, call, span),
+            "invoke_one" => return self.invoke_one(group, receiver, call, span),
+            "sync" if group.has_barrier() => Op::Sync(group),
+            "barrier_arrive" if group.has_split_barrier() => Op::Arrive(group),
+            "barrier_wait" if group.has_split_barrier() => return self.wait(group, receiver, call, span),
+            "barrier_arrive" | "barrier_wait" if group.is_of_a_warp() => {
+                return self.error(messages::no_split_barrier(SpanRange::of(&call.method), group));
+            }
             "map_shared_rank" if group == Group::Cluster => return self.map_shared_rank(receiver, call, span),
             "query_shared_rank" if group == Group::Cluster => return self.query_shared_rank(receiver, call, span),
             _ => match group.queries().iter().find(|query| query.name == name) {
@@ -112,7 +124,7 @@ impl Parser<'_> {
                         return self.error(messages::format_string(SpanRange::of(other), "it is not a string literal"));
                     }
                 };
-                let site = Some(self.site(span, vec![Segment::Text(message)]));
+                let site = Some(self.site_with(span, SiteMessage::Text(message)));
                 let kind = ExprKind::Op { op, operands: vec![receiver], site, types: None };
                 Expr { kind, gives: Kind::Value, span }
             }
@@ -153,11 +165,14 @@ impl Parser<'_> {
     /// `&array` as the argument of an operation on shared memory.
     fn shared_argument(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let target = match argument {
-            syn::Expr::Reference(reference) if reference.mutability.is_none() => self.expr(&reference.expr),
-            // A parameter is a reference already.
+            syn::Expr::Reference(reference) if reference.mutability.is_none() => {
+                self.borrowed_part(reference).unwrap_or_else(|| self.expr(&reference.expr))
+            }
+            // A parameter is a reference already, and so is a part.
             other => self.expr(other),
         };
-        let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_parameter(&target);
+        let is_slice = matches!(target.gives, Kind::Memory(memory) if memory.is_slice());
+        let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_parameter(&target) || is_slice;
         match target.gives {
             Kind::Memory(_) if by_reference => Some(target),
             Kind::Unknown => None,
@@ -168,7 +183,7 @@ impl Parser<'_> {
         }
     }
 
-    fn is_parameter(&self, expr: &Expr) -> bool {
+    pub(super) fn is_parameter(&self, expr: &Expr) -> bool {
         matches!(expr.kind, ExprKind::Local(local) if self.function.params.iter().any(|param| param.local == local))
     }
 
@@ -181,7 +196,7 @@ impl Parser<'_> {
         self.require_value(&rank);
         let Some(array) = array else { return Expr::error(span) };
         match array.gives {
-            Kind::Memory(memory @ (Memory::SharedArray | Memory::DynamicShared)) => {
+            Kind::Memory(memory @ (Memory::SharedArray | Memory::SharedSlice)) => {
                 self.op(Op::MapSharedRank(memory), vec![receiver, array, rank], span)
             }
             kind => self.error(messages::wrong_kind(array.span, "a block's own shared memory", kind)),
@@ -203,8 +218,15 @@ impl Parser<'_> {
 
     fn memory_method(&mut self, memory: Memory, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let name = call.method.to_string();
+        if let Some(turbofish) = call.turbofish.as_ref().filter(|_| name != "load_vec") {
+            let at = SpanRange::of(turbofish);
+            return self.error(messages::unsupported_syntax(at, "type arguments of this method are"));
+        }
         match (name.as_str(), call.args.first()) {
             ("len", None) => self.op(Op::Length, vec![receiver], span),
+            ("is_empty", None) => self.op(Op::IsEmpty, vec![receiver], span),
+            ("load_vec", _) => self.load_vec(receiver, call, span),
+            ("store_vec", _) => self.store_vec(receiver, call, span),
             ("get_unchecked", Some(index)) if call.args.len() == 1 => {
                 let index = self.beside(index);
                 self.require_value(&index);
@@ -220,46 +242,14 @@ impl Parser<'_> {
                 Expr { kind, gives: Kind::Reference { mutable: true }, span }
             }
             ("atomic", _) => self.error(messages::atomic_alone(span)),
-            ("len", Some(_)) => self.error(messages::argument_count(span, "len", 0, call.args.len())),
+            ("chunks" | "chunks_mut", _) => self.error(messages::chunks(span)),
+            ("split_at" | "split_at_mut", _) => self.error(messages::split_at(span)),
+            ("len" | "is_empty", Some(_)) => self.error(messages::argument_count(span, &name, 0, call.args.len())),
             ("get_unchecked" | "get_unchecked_mut", _) => {
                 self.error(messages::argument_count(span, &name, 1, call.args.len()))
             }
             _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives)),
         }
-    }
-
-    fn atomic(&mut self, atomic: &ExprMethodCall, call: &ExprMethodCall, span: SpanRange) -> Expr {
-        let memory = self.expr(&atomic.receiver);
-        let (Some(index), 1) = (atomic.args.first(), atomic.args.len()) else {
-            return self.error(messages::argument_count(SpanRange::of(atomic), "atomic", 1, atomic.args.len()));
-        };
-        let index = self.beside(index);
-        self.require_value(&index);
-        match memory.gives {
-            Kind::Memory(Memory::Global) => return self.error(messages::read_only_memory(memory.span)),
-            Kind::Memory(_) => {}
-            Kind::Unknown => return Expr::error(span),
-            kind => return self.error(messages::unknown_method(SpanRange::of(&atomic.method), "atomic", kind)),
-        }
-        let name = call.method.to_string();
-        let Some(method) = ATOMIC_METHODS.iter().find(|method| method.name == name) else {
-            return self.error(messages::unknown_atomic(SpanRange::of(&call.method), &name));
-        };
-        let expected = method.operands + method.orderings;
-        if call.args.len() != expected {
-            return self.error(messages::argument_count(span, &name, expected, call.args.len()));
-        }
-        let mut operands = vec![memory, index];
-        for (position, argument) in call.args.iter().enumerate() {
-            if position < method.operands {
-                let operand = self.beside(argument);
-                self.require_value(&operand);
-                operands.push(operand);
-            } else if !is_relaxed(argument) {
-                self.diags.push(messages::atomic_ordering(SpanRange::of(argument)));
-            }
-        }
-        self.op(Op::Atomic(method), operands, span)
     }
 }
 
@@ -277,11 +267,7 @@ fn option_method(name: &str) -> Option<Op> {
     }
 }
 
-fn is_relaxed(argument: &syn::Expr) -> bool {
-    matches!(argument, syn::Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Relaxed"))
-}
-
-fn strip(expr: &syn::Expr) -> &syn::Expr {
+pub(super) fn strip(expr: &syn::Expr) -> &syn::Expr {
     match expr {
         syn::Expr::Paren(paren) => strip(&paren.expr),
         syn::Expr::Group(group) => strip(&group.expr),

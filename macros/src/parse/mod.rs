@@ -1,19 +1,26 @@
 //! syn to model. Parsing goes on after a fault: it is reported, an error expression takes its place, and the rest is
 //! parsed too. The only folder that reads syn's syntax tree.
 
+mod atomic;
 pub(crate) mod attribute;
 mod attributes;
 mod call;
 mod closure;
 mod control;
+mod cuda;
 mod expr;
 mod format;
 pub(crate) mod implementation;
+mod macro_call;
 mod method;
+mod number;
 mod pattern;
 mod signature;
+mod slice;
 mod stmt;
 mod ty;
+mod vector;
+mod warp;
 
 use std::collections::BTreeMap;
 
@@ -24,20 +31,25 @@ use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
 use crate::model::ty::{Kind, ValueType};
 use crate::model::{
-    Constant, Function, Local, LocalId, LoopId, Role, Segment, Site, SiteId, SlotId, SlotUse, TypeId, ValueId,
+    Constant, Function, Local, LocalId, LoopId, Role, Site, SiteId, SiteMessage, SlotId, SlotUse, TypeId, ValueId,
 };
 use crate::span::SpanRange;
+
+/// What one local holds may tell what another does; more than so many in a row nobody writes.
+const PASSES: usize = 4;
 
 /// Parses a function under one of the attributes. What could not be understood is in `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
     let item = &closure::in_place(item);
     // `let mut best = None;` holds a token or plain data: what is assigned to it further down says so. Then all is
-    // parsed once more with that known. A local learns once, so this ends.
+    // parsed once more with that known.
     let mut known = Vec::new();
+    let mut passes = 0;
     loop {
         let mut faults = Diags::default();
-        let (function, learned) = pass(item, role.clone(), known, &mut faults);
-        if !learned {
+        let (function, learned) = pass(item, role, known, &mut faults);
+        passes += 1;
+        if !learned || passes == PASSES {
             diags.append(faults);
             return function;
         }
@@ -117,6 +129,7 @@ impl<'d> Parser<'d> {
             attrs: signature::attributes(&item.attrs, &signature::OF_ITEMS),
             lints: signature::attributes(&item.attrs, &signature::OF_BODIES),
             role,
+            options: Default::default(),
             generics: Default::default(),
             params: Vec::new(),
             ret: None,
@@ -127,6 +140,7 @@ impl<'d> Parser<'d> {
             sites: Vec::new(),
             shared: Vec::new(),
             dynamic_shared: false,
+            apart: Vec::new(),
             body: Block {
                 statements: Vec::new(),
                 tail: None,
@@ -187,13 +201,18 @@ impl<'d> Parser<'d> {
         SlotId((self.function.slots.len() - 1) as u16)
     }
 
-    fn site(&mut self, at: SpanRange, message: Vec<Segment>) -> SiteId {
+    /// A place that can fail.
+    fn site(&mut self, at: SpanRange) -> SiteId {
+        self.site_with(at, SiteMessage::None)
+    }
+
+    fn site_with(&mut self, at: SpanRange, message: SiteMessage) -> SiteId {
         self.function.sites.push(Site { at, message });
         SiteId((self.function.sites.len() - 1) as u16)
     }
 
     fn division_site(&mut self, op: BinaryOp, at: SpanRange) -> Option<SiteId> {
-        op.divides().then(|| self.site(at, Vec::new()))
+        op.divides().then(|| self.site(at))
     }
 
     fn type_name(&mut self, tokens: TokenStream) -> TypeId {
@@ -207,16 +226,21 @@ impl<'d> Parser<'d> {
 
     /// A constant under a name for the text. One constant is kept once.
     fn constant(&mut self, tokens: TokenStream, name: &str) -> ValueId {
-        self.value_hole(Constant { tokens, name: name.to_string(), declared: true, is_length: false })
+        self.value_hole(Constant { tokens, name: name.to_string(), declared: true, ty: None })
     }
 
     fn length_hole(&mut self, tokens: TokenStream) -> ValueId {
-        self.value_hole(Constant { tokens, name: String::new(), declared: false, is_length: true })
+        self.digits_hole(tokens, "usize")
+    }
+
+    /// A constant of which the text has only the digits.
+    fn digits_hole(&mut self, tokens: TokenStream, ty: &'static str) -> ValueId {
+        self.value_hole(Constant { tokens, name: String::new(), declared: false, ty: Some(ty) })
     }
 
     fn value_hole(&mut self, constant: Constant) -> ValueId {
         let text = constant.tokens.to_string();
-        let same = |known: &Constant| known.is_length == constant.is_length && known.tokens.to_string() == text;
+        let same = |known: &Constant| known.ty == constant.ty && known.tokens.to_string() == text;
         let known = self.function.values.iter().position(same);
         ValueId(known.unwrap_or_else(|| {
             self.function.values.push(constant);

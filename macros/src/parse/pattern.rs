@@ -11,7 +11,7 @@ use crate::messages;
 use crate::model::expr::{self as model, Arm, ExprKind, Member};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::ty::{self, Group, Kind};
+use crate::model::ty::{self, Group, Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -20,6 +20,7 @@ impl Parser<'_> {
         let span = SpanRange::of(pat);
         let kind = match gives {
             Kind::Token(_) | Kind::OptionalToken(_) => self.token_pattern(pat, gives),
+            Kind::OptionalMemory(memory) => self.memory_pattern(pat, memory),
             Kind::Unknown => self.value_pattern(pat, Kind::Unknown),
             _ => self.value_pattern(pat, Kind::Value),
         };
@@ -54,6 +55,32 @@ impl Parser<'_> {
                     None => Kind::Token(Group::Cluster),
                 };
                 let field = pat.elems.first().map(|field| Box::new(self.pattern(field, token)));
+                Some(PatternKind::Variant { variant: Variant::Some, field })
+            }
+            _ => None,
+        }
+    }
+
+    /// Of an optional slice: what is in it has a name, by which it is followed.
+    fn memory_pattern(&mut self, pat: &Pat, memory: Memory) -> Option<PatternKind> {
+        match pat {
+            Pat::Paren(paren) => self.memory_pattern(&paren.pat, memory),
+            Pat::Wild(_) => Some(PatternKind::Wild),
+            Pat::Ident(name) if is_plain(name) && name.ident == "None" => {
+                Some(PatternKind::Variant { variant: Variant::None, field: None })
+            }
+            Pat::TupleStruct(pat) if pat.path.is_ident("Some") => {
+                let [field] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
+                let kind = match field {
+                    Pat::Wild(_) => PatternKind::Wild,
+                    Pat::Ident(name) if is_plain(name) => {
+                        let gives = Kind::Memory(memory);
+                        let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                        PatternKind::Bind { local, sub: None }
+                    }
+                    _ => return None,
+                };
+                let field = Some(Box::new(Pattern { kind, span: SpanRange::of(field) }));
                 Some(PatternKind::Variant { variant: Variant::Some, field })
             }
             _ => None,
@@ -238,7 +265,7 @@ impl Parser<'_> {
     pub(super) fn scrutinee(&mut self, expr: &Expr) -> model::Expr {
         let mut scrutinee = self.expr(expr);
         match scrutinee.gives {
-            Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) => {}
+            Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) | Kind::OptionalMemory(_) => {}
             kind @ (Kind::Reference { .. }
             | Kind::Extent
             | Kind::Unit

@@ -6,7 +6,7 @@ use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type};
 
 use super::Parser;
 use crate::messages;
-use crate::model::ty::{Kind, ParamType, TypeShape, ValueType};
+use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape, ValueType};
 use crate::model::{GenericParam, Param, Return, Role};
 use crate::span::SpanRange;
 
@@ -87,13 +87,14 @@ impl Parser<'_> {
             self.declare(&name.ident, name.mutability.is_some(), Kind::Unknown, None);
             return;
         };
-        let is_kernel = matches!(self.function.role, Role::Kernel(_));
+        let is_kernel = matches!(self.function.role, Role::Kernel);
         let fits = match &param {
-            ParamType::Slice { .. } => true,
+            ParamType::Slice { .. } | ParamType::OptionalSlice { .. } => true,
             ParamType::Value(ValueType { shape: TypeShape::Scalar(_) | TypeShape::Named(_), .. }) => true,
             ParamType::Value(_)
             | ParamType::Reference { .. }
             | ParamType::Group(_)
+            | ParamType::Tile { .. }
             | ParamType::Closure { .. }
             | ParamType::Memory { .. } => !is_kernel,
         };
@@ -105,9 +106,12 @@ impl Parser<'_> {
         let kind = match &param {
             ParamType::Value(value) => shape_kind(&value.shape),
             ParamType::Reference { mutable, .. } => Kind::Reference { mutable: *mutable },
-            ParamType::Slice { mutable: false, .. } => Kind::Memory(crate::model::ty::Memory::Global),
-            ParamType::Slice { mutable: true, .. } => Kind::Memory(crate::model::ty::Memory::GlobalMut),
+            ParamType::Slice { mutable: false, .. } => Kind::Memory(Memory::Global),
+            ParamType::Slice { mutable: true, .. } => Kind::Memory(Memory::GlobalMut),
+            ParamType::OptionalSlice { mutable: false, .. } => Kind::OptionalMemory(Memory::Global),
+            ParamType::OptionalSlice { mutable: true, .. } => Kind::OptionalMemory(Memory::GlobalMut),
             ParamType::Group(group) => Kind::Group(*group),
+            ParamType::Tile { .. } => Kind::Group(Group::Tile),
             ParamType::Closure { .. } => Kind::Closure,
             ParamType::Memory { memory, .. } => Kind::Memory(*memory),
         };
@@ -119,7 +123,7 @@ impl Parser<'_> {
         if matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty()) {
             return;
         }
-        if matches!(self.function.role, Role::Kernel(_)) {
+        if matches!(self.function.role, Role::Kernel) {
             self.diags.push(messages::kernel_result(SpanRange::of(ty)));
             return;
         }

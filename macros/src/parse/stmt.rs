@@ -67,6 +67,11 @@ impl Parser<'_> {
             Pat::Type(typed) => (&*typed.pat, self.value_type(&typed.ty)),
             pat => (pat, None),
         };
+        if let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_none())
+            && let Some(split) = self.split(pat, &init.expr)
+        {
+            return split;
+        }
         if !matches!(pat, Pat::Wild(_)) && !is_name(pat)
             || local.init.as_ref().is_some_and(|init| init.diverge.is_some())
         {

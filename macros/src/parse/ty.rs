@@ -1,20 +1,20 @@
 //! syn's types to the model's. A path that is no type of the language is taken for an alias or a generic parameter:
 //! rustc says what it is, or that it is none.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
 use super::Parser;
 use crate::messages;
-use crate::model::ValueId;
 use crate::model::ty::{self, Group, Memory, ParamType, TypeShape, ValueType};
+use crate::model::{Role, ValueId};
 use crate::span::SpanRange;
 
 /// Types that hold shared memory: name, kind, and whether a length follows the element type.
 const MEMORIES: [(&str, Memory, bool); 4] = [
     ("SharedArray", Memory::SharedArray, true),
-    ("DynamicShared", Memory::DynamicShared, false),
+    ("SharedSlice", Memory::SharedSlice, false),
     ("RemoteArray", Memory::RemoteArray, true),
     ("RemoteSlice", Memory::RemoteSlice, false),
 ];
@@ -133,7 +133,9 @@ impl Parser<'_> {
     fn token_group(&mut self, path: &TypePath) -> Option<Group> {
         let last = path.path.segments.last()?;
         match type_argument(&last.arguments, 0)? {
-            Type::Path(group) => Group::by_name(&group.path.segments.last()?.ident.to_string()),
+            Type::Path(group) => {
+                Group::by_name(&group.path.segments.last()?.ident.to_string()).filter(|group| group.has_split_barrier())
+            }
             _ => None,
         }
     }
@@ -149,6 +151,13 @@ impl Parser<'_> {
             {
                 return Some(memory);
             }
+            if let Some((mutable, element)) = optional_slice(ty) {
+                if !matches!(self.function.role, Role::Kernel) {
+                    self.diags.push(messages::optional_slice(SpanRange::of(ty)));
+                    return None;
+                }
+                return Some(ParamType::OptionalSlice { mutable, element: self.value_type(element)? });
+            }
             return self.value_type(ty).map(ParamType::Value);
         };
         if let Some(lifetime) = &reference.lifetime {
@@ -159,8 +168,10 @@ impl Parser<'_> {
             Type::Slice(slice) => Some(ParamType::Slice { mutable, element: self.value_type(&slice.elem)? }),
             Type::Path(path) => {
                 let name = path.path.segments.last()?.ident.to_string();
-                if let Some(group) = Group::by_name(&name) {
-                    return Some(ParamType::Group(group));
+                match Group::by_name(&name) {
+                    Some(Group::Tile) => return self.tile_parameter(path),
+                    Some(group) => return Some(ParamType::Group(group)),
+                    None => {}
                 }
                 if let Some(memory) = self.memory_parameter(path, true) {
                     return Some(memory);
@@ -180,6 +191,15 @@ impl Parser<'_> {
         Some(ParamType::Reference { mutable, target })
     }
 
+    /// `&Tile<N>`
+    fn tile_parameter(&mut self, path: &TypePath) -> Option<ParamType> {
+        let last = path.path.segments.last()?;
+        let missing = |at| messages::turbofish(at, "&Tile", "&Tile<32>");
+        let size = self.tile_size(&last.arguments, missing, SpanRange::of(path))?;
+        let tokens = const_argument(&last.arguments, 0)?;
+        Some(ParamType::Tile { size, tokens })
+    }
+
     fn memory_parameter(&mut self, path: &TypePath, by_reference: bool) -> Option<ParamType> {
         let last = path.path.segments.last()?;
         let (_, memory, has_length) = *MEMORIES.iter().find(|(name, ..)| last.ident == name)?;
@@ -190,15 +210,28 @@ impl Parser<'_> {
 
     /// The generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
     pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
-        let PathArguments::AngleBracketed(arguments) = arguments else { return None };
-        let tokens = match arguments.args.iter().nth(index)? {
-            GenericArgument::Const(expr) => expr.to_token_stream(),
-            // A const parameter or constant by its name looks like a type.
-            GenericArgument::Type(Type::Path(path)) => path.to_token_stream(),
-            _ => return None,
-        };
-        Some(self.length_hole(tokens))
+        const_argument(arguments, index).map(|length| self.length_hole(length))
     }
+}
+
+/// The generic argument at `index` as a constant: `N`, `32`, `{ A * B }`.
+pub(super) fn const_argument(arguments: &PathArguments, index: usize) -> Option<TokenStream> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    match arguments.args.iter().nth(index)? {
+        GenericArgument::Const(expr) => Some(expr.to_token_stream()),
+        // A const parameter or constant by its name looks like a type.
+        GenericArgument::Type(Type::Path(path)) => Some(path.to_token_stream()),
+        _ => None,
+    }
+}
+
+/// `Option<&[T]>`, `Option<&mut [T]>`: whether it is mutable, and its element.
+fn optional_slice(ty: &Type) -> Option<(bool, &Type)> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let Type::Reference(reference) = type_argument(&last.arguments, 0)? else { return None };
+    let Type::Slice(slice) = &*reference.elem else { return None };
+    Some((reference.mutability.is_some(), &slice.elem))
 }
 
 /// The generic argument at `index` as a type.

@@ -22,6 +22,9 @@ const TOKENS: &str = r##"
     let else if match loop while for in as where pub extern fn union auto
 "##;
 
+const OPTIONS: &str = "cluster = 4, block = (32, N), min_blocks = 2 * M, shared_bytes = 64, non_portable, fmad, \
+    fence = \"full\", unchecked(token_never_waited, arrive_while_pending)";
+
 /// Statements that kernels do not have, or not so.
 const STATEMENTS: &str = r##"
     let _ = 1e400; let x = '\u{10ffff}'; x = b"x"[0]; let é = c"x"; let r#fn = r#type + 1; let __phalanx_x = 0xffff_ffff_ffff_ffffu128;
@@ -32,10 +35,12 @@ const STATEMENTS: &str = r##"
     |x| x; move |x: u32| -> u32 { x }; async {}; unsafe {}; const { 1 }; async move { x.await?; };
     x.0.1; x.y.z; x[..]; x[1..][0]; x()(); (x.f)(); <T as U>::f::<3>(); x.f::<{ 3 }>(); &mut *x; **x; *&x; -!-!x; x as _; x as fn(); _ = 1;
     assert!(); assert!(x, "{}{}{}{}{}", 1, 2, 3, 4, 5); assert!(x < y < z); assert!("{"); panic!("{x:?}{é}", x = 1); panic!(concat!("a")); panic!("{", ""); println!("{}", x); vec![1; 2];
+    println!("{x:}<w$} {:.*} {", 1, x = 2); println!("{:é$} {é:é<0é$.é$} {:$} {:", r#fn = 1); assert_eq!(); debug_assert_ne!(x, y, z); debug_panic!(); todo!("{x"); print!(x = "{}"); unreachable!(a = 1, b); assert_eq!(None, Some(1), "{}", None); dbg!(); println!("{self} {crate} {_} {0$}");
     fn inner() { loop {} } struct S; const N: usize = { 1 }; use std::mem; static mut X: u32 = 1; macro_rules! m { () => {} } impl S {} #[inline] let x = 1; #[cfg(x)] { } ;;
     let x: [[u8; N]; { 2 }] = [[0; 2]; 2]; let x: Option<Option<u8>>; let x: &'static str; let x: (ArrivalToken<Cluster>,); let x: ArrivalToken; let x: Vec<dyn Fn()>; let x: !; let x: impl Copy;
     Some(Some(1)); Some(); Ok(1); None(1); u8::MAX(); Self::f(); ::std::f(); f::<T>::g(); this_cluster().sync().sync(); this_cluster(1); shared_array::<u8>(); shared_array::<_, 3>(); dynamic_shared::<[u8; 3]>();
-    m.atomic(0); m.atomic(0).f(); m.atomic().load(Relaxed); m.atomic(0).fetch_add(1); m.get_unchecked(); x.take(1); x.is_some(1); None.take(); x.len(1); 1.len(); "a".len(); x.barrier_wait(); x.barrier_wait(y, z);
+    unsafe { cuda!("x = y;", in(x), in(y = m[0]), out(z), inout(_); else |x: u8, y| -> u8 { x }) }; cuda!(""); cuda!("}", in(x); else || {},); cuda!(in(x), "", out(x = 1)); cuda!("", in(a) in(b)); cuda!("\0"; else move |_| 1); cuda!("\u{10ffff}'\"", in(m), out(m), in(r = None), in(r#fn));
+    m.atomic(0); m.atomic(0).f(); m.atomic(0).scope(); m.atomic(0).scope(S::B).f(); m.atomic(0).scope(Scope::Block).load(Acquire); fence(); fence(1, 2); m[..]; &m[..]; &m[..=]; &mut m[1..][2]; &m.chunks()[0]; &m.chunks(1)[..]; m[1..2].chunks(3)[0].len(); let (a, b) = m.split_at(1); let (a,) = m.split_at(); let (a, (b, c)) = m.split_at(1); m.load_vec(1); m.load_vec::<4>(1); m.load_vec::<>(); m.store_vec(1); f32x4::new(); Vector::new([1, 2]); u8x16::splat(); dynamic_shared_slice(); dynamic_shared_slice::<T>(1); m.atomic().load(Relaxed); m.atomic(0).fetch_add(1); m.get_unchecked(); x.take(1); x.is_some(1); None.take(); x.len(1); 1.len(); "a".len(); x.barrier_wait(); x.barrier_wait(y, z);
     return return; return break 'a loop {}; loop { break loop { break } } if if true { true } else { false } {} else if {} {} {{{}}} ((())); [[]]; { { 1 } } let x = { let x = { x }; }; x = y = z; x += y += z; x..=y; ..; x..;
 "##;
 
@@ -171,7 +176,7 @@ fn the_attributes_never_panic() {
     let mut exotic = Pool { trees: Vec::new(), statements: Vec::new() };
     exotic.add(TOKENS.parse().expect("they are tokens"));
     exotic.statements = statements(STATEMENTS.parse().expect("they are tokens"));
-    let options: TokenStream = "cluster = 4, block = (32, 8), non_portable".parse().expect("options");
+    let options: TokenStream = OPTIONS.parse().expect("options");
     for case in 0..CASES {
         let mut random = Random::new(case);
         let mut options = options.clone();

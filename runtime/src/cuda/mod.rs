@@ -18,17 +18,33 @@ macro_rules! headers {
 
 /// Every header, by path.
 pub const HEADERS: &[Header] = headers! {
+    "array.cuh"
     "atomic.cuh"
+    "bits.cuh"
+    "checked.cuh"
     "failure.cuh"
+    "fast.cuh"
+    "float_math.cuh"
     "floating.cuh"
     "groups.cuh"
+    "half.cuh"
+    "index.cuh"
     "integer.cuh"
     "math.cuh"
     "memory.cuh"
+    "message.cuh"
+    "operator.cuh"
     "option.cuh"
+    "print.cuh"
     "range.cuh"
     "scalar.cuh"
+    "sin_cos.cuh"
+    "subslice.cuh"
+    "tile.cuh"
+    "transcendental.cuh"
     "tuple.cuh"
+    "vector.cuh"
+    "wrapping.cuh"
 };
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
 
-use super::record::{Record, Sink};
+use super::record::Record;
 use crate::error::{Error, Result};
 use crate::shape::Shape;
 use crate::types::DeviceCopy;
@@ -137,25 +137,25 @@ pub(super) fn clear_record(pinned: &mut PinnedHostSlice<u64>) -> Result<()> {
     Ok(())
 }
 
-/// Writes the module's `phalanx_sink`, in the stream's order. False where the module has none: it cannot fail.
-pub(super) fn write_sink(
+/// Writes the module's variable of this name, in the stream's order. False where the module has none: `phalanx_sink`
+/// where it cannot fail.
+pub(super) fn write_symbol<T: Copy>(
     stream: &Arc<CudaStream>,
     module: &Arc<cudarc::driver::CudaModule>,
-    sink: &Sink,
+    name: &str,
+    value: &T,
 ) -> Result<bool> {
-    let mut symbol = match module.get_global("phalanx_sink", stream) {
+    let mut symbol = match module.get_global(name, stream) {
         Ok(symbol) => symbol,
         Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(false),
         Err(error) => return Err(driver("cuModuleGetGlobal")(error)),
     };
-    assert_eq!(symbol.len(), size_of::<Sink>(), "`failure.cuh` and `record` declare one `failure_sink`");
+    assert_eq!(symbol.len(), size_of::<T>(), "the prelude and the host declare one `{name}`");
     let (target, _guard) = symbol.device_ptr_mut(stream);
-    // SAFETY: the symbol has the size of `Sink`. The driver copies from pageable memory before it returns.
-    unsafe {
-        sys::cuMemcpyHtoDAsync_v2(target, std::ptr::from_ref(sink).cast(), size_of::<Sink>(), stream.cu_stream())
-    }
-    .result()
-    .map_err(driver("cuMemcpyHtoDAsync"))?;
+    // SAFETY: the symbol has the size of `T`. The driver copies from pageable memory before it returns.
+    unsafe { sys::cuMemcpyHtoDAsync_v2(target, std::ptr::from_ref(value).cast(), size_of::<T>(), stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemcpyHtoDAsync"))?;
     Ok(true)
 }
 

@@ -12,9 +12,11 @@ use cudarc::nvrtc::Ptx;
 
 use super::caps::Caps;
 use super::ffi::{self, GpuMemory, driver};
-use super::record::Sink;
+use super::print::{Prints, Records};
+use super::record::{Record, Sink};
 use super::store;
 use crate::error::{Error, LaunchError, Result};
+use crate::output::Output;
 use crate::program::Program;
 use crate::shape::{Dim3, Shape};
 use crate::types::DeviceCopy;
@@ -28,6 +30,7 @@ pub(crate) struct Gpu {
     caps: Caps,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
+    output: Output,
     state: Mutex<State>,
 }
 
@@ -44,6 +47,8 @@ struct State {
     failed_threads: GpuMemory,
     /// Of `failed_threads`.
     blocks: u32,
+    /// Where kernels print; made at the first launch of one that does.
+    prints: Option<Prints>,
 }
 
 /// A kernel on the device.
@@ -116,8 +121,9 @@ impl Gpu {
             claim: words(1)?,
             failed_threads: words(0)?,
             blocks: 0,
+            prints: None,
         };
-        Ok(Gpu { ordinal, caps, context, stream, state: Mutex::new(state) })
+        Ok(Gpu { ordinal, caps, context, stream, output: Output::default(), state: Mutex::new(state) })
     }
 
     pub(crate) fn ordinal(&self) -> usize {
@@ -128,16 +134,30 @@ impl Gpu {
         &self.caps
     }
 
-    /// Waits for everything launched, and reports the kernel that failed.
-    pub(crate) fn synchronize(&self) -> Result<()> {
-        self.finish(&mut self.state())
+    /// Where what kernels print goes.
+    pub(crate) fn output(&self) -> &Output {
+        &self.output
     }
 
-    fn finish(&self, state: &mut State) -> Result<()> {
+    /// Waits for everything launched, passes on what was printed, and reports the kernel that failed.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.finish(self.state())
+    }
+
+    fn finish(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
         let ended = self.stream.synchronize().map_err(driver("cuStreamSynchronize"));
+        // An error of the driver's leaves nothing to read.
+        let records = ended.and_then(|()| state.take_prints(&self.stream));
+        let failure = state.take_failure(&self.stream);
+        let programs = state.programs_of(&records);
+        // What makes text of values is the user's code, and so is what takes it.
+        drop(state);
+        let printed = records.map(|records| self.output.write(records.printed(&programs)));
         // First, because a failure may be what led to an error of the driver's.
-        state.take_failure(&self.stream)?;
-        ended
+        if let Some((record, program)) = failure? {
+            return Err(record.failure(&program).into());
+        }
+        printed
     }
 
     /// Memory with a copy of `data`.
@@ -205,22 +225,35 @@ impl Gpu {
     ) -> Result<()> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
-        let index = match state.kernels.get(&kernel) {
-            Some(&index) => index,
-            None => {
-                let loaded = self.load(program)?;
-                state.loaded.push(loaded);
-                let index = state.loaded.len() - 1;
-                state.kernels.insert(kernel, index);
-                index
-            }
-        };
+        let index = self.loaded(&mut state, kernel, program)?;
         state.prepare_sink(&self.stream, index, shape)?;
         let loaded = &mut state.loaded[index];
         loaded.check_fits(&self.stream, shape)?;
         // SAFETY: passed on to the caller.
         unsafe { ffi::launch(&self.stream, &loaded.function, shape, parameters) }?;
-        if wait { self.finish(&mut state) } else { Ok(()) }
+        if wait { self.finish(state) } else { Ok(()) }
+    }
+
+    /// How many clusters of `shape` run at the same time. Loads the kernel if this is its first use here.
+    pub(crate) fn max_active_clusters(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape) -> Result<usize> {
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let mut state = self.state();
+        let index = self.loaded(&mut state, kernel, program)?;
+        let loaded = &mut state.loaded[index];
+        loaded.check_fits(&self.stream, shape)?;
+        ffi::max_active_clusters(&self.stream, &loaded.function, shape)
+    }
+
+    /// The kernel's place among those that are loaded.
+    fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>) -> Result<usize> {
+        if let Some(&index) = state.kernels.get(&kernel) {
+            return Ok(index);
+        }
+        let loaded = self.load(program)?;
+        state.loaded.push(loaded);
+        let index = state.loaded.len() - 1;
+        state.kernels.insert(kernel, index);
+        Ok(index)
     }
 
     fn load(&self, program: &Arc<Program>) -> Result<Loaded> {
@@ -267,22 +300,43 @@ impl State {
         };
         let loaded = &mut self.loaded[index];
         if loaded.sink != Some(sink) {
-            ffi::write_sink(stream, &loaded.module, &sink)?;
+            ffi::write_symbol(stream, &loaded.module, "phalanx_sink", &sink)?;
             loaded.sink = Some(sink);
+        }
+        if loaded.program.prints() {
+            let prints = match &mut self.prints {
+                Some(prints) => prints,
+                None => self.prints.insert(Prints::new(stream)?),
+            };
+            ffi::write_symbol(stream, &loaded.module, "phalanx_print_sink", &prints.sink(stream, index))?;
         }
         Ok(())
     }
 
+    /// What kernels have printed. To be called when the stream is idle.
+    fn take_prints(&mut self, stream: &Arc<CudaStream>) -> Result<Records> {
+        self.prints.as_mut().map_or(Ok(Records::default()), |prints| prints.take(stream))
+    }
+
+    /// The kernels by their numbers, where there are records of theirs.
+    fn programs_of(&self, records: &Result<Records>) -> Vec<Arc<Program>> {
+        match records {
+            Ok(records) if !records.is_empty() => self.loaded.iter().map(|loaded| loaded.program.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The failure that a kernel has left, and all clear for the next. To be called when the stream is idle.
-    fn take_failure(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+    fn take_failure(&mut self, stream: &Arc<CudaStream>) -> Result<Option<(Record, Arc<Program>)>> {
         let record = ffi::read_record(&self.record.0)?;
         if record.state != 1 {
-            return Ok(());
+            return Ok(None);
         }
         ffi::clear_record(&mut self.record.0)?;
         // Where the driver fails too, the context is lost, and the next call says so.
         let _ = ffi::clear(stream, &mut self.claim).and_then(|()| ffi::clear(stream, &mut self.failed_threads));
-        Err(record.failure(&self.loaded[record.kernel as usize].program).into())
+        let program = self.loaded[record.kernel as usize].program.clone();
+        Ok(Some((record, program)))
     }
 }
 

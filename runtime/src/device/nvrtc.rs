@@ -15,17 +15,26 @@ use libloading::Library;
 use crate::cuda::HEADERS;
 use crate::error::{Error, Result};
 use crate::program::Program;
+use crate::program::options::KernelOptions;
 
-/// Rust's meaning of float arithmetic; unmarked helpers of the prelude; Rust lines in profilers; `i128`.
-pub(super) const OPTIONS: &[&str] =
-    &["--std=c++20", "--fmad=false", "--device-as-default-execution-space", "--device-int128", "--generate-line-info"];
+/// The compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and Rust's
+/// meaning of float arithmetic, unless its attribute asks for less. `--use_fast_math` contracts by itself, and would not
+/// beside a `--fmad=false`.
+pub(super) fn options(program: &Program) -> Vec<&'static str> {
+    let floats = match program.options() {
+        KernelOptions { fast_math: true, .. } => "--use_fast_math",
+        KernelOptions { fmad: true, .. } => "--fmad=true",
+        _ => "--fmad=false",
+    };
+    vec!["--std=c++20", floats, "--device-as-default-execution-space", "--device-int128", "--generate-line-info"]
+}
 
 impl Program {
     /// Compiles with NVRTC, which needs no GPU, for `architecture` (`sm_90a`), to a CUBIN. A launch does this by itself.
     pub fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
         let nvrtc = Nvrtc::get()?;
         let arch = format!("--gpu-architecture={architecture}");
-        let options: Vec<&str> = [arch.as_str()].into_iter().chain(OPTIONS.iter().copied()).collect();
+        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self)).collect();
         match nvrtc.cubin(self.cuda_source(), &format!("{}.cu", self.name()), &options)? {
             Ok(cubin) => {
                 count(self, architecture);
@@ -231,9 +240,10 @@ fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::program::template::{Definition, KernelOptions, Piece, Role, Scalar, Site, Slot, Template, TypeInfo};
+    use crate::program::options::KernelOptions;
+    use crate::program::template::{Definition, Piece, Role, Scalar, Site, SiteMessage, Slot, Template, TypeInfo};
 
     #[test]
     fn a_log_names_the_first_rust_line() {
@@ -246,7 +256,7 @@ mod tests {
         name: "copy",
         module: "demo",
         file: "src/demo.rs",
-        role: Role::Kernel(KernelOptions { cluster: None, block: None, non_portable: false, dynamic_shared: false }),
+        role: Role::Kernel,
         signature: &[
             Piece::Line(3),
             Piece::Text("extern \"C\" __global__ void "),
@@ -266,15 +276,21 @@ mod tests {
             Piece::Line(5),
             Piece::Text("}"),
         ],
-        sites: &[Site { line: 4, column: 5, message: &[] }],
+        sites: &[Site { line: 4, column: 5, message: SiteMessage::None }],
         headers: &["memory.cuh"],
         locals: &["input", "output"],
     };
 
     fn copy(value: Scalar) -> Program {
+        copy_with(KernelOptions::NONE, value)
+    }
+
+    pub(in crate::device) fn copy_with(options: KernelOptions, value: Scalar) -> Program {
         let slots = vec![Slot::Type(TypeInfo { name: "usize".into(), size: 8 })];
         let (types, values) = (vec![], vec![value]);
-        let definition = Definition { template: &COPY, instance: "copy", slots, types, values, static_shared_bytes: 0 };
+        let template = &COPY;
+        let definition =
+            Definition { template, options, instance: "copy", slots, types, values, static_shared_bytes: 0 };
         Program::assemble(definition).unwrap()
     }
 
@@ -288,6 +304,20 @@ mod tests {
         assert!(cubin.starts_with(b"\x7fELF"));
         let contains = |name: &[u8]| cubin.windows(name.len()).any(|window| window == name);
         assert!(contains(b"phalanx_sink") && contains(b"demo.rs"), "the sink, and Rust's lines");
+    }
+
+    #[test]
+    fn the_attribute_chooses_the_arithmetic() {
+        let of = |options| options_of(&copy_with(options, Scalar::Unsigned(7, "u32")));
+        let none = KernelOptions::NONE;
+        assert_eq!(of(none), "--fmad=false");
+        assert_eq!(of(KernelOptions { fmad: true, ..none }), "--fmad=true");
+        assert_eq!(of(KernelOptions { fast_math: true, ..none }), "--use_fast_math");
+    }
+
+    fn options_of(program: &Program) -> String {
+        let floats = options(program).into_iter().filter(|option| option.contains("math") || option.contains("fmad"));
+        floats.collect()
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn folder() -> Option<PathBuf> {
 /// Everything that the CUBIN depends on but the version of NVRTC, so that a store made elsewhere is found.
 fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
     let headers = HEADERS.iter().flat_map(|header| [header.path, header.text]);
-    let parts = [VERSION, program.cuda_source(), architecture].into_iter().chain(nvrtc::OPTIONS.iter().copied());
+    let parts = [VERSION, program.cuda_source(), architecture].into_iter().chain(nvrtc::options(program));
     let mut hash = Sha256::new();
     for part in parts.chain(headers) {
         // With its length, so that no two lists of parts run together into one text.
@@ -70,7 +70,21 @@ fn write(path: &Path, cubin: &[u8]) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::nvrtc::tests::copy_with;
     use super::*;
+    use crate::program::options::KernelOptions;
+    use crate::program::template::Scalar;
+
+    #[test]
+    fn options_of_the_compiler_are_part_of_the_key() {
+        let none = KernelOptions::NONE;
+        let kinds = [none, KernelOptions { fmad: true, ..none }, KernelOptions { fast_math: true, ..none }];
+        let program = |options| copy_with(options, Scalar::Unsigned(7, "u32"));
+        let paths = kinds.map(|options| path(Path::new("store"), &program(options), "sm_90a"));
+        let different: std::collections::BTreeSet<_> = paths.iter().collect();
+        assert_eq!(different.len(), kinds.len(), "the texts are equal, and the CUBINs are not");
+        assert_eq!(paths[0], path(Path::new("store"), &program(none), "sm_90a"));
+    }
 
     #[test]
     fn what_is_written_is_read_and_nothing_else() {

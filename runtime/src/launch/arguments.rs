@@ -39,6 +39,15 @@ impl Arguments {
         self.buffer(buffer)
     }
 
+    /// An `Option<&[T]>` or `Option<&mut [T]>` parameter.
+    pub fn optional_slice<T: DeviceCopy>(mut self, buffer: Option<&Buffer<T>>) -> Self {
+        // `option` of option.cuh: the slice, then a byte that says whether there is one.
+        let (address, length) = buffer.map_or((0, 0), |buffer| (buffer.address(), buffer.len() as u64));
+        self.push(bytes_of(&[address, length, u64::from(buffer.is_some())]));
+        self.devices.extend(buffer.map(|buffer| (self.starts.len(), buffer.device().clone())));
+        self
+    }
+
     /// A parameter by value.
     pub fn scalar<T: DeviceCopy>(mut self, value: T) -> Self {
         self.push(bytes_of(&[value]));
@@ -119,6 +128,9 @@ mod tests {
         let device = Device::simulator();
         let buffer = device.upload(&[1u8, 2, 3]).unwrap();
         let mut arguments = Arguments::new().scalar(7u32).slice(&buffer).scalar([1.5f32; 5]);
+        let options = Arguments::new().optional_slice(Some(&buffer)).optional_slice::<u8>(None);
+        assert_eq!(bytes_of(&options.words)[..24], bytes_of(&[0u64, 3, 1])[..]);
+        assert_eq!(bytes_of(&options.words)[32..56], bytes_of(&[0u64, 0, 0])[..]);
         assert_eq!(arguments.starts, [0, 1, 2]);
         assert_eq!(bytes_of(&arguments.words)[..4], 7u32.to_ne_bytes());
         assert_eq!(bytes_of(&arguments.words)[16..32], bytes_of(&[0u64, 3])[..]);

@@ -2,9 +2,9 @@
 //! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu` asks the driver.
 
 use crate::device::caps::Caps;
-use crate::error::LaunchError;
+use crate::error::{Error, LaunchError, Result};
 use crate::program::Program;
-use crate::program::template::KernelOptions;
+use crate::program::options::KernelOptions;
 use crate::shape::{Dim3, Shape};
 
 /// Static shared memory that a kernel may declare; only dynamic goes beyond.
@@ -19,8 +19,14 @@ pub(super) struct Sizes {
     pub(super) shared_bytes: Option<usize>,
 }
 
+/// The shape that the attribute and the launch make together, if the device has room for it.
+pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
+    let shape = shape(&program.options(), sizes).and_then(|shape| shared(program, &shape, caps).map(|()| shape));
+    shape.map_err(|reason| Error::Launch { kernel: program.name().into(), reason })
+}
+
 /// The shape that the attribute and the launch make together.
-pub(super) fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
+fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     let grid = sizes.grid.ok_or(LaunchError::NoGrid)?;
     let cluster = choose("cluster", options.cluster, sizes.cluster)?.unwrap_or(Dim3::new(1, 1, 1));
     let block = choose("block", options.block, sizes.block)?.ok_or(LaunchError::NoBlock)?;
@@ -32,10 +38,12 @@ pub(super) fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, Lau
     check_cluster(cluster, options.non_portable)?;
     check_block(block)?;
     check_grid(grid, cluster)?;
-    if options.dynamic_shared && sizes.shared_bytes.is_none() {
-        return Err(LaunchError::NoSharedBytes);
-    }
-    Ok(Shape { grid, cluster, block, dynamic_shared_bytes: sizes.shared_bytes.unwrap_or(0) })
+    let dynamic_shared_bytes = match (options.shared_bytes, sizes.shared_bytes) {
+        (Some(fixed), Some(asked)) if fixed != asked => return Err(LaunchError::FixedShared { fixed, asked }),
+        (None, None) if options.dynamic_shared => return Err(LaunchError::NoSharedBytes),
+        (fixed, asked) => fixed.or(asked).unwrap_or(0),
+    };
+    Ok(Shape { grid, cluster, block, dynamic_shared_bytes })
 }
 
 /// The attribute's size, or the launch's; both only if they are equal.
@@ -79,7 +87,7 @@ fn volume(extent: Dim3) -> u64 {
 }
 
 /// The shared memory of a block against the device's.
-pub(super) fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
+fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
     let (fixed, dynamic) = (program.static_shared_bytes(), shape.dynamic_shared_bytes);
     if fixed > STATIC_SHARED {
         return Err(LaunchError::StaticShared { bytes: fixed });
@@ -94,8 +102,7 @@ pub(super) fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<()
 mod tests {
     use super::*;
 
-    const FREE: KernelOptions =
-        KernelOptions { cluster: None, block: None, non_portable: false, dynamic_shared: false };
+    const FREE: KernelOptions = KernelOptions::NONE;
 
     fn sizes(grid: impl Into<Dim3>, cluster: impl Into<Dim3>, block: impl Into<Dim3>) -> Sizes {
         Sizes { grid: Some(grid.into()), cluster: Some(cluster.into()), block: Some(block.into()), shared_bytes: None }
@@ -142,5 +149,11 @@ mod tests {
         assert_eq!(shape(&FREE, &sizes(1, [u32::MAX; 3], 32)), Err(LaunchError::ClusterTooLarge { blocks: u64::MAX }));
         let dynamic = KernelOptions { dynamic_shared: true, ..FREE };
         assert_eq!(shape(&dynamic, &sizes(1, 1, 32)), Err(LaunchError::NoSharedBytes));
+        let fixed = KernelOptions { shared_bytes: Some(4096), ..dynamic };
+        let asks = |bytes| Sizes { shared_bytes: Some(bytes), ..sizes(1, 1, 32) };
+        for sizes in [sizes(1, 1, 32), asks(4096)] {
+            assert_eq!(shape(&fixed, &sizes).map(|shape| shape.dynamic_shared_bytes), Ok(4096));
+        }
+        refused(fixed, asks(4097), "its attribute fixes shared_bytes = 4096, and `.shared_bytes(..)` asks for 4097");
     }
 }

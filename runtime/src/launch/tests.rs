@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use super::*;
 use crate::failure::Cause;
 use crate::memory::{Global, GlobalMut, load, shared_array, store};
-use crate::program::template::{Definition, Describe, KernelOptions, Piece, Role, Site, Template, Visitor};
+use crate::program::options::KernelOptions;
+use crate::program::template::{Definition, Describe, Piece, Role, Site, SiteMessage, Template, Visitor};
 use crate::{Buffer, this_cluster, this_grid, this_thread_block};
 
 #[allow(non_camel_case_types, reason = "as the macro does, so that one name serves the type and the launcher")]
@@ -33,6 +34,7 @@ impl Function for rotate {
     fn definition() -> Definition {
         Definition {
             template: &ROTATE,
+            options: OPTIONS,
             instance: std::any::type_name::<rotate>(),
             slots: rotate::visit(Describe),
             types: vec![],
@@ -42,16 +44,14 @@ impl Function for rotate {
     }
 }
 
+const OPTIONS: KernelOptions =
+    KernelOptions { cluster: Some([2, 1, 1]), block: Some([64, 1, 1]), ..KernelOptions::NONE };
+
 static ROTATE: Template = Template {
     name: "rotate",
     module: module_path!(),
     file: file!(),
-    role: Role::Kernel(KernelOptions {
-        cluster: Some([2, 1, 1]),
-        block: Some([64, 1, 1]),
-        non_portable: false,
-        dynamic_shared: false,
-    }),
+    role: Role::Kernel,
     signature: &[
         Piece::Line(1),
         Piece::Text("extern \"C\" __global__ void "),
@@ -91,7 +91,7 @@ static ROTATE: Template = Template {
 };
 
 const fn site(line: u32) -> Site {
-    Site { line, column: 5, message: &[] }
+    Site { line, column: 5, message: SiteMessage::None }
 }
 
 fn rotate<'a>(input: &'a Buffer<i32>, output: &'a mut Buffer<i32>) -> Launch<'a> {
@@ -185,6 +185,20 @@ fn what_a_launch_lacks_is_said() {
     let mut output = device.zeros(1).unwrap();
     let error = rotate(&input, &mut output).launch(device).unwrap_err();
     assert_eq!(error.to_string(), "kernel `rotate` cannot be launched: it has no grid; call `.grid(blocks)`");
+}
+
+#[test]
+fn how_much_runs_at_once() {
+    on_each_device(|device| {
+        let input = device.upload(&Vec::from_iter(0..512)).unwrap();
+        let mut output = device.zeros(512).unwrap();
+        let occupancy = rotate(&input, &mut output).occupancy(device).unwrap();
+        assert_eq!(occupancy.blocks, 2 * occupancy.clusters, "{device}");
+        // Two blocks of 64 threads: a GPU with clusters has room for many.
+        assert!(occupancy.clusters >= if device.is_simulator() { 1 } else { 32 }, "{occupancy:?} on {device}");
+        let too_large = rotate(&input, &mut output).block(2048).occupancy(device).unwrap_err();
+        assert!(matches!(too_large, Error::Launch { .. }), "{too_large}");
+    });
 }
 
 #[test]

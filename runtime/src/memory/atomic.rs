@@ -1,198 +1,289 @@
-//! Atomic access to one element, in the shape of `std::sync::atomic`. Relaxed only: other orderings are the checks'
-//! to refuse.
+//! Atomic access to one element, in the shape of `std::sync::atomic`, with CUDA's scopes; and fences. The simulator's
+//! atomics are std's: its threads are in no scope, which `sim` is told of.
 
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use super::index::position;
 use super::{Index, MemoryMut};
-use crate::sim::{self, Access, Kind, MemoryId, cost};
+use crate::numeric;
+use crate::scope::Scope;
+use crate::sim::{self, Access, Kind, MemoryId, Synchronization, cost};
 use crate::types::DeviceScalar;
 
 /// An element of global, shared or remote memory for atomic access: `memory.atomic(index)`.
+///
+/// On a GPU (PTX ISA, atom; all of them exist for every memory):
+/// - `fetch_min` and `fetch_max` of floats are loops of compare-exchanges, and so is `fetch_add` of floats in shared
+///   memory, a peer's too.
+/// - `fetch_min`, `fetch_max`, `fetch_and`, `fetch_or` and `fetch_xor` of 64 bits in a peer's shared memory are such loops.
+/// - `fetch_add` of `f32` in global memory takes subnormal operands and results for zero.
+/// - The order of additions is open, and with it the rounding of a sum of floats.
 #[derive(Debug)]
 #[must_use = "names an element, and does nothing to it"]
 pub struct Atomic<'m, T> {
     memory: MemoryId,
-    /// The element of the whole memory.
-    index: usize,
+    /// The element's first byte in the whole memory.
+    start: usize,
+    scope: Scope,
     element: PhantomData<&'m T>,
 }
 
 /// A type with atomic operations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations",
-    note = "i32, u32, i64, u64, isize and usize have"
+    note = "i32, u32, i64, u64, isize, usize, f32 and f64 have"
 )]
 pub trait AtomicValue: DeviceScalar + sealed::Sealed {
-    /// Applies `update` and returns the value before.
-    ///
-    /// # Safety
-    /// `address` is valid and aligned, holds a value unless `update` is a store, and every access to it is atomic.
-    #[doc(hidden)]
-    unsafe fn apply(address: NonNull<Self>, update: Update<Self>) -> Self;
-
-    /// Stores `new` if the value is `current`; returns the value before.
-    ///
     /// # Safety
     /// `address` is valid and aligned, holds a value, and every access to it is atomic.
     #[doc(hidden)]
-    unsafe fn exchange_if(address: NonNull<Self>, current: Self, new: Self) -> Result<Self, Self>;
+    unsafe fn load(address: NonNull<Self>, order: Ordering) -> Self;
+
+    /// # Safety
+    /// `address` is valid and aligned, and every access to it is atomic.
+    #[doc(hidden)]
+    unsafe fn store(address: NonNull<Self>, value: Self, order: Ordering);
+
+    /// Stores `new` if the value's bits are `current`'s; returns the value before.
+    ///
+    /// # Safety
+    /// As for `load`.
+    #[doc(hidden)]
+    unsafe fn exchange_if(
+        address: NonNull<Self>,
+        current: Self,
+        new: Self,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Self, Self>;
+
+    #[doc(hidden)]
+    fn sum(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn difference(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn smaller(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn larger(self, other: Self) -> Self;
 }
 
-/// An atomic operation.
-#[doc(hidden)]
-#[derive(Debug, Clone, Copy)]
-pub enum Update<T> {
-    Load,
-    Store(T),
-    Swap(T),
-    Add(T),
-    Sub(T),
-    Min(T),
-    Max(T),
-    And(T),
-    Or(T),
-    Xor(T),
+/// An integer with atomic operations.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no atomic operations on bits", note = "integers have")]
+pub trait AtomicInteger: AtomicValue {
+    #[doc(hidden)]
+    fn both(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn either(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn differing(self, other: Self) -> Self;
 }
 
 mod sealed {
     pub trait Sealed {}
 }
 
-macro_rules! atomic_values {
-    ($($t:ident $atomic:ident)*) => {$(
+macro_rules! atomic_value {
+    ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr) => {
         impl sealed::Sealed for $t {}
         impl AtomicValue for $t {
             #[inline]
-            unsafe fn apply(address: NonNull<$t>, update: Update<$t>) -> $t {
+            unsafe fn load(address: NonNull<$t>, order: Ordering) -> $t {
                 // SAFETY: by the caller's promise.
-                let atomic = unsafe { $atomic::from_ptr(address.as_ptr()) };
-                match update {
-                    Update::Load => atomic.load(Ordering::Relaxed),
-                    Update::Store(value) => {
-                        atomic.store(value, Ordering::Relaxed);
-                        value
-                    }
-                    Update::Swap(value) => atomic.swap(value, Ordering::Relaxed),
-                    Update::Add(value) => atomic.fetch_add(value, Ordering::Relaxed),
-                    Update::Sub(value) => atomic.fetch_sub(value, Ordering::Relaxed),
-                    Update::Min(value) => atomic.fetch_min(value, Ordering::Relaxed),
-                    Update::Max(value) => atomic.fetch_max(value, Ordering::Relaxed),
-                    Update::And(value) => atomic.fetch_and(value, Ordering::Relaxed),
-                    Update::Or(value) => atomic.fetch_or(value, Ordering::Relaxed),
-                    Update::Xor(value) => atomic.fetch_xor(value, Ordering::Relaxed),
-                }
+                let atomic = unsafe { $atomic::from_ptr(address.as_ptr().cast()) };
+                $from_bits(atomic.load(order))
             }
 
             #[inline]
-            unsafe fn exchange_if(address: NonNull<$t>, current: $t, new: $t) -> Result<$t, $t> {
+            unsafe fn store(address: NonNull<$t>, value: $t, order: Ordering) {
                 // SAFETY: by the caller's promise.
-                let atomic = unsafe { $atomic::from_ptr(address.as_ptr()) };
-                atomic.compare_exchange(current, new, Ordering::Relaxed, Ordering::Relaxed)
+                let atomic = unsafe { $atomic::from_ptr(address.as_ptr().cast()) };
+                atomic.store($to_bits(value), order);
+            }
+
+            #[inline]
+            unsafe fn exchange_if(
+                address: NonNull<$t>,
+                current: $t,
+                new: $t,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$t, $t> {
+                // SAFETY: by the caller's promise.
+                let atomic = unsafe { $atomic::from_ptr(address.as_ptr().cast()) };
+                let result = atomic.compare_exchange($to_bits(current), $to_bits(new), success, failure);
+                result.map($from_bits).map_err($from_bits)
+            }
+
+            #[inline]
+            fn sum(self, other: $t) -> $t {
+                numeric::add(self, other)
+            }
+            #[inline]
+            fn difference(self, other: $t) -> $t {
+                numeric::sub(self, other)
+            }
+            #[inline]
+            fn smaller(self, other: $t) -> $t {
+                self.min(other)
+            }
+            #[inline]
+            fn larger(self, other: $t) -> $t {
+                self.max(other)
+            }
+        }
+    };
+}
+
+macro_rules! atomic_integers {
+    ($($t:ident $atomic:ident)*) => {$(
+        atomic_value!($t as $atomic: std::convert::identity, std::convert::identity);
+        impl AtomicInteger for $t {
+            #[inline]
+            fn both(self, other: $t) -> $t {
+                self & other
+            }
+            #[inline]
+            fn either(self, other: $t) -> $t {
+                self | other
+            }
+            #[inline]
+            fn differing(self, other: $t) -> $t {
+                self ^ other
             }
         }
     )*};
 }
 
-atomic_values!(i32 AtomicI32 u32 AtomicU32 i64 AtomicI64 u64 AtomicU64 isize AtomicIsize usize AtomicUsize);
+atomic_integers!(i32 AtomicI32 u32 AtomicU32 i64 AtomicI64 u64 AtomicU64 isize AtomicIsize usize AtomicUsize);
+atomic_value!(f32 as AtomicU32: f32::to_bits, f32::from_bits);
+atomic_value!(f64 as AtomicU64: f64::to_bits, f64::from_bits);
 
 /// `memory.atomic(index)`.
 #[inline]
 #[track_caller]
 pub fn atomic<M: MemoryMut<Element: AtomicValue> + ?Sized, I: Index>(memory: &M, index: I) -> Atomic<'_, M::Element> {
-    let index = memory.first() + position(index, memory.length());
-    Atomic { memory: memory.id(), index, element: PhantomData }
+    let start = memory.start() + position(index, memory.length()) * size_of::<M::Element>();
+    let scope = match memory.id() {
+        MemoryId::Global(_) => Scope::Device,
+        MemoryId::Shared(_) => Scope::Cluster,
+    };
+    Atomic { memory: memory.id(), start, scope, element: PhantomData }
 }
 
 /// The operations that return the value before.
 macro_rules! fetch {
-    ($($(#[$doc:meta])* $name:ident $update:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident $update:expr;)*) => {$(
         $(#[$doc])*
         #[inline]
         #[track_caller]
         pub fn $name(&self, value: T, order: Ordering) -> T {
-            self.apply(Kind::Atomic, Update::$update(value), order)
+            self.update(order, |old| $update(old, value))
         }
     )*};
 }
 
 impl<T: AtomicValue> Atomic<'_, T> {
-    /// The value.
+    /// Narrows or widens the threads that see the operation as one. Without it: the device for global memory, the
+    /// cluster for shared memory.
+    #[inline]
+    pub fn scope(self, scope: Scope) -> Self {
+        Atomic { scope, ..self }
+    }
+
+    /// The value. `Relaxed`, `Acquire` or `SeqCst`.
     #[inline]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
-        self.apply(Kind::Atomic, Update::Load, order)
+        // SAFETY: `access` gives the address of an element; a simulated thread's accesses are all atomic.
+        let value = self.access(Kind::Atomic, order, |address| unsafe { T::load(address, order) });
+        sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
+        value
     }
 
-    /// Overwrites the value.
+    /// Overwrites the value. `Relaxed`, `Release` or `SeqCst`.
     #[inline]
     #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
-        self.apply(Kind::AtomicStore, Update::Store(value), order);
+        // SAFETY: as for `load`.
+        self.access(Kind::AtomicStore, order, |address| unsafe { T::store(address, value, order) });
+        sim::with("an atomic", |context| context.point(cost::ATOMIC));
     }
 
     fetch! {
         /// Overwrites the value and returns the one before.
-        swap Swap;
-        /// Adds, wrapping, and returns the value before.
-        fetch_add Add;
-        /// Subtracts, wrapping, and returns the value before.
-        fetch_sub Sub;
-        /// Takes the smaller and returns the value before.
-        fetch_min Min;
-        /// Takes the larger and returns the value before.
-        fetch_max Max;
-        /// Takes the bits that both have and returns the value before.
-        fetch_and And;
-        /// Takes the bits that either has and returns the value before.
-        fetch_or Or;
-        /// Takes the bits that one of them has and returns the value before.
-        fetch_xor Xor;
+        swap |_, new| new;
+        /// Adds, integers wrapping, and returns the value before.
+        fetch_add T::sum;
+        /// Subtracts, integers wrapping, and returns the value before.
+        fetch_sub T::difference;
+        /// Takes the smaller (of floats, the one that is a number) and returns the value before.
+        fetch_min T::smaller;
+        /// Takes the larger (of floats, the one that is a number) and returns the value before.
+        fetch_max T::larger;
     }
 
-    /// Stores `new` if the value is `current`. Returns the value before: `Ok` if it was `current`.
+    /// Stores `new` if the value is `current`, bit by bit. Returns the value before: `Ok` if it was `current`.
     #[inline]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        assert_relaxed(success);
-        assert_relaxed(failure);
-        let (result, cost) = self.access(Kind::Atomic, |address| {
-            // SAFETY: `access` gives the address of an element; a simulated thread's accesses are all atomic.
-            let result = unsafe { T::exchange_if(address, current, new) };
-            (result, if result.is_ok() { cost::ATOMIC } else { cost::ATOMIC_LOAD })
+        // SAFETY: as for `load`.
+        let result = self.access(Kind::Atomic, success, |address| unsafe {
+            T::exchange_if(address, current, new, success, failure)
         });
+        let cost = if result.is_ok() { cost::ATOMIC } else { cost::ATOMIC_LOAD };
         sim::with("an atomic", |context| context.point(cost));
         result
     }
 
+    /// Also when another thread changes the value meanwhile: then once more.
     #[inline]
     #[track_caller]
-    fn apply(&self, kind: Kind, update: Update<T>, order: Ordering) -> T {
-        assert_relaxed(order);
-        let cost = if let Update::Load = update { cost::ATOMIC_LOAD } else { cost::ATOMIC };
-        // SAFETY: `access` gives the address of an element; a simulated thread's accesses are all atomic.
-        let value = self.access(kind, |address| unsafe { T::apply(address, update) });
-        sim::with("an atomic", |context| context.point(cost));
+    fn update(&self, order: Ordering, new: impl Fn(T) -> T) -> T {
+        let value = self.access(Kind::Atomic, order, |address| {
+            // SAFETY: as for `load`.
+            let mut old = unsafe { T::load(address, Ordering::Relaxed) };
+            loop {
+                // SAFETY: as for `load`.
+                match unsafe { T::exchange_if(address, old, new(old), order, Ordering::Relaxed) } {
+                    Ok(old) => break old,
+                    Err(found) => old = found,
+                }
+            }
+        });
+        sim::with("an atomic", |context| context.point(cost::ATOMIC));
         value
     }
 
     #[inline]
     #[track_caller]
-    fn access<R>(&self, kind: Kind, f: impl FnOnce(NonNull<T>) -> R) -> R {
-        let site = Location::caller();
-        let (start, len) = (self.index * size_of::<T>(), size_of::<T>());
+    fn access<R>(&self, kind: fn(Synchronization) -> Kind, order: Ordering, f: impl FnOnce(NonNull<T>) -> R) -> R {
+        let (start, len, site) = (self.start, size_of::<T>(), Location::caller());
+        let kind = kind(Synchronization { order, scope: self.scope });
         sim::with("an atomic", |context| {
             f(context.access(Access { memory: self.memory, start, len, kind, site }).cast())
         })
     }
 }
 
-/// The checks let nothing else through.
+impl<T: AtomicInteger> Atomic<'_, T> {
+    fetch! {
+        /// Takes the bits that both have and returns the value before.
+        fetch_and T::both;
+        /// Takes the bits that either has and returns the value before.
+        fetch_or T::either;
+        /// Takes the bits that one of them has and returns the value before.
+        fetch_xor T::differing;
+    }
+}
+
+/// A fence between the thread's memory operations before and after, for the threads of a scope: `fence.acq_rel` or, for
+/// `SeqCst`, `fence.sc` (PTX ISA, fence). As [`std::sync::atomic::fence`]; not with `Relaxed`.
 #[inline]
-fn assert_relaxed(order: Ordering) {
-    assert!(matches!(order, Ordering::Relaxed), "atomics of kernels are relaxed, not {order:?}");
+#[track_caller]
+pub fn fence(order: Ordering, scope: Scope) {
+    std::sync::atomic::fence(order);
+    sim::with("`fence()`", |context| context.fence(Synchronization { order, scope }));
 }

@@ -119,3 +119,9 @@ pub(super) unsafe fn store<T: DeviceCopy>(to: NonNull<T>, value: T) {
         }
     }
 }
+
+/// The bytes of a value, those between its fields among them.
+pub(crate) fn bytes_of<T: Copy>(value: &T) -> &[MaybeUninit<u8>] {
+    // SAFETY: as many bytes as a `T` has, of which nothing is promised, borrowed as long as it is.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+}

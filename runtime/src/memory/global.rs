@@ -5,14 +5,17 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use super::bytes::GlobalMemory;
-use super::{Addressed, Memory, MemoryMut, sealed};
+use super::{Addressed, Memory, MemoryMut, Sliced, SlicedMut, sealed};
 use crate::sim::{MemoryId, Site};
 use crate::types::DeviceCopy;
 
 /// A `&[T]` of a kernel: global memory that it only reads.
 #[derive(Debug)]
 pub struct Global<'a, T> {
+    /// The buffer's first byte.
     base: NonNull<u8>,
+    /// The first byte of this part of it.
+    start: usize,
     length: usize,
     memory: PhantomData<&'a [T]>,
 }
@@ -20,7 +23,10 @@ pub struct Global<'a, T> {
 /// A `&mut [T]` of a kernel: global memory that the whole grid shares and writes.
 #[derive(Debug)]
 pub struct GlobalMut<'a, T> {
+    /// The buffer's first byte.
     base: NonNull<u8>,
+    /// The first byte of this part of it.
+    start: usize,
     length: usize,
     memory: PhantomData<&'a [T]>,
 }
@@ -31,12 +37,12 @@ macro_rules! global {
             /// The elements of a buffer of the simulator. Panics if they are not `T`s.
             pub(crate) fn new(memory: &'a GlobalMemory) -> Self {
                 let (base, length) = memory.elements::<T>();
-                $name { base, length, memory: PhantomData }
+                $name { base, start: 0, length, memory: PhantomData }
             }
 
             /// No elements: stands for a buffer of a GPU in a body that never runs here.
             pub(crate) fn empty() -> Self {
-                $name { base: NonNull::<u128>::dangling().cast(), length: 0, memory: PhantomData }
+                $name { base: NonNull::<u128>::dangling().cast(), start: 0, length: 0, memory: PhantomData }
             }
 
             /// How many elements.
@@ -87,6 +93,20 @@ macro_rules! global {
             fn id(&self) -> MemoryId {
                 MemoryId::Global(self.base)
             }
+
+            #[inline]
+            fn start(&self) -> usize {
+                self.start
+            }
+        }
+
+        impl<'a, T: DeviceCopy> Sliced for $name<'a, T> {
+            type Slice<U: DeviceCopy> = Global<'a, U>;
+
+            #[inline]
+            fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> Global<'a, U> {
+                Global { base: self.base, start, length, memory: PhantomData }
+            }
         }
     };
 }
@@ -96,9 +116,18 @@ global!(GlobalMut);
 
 impl<T: DeviceCopy> MemoryMut for GlobalMut<'_, T> {}
 
+impl<'a, T: DeviceCopy> SlicedMut for GlobalMut<'a, T> {
+    type SliceMut<U: DeviceCopy> = GlobalMut<'a, U>;
+
+    #[inline]
+    fn part_mut<U: DeviceCopy>(&self, start: usize, length: usize) -> GlobalMut<'a, U> {
+        GlobalMut { base: self.base, start, length, memory: PhantomData }
+    }
+}
+
 impl<'a, T> From<GlobalMut<'a, T>> for Global<'a, T> {
     #[inline]
-    fn from(GlobalMut { base, length, memory }: GlobalMut<'a, T>) -> Self {
-        Global { base, length, memory }
+    fn from(GlobalMut { base, start, length, .. }: GlobalMut<'a, T>) -> Self {
+        Global { base, start, length, memory: PhantomData }
     }
 }

@@ -8,22 +8,26 @@ mod atomic;
 mod bytes;
 mod global;
 mod index;
-mod inner;
 mod local;
 mod remote;
 mod shared;
+mod slice;
+mod vector;
 
 use std::panic::Location;
 use std::ptr::NonNull;
 
-pub use self::atomic::{Atomic, AtomicValue, atomic};
-pub(crate) use self::bytes::GlobalMemory;
+pub use self::atomic::{Atomic, AtomicInteger, AtomicValue, atomic, fence};
+pub(crate) use self::bytes::{GlobalMemory, bytes_of};
 pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
-pub use self::inner::{Inner, inner};
-pub use self::local::{element, element_mut};
+pub use self::local::{Elements, array_len, element, element_mut};
 pub use self::remote::{RemoteArray, RemoteSlice};
-pub use self::shared::{DynamicShared, OwnedShared, Shared, SharedArray, dynamic_shared, shared_array};
+pub use self::shared::{
+    OwnedShared, Shared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, shared_array,
+};
+pub use self::slice::*;
+pub use self::vector::*;
 
 use self::index::position;
 use crate::sim::{self, Access, Kind, MemoryId, Site};
@@ -51,10 +55,8 @@ pub trait Memory: sealed::Sealed {
 pub trait Addressed: Memory {
     fn id(&self) -> MemoryId;
 
-    /// Which element of the whole memory is the first of this one.
-    fn first(&self) -> usize {
-        0
-    }
+    /// The first byte in the whole memory.
+    fn start(&self) -> usize;
 }
 
 /// What can be written by an index, by many threads: global memory that is a `&mut` parameter, shared and remote
@@ -69,6 +71,18 @@ mod sealed {
     pub trait Sealed {}
     impl<M: Sealed + ?Sized> Sealed for &M {}
     impl<M: Sealed + ?Sized> Sealed for &mut M {}
+}
+
+/// `memory.len()`.
+#[inline]
+pub fn len<M: Memory + ?Sized>(memory: &M) -> usize {
+    memory.length()
+}
+
+/// `memory.is_empty()`.
+#[inline]
+pub fn is_empty<M: Memory + ?Sized>(memory: &M) -> bool {
+    memory.length() == 0
 }
 
 /// `memory[index]`.
@@ -153,8 +167,8 @@ impl<M: Addressed + ?Sized> Addressed for &M {
     }
 
     #[inline]
-    fn first(&self) -> usize {
-        (**self).first()
+    fn start(&self) -> usize {
+        (**self).start()
     }
 }
 
@@ -177,31 +191,43 @@ impl<M: Memory + ?Sized> Memory for &mut M {
 /// Reads the element at `index`, which is below the length.
 #[inline]
 fn read<M: Addressed + ?Sized>(memory: &M, index: usize, site: Site) -> M::Element {
-    access(memory, index, Kind::Read, site, |address| {
-        // SAFETY: inside the memory, aligned as its elements are, and accessed by atomics only.
-        unsafe { bytes::load(address) }
-    })
+    read_as(memory, index, site)
 }
 
 /// Writes the element at `index`, which is below the length.
 #[inline]
 fn write<M: Addressed + ?Sized>(memory: &M, index: usize, value: M::Element, site: Site) {
+    write_as(memory, index, value, site);
+}
+
+/// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, where a `T` may lie.
+#[inline]
+fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site: Site) -> T {
+    access(memory, index, Kind::Read, site, |address| {
+        // SAFETY: inside the memory, aligned, and accessed by atomics only.
+        unsafe { bytes::load(address) }
+    })
+}
+
+/// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, where a `T` may lie.
+#[inline]
+fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, value: T, site: Site) {
     access(memory, index, Kind::Write, site, |address| {
-        // SAFETY: inside the memory, aligned as its elements are, and accessed by atomics only.
+        // SAFETY: inside the memory, aligned, and accessed by atomics only.
         unsafe { bytes::store(address, value) }
     });
 }
 
-/// Has the simulator check an access to the element at `index`, which is below the length; then `f` makes it.
+/// Has the simulator check an access to a `T` at the element at `index`; then `f` makes it.
 #[inline]
-fn access<M: Addressed + ?Sized, R>(
+fn access<M: Addressed + ?Sized, T, R>(
     memory: &M,
     index: usize,
     kind: Kind,
     site: Site,
-    f: impl FnOnce(NonNull<M::Element>) -> R,
+    f: impl FnOnce(NonNull<T>) -> R,
 ) -> R {
-    let len = size_of::<M::Element>();
-    let access = Access { memory: memory.id(), start: (memory.first() + index) * len, len, kind, site };
+    let start = memory.start() + index * size_of::<M::Element>();
+    let access = Access { memory: memory.id(), start, len: size_of::<T>(), kind, site };
     sim::with("device memory", |context| f(context.access(access).cast()))
 }

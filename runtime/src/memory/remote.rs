@@ -3,6 +3,7 @@
 
 use std::marker::PhantomData;
 
+use super::Sliced;
 use super::shared::shared_memory;
 use crate::sim::SharedId;
 use crate::types::DeviceCopy;
@@ -15,10 +16,12 @@ pub struct RemoteArray<T, const N: usize> {
     elements: PhantomData<*const T>,
 }
 
-/// The [`DynamicShared`](super::DynamicShared) memory of some block of the cluster.
+/// A part of the shared memory of some block of the cluster: a [`SharedSlice`](super::SharedSlice) there.
 #[derive(Debug)]
 pub struct RemoteSlice<T> {
     id: SharedId,
+    /// The first byte in the allocation.
+    start: usize,
     length: usize,
     /// A pointer, so that the handle stays with its thread.
     elements: PhantomData<*const T>,
@@ -43,8 +46,8 @@ impl<T: DeviceCopy, const N: usize> RemoteArray<T, N> {
 }
 
 impl<T: DeviceCopy> RemoteSlice<T> {
-    pub(super) fn new(id: SharedId, length: usize) -> Self {
-        RemoteSlice { id, length, elements: PhantomData }
+    pub(super) fn new(id: SharedId, start: usize, length: usize) -> Self {
+        RemoteSlice { id, start, length, elements: PhantomData }
     }
 
     /// How many elements.
@@ -78,5 +81,20 @@ impl<T> Clone for RemoteSlice<T> {
 
 impl<T> Copy for RemoteSlice<T> {}
 
-shared_memory!(RemoteArray<T, const N: usize>, self => N);
-shared_memory!(RemoteSlice<T>, self => self.length);
+shared_memory!(RemoteArray<T, const N: usize>, self => N, 0, RemoteSlice);
+shared_memory!(RemoteSlice<T>, self => self.length, self.start, RemoteSlice);
+
+/// An array where a slice is expected, as in Rust.
+impl<T: DeviceCopy, const N: usize> From<RemoteArray<T, N>> for RemoteSlice<T> {
+    #[inline]
+    fn from(array: RemoteArray<T, N>) -> Self {
+        array.part(0, N)
+    }
+}
+
+impl<T: DeviceCopy, const N: usize> From<&RemoteArray<T, N>> for RemoteSlice<T> {
+    #[inline]
+    fn from(array: &RemoteArray<T, N>) -> Self {
+        array.part(0, N)
+    }
+}

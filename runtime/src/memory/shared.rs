@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use super::remote::{RemoteArray, RemoteSlice};
-use super::sealed;
+use super::{Index, Sliced, sealed};
+use crate::failure::Cause;
 use crate::sim::{self, Key, SharedId};
 use crate::types::DeviceCopy;
 
@@ -17,10 +18,13 @@ pub struct SharedArray<T, const N: usize> {
     elements: PhantomData<*const T>,
 }
 
-/// The dynamic shared memory of the block, whose size the launch says. From [`dynamic_shared`].
+/// A part of the block's shared memory: of an array, or of the dynamic shared memory, whose size the launch says. From
+/// `&array[a..b]`, [`dynamic_shared`] and [`dynamic_shared_slice`].
 #[derive(Debug)]
-pub struct DynamicShared<T> {
+pub struct SharedSlice<T> {
     pub(super) id: SharedId,
+    /// The first byte in the allocation.
+    start: usize,
     length: usize,
     /// A pointer, so that the handle stays with its thread.
     elements: PhantomData<*const T>,
@@ -36,7 +40,7 @@ pub trait Shared: sealed::Sealed {
 /// The block's own shared memory: what `map_shared_rank` takes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the block's own shared memory",
-    note = "`map_shared_rank` takes what `shared_array` and `dynamic_shared` return"
+    note = "`map_shared_rank` takes what `shared_array` and `dynamic_shared` return, and parts of it"
 )]
 pub trait OwnedShared: Shared {
     /// The same memory of a peer.
@@ -60,11 +64,42 @@ pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
 /// in them.
 #[inline]
 #[track_caller]
-pub fn dynamic_shared<T: DeviceCopy>() -> DynamicShared<T> {
-    let key = Key { site: Location::caller(), type_name: type_name::<T>() };
-    let (id, bytes) =
-        sim::with("`dynamic_shared()`", |context| (context.dynamic_shared(key), context.dynamic_shared_bytes()));
-    DynamicShared { id, length: bytes / size_of::<T>().max(1), elements: PhantomData }
+pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
+    let site = Location::caller();
+    sim::with("`dynamic_shared()`", |context| {
+        let length = context.dynamic_shared_bytes() / size_of::<T>().max(1);
+        let id = context.dynamic_shared(type_name::<T>(), 0, length * size_of::<T>(), site);
+        SharedSlice { id, start: 0, length, elements: PhantomData }
+    })
+}
+
+/// `length` elements of the dynamic shared memory, from a byte of it on: several arrays in one allocation. The offset
+/// is a multiple of the type's alignment, and the end lies within what the launch gave room for; both are checked. Arrays
+/// that overlap share their bytes.
+#[inline]
+#[track_caller]
+pub fn dynamic_shared_slice<T: DeviceCopy>(byte_offset: impl Index, length: impl Index) -> SharedSlice<T> {
+    let (site, size, alignment) = (Location::caller(), size_of::<T>().max(1), align_of::<T>());
+    sim::with("`dynamic_shared_slice()`", |context| {
+        let available = context.dynamic_shared_bytes();
+        let offset = byte_offset.to_usize();
+        if !offset.is_multiple_of(alignment) {
+            let cause = Cause::DynamicSharedMisaligned { offset: byte_offset.to_i128(), alignment: alignment as u64 };
+            context.fail(cause, site);
+        }
+        if offset > available || length.to_usize() > (available - offset) / size {
+            let cause = Cause::DynamicSharedOutOfBounds {
+                offset: byte_offset.to_i128(),
+                length: length.to_i128(),
+                size: size as u64,
+                available: available as u64,
+            };
+            context.fail(cause, site);
+        }
+        let length = length.to_usize();
+        let id = context.dynamic_shared(type_name::<T>(), offset, offset + length * size, site);
+        SharedSlice { id, start: offset, length, elements: PhantomData }
+    })
 }
 
 impl<T: DeviceCopy, const N: usize> SharedArray<T, N> {
@@ -81,14 +116,18 @@ impl<T: DeviceCopy, const N: usize> SharedArray<T, N> {
     }
 }
 
-impl<T: DeviceCopy> DynamicShared<T> {
-    /// How many elements there is room for.
+impl<T: DeviceCopy> SharedSlice<T> {
+    pub(super) fn new(id: SharedId, start: usize, length: usize) -> Self {
+        SharedSlice { id, start, length, elements: PhantomData }
+    }
+
+    /// How many elements.
     #[inline]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there is room for none.
+    /// Whether there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
@@ -97,7 +136,7 @@ impl<T: DeviceCopy> DynamicShared<T> {
 
 /// What all shared memory has in common, own and remote.
 macro_rules! shared_memory {
-    ($name:ident<T $(, const $n:ident: usize)?>, $self:ident => $length:expr) => {
+    ($name:ident<T $(, const $n:ident: usize)?>, $self:ident => $length:expr, $start:expr, $slice:ident) => {
         impl<T $(, const $n: usize)?> $crate::memory::sealed::Sealed for $name<T $(, $n)?> {}
 
         impl<T: DeviceCopy $(, const $n: usize)?> $crate::memory::Memory for $name<T $(, $n)?> {
@@ -119,6 +158,29 @@ macro_rules! shared_memory {
             fn id(&self) -> $crate::sim::MemoryId {
                 $crate::sim::MemoryId::Shared(self.id)
             }
+
+            #[inline]
+            fn start(&$self) -> usize {
+                $start
+            }
+        }
+
+        impl<T: DeviceCopy $(, const $n: usize)?> $crate::memory::Sliced for $name<T $(, $n)?> {
+            type Slice<U: DeviceCopy> = $slice<U>;
+
+            #[inline]
+            fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> $slice<U> {
+                $slice::new(self.id, start, length)
+            }
+        }
+
+        impl<T: DeviceCopy $(, const $n: usize)?> $crate::memory::SlicedMut for $name<T $(, $n)?> {
+            type SliceMut<U: DeviceCopy> = $slice<U>;
+
+            #[inline]
+            fn part_mut<U: DeviceCopy>(&self, start: usize, length: usize) -> $slice<U> {
+                $slice::new(self.id, start, length)
+            }
         }
 
         impl<T: DeviceCopy $(, const $n: usize)?> $crate::memory::MemoryMut for $name<T $(, $n)?> {}
@@ -134,8 +196,25 @@ macro_rules! shared_memory {
 
 pub(super) use shared_memory;
 
-shared_memory!(SharedArray<T, const N: usize>, self => N);
-shared_memory!(DynamicShared<T>, self => self.length);
+shared_memory!(SharedArray<T, const N: usize>, self => N, 0, SharedSlice);
+shared_memory!(SharedSlice<T>, self => self.length, self.start, SharedSlice);
+
+impl<T> Clone for SharedSlice<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for SharedSlice<T> {}
+
+/// An array where a slice is expected, as in Rust.
+impl<T: DeviceCopy, const N: usize> From<&SharedArray<T, N>> for SharedSlice<T> {
+    #[inline]
+    fn from(array: &SharedArray<T, N>) -> Self {
+        array.part(0, N)
+    }
+}
 
 impl<T: DeviceCopy, const N: usize> OwnedShared for SharedArray<T, N> {
     type Remote = RemoteArray<T, N>;
@@ -146,12 +225,12 @@ impl<T: DeviceCopy, const N: usize> OwnedShared for SharedArray<T, N> {
     }
 }
 
-impl<T: DeviceCopy> OwnedShared for DynamicShared<T> {
+impl<T: DeviceCopy> OwnedShared for SharedSlice<T> {
     type Remote = RemoteSlice<T>;
 
     #[inline]
     fn remote(&self, rank: u32) -> RemoteSlice<T> {
-        RemoteSlice::new(SharedId { rank, ..self.id }, self.length)
+        RemoteSlice::new(SharedId { rank, ..self.id }, self.start, self.length)
     }
 }
 

@@ -1,10 +1,16 @@
-//! The number types of kernels as bounds for generic ones. What they can do is the functions' in `numeric`; the
-//! traits' own methods are hidden, and named so that they shadow none of Rust's.
+//! The number types of kernels as bounds for generic ones, and the arithmetic that all of them have. What else they can
+//! do is in tables: `integer`, `float`. The traits' own methods are hidden, and shadow none of Rust's.
 
 use std::fmt::{Debug, Display};
 use std::ops::{BitAnd, BitOr, BitXor, Neg, Not};
 use std::panic::Location;
 
+use half::{bf16, f16};
+
+use super::Limits;
+use super::float::{InFull, OfFloats};
+use super::integer::{OfIntegers, OfSigned, OfUnsigned};
+use super::refuse;
 use crate::failure::Cause;
 use crate::sim::fail_at;
 use crate::types::DeviceScalar;
@@ -12,9 +18,9 @@ use crate::types::DeviceScalar;
 /// An integer or a float.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of the kernel language",
-    note = "numbers are the integer types, f32 and f64"
+    note = "numbers are the integer types, f32, f64, f16 and bf16"
 )]
-pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + sealed::Arithmetic {}
+pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + Limits + sealed::Arithmetic {}
 
 /// An integer.
 #[diagnostic::on_unimplemented(
@@ -22,13 +28,46 @@ pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + sealed
     note = "this operation is for the integer types only"
 )]
 pub trait Integer:
-    Number + Ord + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self> + sealed::Bits
+    Number
+    + Ord
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Not<Output = Self>
+    + sealed::Bits
+    + OfIntegers<Self>
 {
+    /// The integer of the same size with a sign.
+    type Signed: SignedInteger;
+    /// The integer of the same size without a sign.
+    type Unsigned: UnsignedInteger;
 }
 
+/// The integer of the size of `T` with a sign.
+pub type Signed<T> = <T as Integer>::Signed;
+/// The integer of the size of `T` without a sign.
+pub type Unsigned<T> = <T as Integer>::Unsigned;
+
+/// An integer with a sign.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an integer with a sign",
+    note = "this operation is for i8, i16, i32, i64, i128 and isize"
+)]
+pub trait SignedInteger: Integer + Neg<Output = Self> + OfSigned<Self> {}
+
+/// An integer without a sign.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an unsigned integer",
+    note = "this operation is for u8, u16, u32, u64, u128 and usize"
+)]
+pub trait UnsignedInteger: Integer + OfUnsigned<Self> {}
+
 /// A float.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a float", note = "this operation is for f32 and f64 only")]
-pub trait Float: Number + Neg<Output = Self> + sealed::Roots {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a float",
+    note = "this operation is for f32, f64, f16 and bf16 only"
+)]
+pub trait Float: Number + Neg<Output = Self> + InFull<Self> + OfFloats<Self> {}
 
 mod sealed {
     pub trait Arithmetic: Sized {
@@ -43,35 +82,27 @@ mod sealed {
         fn smaller(self, other: Self) -> Self;
         fn larger(self, other: Self) -> Self;
         fn magnitude(self) -> Self;
+        fn sign(self) -> Self;
+        #[track_caller]
+        fn quotient(self, other: Self) -> Self;
+        #[track_caller]
+        fn remainder(self, other: Self) -> Self;
     }
 
     pub trait Bits: Sized {
         /// The amount of a shift: what is above 32 bits is masked away anyway.
         fn low_bits(self) -> u32;
-        fn shl(self, amount: u32) -> Self;
-        fn shr(self, amount: u32) -> Self;
-        #[track_caller]
-        fn quotient(self, other: Self) -> Self;
-        #[track_caller]
-        fn remainder(self, other: Self) -> Self;
-        fn power(self, exponent: u32) -> Self;
-        fn ones(self) -> u32;
-        fn zeros_above(self) -> u32;
-        fn zeros_below(self) -> u32;
-        fn rotated_left(self, amount: u32) -> Self;
-        fn rotated_right(self, amount: u32) -> Self;
-    }
-
-    pub trait Roots: Sized {
-        fn square_root(self) -> Self;
-        fn fused(self, factor: Self, addend: Self) -> Self;
     }
 }
 
 macro_rules! integers {
-    ($($t:ident $magnitude:expr;)*) => {$(
+    ($($t:ident is $trait:ident of $signed:ident $unsigned:ident: $magnitude:expr, $sign:expr;)*) => {$(
         impl Number for $t {}
-        impl Integer for $t {}
+        impl $trait for $t {}
+        impl Integer for $t {
+            type Signed = $signed;
+            type Unsigned = $unsigned;
+        }
 
         impl sealed::Arithmetic for $t {
             #[inline]
@@ -119,6 +150,27 @@ macro_rules! integers {
                 let magnitude: fn($t) -> $t = $magnitude;
                 magnitude(self)
             }
+            #[inline]
+            fn sign(self) -> $t {
+                let sign: fn($t) -> $t = $sign;
+                sign(self)
+            }
+            #[inline]
+            #[track_caller]
+            fn quotient(self, other: $t) -> $t {
+                match self.checked_div_euclid(other) {
+                    Some(value) => value,
+                    None => division(self, other),
+                }
+            }
+            #[inline]
+            #[track_caller]
+            fn remainder(self, other: $t) -> $t {
+                match self.checked_rem_euclid(other) {
+                    Some(value) => value,
+                    None => division(self, other),
+                }
+            }
         }
 
         impl sealed::Bits for $t {
@@ -126,54 +178,12 @@ macro_rules! integers {
             fn low_bits(self) -> u32 {
                 self as u32
             }
-            #[inline]
-            fn shl(self, amount: u32) -> $t {
-                self.wrapping_shl(amount)
-            }
-            #[inline]
-            fn shr(self, amount: u32) -> $t {
-                self.wrapping_shr(amount)
-            }
-            #[inline]
-            #[track_caller]
-            fn quotient(self, other: $t) -> $t {
-                if other == 0 { division(self, other) } else { self.wrapping_div(other) }
-            }
-            #[inline]
-            #[track_caller]
-            fn remainder(self, other: $t) -> $t {
-                if other == 0 { division(self, other) } else { self.wrapping_rem(other) }
-            }
-            #[inline]
-            fn power(self, exponent: u32) -> $t {
-                self.wrapping_pow(exponent)
-            }
-            #[inline]
-            fn ones(self) -> u32 {
-                self.count_ones()
-            }
-            #[inline]
-            fn zeros_above(self) -> u32 {
-                self.leading_zeros()
-            }
-            #[inline]
-            fn zeros_below(self) -> u32 {
-                self.trailing_zeros()
-            }
-            #[inline]
-            fn rotated_left(self, amount: u32) -> $t {
-                self.rotate_left(amount)
-            }
-            #[inline]
-            fn rotated_right(self, amount: u32) -> $t {
-                self.rotate_right(amount)
-            }
         }
     )*};
 }
 
 macro_rules! floats {
-    ($($t:ident)*) => {$(
+    ($($t:ident: $in_full:expr, $rounded:expr, $magnitude:expr;)*) => {$(
         impl Number for $t {}
         impl Float for $t {}
 
@@ -204,52 +214,75 @@ macro_rules! floats {
             }
             #[inline]
             fn smaller(self, other: $t) -> $t {
-                $t::min(self, other)
+                $rounded($in_full(self).min($in_full(other)))
             }
             #[inline]
             fn larger(self, other: $t) -> $t {
-                $t::max(self, other)
+                $rounded($in_full(self).max($in_full(other)))
             }
             #[inline]
             fn magnitude(self) -> $t {
-                $t::abs(self)
-            }
-        }
-
-        impl sealed::Roots for $t {
-            #[inline]
-            fn square_root(self) -> $t {
-                $t::sqrt(self)
+                $magnitude(self)
             }
             #[inline]
-            fn fused(self, factor: $t, addend: $t) -> $t {
-                $t::mul_add(self, factor, addend)
+            fn sign(self) -> $t {
+                $rounded($in_full(self).signum())
+            }
+            #[inline]
+            fn quotient(self, other: $t) -> $t {
+                $rounded($in_full(self).div_euclid($in_full(other)))
+            }
+            #[inline]
+            fn remainder(self, other: $t) -> $t {
+                $rounded($in_full(self).rem_euclid($in_full(other)))
             }
         }
     )*};
 }
 
 integers! {
-    i8 i8::wrapping_abs;
-    i16 i16::wrapping_abs;
-    i32 i32::wrapping_abs;
-    i64 i64::wrapping_abs;
-    i128 i128::wrapping_abs;
-    isize isize::wrapping_abs;
-    u8 |v| v;
-    u16 |v| v;
-    u32 |v| v;
-    u64 |v| v;
-    u128 |v| v;
-    usize |v| v;
+    i8 is SignedInteger of i8 u8: i8::wrapping_abs, i8::signum;
+    i16 is SignedInteger of i16 u16: i16::wrapping_abs, i16::signum;
+    i32 is SignedInteger of i32 u32: i32::wrapping_abs, i32::signum;
+    i64 is SignedInteger of i64 u64: i64::wrapping_abs, i64::signum;
+    i128 is SignedInteger of i128 u128: i128::wrapping_abs, i128::signum;
+    isize is SignedInteger of isize usize: isize::wrapping_abs, isize::signum;
+    u8 is UnsignedInteger of i8 u8: |v| v, |v| v.min(1);
+    u16 is UnsignedInteger of i16 u16: |v| v, |v| v.min(1);
+    u32 is UnsignedInteger of i32 u32: |v| v, |v| v.min(1);
+    u64 is UnsignedInteger of i64 u64: |v| v, |v| v.min(1);
+    u128 is UnsignedInteger of i128 u128: |v| v, |v| v.min(1);
+    usize is UnsignedInteger of isize usize: |v| v, |v| v.min(1);
 }
 
-floats!(f32 f64);
+// The halves by way of `f32`, which has more than twice their digits.
+floats! {
+    f32: f32::from, f32::from, f32::abs;
+    f64: f64::from, f64::from, f64::abs;
+    f16: f16::to_f32, f16::from_f32, |v: f16| f16::from_bits(v.to_bits() & 0x7fff);
+    bf16: bf16::to_f32, bf16::from_f32, |v: bf16| bf16::from_bits(v.to_bits() & 0x7fff);
+}
+
+/// `x.clamp(low, high)`.
+#[inline]
+#[track_caller]
+pub fn clamp<T: Number>(x: T, low: T, high: T) -> T {
+    if low > high || low.partial_cmp(&high).is_none() {
+        refuse("assertion failed: min <= max");
+    }
+    if x < low {
+        low
+    } else if x > high {
+        high
+    } else {
+        x
+    }
+}
 
 /// Ends the launch: a division that has no result.
 #[cold]
 #[track_caller]
-fn division<T: Integer>(dividend: T, divisor: T) -> ! {
+pub(super) fn division<T: Integer>(dividend: T, divisor: T) -> ! {
     let dividend = dividend.scalar();
     let by_zero = divisor == T::default();
     fail_at(

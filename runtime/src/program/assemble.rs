@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::literal;
 use super::name::Namer;
-use super::site::SiteMap;
-use super::template::{Definition, Function, KernelOptions, Piece, Role, Slot, Template};
+use super::options::KernelOptions;
+use super::site::{Place, SiteMap};
+use super::template::{Definition, Function, Piece, Role, SiteMessage, Slot, Template};
 use crate::error::{Error, Result};
 
 /// A kernel as one CUDA C++ text, with what a launch must know of it.
@@ -23,6 +24,7 @@ pub struct Program {
     source: String,
     options: KernelOptions,
     static_shared_bytes: usize,
+    prints: bool,
     sites: SiteMap,
 }
 
@@ -72,15 +74,20 @@ impl Program {
         self.static_shared_bytes
     }
 
-    /// Where it can fail.
+    /// Whether something in it prints.
+    pub(crate) fn prints(&self) -> bool {
+        self.prints
+    }
+
+    /// Where it can fail or print.
     pub(crate) fn sites(&self) -> &SiteMap {
         &self.sites
     }
 
     pub(crate) fn assemble(kernel: Definition) -> Result<Program> {
-        let Role::Kernel(options) = kernel.template.role else {
+        if kernel.template.role != Role::Kernel {
             return Err(Error::NotAKernel(kernel.template.name.into()));
-        };
+        }
         let mut order = Order::default();
         order.visit(kernel, &mut Vec::new())?;
 
@@ -93,7 +100,8 @@ impl Program {
 
         let mut text = Text::default();
         let headers = order.functions.iter().flat_map(|function| function.definition.template.headers);
-        for header in headers.collect::<BTreeSet<_>>() {
+        let headers: BTreeSet<_> = headers.copied().collect();
+        for header in &headers {
             text.push(&format!("#include <phalanx/{header}>\n"));
         }
         text.push("\nusing namespace phalanx;\n");
@@ -109,8 +117,9 @@ impl Program {
             file: kernel.definition.template.file,
             entry,
             source: text.out,
-            options,
+            options: kernel.definition.options,
             static_shared_bytes: order.functions.iter().map(|function| function.definition.static_shared_bytes).sum(),
+            prints: headers.contains("print.cuh"),
             sites: text.sites,
         })
     }
@@ -208,7 +217,7 @@ impl Text {
         let definition = &function.definition;
         let slot_type = |slot: u16| match &definition.slots[usize::from(slot)] {
             Slot::Type(info) => info.name.as_str(),
-            Slot::Callee(_) => unreachable!("the macro numbered slot {slot} for a type"),
+            Slot::Callee(_) | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
         };
         match piece {
             Piece::Text(text) => self.push(text),
@@ -219,8 +228,9 @@ impl Text {
             Piece::Value(index) => self.push(&literal::value(definition.values[usize::from(index)])),
             Piece::Digits(index) => self.push(&literal::digits(definition.values[usize::from(index)])),
             Piece::Name => self.push(name),
+            Piece::Bounds => self.push(&definition.options.bounds()),
             Piece::Callee(slot) => self.push(&names[function.callees[&usize::from(slot)]]),
-            Piece::Site(index) => self.site(definition.template, index),
+            Piece::Site(index) => self.site(definition, index),
         }
     }
 
@@ -243,9 +253,17 @@ impl Text {
 
     /// Enters a site where the next character will be. Two functions may come from one line number of two files; then
     /// one of them moves right by a space.
-    fn site(&mut self, template: &'static Template, index: u16) {
-        let site = template.sites[usize::from(index)];
-        while !self.sites.insert(self.line, self.column, template.file, site) {
+    fn site(&mut self, definition: &Definition, index: u16) {
+        let site = definition.template.sites[usize::from(index)];
+        let message = match site.message {
+            SiteMessage::None | SiteMessage::Text(_) => None,
+            SiteMessage::Slot(slot) => match definition.slots[usize::from(slot)] {
+                Slot::Message(format) => Some((definition.instance, format)),
+                Slot::Type(_) | Slot::Callee(_) => unreachable!("the macro numbered slot {slot} for a message"),
+            },
+        };
+        let place = Place { file: definition.template.file, site, message };
+        while !self.sites.insert(self.line, self.column, place) {
             self.push(" ");
         }
     }

@@ -15,6 +15,8 @@ pub(super) fn value(value: Scalar) -> String {
         Scalar::F32(v) => format!("f32::from_bits({:#x}u)", v.to_bits()),
         Scalar::F64(v) if v.is_finite() && v.to_bits() != 1 << 63 => format!("f64({v:?})"),
         Scalar::F64(v) => format!("f64::from_bits({:#x}ull)", v.to_bits()),
+        Scalar::F16(v) => format!("f16::from_bits({:#x})", v.to_bits()),
+        Scalar::Bf16(v) => format!("bf16::from_bits({:#x})", v.to_bits()),
     }
 }
 

@@ -1,12 +1,14 @@
 //! From what the macros emitted to one CUDA C++ file: the contract between the two crates (`template`), and the
 //! assembler that fills the holes with the types rustc inferred and joins a kernel with the functions it calls
-//! (`assemble`, with `literal`, `name` and `site` for its parts). It knows no GPU and compiles nothing.
+//! (`assemble`, with `literal`, `name` and `site` for its parts), and what makes text of a message's values (`message`).
+//! What a kernel's attribute fixed is `options`. It knows no GPU and compiles nothing.
 
 mod assemble;
 mod literal;
+pub(crate) mod message;
 mod name;
+pub(crate) mod options;
 mod site;
 pub(crate) mod template;
 
 pub use assemble::Program;
-pub(crate) use site::message;

@@ -22,7 +22,7 @@ const WORDS: &str = " \
 /// at their end. Found by asking NVRTC 13.5.
 const BUILT_IN: &str = " \
     NULL phalanx phalanx_dynamic_shared phalanx_sink abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 copysign cos \
-    cosh cospi cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim \
+    cosh cospi cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fast fdim \
     float2 float4 floor fma fmax fmin fmod free frexp gridDim hypot ilogb int2 int4 j0 j1 jn labs ldexp lgamma \
     llabs llmax llmin llrint llround log log10 log1p log2 logb lrint lround main malloc max memcpy memset min \
     modf nan nearbyint nextafter norm norm3d norm4d normcdf normcdfinv pow printf ptrdiff_t rcbrt remainder \
@@ -102,13 +102,18 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     for line in text.lines() {
         let code = line.split("//").next().unwrap_or_default();
+        // A macro of the prelude defines what it names.
+        let defines = code.starts_with("PHALANX_");
         let mut previous = "";
         let mut rest = code;
         while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
             let word = &rest[start..];
             let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
             let (word, after) = word.split_at(end);
-            if after.starts_with('(') || matches!(previous, "struct" | "class" | "using" | "enum" | "concept") {
+            if defines
+                || after.starts_with('(')
+                || matches!(previous, "struct" | "class" | "using" | "enum" | "concept")
+            {
                 names.insert(word);
             }
             (previous, rest) = (word, after);
@@ -123,8 +128,10 @@ mod tests {
 
     #[test]
     fn finds_what_a_header_declares() {
-        let names = declared("struct f32 { float v; };\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\n");
-        assert_eq!(names, BTreeSet::from(["f32", "usize", "sqrt"]));
+        let names = declared(
+            "struct f32 { float v; };\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\nPHALANX_UNARY(cbrt, cbrtf)\n",
+        );
+        assert_eq!(names, BTreeSet::from(["PHALANX_UNARY", "cbrt", "cbrtf", "f32", "usize", "sqrt"]));
     }
 
     #[test]

@@ -1,58 +1,88 @@
-//! From a position in the CUDA C++ back to the place in the Rust source that can fail there. A position is the line
-//! that `#line` gives and the column in the generated text, which is what the prelude's operators learn of themselves.
+//! From a position in the CUDA C++ back to the place in the Rust source that can fail or print there. A position is the
+//! line that `#line` gives and the column in the generated text, which is what the prelude learns of itself.
 
 use std::collections::BTreeMap;
 
-use super::template::{Scalar, Segment, Site};
+use super::message::Format;
+use super::template::{Site, SiteMessage};
 use crate::failure::Location;
 
-/// The places of one program that can fail.
+/// The places of one program that can fail or print.
 #[derive(Debug, Default)]
 pub(crate) struct SiteMap {
-    sites: BTreeMap<(u32, u32), (&'static str, Site)>,
+    /// By their positions as a device reports them: two that it could not tell apart never share one.
+    sites: BTreeMap<u32, Place>,
+}
+
+/// As `site_of` of failure.cuh packs it.
+fn position(line: u32, column: u32) -> u32 {
+    line.wrapping_mul(1 << 16).wrapping_add(column)
+}
+
+/// What is at a position.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) file: &'static str,
+    pub(super) site: Site,
+    /// Of a message: the instance of the function that it is in, whose types its values have.
+    pub(super) message: Option<(&'static str, Format)>,
+}
+
+impl Place {
+    /// Two instances of a function share their places, but not their messages.
+    fn is(&self, other: &Place) -> bool {
+        let instance = |place: &Place| place.message.map(|(instance, _)| instance);
+        (self.file, self.site, instance(self)) == (other.file, other.site, instance(other))
+    }
 }
 
 impl SiteMap {
-    /// Enters `site` of `file` at a position of the text. False where the position is another's already.
-    pub(super) fn insert(&mut self, line: u32, column: u32, file: &'static str, site: Site) -> bool {
-        *self.sites.entry((line, column)).or_insert((file, site)) == (file, site)
+    /// Enters `place` at a position of the text. False where the position is another's already.
+    pub(super) fn insert(&mut self, line: u32, column: u32, place: Place) -> bool {
+        self.sites.entry(position(line, column)).or_insert(place).is(&place)
     }
 
-    /// The site at a position as the device reports it, `line * 65536 + column`. Where none is at that column, the
-    /// nearest on the line: compilers differ in where an operator's expression begins.
-    pub(crate) fn find(&self, position: u32) -> Option<(Location, &'static [Segment])> {
-        let (line, column) = (position >> 16, position & 0xffff);
-        let on_line = self.sites.range((line, 0)..=(line, u32::MAX));
-        let (_, (file, site)) = on_line.min_by_key(|((_, at), _)| at.abs_diff(column))?;
-        let location = Location { file: file.to_string(), line: site.line, column: site.column };
-        Some((location, site.message))
+    /// The place of a position as the device reports it. Where none is at that column, the nearest on the line: compilers
+    /// differ in where an operator's expression begins.
+    pub(crate) fn find(&self, position: u32) -> Option<Location> {
+        let Place { file, site, .. } = self.nearest(position)?;
+        Some(Location { file: file.to_string(), line: site.line, column: site.column })
     }
-}
 
-/// The message of an `assert!` or `panic!` with its values. The device's record holds four; for a fifth stands `..`.
-pub(crate) fn message(segments: &[Segment], values: &[Scalar]) -> String {
-    let mut values = values.iter();
-    let part = |segment: &Segment| match segment {
-        Segment::Text(text) => text.to_string(),
-        Segment::Value => values.next().map_or("..".into(), Scalar::to_string),
-    };
-    segments.iter().map(part).collect()
+    /// The sentence that belongs there.
+    pub(crate) fn text(&self, position: u32) -> Option<&'static str> {
+        match self.nearest(position)?.site.message {
+            SiteMessage::Text(text) => Some(text),
+            SiteMessage::None | SiteMessage::Slot(_) => None,
+        }
+    }
+
+    fn nearest(&self, position: u32) -> Option<&Place> {
+        let on_line = self.sites.range(position & !0xffff..=position | 0xffff);
+        on_line.min_by_key(|(at, _)| at.abs_diff(position)).map(|(_, place)| place)
+    }
+
+    /// What makes text of a message at exactly this position: another's values would be read as what they are not.
+    pub(crate) fn message(&self, position: u32) -> Option<Format> {
+        self.sites.get(&position)?.message.map(|(_, format)| format)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::program::message::format_of;
 
-    const fn site(line: u32, column: u32) -> Site {
-        Site { line, column, message: &[] }
+    const fn place(file: &'static str, column: u32, message: Option<(&'static str, Format)>) -> Place {
+        Place { file, site: Site { line: 7, column, message: SiteMessage::None }, message }
     }
 
     #[test]
     fn finds_the_nearest_on_the_line() {
         let mut map = SiteMap::default();
-        assert!(map.insert(7, 10, "k.rs", site(7, 5)));
-        assert!(map.insert(7, 20, "k.rs", site(7, 9)));
-        let column = |position| map.find(position).map(|(location, _)| location.column);
+        assert!(map.insert(7, 10, place("k.rs", 5, None)));
+        assert!(map.insert(7, 20, place("k.rs", 9, None)));
+        let column = |position| map.find(position).map(|location| location.column);
         assert_eq!(column(7 << 16 | 10), Some(5));
         assert_eq!(column(7 << 16 | 19), Some(9));
         assert_eq!(column(8 << 16 | 10), None);
@@ -61,15 +91,19 @@ mod tests {
     #[test]
     fn one_position_is_one_site() {
         let mut map = SiteMap::default();
-        assert!(map.insert(7, 10, "k.rs", site(7, 5)));
-        assert!(map.insert(7, 10, "k.rs", site(7, 5)), "the same site of a second instance");
-        assert!(!map.insert(7, 10, "other.rs", site(7, 5)));
+        assert!(map.insert(7, 10, place("k.rs", 5, None)));
+        assert!(map.insert(7, 10, place("k.rs", 5, None)), "the same site of a second instance");
+        assert!(!map.insert(7, 10, place("other.rs", 5, None)));
     }
 
     #[test]
-    fn messages_take_their_values_in_order() {
-        let segments = [Segment::Value, Segment::Text(" is not below "), Segment::Value];
-        let values = [Scalar::Unsigned(12, "u32"), Scalar::F32(1.0)];
-        assert_eq!(message(&segments, &values), "12 is not below 1.0");
+    fn a_message_is_its_instance_s_alone() {
+        let format = format_of(|(): ()| String::new());
+        let mut map = SiteMap::default();
+        assert!(map.insert(7, 10, place("k.rs", 5, Some(("f<u32>", format)))));
+        assert!(!map.insert(7, 10, place("k.rs", 5, Some(("f<bool>", format)))));
+        assert!(map.message(7 << 16 | 10).is_some());
+        assert!(map.message(7 << 16 | 11).is_none(), "the nearest will not do");
+        assert!(!map.insert(65_536 + 7, 10, place("long.rs", 5, None)), "a device cannot tell it apart");
     }
 }

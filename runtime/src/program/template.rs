@@ -8,6 +8,10 @@
 
 use std::marker::PhantomData;
 
+use super::message::Format;
+use super::options::KernelOptions;
+use half::{bf16, f16};
+
 use crate::types::DeviceType;
 
 /// A kernel or a device function as the macro printed it. One `static` a function, generic or not.
@@ -37,22 +41,9 @@ pub struct Template {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Launched on a device.
-    Kernel(KernelOptions),
+    Kernel,
     /// Called from kernels and other device functions.
     Device,
-}
-
-/// What the attribute `#[cluster_kernel(...)]` fixed; `None` is left to the launch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KernelOptions {
-    /// Blocks in a cluster.
-    pub cluster: Option<[u32; 3]>,
-    /// Threads in a block.
-    pub block: Option<[u32; 3]>,
-    /// Clusters of more than eight blocks were asked for.
-    pub non_portable: bool,
-    /// The body uses `dynamic_shared`, so that a launch must say how many bytes.
-    pub dynamic_shared: bool,
 }
 
 /// A part of the CUDA C++ text.
@@ -79,6 +70,8 @@ pub enum Piece {
     Digits(u16),
     /// In the signature: the name that this function itself is printed under.
     Name,
+    /// In a kernel's signature: what its [`KernelOptions`] say there, `__launch_bounds__(256)`.
+    Bounds,
     /// The name that a slot's device function was printed under.
     Callee(u16),
     /// Nothing: marks that the next character of text is where [`Template::sites`] entry fails. The prelude's
@@ -86,24 +79,26 @@ pub enum Piece {
     Site(u16),
 }
 
-/// A place in a body that can fail at run time.
+/// A place in a body that can fail at run time, or that prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
     /// Line in [`Template::file`], from 1.
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
-    /// For `assert!` and `panic!`, the message; empty for what the language itself checks.
-    pub message: &'static [Segment],
+    /// What is said there.
+    pub message: SiteMessage,
 }
 
-/// A part of the message of an `assert!` or `panic!`.
+/// What is said at a [`Site`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Segment {
-    /// Printed as it is.
+pub enum SiteMessage {
+    /// What the language itself says.
+    None,
+    /// A sentence.
     Text(&'static str),
-    /// The next value that was passed.
-    Value,
+    /// For `assert!`, `panic!`, `println!` and their like, the slot of the message.
+    Slot(u16),
 }
 
 /// A template with what rustc inferred for one instance of it.
@@ -111,6 +106,8 @@ pub enum Segment {
 pub struct Definition {
     /// The text.
     pub template: &'static Template,
+    /// What its attribute fixed: of a device function, nothing.
+    pub options: KernelOptions,
     /// `std::any::type_name` of the function's marker type: tells instances of a generic function apart.
     pub instance: &'static str,
     /// One for each slot, in order.
@@ -130,6 +127,8 @@ pub enum Slot {
     Type(TypeInfo),
     /// A device function; called to get its definition.
     Callee(fn() -> Definition),
+    /// A message; called to make text of its values.
+    Message(Format),
 }
 
 /// A type that has a C++ spelling.
@@ -154,6 +153,10 @@ pub enum Scalar {
     F32(f32),
     /// `f64`.
     F64(f64),
+    /// `f16`.
+    F16(f16),
+    /// `bf16`.
+    Bf16(bf16),
 }
 
 /// A kernel or device function, by its marker type.
@@ -297,6 +300,15 @@ pub const fn no_collective(collectives: u8, pending: u8) {
     assert!(
         collectives & pending == 0,
         "this function uses a collective of a group whose arrival is still pending here: wait with the token before the call [collective_while_pending]"
+    );
+}
+
+/// Refuses, at compile time, an `unchecked(collective_while_pending)` that none of the calls needs.
+#[track_caller]
+pub const fn one_collective(broken: u8) {
+    assert!(
+        broken != 0,
+        "`collective_while_pending` is not broken here: leave it out of `unchecked`: what holds stays checked [unchecked]"
     );
 }
 

@@ -2,9 +2,11 @@
 //! which checks it. It does not touch the bytes; `memory` does.
 
 use std::ptr::NonNull;
+use std::sync::atomic::Ordering;
 
-use super::{Context, SharedId, Site};
+use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
+use crate::scope::Scope;
 
 /// What memory is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +23,16 @@ pub(crate) enum Kind {
     Read,
     Write,
     /// Reads, and may write.
-    Atomic,
+    Atomic(Synchronization),
     /// An atomic that only writes.
-    AtomicStore,
+    AtomicStore(Synchronization),
+}
+
+/// What an atomic or a fence orders, and for whom. Data races, which it is there for, are not looked for yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Synchronization {
+    pub(crate) order: Ordering,
+    pub(crate) scope: Scope,
 }
 
 /// An access to the bytes `start..start + len`, which lie inside the memory.
@@ -54,14 +63,19 @@ impl Context<'_> {
         }
         let shared = &self.cluster.shared;
         match kind {
-            Kind::Read | Kind::Atomic => {
+            Kind::Read | Kind::Atomic(_) => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
                     self.fail(Cause::UninitializedShared { byte, rank: id.rank }, site);
                 }
             }
-            Kind::Write | Kind::AtomicStore => shared.mark_written(id, start, len),
+            Kind::Write | Kind::AtomicStore(_) => shared.mark_written(id, start, len),
         }
         shared.pointer(id, start, len)
+    }
+
+    /// A fence of the running thread.
+    pub(crate) fn fence(&self, _orders: Synchronization) {
+        self.point(cost::ATOMIC);
     }
 
     /// Checks the rank of a block of the cluster.

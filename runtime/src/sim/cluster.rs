@@ -6,8 +6,10 @@ use std::cell::{Cell, RefCell};
 use corosensei::Yielder;
 
 use super::barrier::{Arrival, Barrier, Collective};
+use super::prints::Prints;
 use super::schedule::{self, Scheduler};
 use super::shared::SharedMemory;
+use super::warp::{LANES, Lane, Warp, WarpCall};
 use super::{Simulator, Site};
 use crate::failure::{Cause, Failure, Location};
 use crate::shape::{Dim3, Shape};
@@ -18,6 +20,7 @@ pub(crate) struct Launch<'l> {
     pub(crate) shape: &'l Shape,
     pub(crate) simulator: &'l Simulator,
     pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
+    pub(crate) prints: Prints,
     /// Threads in a block.
     pub(crate) block_threads: u32,
     /// Blocks in a cluster.
@@ -39,6 +42,7 @@ impl<'l> Launch<'l> {
             shape,
             simulator,
             body,
+            prints: Prints::default(),
             block_threads: block.count() as u32,
             cluster_blocks: cluster.count() as u32,
             dim_clusters: Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z),
@@ -74,6 +78,7 @@ pub(crate) struct Block {
     /// Its index in the grid.
     pub(crate) index: Dim3,
     pub(crate) barrier: Barrier,
+    pub(crate) warps: Vec<Warp>,
     /// How many of its threads have exited.
     pub(crate) exited: Cell<u32>,
 }
@@ -93,6 +98,7 @@ pub(crate) struct Thread {
     pub(crate) arrivals: [Cell<Arrival>; 2],
     /// A barrier of the cluster has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
+    pub(crate) warp: Lane,
     /// Loop iterations so far.
     pub(crate) ticks: Cell<u64>,
     /// What gives the OS thread back to the runner. Null until the thread's first turn.
@@ -106,6 +112,10 @@ pub(crate) enum Status {
     Ready,
     /// A barrier has it.
     Waiting(Collective),
+    /// A collective of a tile or a coalesced group has it.
+    Meeting(WarpCall),
+    /// A `coalesced_threads()` has it.
+    Coalescing(Site),
     /// It is done.
     Exited,
 }
@@ -123,7 +133,13 @@ impl<'l> Cluster<'l> {
                     origin.y * cluster.y + inner.y,
                     origin.z * cluster.z + inner.z,
                 );
-                Block { index, barrier: Barrier::new(launch.block_threads), exited: Cell::new(0) }
+                let warps = std::iter::repeat_with(Warp::default);
+                Block {
+                    index,
+                    barrier: Barrier::new(launch.block_threads),
+                    warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
+                    exited: Cell::new(0),
+                }
             })
             .collect();
         let thread = |rank: usize| {
@@ -136,6 +152,7 @@ impl<'l> Cluster<'l> {
                 status: Cell::new(Status::Ready),
                 arrivals: [const { Cell::new(Arrival::None) }; 2],
                 peers_started: Cell::new(false),
+                warp: Lane::default(),
                 ticks: Cell::new(0),
                 yielder: Cell::new(std::ptr::null()),
             }

@@ -1,13 +1,12 @@
-//! What generated code calls that belongs to no group and no memory: loop ticks, failed assertions, values of
-//! messages.
+//! What generated code calls that belongs to no group and no memory: loop ticks, failed assertions, prints.
 
-use std::fmt::Write;
 use std::panic::Location;
 
 use super::context::{fail_at, try_with};
 use super::{Context, Site, cost};
 use crate::failure::Cause;
-use crate::program::template::{Scalar, Segment};
+use crate::program::message::{MessageSlot, Values};
+use crate::program::template::Scalar;
 use crate::types::DeviceScalar;
 
 /// One iteration of a loop. Lets other threads run now and then, so that loops that wait for a flag come to an end.
@@ -19,18 +18,25 @@ pub fn tick() {
     try_with(|context| context.tick(site));
 }
 
-/// `assert!` of something false.
+/// `assert!` of something false, and its like.
 #[cold]
 #[track_caller]
-pub fn fail_assertion(message: &'static [Segment], values: &[Scalar]) -> ! {
-    fail_at(Cause::Assertion(render(message, values)), Location::caller())
+pub fn fail_assertion<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
+    fail_at(Cause::Assertion(text(values)), Location::caller())
 }
 
-/// `panic!`.
+/// `panic!` and its like.
 #[cold]
 #[track_caller]
-pub fn fail_panic(message: &'static [Segment], values: &[Scalar]) -> ! {
-    fail_at(Cause::Panic(render(message, values)), Location::caller())
+pub fn fail_panic<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
+    fail_at(Cause::Panic(text(values)), Location::caller())
+}
+
+/// `print!` and `println!`. Outside of kernels, at once.
+pub fn print<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) {
+    if try_with(|context| context.print(V::BYTES, || text(values))).is_none() {
+        std::print!("{}", text(values));
+    }
 }
 
 /// The step of a range, which Rust's `step_by` asserts too.
@@ -38,7 +44,7 @@ pub fn fail_panic(message: &'static [Segment], values: &[Scalar]) -> ! {
 #[track_caller]
 pub fn step(step: usize) -> usize {
     if step == 0 {
-        fail_panic(&[Segment::Text("assertion failed: step != 0")], &[]);
+        fail_at(Cause::step_of_zero(), Location::caller());
     }
     step
 }
@@ -46,10 +52,10 @@ pub fn step(step: usize) -> usize {
 /// `option.unwrap()` and `option.expect("..")`.
 #[inline]
 #[track_caller]
-pub fn unwrap<T>(value: impl Held<T>, message: &'static [Segment]) -> T {
+pub fn unwrap<T>(value: impl Held<T>, message: &str) -> T {
     match value.held() {
         Some(value) => value,
-        None => fail_panic(message, &[]),
+        None => fail_at(Cause::Panic(message.into()), Location::caller()),
     }
 }
 
@@ -80,27 +86,10 @@ impl<T, E> Held<T> for Result<T, E> {
     }
 }
 
-/// A value of a message.
+/// A constant of the program.
 #[inline]
 pub fn scalar<T: DeviceScalar>(value: T) -> Scalar {
     value.scalar()
-}
-
-/// The message with its values.
-fn render(message: &[Segment], values: &[Scalar]) -> String {
-    let mut values = values.iter();
-    let mut text = String::new();
-    for segment in message {
-        match segment {
-            Segment::Text(part) => text.push_str(part),
-            Segment::Value => {
-                if let Some(value) = values.next() {
-                    write!(text, "{value}").expect("a String takes all text");
-                }
-            }
-        }
-    }
-    text
 }
 
 impl Context<'_> {
@@ -112,6 +101,7 @@ impl Context<'_> {
         if ticks > limit {
             self.fail(Cause::StepLimit(limit), site);
         }
+        self.tick_for_warp();
         self.point(cost::TICK);
     }
 }

@@ -9,28 +9,34 @@
 
 mod access;
 mod barrier;
+mod by_hand;
 mod cluster;
 mod context;
 mod hooks;
+mod prints;
 mod report;
 mod runner;
 mod schedule;
 mod shared;
 mod stacks;
+mod warp;
 mod workers;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use access::MemoryId;
-pub(crate) use access::{Access, Kind};
+pub(crate) use access::{Access, Kind, Synchronization};
 pub(crate) use barrier::Group;
+pub use by_hand::{by_hand, without_closure};
 pub(crate) use context::{Context, fail_at, with};
-pub use hooks::{Held, fail_assertion, fail_panic, scalar, step, tick, unwrap, unwrap_or};
+pub use hooks::{Held, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or};
 pub(crate) use shared::Key;
 pub(crate) use shared::SharedId;
+pub(crate) use warp::{LANES, Meeting, WarpCall};
 
 use crate::failure::Failure;
+use crate::output::Printed;
 use crate::shape::Shape;
 
 /// A place in the Rust source, as `#[track_caller]` tells it.
@@ -99,12 +105,16 @@ impl Default for Simulator {
 }
 
 /// Runs a launch to its end or to its first failure: that of the lowest cluster that fails, whatever the number of
-/// cores. `shape` must have been checked: no extent of zero, the grid a multiple of the cluster.
+/// cores. Gives what it printed so far, too. `shape` must have been checked: no extent of zero, the grid a multiple of
+/// the cluster.
 pub(crate) fn run(
     kernel: &str,
     shape: &Shape,
     simulator: &Simulator,
     body: &(dyn Fn() + Send + Sync),
-) -> Result<(), Box<Failure>> {
-    workers::run_clusters(&cluster::Launch::new(kernel, shape, simulator, body))
+) -> (Printed, Result<(), Box<Failure>>) {
+    let launch = cluster::Launch::new(kernel, shape, simulator, body);
+    let failed = workers::run_clusters(&launch);
+    let last = failed.as_ref().map_or(u64::MAX, |(cluster, _)| *cluster);
+    (launch.prints.printed(last), failed.map_or(Ok(()), |(_, failure)| Err(failure)))
 }

@@ -1,7 +1,7 @@
 //! What a deadlock report says: the threads that wait, by what they do and where, and those that exited although
 //! others wait for them.
 
-use super::cluster::{Cluster, Status, location};
+use super::cluster::{Cluster, Status, Thread, location};
 use super::{Group, Site};
 use crate::failure::{Cause, Failure, Waiting};
 
@@ -11,8 +11,10 @@ pub(super) fn deadlock(cluster: &Cluster<'_>) -> Failure {
     for thread in &cluster.threads {
         let (what, site) = match thread.status.get() {
             Status::Waiting(collective) => (format!("wait at {collective}"), Some(collective.site)),
-            Status::Exited if is_missed(cluster, thread.block_rank) => ("exited".to_owned(), None),
-            Status::Exited | Status::Ready => continue,
+            Status::Meeting(call) => (format!("wait at {call}"), Some(call.site)),
+            Status::Exited if is_missed(cluster, thread) => ("exited".to_owned(), None),
+            // Who coalesces goes on when no other of the warp can run.
+            Status::Exited | Status::Ready | Status::Coalescing(_) => continue,
         };
         match groups.iter_mut().find(|(known, at, _)| *known == what && *at == site) {
             Some((_, _, group)) => group.threads += 1,
@@ -23,19 +25,20 @@ pub(super) fn deadlock(cluster: &Cluster<'_>) -> Failure {
             }
         }
     }
-    let stuck = |status| matches!(status, Status::Waiting(_));
+    let stuck = |status| matches!(status, Status::Waiting(_) | Status::Meeting(_));
     let thread = cluster.threads.iter().find(|thread| stuck(thread.status.get())).unwrap_or(&cluster.threads[0]);
     let cause = Cause::Deadlock(groups.into_iter().map(|(_, _, group)| group).collect());
     cluster.failure(thread, cause, None)
 }
 
-/// Whether a thread waits for one that this block has lost.
-fn is_missed(cluster: &Cluster<'_>, block_rank: u32) -> bool {
+/// Whether a thread waits for this one, which has exited.
+fn is_missed(cluster: &Cluster<'_>, exited: &Thread) -> bool {
     cluster.threads.iter().any(|thread| match thread.status.get() {
         Status::Waiting(collective) => match collective.group {
             Group::Cluster => true,
-            Group::Block => thread.block_rank == block_rank,
+            Group::Block => thread.block_rank == exited.block_rank,
         },
-        Status::Ready | Status::Exited => false,
+        Status::Meeting(call) => thread.same_warp(exited) && call.lanes >> exited.lane() & 1 == 1,
+        Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     })
 }

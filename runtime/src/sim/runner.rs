@@ -83,9 +83,10 @@ impl<'l> Runner<'l> {
         match context::enter(&self.cluster, thread, turn) {
             Ok(CoroutineResult::Yield(())) => {
                 self.fibers[rank] = Some(fiber);
-                let waits = matches!(thread.status.get(), Status::Waiting(_));
-                if !waits {
-                    self.cluster.wake(thread);
+                let waits = !matches!(thread.status.get(), Status::Ready);
+                match waits {
+                    true => self.cluster.coalesce(thread),
+                    false => self.cluster.wake(thread),
                 }
                 waits
             }
@@ -109,6 +110,7 @@ impl<'l> Runner<'l> {
         thread.status.set(Status::Exited);
         block.exited.set(block.exited.get() + 1);
         self.left -= 1;
+        self.cluster.coalesce(thread);
         if let Some((cause, site)) = barrier::check_exit(thread) {
             let failure = self.cluster.failure(thread, cause, Some(site));
             *self.cluster.failure.borrow_mut() = Some(failure);

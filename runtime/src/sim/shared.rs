@@ -5,6 +5,7 @@
 //! Not told apart: the arrays of two instances of a generic device function that differ in no type of the array.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use super::{Context, Site};
@@ -31,8 +32,17 @@ pub(crate) struct SharedMemory {
     blocks: u32,
     /// The first is the dynamic one.
     allocations: RefCell<Vec<Allocation>>,
-    /// Where and as what the dynamic memory was first viewed.
-    dynamic_view: Cell<Option<Key>>,
+    /// As what the dynamic memory has been viewed so far.
+    views: RefCell<Vec<View>>,
+}
+
+/// Bytes of the dynamic memory as elements of a type.
+#[derive(Debug, Clone)]
+struct View {
+    type_name: &'static str,
+    bytes: Range<usize>,
+    /// Where it was first taken.
+    site: Site,
 }
 
 struct Allocation {
@@ -57,7 +67,7 @@ impl SharedMemory {
     /// For this many blocks, with this many bytes of dynamic shared memory each.
     pub(super) fn new(blocks: u32, dynamic_bytes: usize) -> Self {
         let dynamic = Allocation::new(None, blocks, dynamic_bytes);
-        SharedMemory { blocks, allocations: RefCell::new(vec![dynamic]), dynamic_view: Cell::new(None) }
+        SharedMemory { blocks, allocations: RefCell::new(vec![dynamic]), views: RefCell::new(Vec::new()) }
     }
 
     /// The allocation of this key, made on first use.
@@ -133,19 +143,28 @@ impl Context<'_> {
         SharedId { allocation: self.cluster.shared.allocation(key, bytes), rank: self.thread.block_rank }
     }
 
-    /// The running block's dynamic shared memory, seen as the type that `key` names.
-    pub(crate) fn dynamic_shared(&self, key: Key) -> SharedId {
-        let view = &self.cluster.shared.dynamic_view;
-        let first = view.get().unwrap_or(key);
-        view.set(Some(first));
+    /// The running block's dynamic shared memory, of which the bytes `start..end` are seen as this type.
+    pub(crate) fn dynamic_shared(&self, type_name: &'static str, start: usize, end: usize, site: Site) -> SharedId {
+        let mut views = self.cluster.shared.views.borrow_mut();
         // Bytes written as one type are read as another: right only where every bit pattern is a value.
         let any_bits = |name: &str| !name.contains("bool") && !name.contains("::");
-        if first.type_name != key.type_name && !(any_bits(first.type_name) && any_bits(key.type_name)) {
+        let other = views.iter().find(|view| {
+            let overlap = view.bytes.start < end && start < view.bytes.end;
+            overlap && view.type_name != type_name && !(any_bits(view.type_name) && any_bits(type_name))
+        });
+        if let Some(View { type_name: known, bytes, site: at }) = other.cloned() {
             let sentence = format!(
-                "dynamic shared memory as `{}`, after it was taken as `{}` at {}",
-                key.type_name, first.type_name, first.site
+                "bytes {start}..{end} of dynamic shared memory as `{type_name}`, after bytes {}..{} were taken as `{known}` at {at}",
+                bytes.start, bytes.end
             );
-            self.fail(Cause::Protocol(sentence), key.site);
+            drop(views);
+            self.fail(Cause::Protocol(sentence), site);
+        }
+        // Ranges of one type that touch are one: there are few, however many threads take their parts.
+        let same = |view: &&mut View| view.type_name == type_name && start <= view.bytes.end && view.bytes.start <= end;
+        match views.iter_mut().find(same) {
+            Some(view) => view.bytes = view.bytes.start.min(start)..view.bytes.end.max(end),
+            None => views.push(View { type_name, bytes: start..end, site }),
         }
         SharedId { allocation: 0, rank: self.thread.block_rank }
     }

@@ -23,8 +23,8 @@ struct Queue<'l> {
     failure: Mutex<Option<Failure>>,
 }
 
-/// Runs all clusters, or up to the lowest that fails.
-pub(super) fn run_clusters(launch: &Launch<'_>) -> Result<(), Box<Failure>> {
+/// Runs all clusters, or up to the lowest that fails: its rank, and why.
+pub(super) fn run_clusters(launch: &Launch<'_>) -> Option<(u64, Box<Failure>)> {
     let queue = Queue {
         launch,
         clusters: launch.dim_clusters.count(),
@@ -39,10 +39,8 @@ pub(super) fn run_clusters(launch: &Launch<'_>) -> Result<(), Box<Failure>> {
     } else {
         rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| queue.work())));
     }
-    match queue.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(failure) => Err(Box::new(failure)),
-        None => Ok(()),
-    }
+    let failure = queue.failure.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    Some((queue.failed.into_inner(), Box::new(failure)))
 }
 
 impl<'l> Queue<'l> {

@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::Parser;
 use phalanx::Device;
 use phalanx_ui_tests::kernels;
+use phalanx_ui_tests::kernels::accuracy::Found;
 
 /// Checks the kernel language on a device.
 #[derive(Parser)]
@@ -17,15 +18,21 @@ struct Options {
     /// Prints the CUDA C++ of the kernels whose `module::kernel` contains the filter, and runs nothing
     #[arg(long)]
     source: bool,
+    /// Measures the functions of floats, and prints the worst error of each
+    #[arg(long)]
+    accuracy: bool,
     /// Runs the checks whose `module::check` contains this
     #[arg(default_value = "")]
     filter: String,
 }
 
 fn main() -> ExitCode {
-    let Options { device, source, filter } = Options::parse();
+    let Options { device, source, accuracy, filter } = Options::parse();
     if source {
         return print(&filter);
+    }
+    if accuracy {
+        return measure(&device);
     }
     println!("on {device}");
     let mut start = Instant::now();
@@ -39,6 +46,22 @@ fn main() -> ExitCode {
     });
     println!("{} passed, {} failed", report.passed, report.failed.len());
     if report.failed.is_empty() && report.passed > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn measure(device: &Device) -> ExitCode {
+    println!("on {device}");
+    match kernels::accuracy::measure(device) {
+        Ok(found) => {
+            for Found { name, float, error, input, got } in found {
+                println!("{float} {name:<8} {error:6.3} ulp at {input}: {got:?}");
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            println!("FAILED {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn print(filter: &str) -> ExitCode {

@@ -2,6 +2,8 @@
 //! floats zeros, subnormals, halves, the last integers of each precision, infinities and NaNs. Decides nothing about
 //! what the results must be.
 
+use phalanx::{bf16, f16};
+
 /// A type with its edges.
 pub(super) trait Edges: Sized + Copy {
     /// Without repetition.
@@ -65,6 +67,26 @@ floats! {
     f32, u32;
     f64, u64;
 }
+
+macro_rules! halves {
+    ($($t:ident)*) => {$(
+        impl Edges for $t {
+            fn edges() -> Vec<$t> {
+                let mut bits: Vec<u16> = vec![0, 1, 2, 0x7fff, 0x7c01, 0x7e00, 0x7f81, 0x7fc0];
+                bits.extend([$t::MIN_POSITIVE, $t::EPSILON, $t::ONE, $t::MAX, $t::INFINITY, $t::PI].map($t::to_bits));
+                bits.extend([0.1, 0.5, 1.5, 2.5, 3.0, 7.0, 2048.0, 2049.0, 1e-3, 1e-5, 1e4, 60000.0].map(|v| $t::from_f32(v).to_bits()));
+                let around = bits.clone().into_iter().flat_map(|bits| [bits.wrapping_sub(1) & 0x7fff, bits + 1 & 0x7fff]);
+                bits.extend(around.collect::<Vec<_>>());
+                bits.extend(bits.clone().into_iter().map(|bits| bits | 0x8000));
+                bits.sort_unstable();
+                bits.dedup();
+                bits.into_iter().map($t::from_bits).collect()
+            }
+        }
+    )*};
+}
+
+halves!(f16 bf16);
 
 impl Edges for bool {
     fn edges() -> Vec<bool> {

@@ -3,7 +3,7 @@
 
 use phalanx::prelude::*;
 
-use crate::{Module, Outcome, check_list, kernel_list, read, same};
+use crate::{Module, Outcome, check_list, kernel_list, printed, read, same, same_text};
 
 #[device]
 fn local_processing(x: i32) -> i32 {
@@ -243,6 +243,19 @@ fn mix(seeds: &[u8], out: &mut [u128]) {
     out[i] = wide ^ (state[1].leading_zeros() as i8 - 100) as u128;
 }
 
+/// Says what is unusual, and stops at what cannot be.
+#[cluster_kernel(cluster = 2, block = 4)]
+fn narrate(values: &[f32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let i = this_grid().thread_rank();
+    let x = values[i];
+    assert_ne!(x, 0.0, "thread {i} has nothing to divide by");
+    if x < 0.0 {
+        println!("block {} of {}: {x:>8.3} at {i}", cluster.block_rank(), cluster.num_blocks());
+    }
+    out[i] = 1.0 / x;
+}
+
 fn shares(device: &Device) -> Outcome {
     let values: Vec<i32> = (0..1024).map(|i| i * 3 - 700).collect();
     let input = device.upload(&values)?;
@@ -343,6 +356,50 @@ fn mixes(device: &Device) -> Outcome {
     same(&got, &seeds.iter().map(|&seed| host(seed)).collect::<Vec<u128>>(), |i| format!("seed {}", seeds[i]))
 }
 
+fn narration(device: &Device) -> Outcome {
+    let values: Vec<f32> = (0..8).map(|i| 2.5 - i as f32).collect();
+    let input = device.upload(&values)?;
+    let mut out = device.zeros(8)?;
+    let (text, result) = printed(device, || narrate(&input, &mut out).grid(2).launch(device));
+    result?;
+    same(&out.read()?, &values.iter().map(|x| 1.0 / x).collect::<Vec<f32>>(), |i| format!("1 / {}", values[i]))?;
+    same_text(
+        &text,
+        "block 0 of 2:   -0.500 at 3\nblock 1 of 2:   -1.500 at 4\nblock 1 of 2:   -2.500 at 5\n\
+         block 1 of 2:   -3.500 at 6\nblock 1 of 2:   -4.500 at 7\n",
+    )
+}
+
+/// Rows of half floats to bytes, each row by the power of two that its largest number needs.
+#[cluster_kernel(block = 64)]
+fn quantize(rows: &[f16], width: usize, out: &mut [i8], exponents: &mut [i32]) {
+    let row = this_grid().thread_rank();
+    let start = row * width;
+    let mut largest = f16::MIN_POSITIVE;
+    for i in start..start + width {
+        largest = largest.max(rows[i].abs());
+    }
+    let exponent = (largest.to_f32().log2().ceil() as i32).saturating_sub(7);
+    let scale = f32::from_bits((127 - exponent).cast_unsigned() << 23);
+    exponents[row] = exponent;
+    for i in start..start + width {
+        out[i] = (f32::from(rows[i]) * scale).round_ties_even().clamp(-128.0, 127.0) as i8;
+    }
+}
+
+fn quantized(device: &Device) -> Outcome {
+    let rows: Vec<f16> = (0..1024).map(|i| f16::from_f32((i % 37 - 18) as f32 * (1.7_f32).powi(i / 64))).collect();
+    let (input, mut exponents) = (device.upload(&rows)?, device.zeros(64)?);
+    let got = read!(device, 1024, |out| quantize(&input, 16, out, &mut exponents).grid(1));
+    let exponents = exponents.read()?;
+    let want = |i: usize| (rows[i].to_f32() / (exponents[i / 16] as f32).exp2()).round_ties_even() as i8;
+    same(&got, &(0..1024).map(want).collect::<Vec<i8>>(), |i| format!("{}", rows[i]))?;
+    let largest =
+        |row: &[f16]| row.iter().fold(f16::MIN_POSITIVE, |largest, x| largest.max(f16::from_f32(x.to_f32().abs())));
+    let want: Vec<i32> = rows.chunks(16).map(|row| largest(row).to_f32().log2().ceil() as i32 - 7).collect();
+    same(&exponents, &want, |row| format!("row {row}"))
+}
+
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -359,9 +416,12 @@ pub(super) fn modules() -> Vec<Module> {
             scans,
             means,
             mixes,
+            narration,
+            quantized,
         ],
         kernels: kernel_list![
             share, saxpy, block_sum, histogram, transpose, ring, split_or_whole, collatz, scan<u32, 64>, checked_mean, mix,
+            narrate, quantize,
         ],
     }]
 }

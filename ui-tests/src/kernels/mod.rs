@@ -9,22 +9,40 @@
     reason = "kernels write what is to be tested"
 )]
 
+pub mod accuracy;
 mod atomics;
+mod by_hand;
 mod calls;
 mod casts;
 mod control;
 mod edges;
 mod failures;
+mod fast;
+mod floats;
+mod folds;
 mod generics;
 mod groups;
 mod guide;
+mod halves;
+mod integers;
 mod literals;
+mod memory;
 mod names;
 mod operators;
+mod options;
 mod order;
+mod orders;
 mod patterns;
+mod shuffles;
+mod table;
+mod text;
+mod tiles;
 mod tokens;
 mod twins;
+mod unchecked;
+mod vectors;
+mod warp_guide;
+mod warps;
 
 use crate::Module;
 
@@ -32,7 +50,11 @@ use crate::Module;
 pub fn modules() -> Vec<Module> {
     let modules = [
         guide::modules(),
+        warp_guide::modules(),
         groups::modules(),
+        tiles::modules(),
+        shuffles::modules(),
+        folds::modules(),
         tokens::modules(),
         atomics::modules(),
         control::modules(),
@@ -40,11 +62,23 @@ pub fn modules() -> Vec<Module> {
         patterns::modules(),
         calls::modules(),
         names::modules(),
+        options::modules(),
         generics::modules(),
         literals::modules(),
+        memory::modules(),
         operators::modules(),
+        by_hand::modules(),
         casts::modules(),
+        integers::modules(),
+        floats::modules(),
+        halves::modules(),
+        accuracy::modules(),
+        fast::modules(),
         failures::modules(),
+        unchecked::modules(),
+        text::modules(),
+        vectors::modules(),
+        orders::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -4,65 +4,8 @@
 
 use phalanx::prelude::*;
 
-use super::edges::pairs;
-use crate::{Check, Kernel, Module, Outcome, same};
-
-/// A kernel with a line for each operation, and a check of it for all pairs of edges.
-macro_rules! table {
-    ($name:ident: |$x:ident: $a:ident, $y:ident: $b:ident| -> $r:ident, for $wanted:expr; $($device:expr => $host:expr;)*) => {
-        mod $name {
-            use super::*;
-
-            const NAMES: &[&str] = &[$(stringify!($device)),*];
-            const WIDTH: usize = NAMES.len();
-
-            #[cluster_kernel(block = 128)]
-            pub(super) fn kernel(a: &[$a], b: &[$b], out: &mut [$r]) {
-                let i = this_grid().thread_rank();
-                if i < a.len() {
-                    let $x = a[i];
-                    let $y = b[i];
-                    let mut k = i * WIDTH;
-                    $(
-                        out[k] = $device;
-                        k += 1;
-                    )*
-                    assert!(k == (i + 1) * WIDTH);
-                }
-            }
-
-            pub(super) fn check(device: &Device) -> Outcome {
-                let wanted: fn($a, $b) -> bool = $wanted;
-                let (a, b) = pairs(wanted);
-                let mut out = device.zeros(a.len() * WIDTH)?;
-                let blocks = a.len().div_ceil(128) as u32;
-                kernel(&device.upload(&a)?, &device.upload(&b)?, &mut out).grid(blocks).launch(device)?;
-                let host = |($x, $y): (&$a, &$b)| {
-                    let ($x, $y) = (*$x, *$y);
-                    [$($host),*]
-                };
-                let want: Vec<$r> = a.iter().zip(&b).flat_map(host).collect();
-                same(&out.read()?, &want, |i| {
-                    let (pair, name) = (i / WIDTH, NAMES[i % WIDTH]);
-                    format!("{name} of {}s {:?}, {:?}", stringify!($a), a[pair], b[pair])
-                })
-            }
-        }
-    };
-}
-
-/// The tables of one type as a module, with its part of the corpus.
-macro_rules! module {
-    ($t:ident: $($table:ident)*) => {
-        pub(super) fn module() -> Module {
-            Module {
-                name: concat!("operators_", stringify!($t)),
-                checks: vec![$(Check { name: stringify!($table), run: $table::check }),*],
-                kernels: vec![$(Kernel::of::<$table::kernel>(concat!(stringify!($t), " ", stringify!($table)))),*],
-            }
-        }
-    };
-}
+use super::table::{module, table};
+use crate::Module;
 
 /// What all integers have.
 macro_rules! integer_tables {
@@ -207,7 +150,7 @@ macro_rules! unsigned {
             integer_tables!($t);
             division_tables!($t, for |_, y| y != 0);
             shift_tables!($t);
-            module!($t: arithmetic assignment methods counts comparisons division wrapping_division shifts);
+            module!("operators", $t: arithmetic assignment methods counts comparisons division wrapping_division shifts);
         }
     )*};
 }
@@ -232,7 +175,7 @@ macro_rules! signed {
                 x.max(-3).min(3) => x.max(-3).min(3);
                 (x - y).abs() => x.wrapping_sub(y).wrapping_abs();
             }
-            module!($t: arithmetic assignment methods counts comparisons division wrapping_division shifts signs);
+            module!("operators", $t: arithmetic assignment methods counts comparisons division wrapping_division shifts signs);
         }
     )*};
 }
@@ -296,7 +239,7 @@ macro_rules! floats {
                 x != x => x != x;
                 x - y == 0.0 || x < 1.0 => x - y == 0.0 || x < 1.0;
             }
-            module!($t: arithmetic assignment methods extremes comparisons);
+            module!("operators", $t: arithmetic assignment methods extremes comparisons);
         }
     )*};
 }
@@ -335,7 +278,7 @@ mod bool {
     }
     #[allow(non_camel_case_types, reason = "an alias beside the primitive types")]
     type bool_as = i64;
-    module!(bool: logic);
+    module!("operators", bool: logic);
 }
 
 unsigned!(u8 u16 u32 u64 u128 usize);

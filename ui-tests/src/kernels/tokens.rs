@@ -86,7 +86,7 @@ fn sum(
     values: &[u32],
     remote: &RemoteArray<u32, 32>,
     own: &SharedArray<u32, 32>,
-    dynamic: &DynamicShared<u32>,
+    dynamic: &SharedSlice<u32>,
     i: u32,
 ) -> u32 {
     values[i] + remote[i] + own[31 - i] + dynamic[i]

@@ -8,12 +8,17 @@ pub(crate) enum Piece {
     Text(String),
     Line(u32),
     Type(SlotId),
-    Literal { slot: SlotId, digits: String },
+    Literal {
+        slot: SlotId,
+        digits: String,
+    },
     Named(TypeId),
     Value(ValueId),
     Digits(ValueId),
     Callee(SlotId),
     Name,
+    /// What the kernel's attribute fixed.
+    Bounds,
     Site(SiteId),
 }
 
@@ -123,4 +128,10 @@ pub(crate) enum CuStmt {
     Goto(String),
     Label(String),
     Return(Option<CuExpr>),
+    /// Text of the user's, in a function of its own.
+    ByHand {
+        parameters: Vec<String>,
+        text: String,
+        arguments: Vec<CuExpr>,
+    },
 }

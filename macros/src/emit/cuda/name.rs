@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::expr::ExprKind;
+use crate::model::method::ScalarFunction;
+use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId};
 
 /// Words of C++20 and CUDA that a Rust identifier can be, raw or not, and names that generated text uses unqualified.
@@ -13,12 +16,16 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq \
     main NULL assert va_arg va_copy va_end va_list va_start \
     threadIdx blockIdx blockDim gridDim warpSize dim3 \
-    phalanx phalanx_sink phalanx_dynamic_shared integer as local_array slice slice_mut shared_array dynamic_shared dynamic_shared_array remote_array remote_slice \
-    option result none some tuple relaxed range range_inclusive extent arrival_token thread_block cluster_group grid_group \
-    this_cluster this_thread_block this_grid assertion_failed panicked detail atomic_element memory_ordering none_type floating \
-    i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 \
-    min max abs sqrt mul_add wrapping_add wrapping_sub wrapping_mul wrapping_div wrapping_rem wrapping_neg wrapping_abs \
-    wrapping_shl wrapping_shr wrapping_pow count_ones count_zeros leading_zeros trailing_zeros rotate_left rotate_right";
+    phalanx phalanx_sink phalanx_dynamic_shared integer as local_array slice slice_mut readonly_slice writable \
+    shared_array shared_slice dynamic_shared dynamic_shared_slice remote_array remote_slice \
+    subslice subslice_inclusive subslice_from row_of chunk_of split_at load_vec store_vec vector \
+    i8x2 i8x4 i8x8 i8x16 u8x2 u8x4 u8x8 u8x16 i16x2 i16x4 i16x8 u16x2 u16x4 u16x8 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 i64x2 u64x2 f64x2 \
+    option result none some tuple relaxed acquire release acq_rel seq_cst block_scope cluster_scope device_scope system_scope fence \
+    range range_inclusive extent arrival_token thread_block thread_block_tile coalesced_group cluster_group grid_group \
+    op tiled_partition coalesced_threads labeled_partition binary_partition \
+    this_cluster this_thread_block this_grid here assertion_failed panicked print detail \
+    atomic_element global_atomic shared_atomic remote_atomic none_type floating \
+    i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 f16 bf16 half_float fast";
 
 /// Which names are taken, and what each local and constant is called.
 pub(crate) struct Names {
@@ -30,7 +37,7 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn of(function: &Function) -> Names {
         let mut names = Names {
-            taken: RESERVED.split_whitespace().map(String::from).collect(),
+            taken: reserved(function).into_iter().map(String::from).collect(),
             locals: Vec::new(),
             constants: Vec::new(),
         };
@@ -66,10 +73,23 @@ impl Names {
     }
 
     /// What the function declares.
-    pub(crate) fn declared(self) -> Vec<String> {
-        let reserved: BTreeSet<&str> = RESERVED.split_whitespace().collect();
+    pub(crate) fn declared(self, function: &Function) -> Vec<String> {
+        let reserved = reserved(function);
         self.taken.into_iter().filter(|name| !reserved.contains(name.as_str())).collect()
     }
+}
+
+/// Names that are taken from the start: those of every text, and the methods that this one uses.
+fn reserved(function: &Function) -> BTreeSet<&'static str> {
+    let mut names: BTreeSet<&str> = RESERVED.split_whitespace().collect();
+    walk_block(&function.body, &mut |expr| {
+        if let ExprKind::Method { method, .. } | ExprKind::ScalarCall { function: ScalarFunction::Method(method), .. } =
+            &expr.kind
+        {
+            names.insert(method.name);
+        }
+    });
+    names
 }
 
 /// Raw identifiers lose their mark, letters beyond ASCII become their numbers, and what C++, NVRTC's macros and the

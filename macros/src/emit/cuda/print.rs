@@ -132,6 +132,15 @@ impl Printer {
             CuStmt::Continue => self.line(|p| p.text("continue;")),
             CuStmt::Goto(label) => self.line(|p| p.text(&format!("goto {label};"))),
             CuStmt::Label(label) => self.line(|p| p.text(&format!("{label}:;"))),
+            CuStmt::ByHand { parameters, text, arguments } => {
+                let space = if text.starts_with('\n') { "" } else { " " };
+                self.line(|p| p.text(&format!("[]({}) -> void {{{space}{text}", parameters.join(", "))));
+                // Below the text: its last line may be a comment.
+                self.text(&"    ".repeat(self.indent));
+                self.text("}");
+                self.arguments("(", arguments, ")");
+                self.text(";\n");
+            }
             CuStmt::Return(value) => self.line(|p| {
                 p.text("return");
                 if let Some(value) = value {

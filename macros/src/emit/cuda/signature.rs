@@ -2,13 +2,13 @@
 
 use super::ast::Piece;
 use super::name::Names;
-use crate::model::ty::{Memory, ParamType, TypeShape};
-use crate::model::{Function, KernelOptions, Role};
+use crate::model::ty::{Group, Memory, ParamType, TypeShape};
+use crate::model::{Function, Role};
 
 pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
     let mut out = Vec::new();
     match &function.role {
-        Role::Kernel(options) => out.push(Piece::Text(kernel_head(options))),
+        Role::Kernel => out.extend(["extern \"C\" __global__ void".into(), Piece::Bounds, "\n".into()]),
         Role::Device | Role::Method => {
             out.extend(closure_types(function));
             out.push("__device__ ".into());
@@ -25,7 +25,7 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
         if index > 0 {
             out.push(", ".into());
         }
-        let (before, after) = parameter(&param.ty);
+        let (before, after) = parameter(&param.ty, &function.role);
         out.extend(before);
         out.push(Piece::Text(format!("{after}{}", names.local(param.local))));
     }
@@ -47,19 +47,8 @@ fn closure_type(index: usize) -> String {
     format!("Closure{index}")
 }
 
-fn kernel_head(options: &KernelOptions) -> String {
-    let mut head = String::from("extern \"C\" __global__ void");
-    if let Some([x, y, z]) = options.cluster {
-        head += &format!(" __cluster_dims__({x}, {y}, {z})");
-    }
-    if let Some([x, y, z]) = options.block {
-        head += &format!(" __launch_bounds__({})", x * y * z);
-    }
-    head + "\n"
-}
-
 /// The type, and what stands between it and the name.
-fn parameter(ty: &ParamType) -> (Vec<Piece>, &'static str) {
+fn parameter(ty: &ParamType, role: &Role) -> (Vec<Piece>, &'static str) {
     let around = |before: &str, inner: Vec<Piece>, after: &str| {
         let mut out = vec![before.into()];
         out.extend(inner);
@@ -70,9 +59,26 @@ fn parameter(ty: &ParamType) -> (Vec<Piece>, &'static str) {
         ParamType::Value(value) => (shape(&value.shape), " "),
         ParamType::Reference { mutable: true, target } => (shape(&target.shape), "& "),
         ParamType::Reference { mutable: false, target } => (around("const ", shape(&target.shape), ""), "& "),
+        ParamType::OptionalSlice { mutable: true, element } => {
+            (around("option<slice_mut<", shape(&element.shape), ">>"), " ")
+        }
+        ParamType::OptionalSlice { mutable: false, element } => {
+            (around("option<readonly_slice<", shape(&element.shape), ">>"), " ")
+        }
         ParamType::Slice { mutable: true, element } => (around("slice_mut<", shape(&element.shape), ">"), " "),
-        ParamType::Slice { mutable: false, element } => (around("slice<", shape(&element.shape), ">"), " "),
+        ParamType::Slice { mutable: false, element } => {
+            // To a device function a `&mut [T]` may be lent, which threads write.
+            let name = match role {
+                Role::Kernel => "readonly_slice<",
+                Role::Device | Role::Method => "slice<",
+            };
+            (around(name, shape(&element.shape), ">"), " ")
+        }
         ParamType::Group(group) => (vec![Piece::Text(format!("const {}", group.cuda_name()))], "& "),
+        ParamType::Tile { size, .. } => {
+            let before = format!("const {}<", Group::Tile.cuda_name());
+            (around(&before, vec![Piece::Digits(*size)], ">"), "& ")
+        }
         ParamType::Closure { index, .. } => (vec![Piece::Text(format!("const {}", closure_type(*index)))], "& "),
         ParamType::Memory { memory, element, length, .. } => {
             let mut inner = shape(&element.shape);
@@ -81,7 +87,7 @@ fn parameter(ty: &ParamType) -> (Vec<Piece>, &'static str) {
             }
             match memory {
                 Memory::SharedArray => (around("shared_array<", inner, ">"), "& "),
-                Memory::DynamicShared => (around("dynamic_shared_array<", inner, ">"), " "),
+                Memory::SharedSlice => (around("shared_slice<", inner, ">"), " "),
                 Memory::RemoteArray => (around("remote_array<", inner, ">"), " "),
                 Memory::RemoteSlice => (around("remote_slice<", inner, ">"), " "),
                 Memory::Global => (around("slice<", inner, ">"), " "),

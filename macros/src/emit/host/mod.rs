@@ -2,7 +2,10 @@
 //! messages and the simulator's locations point into the user's source. rustc types it, and checks its moves; the
 //! simulator runs it.
 
+mod by_hand;
 mod control;
+mod memory;
+mod message;
 mod op;
 mod pattern;
 mod slots;
@@ -13,11 +16,12 @@ use std::collections::BTreeMap;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
+pub(crate) use op::one_collective;
 pub(crate) use slots::declaration as slots_declaration;
 
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::ty::Kind;
-use crate::model::{Function, LocalId, Param, Segment, SiteId, SlotId};
+use crate::model::{Function, LocalId, Param, SlotId};
 use crate::span::SpanRange;
 
 /// The label of the whole body: `return` leaves it.
@@ -27,33 +31,40 @@ pub(crate) fn body_label() -> syn::Lifetime {
 
 /// The body's statements and value. `pending` holds, for calls made while arrivals are pending, the groups they are
 /// of.
-pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, bindings: &TokenStream) -> TokenStream {
+pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, start: &TokenStream) -> TokenStream {
     let host = Host { function, pending };
     let inside = host.inside(&function.body, function.ret.is_none());
     let label = body_label();
     // In the block of the body's own items: a constant that hides a parameter is an error, as for any local.
-    let body = braces(function.body.span, quote!(#bindings #inside));
+    let body = braces(function.body.span, quote!(#start #inside));
     quote!(#label: #body)
 }
 
 struct Host<'f> {
     function: &'f Function,
+    /// For calls made while arrivals are pending, the groups they are of.
     pending: &'f BTreeMap<u16, u8>,
 }
 
 /// `::phalanx::path(arguments)`, every token at the user's place: only then do rustc and `#[track_caller]` name it.
 fn call(at: SpanRange, path: &[&str], arguments: TokenStream) -> TokenStream {
+    generic_call(at, path, TokenStream::new(), arguments)
+}
+
+/// The same, with generic arguments.
+fn generic_call(at: SpanRange, path: &[&str], generics: TokenStream, arguments: TokenStream) -> TokenStream {
     let lo = at.lo;
     let segments = path.iter().map(|segment| Ident::new(segment, lo));
+    let generics = (!generics.is_empty()).then(|| quote_spanned!(lo=> ::<#generics>));
     let mut group = Group::new(Delimiter::Parenthesis, arguments);
     group.set_span(at.hi);
     let group = TokenTree::Group(group);
-    quote_spanned!(lo=> ::phalanx #(::#segments)* #group)
+    quote_spanned!(lo=> ::phalanx #(::#segments)* #generics #group)
 }
 
 /// A name of generated code: placed where the user's is, but resolved apart from it, as kernels made by `macro_rules!`
 /// need.
-fn internal(name: &str, at: SpanRange) -> Ident {
+pub(super) fn internal(name: &str, at: SpanRange) -> Ident {
     Ident::new(name, at.lo.resolved_at(Span::call_site()))
 }
 
@@ -119,6 +130,18 @@ impl Host<'_> {
         match &statement.kind {
             StmtKind::Let { local, ty, init } => {
                 self.declare(*local, ty.as_ref().map(|ty| &ty.tokens), init.as_ref(), statement.span)
+            }
+            StmtKind::Split { halves, init } => {
+                let halves = halves.map(|half| match half {
+                    Some(local) => {
+                        let info = self.function.local(local);
+                        let (name, mutable) = (&info.name, info.mutable.then(|| quote!(mut)));
+                        quote!(#mutable #name)
+                    }
+                    None => quote!(_),
+                });
+                let value = self.expr(init);
+                quote_spanned!(statement.span.lo=> let (#(#halves),*) = #value;)
             }
             StmtKind::LetPattern { pattern, ty, init, otherwise } => {
                 let lo = statement.span.lo;
@@ -199,20 +222,6 @@ impl Host<'_> {
             None => value,
         }
     }
-
-    /// The message of an assertion as data.
-    fn message(&self, site: SiteId) -> TokenStream {
-        segments(&self.function.sites[usize::from(site.0)].message)
-    }
-}
-
-/// A message as an expression of type `&'static [Segment]`.
-pub(super) fn segments(message: &[Segment]) -> TokenStream {
-    let segments = message.iter().map(|segment| match segment {
-        Segment::Text(text) => quote!(::phalanx::__private::Segment::Text(#text)),
-        Segment::Value => quote!(::phalanx::__private::Segment::Value),
-    });
-    quote!(&[#(#segments),*])
 }
 
 /// Parentheses at the place of what is in them: rustc takes their place for that of a call inside.

@@ -4,14 +4,29 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::{Host, call, private};
-use crate::check::ANY_COLLECTIVE;
+use super::{Host, call, generic_call, memory, parentheses, private};
+use crate::check::{ANY_COLLECTIVE, BrokenAt};
 use crate::emit::template::without_turbofish;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::ty::{Group, Kind, ValueType};
-use crate::model::{SiteId, SlotId, ValueId};
+use crate::model::walk::walk_block;
+use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
 use crate::span::SpanRange;
+
+/// Refuses an `unchecked(collective_while_pending)` where no callee breaks the rule.
+pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStream {
+    let mut collectives = TokenStream::new();
+    walk_block(&function.body, &mut |expr| {
+        if let ExprKind::Call { callee: Callee::Function(path), slot, .. } = &expr.kind
+            && let Some(groups) = broken.calls.get(&slot.0)
+        {
+            let summary = without_turbofish(path);
+            collectives.extend(quote!(| (<#summary as ::phalanx::__private::Summary>::COLLECTIVES & #groups)));
+        }
+    });
+    quote_spanned!(broken.waiver.lo=> const _: () = ::phalanx::__private::one_collective(0 #collectives);)
+}
 
 impl Host<'_> {
     pub(super) fn op(
@@ -24,8 +39,8 @@ impl Host<'_> {
     ) -> TokenStream {
         let group_method = |group: Group, name: &str| {
             let receiver = operands.first().map(|receiver| self.borrowed(receiver));
-            let rest = operands.iter().skip(1).map(|operand| match operand.gives {
-                Kind::Memory(_) => self.borrowed(operand),
+            let rest = operands.iter().skip(1).map(|operand| match (operand.gives, &operand.kind) {
+                (Kind::Memory(_), _) | (Kind::Closure, ExprKind::Local(_)) => self.borrowed(operand),
                 _ => self.expr(operand),
             });
             call(at, &[group.rust_name(), name], quote!(#receiver #(, #rest)*))
@@ -36,9 +51,24 @@ impl Host<'_> {
             quote_spanned!(at.lo=> #receiver.#name())
         };
         match op {
-            Op::This(Group::ThreadBlock) => call(at, &["this_thread_block"], TokenStream::new()),
-            Op::This(Group::Cluster) => call(at, &["this_cluster"], TokenStream::new()),
-            Op::This(Group::Grid) => call(at, &["this_grid"], TokenStream::new()),
+            Op::This(group) => call(at, &[group.origin()], TokenStream::new()),
+            Op::TiledPartition(_, size) => {
+                let parent = operands.first().map(|parent| self.borrowed(parent));
+                let size = &self.function.values[usize::from(size.0)].tokens;
+                let name = proc_macro2::Ident::new(Group::Tile.origin(), at.lo);
+                let arguments = parentheses(at, quote!(#parent));
+                quote_spanned!(at.lo=> ::phalanx::#name::<#size> #arguments)
+            }
+            Op::Partition(_, name) => {
+                let parent = operands.first().map(|parent| self.borrowed(parent));
+                let key = operands.get(1).map(|key| self.expr(key));
+                call(at, &[name], quote!(#parent, #key))
+            }
+            // rustc knows what a closure takes only where one is asked for.
+            Op::Warp(group, method) => match operands.last().map(|last| last.gives) {
+                Some(Kind::Closure) => group_method(group, &format!("{}_with", method.name)),
+                _ => group_method(group, method.name),
+            },
             Op::Query(group, query) => group_method(group, query.name),
             Op::Sync(group) => group_method(group, "sync"),
             Op::Arrive(group) => group_method(group, "barrier_arrive"),
@@ -57,28 +87,35 @@ impl Host<'_> {
                     None => quote_spanned!(lo=> ::phalanx::dynamic_shared::<#element>()),
                 }
             }
-            Op::Length => method("len"),
-            Op::LoadUnchecked => {
-                let memory = operands.first().map(|memory| self.borrowed(memory));
-                let index = operands.get(1).map(|index| self.expr(index));
-                private(at, "load_unchecked", quote!(#memory, #index))
+            Op::Length if operands.first().is_some_and(|receiver| receiver.memory().is_none()) => {
+                let value = operands.first().map(|receiver| self.expr(receiver));
+                private(at, "array_len", quote_spanned!(at.lo=> &#value))
             }
-            Op::Atomic(atomic) => {
-                let memory = operands.first().map(|memory| self.borrowed(memory));
-                let index = operands.get(1).map(|index| self.expr(index));
-                let place = private(at, "atomic", quote!(#memory, #index));
-                let values = operands.iter().skip(2).map(|operand| self.expr(operand));
-                let orderings = std::iter::repeat_n(quote!(::core::sync::atomic::Ordering::Relaxed), atomic.orderings);
-                let arguments = values.chain(orderings);
-                let name = proc_macro2::Ident::new(atomic.name, at.lo);
-                quote_spanned!(at.lo=> #place.#name(#(#arguments),*))
+            Op::Length => self.on_memory("len", false, operands, at),
+            Op::IsEmpty => self.on_memory("is_empty", false, operands, at),
+            Op::LoadUnchecked => self.on_memory("load_unchecked", false, operands, at),
+            Op::DynamicSharedSlice => {
+                let element = types.map(|(element, _)| &element.tokens);
+                let arguments = operands.iter().map(|operand| self.expr(operand));
+                generic_call(at, &["dynamic_shared_slice"], quote!(#element), quote!(#(#arguments),*))
             }
+            Op::Part { form, mutable, .. } => self.part(form, mutable, operands, at),
+            Op::SplitAt { mutable, .. } => {
+                self.on_memory(if mutable { "split_at_mut" } else { "split_at" }, mutable, operands, at)
+            }
+            Op::LoadVec(lanes) => self.load_vec(lanes, operands, at),
+            Op::StoreVec => self.on_memory("store_vec", true, operands, at),
+            Op::Atomic(atomic) => self.atomic(atomic, operands, at),
+            Op::Fence(order, scope) => memory::fence(order, scope, at),
             Op::Is(variant) => method(variant.test()),
             Op::Take => method("take"),
             Op::Unwrap => {
                 let value = operands.first().map(|value| self.expr(value));
-                let message = site.map(|site| self.message(site));
-                private(at, "unwrap", quote!(#value, #message))
+                let text = site.and_then(|site| match &self.function.sites[usize::from(site.0)].message {
+                    SiteMessage::Text(text) => Some(text),
+                    SiteMessage::None | SiteMessage::Slot(_) => None,
+                });
+                private(at, "unwrap", quote!(#value, #text))
             }
             Op::UnwrapOr => {
                 let values = operands.iter().map(|value| self.expr(value));
@@ -143,9 +180,8 @@ impl Host<'_> {
 
     /// An argument written with `&`. Slices go by value in the host body: they are references already.
     fn passed(&self, target: &Expr) -> TokenStream {
-        use crate::model::ty::Memory;
         match target.gives {
-            Kind::Memory(Memory::Global | Memory::GlobalMut) => self.expr(target),
+            Kind::Memory(memory) if memory.is_slice() => self.expr(target),
             _ => self.borrowed(target),
         }
     }

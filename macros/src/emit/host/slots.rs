@@ -35,6 +35,7 @@ fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
     if depth == 0 {
         return match slots.first() {
             Some(SlotUse::Callee) => quote!(::phalanx::__private::Callee::new()),
+            Some(SlotUse::Message) => quote!(::phalanx::__private::MessageSlot::new()),
             Some(SlotUse::Option) => quote!(::phalanx::__private::OptionSlot::new()),
             Some(SlotUse::Type) | None => quote!(::phalanx::__private::Tag::new()),
             Some(SlotUse::Unused) => quote!(::phalanx::__private::Tag::<::phalanx::__private::Unused>::new()),
@@ -48,10 +49,13 @@ fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
 pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
     let param = function.params.iter().find(|param| param.local == local);
     match param.map(|param| &param.ty) {
-        Some(ParamType::Group(_) | ParamType::Reference { .. }) => true,
-        // Remote memory goes by value unless it was written with `&`.
-        Some(ParamType::Memory { by_reference, .. }) => *by_reference,
-        Some(ParamType::Value(_) | ParamType::Slice { .. } | ParamType::Closure { .. }) | None => {
+        Some(ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Reference { .. }) => true,
+        // Remote memory goes by value unless it was written with `&`, slices always.
+        Some(ParamType::Memory { by_reference, memory, .. }) => *by_reference && !memory.is_slice(),
+        Some(
+            ParamType::Value(_) | ParamType::Slice { .. } | ParamType::OptionalSlice { .. } | ParamType::Closure { .. },
+        )
+        | None => {
             matches!(function.kind(local), Kind::Reference { .. })
         }
     }

@@ -7,6 +7,7 @@ use quote::{quote, quote_spanned};
 use super::{Host, body_label, internal, private};
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::method::ScalarFunction;
 use crate::model::op::Effect;
 use crate::model::ty::Kind;
 use crate::span::SpanRange;
@@ -27,6 +28,10 @@ impl Host<'_> {
                 let tokens = &self.function.values[usize::from(value.0)].tokens;
                 quote!(#tokens)
             }
+            ExprKind::Operator(operator, path) => {
+                let name = proc_macro2::Ident::new(operator.rust_name, lo);
+                quote_spanned!(lo=> ::phalanx::op::operator::<::phalanx::op::#name>(#path))
+            }
             ExprKind::Unary(op, value) => self.unary(*op, value, at),
             ExprKind::Binary { op, left, right, .. } => {
                 let (left, right) = (self.operand(left), self.operand(right));
@@ -40,18 +45,18 @@ impl Host<'_> {
                 let value = self.expr(value);
                 self.typed(*slot, value, at)
             }
-            ExprKind::Index { base, index, .. } => match base.gives {
-                Kind::Memory(_) => {
-                    let (base, index) = (self.borrowed(base), self.expr(index));
+            ExprKind::Index { base, index, .. } => match base.memory() {
+                Some(_) => {
+                    let (base, index) = (self.memory(base, false), self.expr(index));
                     private(at, "load", quote!(#base, #index))
                 }
-                _ => {
+                None => {
                     let place = self.element("element", base, index, at);
                     quote_spanned!(lo=> *#place)
                 }
             },
             ExprKind::UncheckedPlace { base, index } => {
-                let (base, index) = (self.borrowed(base), self.expr(index));
+                let (base, index) = (self.memory(base, false), self.expr(index));
                 private(at, "load_unchecked", quote!(#base, #index))
             }
             ExprKind::Deref(target) => {
@@ -75,6 +80,10 @@ impl Host<'_> {
             ExprKind::Repeat { element, length, slot } => {
                 let element = self.expr(element);
                 self.typed(*slot, quote_spanned!(lo=> [#element; #length]), at)
+            }
+            ExprKind::Vector { path, argument, slot, .. } => {
+                let value = self.vector(path, argument, at);
+                self.typed(*slot, value, at)
             }
             ExprKind::Tuple { elements, slot } => {
                 let elements = elements.iter().map(|element| self.expr(element));
@@ -109,6 +118,25 @@ impl Host<'_> {
                 });
                 let body = self.expr(body);
                 quote_spanned!(lo=> #by_value |#(#params),*| #body)
+            }
+            ExprKind::ScalarCall { ty, function, operands, .. } => {
+                let ty = &self.function.types[usize::from(ty.0)];
+                let operands = operands.iter().map(|operand| self.expr(operand));
+                let (name, types) = match function {
+                    ScalarFunction::From => ("from", quote!(#ty, _)),
+                    ScalarFunction::Constructor(name) => (*name, quote!(#ty)),
+                    ScalarFunction::Method(method) => (method.name, quote!(#ty)),
+                };
+                let name = proc_macro2::Ident::new(name, at.hi);
+                quote_spanned!(lo=> ::phalanx::__private::#name::<#types>(#(#operands),*))
+            }
+            ExprKind::FastCall { path, function, operands } => {
+                let operands = operands.iter().map(|operand| self.expr(operand));
+                let name = proc_macro2::Ident::new(function.name, at.hi);
+                // Another function under this path is a type error: each has a type of its own.
+                let ours = quote_spanned!(lo=> ::phalanx::fast::#name);
+                let function = private(at, "same", quote!(#path, #ours));
+                quote_spanned!(lo=> #function(#(#operands),*))
             }
             ExprKind::Block(block) => self.block(block),
             ExprKind::Unsafe(block) => {
@@ -149,14 +177,10 @@ impl Host<'_> {
                 let value = value.as_ref().map(|value| self.expr(value));
                 quote_spanned!(lo=> break #label #value)
             }
-            ExprKind::Assert { condition, values, site, show_sides } => {
-                self.assert(condition, values, self.message(*site), *show_sides, at)
-            }
-            ExprKind::Panic { values, site } => {
-                let values = self.scalars(values);
-                let message = self.message(*site);
-                private(at, "fail_panic", quote!(#message, &[#(#values),*]))
-            }
+            ExprKind::Cuda(by_hand) => self.by_hand(by_hand, at),
+            ExprKind::Assert(test, message) => self.assert(test, message, at),
+            ExprKind::Panic(message) => self.message("fail_panic", message, &[], at),
+            ExprKind::Print(message) => self.message("print", message, &[], at),
         }
     }
 
@@ -206,9 +230,7 @@ impl Host<'_> {
         let lo = base.span.lo;
         let borrow = if function == "element" { quote_spanned!(lo=> &) } else { quote_spanned!(lo=> &mut) };
         let base = match &base.kind {
-            ExprKind::Index { base: outer, index: outer_index, .. }
-                if base.gives == Kind::Value && !matches!(outer.gives, Kind::Memory(_)) =>
-            {
+            ExprKind::Index { base: outer, index: outer_index, .. } if outer.memory().is_none() => {
                 self.element(function, outer, outer_index, base.span)
             }
             _ => {
@@ -237,7 +259,7 @@ impl Host<'_> {
             let place = self.place(place);
             return quote_spanned!(lo=> #place = #new);
         };
-        let (base, index) = (self.borrowed(base), self.expr(index));
+        let (base, index) = (self.memory(base, true), self.expr(index));
         if !order_matters {
             return private(at, store, quote!(#base, #index, #new));
         }
@@ -272,7 +294,7 @@ impl Host<'_> {
             } } });
         };
         let update = if store == "store" { "update" } else { "update_unchecked" };
-        let (base, index) = (self.borrowed(base), self.expr(index));
+        let (base, index) = (self.memory(base, true), self.expr(index));
         let closure = quote_spanned!(lo=> |#old, #new| #result);
         if !self.order_matters(place, value) {
             return private(at, update, quote!(#base, #index, #change, #closure));
@@ -285,11 +307,22 @@ impl Host<'_> {
     /// Whether evaluating the place before the value could be seen.
     fn order_matters(&self, place: &Expr, value: &Expr) -> bool {
         let index = match &place.kind {
-            ExprKind::Index { index, .. } | ExprKind::UncheckedPlace { index, .. } => effect(self.function, index),
+            ExprKind::Index { .. } | ExprKind::UncheckedPlace { .. } => self.index_effect(place),
             _ => Effect::Reads,
         };
         let value = effect(self.function, value);
         index == Effect::Changes || (value == Effect::Changes && index != Effect::Pure)
+    }
+
+    /// Of evaluating which element a place is.
+    fn index_effect(&self, place: &Expr) -> Effect {
+        match &place.kind {
+            ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
+                effect(self.function, index).max(self.index_effect(base))
+            }
+            ExprKind::Local(_) => Effect::Pure,
+            _ => effect(self.function, place),
+        }
     }
 
     /// A place that is not memory: a local, what a reference refers to, an element of a local array.
@@ -302,52 +335,18 @@ impl Host<'_> {
             _ => self.expr(place),
         }
     }
-
-    fn scalars<'e>(&'e self, values: &'e [Expr]) -> impl Iterator<Item = TokenStream> + 'e {
-        values.iter().map(|value| private(value.span, "scalar", self.expr(value)))
-    }
-
-    fn assert(
-        &self,
-        condition: &Expr,
-        values: &[Expr],
-        message: TokenStream,
-        show_sides: bool,
-        at: SpanRange,
-    ) -> TokenStream {
-        let lo = at.lo;
-        if let (true, ExprKind::Binary { op, left, right, .. }) = (show_sides, &condition.kind) {
-            let (left_value, right_value) = (self.expr(left), self.expr(right));
-            let (first, second) = (internal("__phalanx_left", left.span), internal("__phalanx_right", right.span));
-            let compare = binary(*op, quote!(#first), quote!(#second), condition.span);
-            let fail = private(
-                at,
-                "fail_assertion",
-                quote!(#message, &[::phalanx::__private::scalar(#first), ::phalanx::__private::scalar(#second)]),
-            );
-            return quote_spanned! {lo=>
-                match (#left_value, #right_value) {
-                    (#first, #second) => if !(#compare) { #fail }
-                }
-            };
-        }
-        let condition = self.operand(condition);
-        let values = self.scalars(values);
-        let fail = private(at, "fail_assertion", quote!(#message, &[#(#values),*]));
-        quote_spanned!(lo=> if !#condition { #fail })
-    }
 }
 
 /// The function that stores to a place in memory, with the memory and the index.
 fn memory_place(place: &Expr) -> Option<(&'static str, &Expr, &Expr)> {
     match &place.kind {
-        ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Memory(_)) => Some(("store", base, index)),
+        ExprKind::Index { base, index, .. } if base.memory().is_some() => Some(("store", base, index)),
         ExprKind::UncheckedPlace { base, index } => Some(("store_unchecked", base, index)),
         _ => None,
     }
 }
 
-fn binary(op: BinaryOp, left: TokenStream, right: TokenStream, at: SpanRange) -> TokenStream {
+pub(super) fn binary(op: BinaryOp, left: TokenStream, right: TokenStream, at: SpanRange) -> TokenStream {
     let function = match op {
         BinaryOp::Add => "add",
         BinaryOp::Sub => "sub",

@@ -112,7 +112,7 @@ fn lines_and_sites() {
 <line 2>    m<site 1>[a <site 0>/ a] += m<site 2>[0];
 <line 4>    r <site 3>%= a;
 <line 5>    if (!(a > <slot0 0>)) {
-        <site 4>assertion_failed(a, <slot0 0>);
+        assertion_failed(<site 4>here(), a, <slot0 0>);
     }
 <line 6>    return <site 5>wrapping_div(a, a);
 }";

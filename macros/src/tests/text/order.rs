@@ -225,17 +225,20 @@ fn short_circuit() {
 #[test]
 fn assertions() {
     check(
-        "assert!(a < b); assert!(m[a] < h(b)); assert!(p, \"{} {}\", m[a], b);",
+        "assert!(a < b); assert!(m[a] < h(b)); assert!(p, \"{} {}\", m[a], b); assert!(a == b);",
         "if (!(a < b)) {
-             assertion_failed(a, b);
+             assertion_failed(here(), a, b);
          }
          auto value = m[a];
-         auto value_2 = <callee0>(b);
+         auto value_2 = <callee1>(b);
          if (!(value < value_2)) {
-             assertion_failed(value, value_2);
+             assertion_failed(here(), value, value_2);
          }
          if (!p) {
-             assertion_failed(m[a], b);
+             assertion_failed(here(), m[a], b);
+         }
+         if (!(a == b)) {
+             assertion_failed(here());
          }",
     );
     // The message's values are evaluated only if it fails.
@@ -244,7 +247,50 @@ fn assertions() {
         "r += 1;
          if (!p) {
              r += 2;
-             assertion_failed(a);
+             assertion_failed(here(), a);
          }",
+    );
+    check(
+        "assert_eq!(a, b); assert_ne!(m[a], b + c, \"{p}\"); debug_assert!(q);",
+        "constexpr auto debug_assertions = <value0>;
+         if (!(a == b)) {
+             assertion_failed(here(), a, b);
+         }
+         auto value = m[a];
+         auto value_2 = b + c;
+         if (!(value != value_2)) {
+             assertion_failed(here(), value, value_2, p);
+         }
+         if (debug_assertions) {
+             if (!q) {
+                 assertion_failed(here());
+             }
+         }",
+    );
+    // What was compared is shown, whatever the message's values make of it.
+    check(
+        "assert_eq!(*r, a, \"{}\", { *r += 2; b });",
+        "auto value = r;
+         if (!(value == a)) {
+             r += 2;
+             assertion_failed(here(), value, a, b);
+         }",
+    );
+}
+
+/// A format string's arguments from left to right, then the names that it mentions, each once.
+#[test]
+fn messages() {
+    check(
+        "println!(); println!(\"{b} {} {x:>1$} {b}\", a, 8, x = c); print!(\"{r}\"); unreachable!(\"{p}\");",
+        "print(here());
+         print(here(), a, <slot1 8>, c, b);
+         print(here(), r);
+         panicked(here(), p);",
+    );
+    check(
+        "println!(\"{} {}\", m[a], h(b));",
+        "auto value = m[a];
+         print(here(), value, <callee0>(b));",
     );
 }

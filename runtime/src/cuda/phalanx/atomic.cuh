@@ -1,89 +1,281 @@
-// `x.atomic(i)`: one element as Rust's atomic integers. Relaxed only, at device scope, which is wider than what shared
-// memory and a cluster need. For `i32`, `u32`, `i64` and `u64`; wraps.
+// `x.atomic(i)`: one element as Rust's atomics, and `fence`. Orders and scopes are those of the PTX memory consistency
+// model (PTX ISA, Memory Consistency Model); the compiler's builtins map them to it as "A Formal Analysis of the NVIDIA
+// PTX Memory Consistency Model" (Lustig et al., ASPLOS 2019) does: `seq_cst` is `fence.sc` before an acquire, or before a
+// relaxed store. For integers and floats of 32 and 64 bits; integers wrap.
 #pragma once
 #include <phalanx/option.cuh>
 #include <phalanx/scalar.cuh>
 
 namespace phalanx {
 
-// Rust's `Ordering::Relaxed`.
-enum memory_ordering { relaxed };
+// Rust's `Ordering` and `Scope`, each value a type of its own: the builtins take constants.
+enum relaxed_type { relaxed };
+enum acquire_type { acquire };
+enum release_type { release };
+enum acq_rel_type { acq_rel };
+enum seq_cst_type { seq_cst };
 
-// The place of the atomic; `Remote` if it may be in the shared memory of a peer.
-template <class T, bool Remote = false>
-struct atomic_element;
+enum block_scope_type { block_scope };
+enum cluster_scope_type { cluster_scope };
+enum device_scope_type { device_scope };
+enum system_scope_type { system_scope };
 
-template <class Raw, bool Remote>
-    requires(sizeof(Raw) == 4 || sizeof(Raw) == 8)
-struct atomic_element<integer<Raw>, Remote> {
-    using value_type = integer<Raw>;
+namespace detail {
 
-    value_type* element;
+__device__ constexpr int memory_order(relaxed_type) {
+    return __NV_ATOMIC_RELAXED;
+}
+__device__ constexpr int memory_order(acquire_type) {
+    return __NV_ATOMIC_ACQUIRE;
+}
+__device__ constexpr int memory_order(release_type) {
+    return __NV_ATOMIC_RELEASE;
+}
+__device__ constexpr int memory_order(acq_rel_type) {
+    return __NV_ATOMIC_ACQ_REL;
+}
+__device__ constexpr int memory_order(seq_cst_type) {
+    return __NV_ATOMIC_SEQ_CST;
+}
 
-    __device__ value_type load(memory_ordering) const {
-        return __nv_atomic_load_n(raw(), __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+__device__ constexpr int thread_scope(block_scope_type) {
+    return __NV_THREAD_SCOPE_BLOCK;
+}
+__device__ constexpr int thread_scope(cluster_scope_type) {
+    return __NV_THREAD_SCOPE_CLUSTER;
+}
+__device__ constexpr int thread_scope(device_scope_type) {
+    return __NV_THREAD_SCOPE_DEVICE;
+}
+__device__ constexpr int thread_scope(system_scope_type) {
+    return __NV_THREAD_SCOPE_SYSTEM;
+}
+
+// PTX has one order for a compare-exchange, whether it stores or not: the weakest that is as strong as both.
+__device__ constexpr int stronger(int success, int failure) {
+    if (success == __NV_ATOMIC_SEQ_CST || failure == __NV_ATOMIC_SEQ_CST) {
+        return __NV_ATOMIC_SEQ_CST;
     }
-    __device__ void store(value_type value, memory_ordering) const {
-        __nv_atomic_store_n(raw(), value.value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+    const bool acquires = success == __NV_ATOMIC_ACQUIRE || success == __NV_ATOMIC_ACQ_REL || failure == __NV_ATOMIC_ACQUIRE;
+    const bool releases = success == __NV_ATOMIC_RELEASE || success == __NV_ATOMIC_ACQ_REL;
+    return acquires ? (releases ? __NV_ATOMIC_ACQ_REL : __NV_ATOMIC_ACQUIRE)
+                    : (releases ? __NV_ATOMIC_RELEASE : __NV_ATOMIC_RELAXED);
+}
+
+// The hardware's operations. By the compiler's builtins, which are inline PTX on generic addresses.
+template <class Order, class Scope, class Failure = relaxed_type>
+struct atomic_operations {
+    enum : int {
+        order = stronger(memory_order(Order()), memory_order(Failure())),
+        failure = memory_order(Failure()),
+        scope = thread_scope(Scope()),
+    };
+
+    template <class Raw>
+    __device__ static Raw add(Raw* place, Raw value) {
+        return __nv_atomic_fetch_add(place, value, order, scope);
     }
-    __device__ value_type swap(value_type value, memory_ordering) const { return atomicExch(bits(), of(value)); }
-
-    // The value before, `Ok` if it was `current` and was replaced.
-    __device__ result<value_type>
-    compare_exchange(value_type current, value_type replacement, memory_ordering, memory_ordering) const {
-        const value_type before = atomicCAS(bits(), of(current), of(replacement));
-        return {before, before == current};
+    template <class Raw>
+    __device__ static Raw smaller(Raw* place, Raw value) {
+        return __nv_atomic_fetch_min(place, value, order, scope);
     }
+    template <class Raw>
+    __device__ static Raw larger(Raw* place, Raw value) {
+        return __nv_atomic_fetch_max(place, value, order, scope);
+    }
+    template <class Raw>
+    __device__ static Raw both(Raw* place, Raw value) {
+        return __nv_atomic_fetch_and(place, value, order, scope);
+    }
+    template <class Raw>
+    __device__ static Raw either(Raw* place, Raw value) {
+        return __nv_atomic_fetch_or(place, value, order, scope);
+    }
+    template <class Raw>
+    __device__ static Raw differing(Raw* place, Raw value) {
+        return __nv_atomic_fetch_xor(place, value, order, scope);
+    }
+    template <class Raw>
+    __device__ static Raw exchange(Raw* place, Raw value) {
+        return __nv_atomic_exchange_n(place, value, order, scope);
+    }
+    template <class Raw>
+    __device__ static Raw exchange_if(Raw* place, Raw current, Raw replacement) {
+        __nv_atomic_compare_exchange_n(place, &current, replacement, false, order, failure, scope);
+        return current;
+    }
+};
 
-    __device__ value_type fetch_add(value_type value, memory_ordering) const { return atomicAdd(bits(), of(value)); }
-    __device__ value_type fetch_sub(value_type value, memory_ordering) const { return atomicAdd(bits(), of(-value)); }
+// Relaxed ones by CUDA's functions, of which the compiler sees the memory: `ATOMS` for shared memory and `RED` where
+// nobody asks for the value, several times faster.
+#define PHALANX_RELAXED(Scope, suffix)                                                                                 \
+    template <>                                                                                                        \
+    struct atomic_operations<relaxed_type, Scope, relaxed_type> {                                                      \
+        template <class Raw>                                                                                           \
+        __device__ static Raw add(Raw* place, Raw value) {                                                             \
+            return atomicAdd##suffix(place, value);                                                                    \
+        }                                                                                                              \
+        template <class Raw>                                                                                           \
+        __device__ static Raw smaller(Raw* place, Raw value) {                                                         \
+            return atomicMin##suffix(place, value);                                                                    \
+        }                                                                                                              \
+        template <class Raw>                                                                                           \
+        __device__ static Raw larger(Raw* place, Raw value) {                                                          \
+            return atomicMax##suffix(place, value);                                                                    \
+        }                                                                                                              \
+        template <class Raw>                                                                                           \
+        __device__ static Raw both(Raw* place, Raw value) {                                                            \
+            return atomicAnd##suffix(place, value);                                                                    \
+        }                                                                                                              \
+        template <class Raw>                                                                                           \
+        __device__ static Raw either(Raw* place, Raw value) {                                                          \
+            return atomicOr##suffix(place, value);                                                                     \
+        }                                                                                                              \
+        template <class Raw>                                                                                           \
+        __device__ static Raw differing(Raw* place, Raw value) {                                                       \
+            return atomicXor##suffix(place, value);                                                                    \
+        }                                                                                                              \
+        template <class Raw>                                                                                           \
+        __device__ static Raw exchange(Raw* place, Raw value) {                                                        \
+            return atomicExch##suffix(place, value);                                                                   \
+        }                                                                                                              \
+        template <class Raw>                                                                                           \
+        __device__ static Raw exchange_if(Raw* place, Raw current, Raw replacement) {                                  \
+            return atomicCAS##suffix(place, current, replacement);                                                     \
+        }                                                                                                              \
+    };
+PHALANX_RELAXED(block_scope_type, _block)
+// CUDA has none for clusters: a wider scope is right.
+PHALANX_RELAXED(cluster_scope_type, )
+PHALANX_RELAXED(device_scope_type, )
+PHALANX_RELAXED(system_scope_type, _system)
+#undef PHALANX_RELAXED
 
-    __device__ value_type fetch_min(value_type value, memory_ordering) const {
-        if constexpr (looped) {
-            return update([value](value_type old) { return value < old ? value : old; });
+// What the builtins are used with: the bits of an integer or a float, unsigned.
+template <class Raw>
+struct atomic_bits;
+template <class Raw>
+    requires(sizeof(Raw) == 4)
+struct atomic_bits<Raw> {
+    using type = unsigned;
+};
+template <class Raw>
+    requires(sizeof(Raw) == 8)
+struct atomic_bits<Raw> {
+    using type = unsigned long long;
+};
+
+} // namespace detail
+
+// The place of the atomic. `Remote` if it may be in the shared memory of a peer.
+template <class T, class Scope, bool Remote>
+struct atomic_element {
+    using raw = decltype(T::value);
+    using bits = typename detail::atomic_bits<raw>::type;
+
+    T* element;
+
+    template <class Wanted>
+    __device__ auto scope(Wanted) const {
+        // A block has no memory in common with a peer's: at least the cluster.
+        if constexpr (Remote && detail::same<Wanted, block_scope_type>) {
+            return atomic_element<T, cluster_scope_type, Remote>{element};
         } else {
-            return atomicMin(raw(), value.value);
+            return atomic_element<T, Wanted, Remote>{element};
         }
     }
-    __device__ value_type fetch_max(value_type value, memory_ordering) const {
-        if constexpr (looped) {
-            return update([value](value_type old) { return old < value ? value : old; });
+
+    template <class Order>
+    __device__ T load(Order) const {
+        return of_bits(__nv_atomic_load_n(place(), detail::memory_order(Order()), scope_of));
+    }
+    template <class Order>
+    __device__ void store(T value, Order) const {
+        __nv_atomic_store_n(place(), to_bits(value), detail::memory_order(Order()), scope_of);
+    }
+    template <class Order>
+    __device__ T swap(T value, Order) const {
+        return of_bits(on<Order>::exchange(place(), to_bits(value)));
+    }
+
+    // The value before, `Ok` if its bits were `current`'s and it was replaced.
+    template <class Success, class Failure>
+    __device__ result<T> compare_exchange(T current, T replacement, Success, Failure) const {
+        const bits before =
+            detail::atomic_operations<Success, Scope, Failure>::exchange_if(place(), to_bits(current), to_bits(replacement));
+        return {of_bits(before), before == to_bits(current)};
+    }
+
+    template <class Order>
+    __device__ T fetch_add(T value, Order order) const {
+        if constexpr (is_integer) {
+            return of_bits(on<Order>::add(place(), to_bits(value)));
+        } else if constexpr (Remote) {
+            return update([value](T old) { return old + value; }, order);
         } else {
-            return atomicMax(raw(), value.value);
+            return T(on<Order>::add(&element->value, value.value));
         }
     }
-    __device__ value_type fetch_and(value_type value, memory_ordering) const {
+    template <class Order>
+    __device__ T fetch_sub(T value, Order order) const {
+        return fetch_add(-value, order);
+    }
+    template <class Order>
+    __device__ T fetch_min(T value, Order order) const {
         if constexpr (looped) {
-            return update([value](value_type old) { return old & value; });
+            return update([value](T old) { return value < old || old != old ? value : old; }, order);
         } else {
-            return atomicAnd(bits(), of(value));
+            return T(on<Order>::smaller(&element->value, value.value));
         }
     }
-    __device__ value_type fetch_or(value_type value, memory_ordering) const {
+    template <class Order>
+    __device__ T fetch_max(T value, Order order) const {
         if constexpr (looped) {
-            return update([value](value_type old) { return old | value; });
+            return update([value](T old) { return old < value || old != old ? value : old; }, order);
         } else {
-            return atomicOr(bits(), of(value));
+            return T(on<Order>::larger(&element->value, value.value));
         }
     }
-    __device__ value_type fetch_xor(value_type value, memory_ordering) const {
+    template <class Order>
+    __device__ T fetch_and(T value, Order order) const {
         if constexpr (looped) {
-            return update([value](value_type old) { return old ^ value; });
+            return update([value](T old) { return old & value; }, order);
         } else {
-            return atomicXor(bits(), of(value));
+            return of_bits(on<Order>::both(place(), to_bits(value)));
+        }
+    }
+    template <class Order>
+    __device__ T fetch_or(T value, Order order) const {
+        if constexpr (looped) {
+            return update([value](T old) { return old | value; }, order);
+        } else {
+            return of_bits(on<Order>::either(place(), to_bits(value)));
+        }
+    }
+    template <class Order>
+    __device__ T fetch_xor(T value, Order order) const {
+        if constexpr (looped) {
+            return update([value](T old) { return old ^ value; }, order);
+        } else {
+            return of_bits(on<Order>::differing(place(), to_bits(value)));
         }
     }
 
   private:
-    // Of 64 bits in a peer's shared memory, sm_90 has no min, max, and, or, xor; ptxas (13.0 and 13.5) then makes a plain load
-    // and store of them, and updates are lost. The others are right, measured on an H100.
-    enum : bool { looped = Remote && sizeof(Raw) == 8 };
+    enum : bool { is_integer = detail::raw_integer<raw> };
+    // Of floats, hardware has no min and max. Of 64 bits in a peer's shared memory, sm_90 has no min, max, and, or, xor;
+    // ptxas (13.0 and 13.5) then makes a plain load and store of them, and updates are lost. The others are right,
+    // measured on an H100. The add of floats there is a loop in any case: this one is ours to know.
+    enum : bool { looped = !is_integer || (Remote && sizeof(raw) == 8) };
+    enum : int { scope_of = detail::thread_scope(Scope()) };
+    template <class Order>
+    using on = detail::atomic_operations<Order, Scope>;
 
-    template <class Operation>
-    __device__ value_type update(Operation operation) const {
-        value_type before = load(relaxed);
+    template <class Operation, class Order>
+    __device__ T update(Operation operation, Order order) const {
+        T before = load(relaxed);
         for (;;) {
-            const result<value_type> attempt = compare_exchange(before, operation(before), relaxed, relaxed);
+            const result<T> attempt = compare_exchange(before, operation(before), order, relaxed);
             if (attempt.is_ok()) {
                 return before;
             }
@@ -91,10 +283,57 @@ struct atomic_element<integer<Raw>, Remote> {
         }
     }
 
-    __device__ Raw* raw() const { return &element->value; }
-    // Builtins that don't care about the sign are there for unsigned types only.
-    __device__ detail::bits_of<Raw>* bits() const { return reinterpret_cast<detail::bits_of<Raw>*>(raw()); }
-    __device__ static detail::bits_of<Raw> of(value_type value) { return static_cast<detail::bits_of<Raw>>(value.value); }
+    __device__ bits* place() const { return reinterpret_cast<bits*>(element); }
+    __device__ static bits to_bits(T value) { return __builtin_bit_cast(bits, value.value); }
+    __device__ static T of_bits(bits value) { return T(__builtin_bit_cast(raw, value)); }
 };
+
+// Of global, shared and a peer's memory, with the scopes that they have unless another is asked for.
+template <class T>
+struct global_atomic : atomic_element<T, device_scope_type, false> {};
+template <class T>
+struct shared_atomic : atomic_element<T, cluster_scope_type, false> {};
+template <class T>
+struct remote_atomic : atomic_element<T, cluster_scope_type, true> {};
+
+namespace detail {
+
+// The builtin takes no constant that depends on a template (NVRTC 13.0).
+__device__ inline void fence_acq_rel(block_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+}
+__device__ inline void fence_acq_rel(cluster_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_CLUSTER);
+}
+__device__ inline void fence_acq_rel(device_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+}
+__device__ inline void fence_acq_rel(system_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
+}
+__device__ inline void fence_sc(block_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_BLOCK);
+}
+__device__ inline void fence_sc(cluster_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_CLUSTER);
+}
+__device__ inline void fence_sc(device_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+}
+__device__ inline void fence_sc(system_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_SYSTEM);
+}
+
+} // namespace detail
+
+// PTX ISA, fence: `.sc`, or `.acq_rel` for all that is weaker.
+template <class Order, class Scope>
+__device__ inline void fence(Order, Scope scope) {
+    if constexpr (detail::same<Order, seq_cst_type>) {
+        detail::fence_sc(scope);
+    } else {
+        detail::fence_acq_rel(scope);
+    }
+}
 
 } // namespace phalanx

@@ -1,6 +1,7 @@
 // What a kernel does when it must not go on: it writes one record to pinned host memory, the first failing thread of
 // the launch wins, and the thread exits; the context stays usable. Knows raw values only: how a strong type is recorded
-// is scalar.cuh's. The layouts of `failure_record` and `failure_sink`, the causes and the tags are shared with the host.
+// is integer.cuh's, and messages with values of any type are message.cuh's. The layouts of `failure_record` and
+// `failure_sink`, the causes and the tags are shared with the host.
 //
 // A site is `line * 65536 + column` of the generated text. It comes from `__builtin_LINE()` and `__builtin_COLUMN()` as
 // default arguments: the place of the call, which for an operator is that of its token and for a method that of its
@@ -17,18 +18,29 @@ enum failure_cause : unsigned {
     rank_out_of_range = 4,   // the rank, the blocks of the cluster
     assertion = 5,           // the values of the message
     panic = 6,               // the values of the message
+    step_of_zero = 7,
+    partial_tile = 8, // the threads of the block, the size of the tile
+
+    range_out_of_bounds = 16,           // the start, the end, the length
+    inclusive_range_out_of_bounds = 17, // the start, the end, the length
+    misaligned_vector = 18,             // the index, the vector's bytes
+    dynamic_shared_misaligned = 19,     // the offset, the alignment
+    dynamic_shared_out_of_bounds = 20,  // the offset, the length, the element's bytes, the bytes that there are
 };
 
-enum value_tag : unsigned { no_value, bool_value, signed_value, unsigned_value, f32_value, f64_value };
+// The type of a value that the cause leaves open; the 128-bit ones take two words.
+enum value_tag : unsigned { no_value, signed_value, unsigned_value, signed_wide_value, unsigned_wide_value };
+
+// Room for the values of a failure's message or of a `println!`.
+inline constexpr unsigned most_words = 32;
 
 struct failure_record {
     unsigned state, cause, site, kernel;
     unsigned block[3], thread[3];
-    unsigned tags[4];
-    unsigned reserved[2];
-    unsigned long long values[4];
+    unsigned tags[4]; // of what the language checks; for a message, the number of its words
+    unsigned long long values[most_words];
 };
-static_assert(sizeof(failure_record) == 96 && alignof(failure_record) == 8, "the host reads this layout");
+static_assert(sizeof(failure_record) == 312 && alignof(failure_record) == 8, "the host reads this layout");
 
 struct failure_sink {
     failure_record* record;   // pinned host memory; its state is 1 when it is complete
@@ -53,24 +65,11 @@ __device__ constexpr unsigned site_of(unsigned line, unsigned column) {
     return line * 65536u + column;
 }
 
-// A value as the record holds it. Overloads for the strong types are found by argument-dependent lookup.
+// A value of what the language checks.
 struct recorded {
     unsigned tag;
-    unsigned long long bits;
+    unsigned long long low, high;
 };
-__device__ constexpr recorded record_value(bool value) {
-    return {bool_value, value};
-}
-// `a & b` of two `bool`s is an `int` in C++, and a `bool` in Rust.
-__device__ constexpr recorded record_value(int value) {
-    return {bool_value, value != 0};
-}
-
-// Unqualified, so that it finds those of the strong types.
-template <class T>
-__device__ constexpr recorded record_value_of(T value) {
-    return record_value(value);
-}
 
 // Peers may still use the shared memory of this block, which goes with its last thread (CUDA C++ Programming Guide,
 // Distributed Shared Memory). So that thread takes part in the cluster's barrier (PTX ISA, barrier.cluster) for more
@@ -85,32 +84,31 @@ __device__ inline void linger() {
     }
 }
 
-// Out of line, so that a check costs its caller a compare and a branch. `tags` holds a byte for each value, the first
-// lowest.
-[[noreturn]] __device__ __noinline__ inline void
-fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,
-     unsigned long long d) {
+// The record, for the first failing thread of the launch to write its values to; null for every other.
+__device__ __noinline__ inline failure_record* begin_failure(unsigned cause, unsigned site) {
     const failure_sink sink = phalanx_sink;
-    if (atomicExch(sink.claim, 1u) == 0) {
-        failure_record& record = *sink.record;
-        record.cause = cause;
-        record.site = site;
-        record.kernel = sink.kernel;
-        record.block[0] = blockIdx.x;
-        record.block[1] = blockIdx.y;
-        record.block[2] = blockIdx.z;
-        record.thread[0] = threadIdx.x;
-        record.thread[1] = threadIdx.y;
-        record.thread[2] = threadIdx.z;
-        for (unsigned i = 0; i < 4; ++i) {
-            record.tags[i] = tags >> (8 * i) & 255;
-        }
-        record.values[0] = a;
-        record.values[1] = b;
-        record.values[2] = c;
-        record.values[3] = d;
+    if (atomicExch(sink.claim, 1u) != 0) {
+        return nullptr;
+    }
+    failure_record& record = *sink.record;
+    record.cause = cause;
+    record.site = site;
+    record.kernel = sink.kernel;
+    record.block[0] = blockIdx.x;
+    record.block[1] = blockIdx.y;
+    record.block[2] = blockIdx.z;
+    record.thread[0] = threadIdx.x;
+    record.thread[1] = threadIdx.y;
+    record.thread[2] = threadIdx.z;
+    return &record;
+}
+
+// Publishes the record, if this thread wrote it, and ends the thread.
+[[noreturn]] __device__ __noinline__ inline void end_failure(failure_record* record) {
+    const failure_sink sink = phalanx_sink;
+    if (record) {
         __threadfence_system();
-        *const_cast<volatile unsigned*>(&record.state) = 1;
+        *const_cast<volatile unsigned*>(&record->state) = 1;
     }
     if (__clusterSizeInBlocks() > 1) {
         const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -123,35 +121,37 @@ fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigne
     __builtin_unreachable();
 }
 
-// The record has room for four values: a message of more keeps the first four.
-template <class... More>
-[[noreturn]] __device__ inline void
-fail(unsigned cause, unsigned site, recorded a = {}, recorded b = {}, recorded c = {}, recorded d = {}, More...) {
-    fail(cause, site, a.tag | b.tag << 8 | c.tag << 16 | d.tag << 24, a.bits, b.bits, c.bits, d.bits);
+// Out of line, so that a check costs its caller a compare and a branch.
+[[noreturn]] __device__ __noinline__ inline void
+fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long a_high,
+     unsigned long long b, unsigned long long b_high) {
+    failure_record* record = begin_failure(cause, site);
+    if (record) {
+        record->tags[0] = tags & 255;
+        record->tags[1] = tags >> 8;
+        record->values[0] = a;
+        record->values[1] = a_high;
+        record->values[2] = b;
+        record->values[3] = b_high;
+    }
+    end_failure(record);
+}
+[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site, recorded a = {}, recorded b = {}) {
+    fail(cause, site, a.tag | b.tag << 8, a.low, a.high, b.low, b.high);
+}
+// Of values that are all of one word.
+[[noreturn]] __device__ __noinline__ inline void
+fail(unsigned cause, unsigned site, recorded a, recorded b, recorded c, recorded d = {}) {
+    failure_record* record = begin_failure(cause, site);
+    if (record) {
+        const recorded values[4] = {a, b, c, d};
+        for (unsigned i = 0; i < 4; ++i) {
+            record->tags[i] = values[i].tag;
+            record->values[2 * i] = values[i].low;
+        }
+    }
+    end_failure(record);
 }
 
 } // namespace detail
-
-// `if (!(i < n)) assertion_failed(i, n);` for Rust's `assert!`, with the values that its message prints. A class and not
-// a function: default arguments can't follow a deduced pack, but the guide deduces the class from the values alone.
-template <class... Values>
-struct assertion_failed {
-    [[noreturn]] __device__
-    assertion_failed(Values... values, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
-        detail::fail(detail::assertion, detail::site_of(line, column), detail::record_value_of(values)...);
-    }
-};
-template <class... Values>
-assertion_failed(Values...) -> assertion_failed<Values...>;
-
-// `panicked(i);` for Rust's `panic!`.
-template <class... Values>
-struct panicked {
-    [[noreturn]] __device__ panicked(Values... values, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
-        detail::fail(detail::panic, detail::site_of(line, column), detail::record_value_of(values)...);
-    }
-};
-template <class... Values>
-panicked(Values...) -> panicked<Values...>;
-
 } // namespace phalanx

@@ -35,7 +35,9 @@ struct floating {
     template <detail::same<Raw> Literal>
     __device__ constexpr floating(Literal value) : value(value) {}
 
-    __device__ static constexpr floating from_bits(bits_type bits) { return floating(__builtin_bit_cast(Raw, bits)); }
+    __device__ static constexpr floating from_bits(integer<bits_type> bits) {
+        return floating(__builtin_bit_cast(Raw, bits.value));
+    }
 
     __device__ friend constexpr floating operator+(floating a, floating b) { return floating(a.value + b.value); }
     __device__ friend constexpr floating operator-(floating a, floating b) { return floating(a.value - b.value); }
@@ -59,10 +61,6 @@ struct floating {
     __device__ friend constexpr bool operator<=(floating a, floating b) { return a.value <= b.value; }
     __device__ friend constexpr bool operator>(floating a, floating b) { return a.value > b.value; }
     __device__ friend constexpr bool operator>=(floating a, floating b) { return a.value >= b.value; }
-
-    __device__ friend constexpr detail::recorded record_value(floating a) {
-        return {detail::same<Raw, float> ? detail::f32_value : detail::f64_value, __builtin_bit_cast(bits_type, a.value)};
-    }
 };
 
 } // namespace phalanx

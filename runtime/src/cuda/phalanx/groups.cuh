@@ -97,9 +97,9 @@ struct cluster_group {
         return {map(array.elements, peer, detail::site_of(line, column))};
     }
     template <class T>
-    __device__ remote_slice<T> map_shared_rank(const dynamic_shared_array<T>& array, u32 peer,
-                                               unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return {{map(array.data, peer, detail::site_of(line, column)), array.length}};
+    __device__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, unsigned line = __builtin_LINE(),
+                                               unsigned column = __builtin_COLUMN()) const {
+        return {map(array.data, peer, detail::site_of(line, column)), array.length};
     }
 
     // The rank of the block whose shared memory this is.
@@ -112,7 +112,11 @@ struct cluster_group {
         return __cluster_query_shared_rank(array.data);
     }
     template <class T>
-    __device__ u32 query_shared_rank(const slice_mut<T>& array) const {
+    __device__ u32 query_shared_rank(shared_slice<T> array) const {
+        return __cluster_query_shared_rank(array.data);
+    }
+    template <class T>
+    __device__ u32 query_shared_rank(remote_slice<T> array) const {
         return __cluster_query_shared_rank(array.data);
     }
 

@@ -34,33 +34,36 @@ struct given_type {
 template <class T>
 using given = typename given_type<T>::type;
 
-// For each raw integer: its unsigned counterpart, and the type that it wraps in. That one is at least as wide as
+// For each raw integer: its counterparts of either sign, and the type that it wraps in. That one is at least as wide as
 // `unsigned`, because narrower types are promoted to `int`, whose overflow is undefined. (No static members: they would
 // be variables of the module.)
-template <class Unsigned, class Wide>
+template <class Signed, class Unsigned, class Wide>
 struct integer_traits {
+    using signed_type = Signed;
     using bits_type = Unsigned;
     using wide = Wide;
 };
 template <class Raw>
 struct raw_traits {};
-template <> struct raw_traits<signed char> : integer_traits<unsigned char, unsigned> {};
-template <> struct raw_traits<unsigned char> : integer_traits<unsigned char, unsigned> {};
-template <> struct raw_traits<short> : integer_traits<unsigned short, unsigned> {};
-template <> struct raw_traits<unsigned short> : integer_traits<unsigned short, unsigned> {};
-template <> struct raw_traits<int> : integer_traits<unsigned, unsigned> {};
-template <> struct raw_traits<unsigned> : integer_traits<unsigned, unsigned> {};
-template <> struct raw_traits<long> : integer_traits<unsigned long, unsigned long> {};
-template <> struct raw_traits<unsigned long> : integer_traits<unsigned long, unsigned long> {};
-template <> struct raw_traits<long long> : integer_traits<unsigned long long, unsigned long long> {};
-template <> struct raw_traits<unsigned long long> : integer_traits<unsigned long long, unsigned long long> {};
+template <> struct raw_traits<signed char> : integer_traits<signed char, unsigned char, unsigned> {};
+template <> struct raw_traits<unsigned char> : integer_traits<signed char, unsigned char, unsigned> {};
+template <> struct raw_traits<short> : integer_traits<short, unsigned short, unsigned> {};
+template <> struct raw_traits<unsigned short> : integer_traits<short, unsigned short, unsigned> {};
+template <> struct raw_traits<int> : integer_traits<int, unsigned, unsigned> {};
+template <> struct raw_traits<unsigned> : integer_traits<int, unsigned, unsigned> {};
+template <> struct raw_traits<long> : integer_traits<long, unsigned long, unsigned long> {};
+template <> struct raw_traits<unsigned long> : integer_traits<long, unsigned long, unsigned long> {};
+template <> struct raw_traits<long long> : integer_traits<long long, unsigned long long, unsigned long long> {};
+template <> struct raw_traits<unsigned long long> : integer_traits<long long, unsigned long long, unsigned long long> {};
 #ifdef PHALANX_INT128
-template <> struct raw_traits<__int128> : integer_traits<unsigned __int128, unsigned __int128> {};
-template <> struct raw_traits<unsigned __int128> : integer_traits<unsigned __int128, unsigned __int128> {};
+template <> struct raw_traits<__int128> : integer_traits<__int128, unsigned __int128, unsigned __int128> {};
+template <> struct raw_traits<unsigned __int128> : integer_traits<__int128, unsigned __int128, unsigned __int128> {};
 #endif
 
 template <class Raw>
 using bits_of = typename raw_traits<Raw>::bits_type;
+template <class Raw>
+using signed_of = typename raw_traits<Raw>::signed_type;
 template <class Raw>
 using wide_of = typename raw_traits<Raw>::wide;
 
@@ -184,10 +187,16 @@ struct integer {
     __device__ friend constexpr bool operator>(integer a, integer b) { return a.value > b.value; }
     __device__ friend constexpr bool operator>=(integer a, integer b) { return a.value >= b.value; }
 
-    // Sign-extended; of 128 bits the low 64.
+    // Sign-extended to 64 bits, or all 128.
     __device__ friend constexpr detail::recorded record_value(integer a) {
-        return {detail::signed_integer<Raw> ? detail::signed_value : detail::unsigned_value,
-                static_cast<unsigned long long>(a.value)};
+        constexpr bool has_sign = detail::signed_integer<Raw>;
+        const auto low = static_cast<unsigned long long>(a.value);
+        if constexpr (sizeof(Raw) == 16) {
+            return {has_sign ? detail::signed_wide_value : detail::unsigned_wide_value, low,
+                    static_cast<unsigned long long>(a.value >> 64)};
+        } else {
+            return {has_sign ? detail::signed_value : detail::unsigned_value, low, 0};
+        }
     }
 
   private:

@@ -1,9 +1,32 @@
-// Rust's number methods as functions: `x.min(y)` is `min(x, y)`. The first argument is typed, the others may be bare
-// literals.
+// Rust's methods that all numbers have, as functions: `x.min(y)` is `min(x, y)`. The first argument is typed, the others
+// may be bare literals. What only some numbers have is in the headers beside this one: wrapping, checked, bits,
+// float_math.
 #pragma once
 #include <phalanx/scalar.cuh>
 
 namespace phalanx {
+namespace detail {
+
+template <class T>
+struct is_floating {};
+template <class Raw>
+struct is_floating<floating<Raw>> {
+    using yes = void;
+};
+template <class T>
+struct is_half {};
+template <class Format>
+struct is_half<half_float<Format>> {
+    using yes = void;
+};
+
+template <class T>
+concept half = requires { typename is_half<T>::yes; };
+// A float of any size.
+template <class T>
+concept real = half<T> || requires { typename is_floating<T>::yes; };
+
+} // namespace detail
 
 template <class Raw>
 __device__ constexpr integer<Raw> min(integer<Raw> a, detail::given<integer<Raw>> b) {
@@ -27,6 +50,31 @@ __device__ inline f64 min(f64 a, f64 b) {
 __device__ inline f64 max(f64 a, f64 b) {
     return fmax(a.value, b.value);
 }
+template <detail::half T>
+__device__ inline T min(T a, T b) {
+    return T::from_f32(fminf(a.wide(), b.wide()));
+}
+template <detail::half T>
+__device__ inline T max(T a, T b) {
+    return T::from_f32(fmaxf(a.wide(), b.wide()));
+}
+
+// Fail where `low > high`, or where one of them is a NaN. The site is the name.
+template <class Raw>
+__device__ constexpr integer<Raw> clamp(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high,
+                                        unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+    if (!(low <= high)) {
+        detail::fail(detail::assertion, detail::site_of(line, column));
+    }
+    return a < low ? low : high < a ? high : a;
+}
+template <detail::real T>
+__device__ inline T clamp(T a, T low, T high, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+    if (!(low <= high)) {
+        detail::fail(detail::assertion, detail::site_of(line, column));
+    }
+    return a < low ? low : a > high ? high : a;
+}
 
 // Wraps at the least integer.
 template <class Raw>
@@ -39,131 +87,67 @@ __device__ inline f32 abs(f32 a) {
 __device__ inline f64 abs(f64 a) {
     return fabs(a.value);
 }
-
-// Correctly rounded, whatever the compiler is told of square roots.
-__device__ inline f32 sqrt(f32 a) {
-    return __fsqrt_rn(a.value);
-}
-__device__ inline f64 sqrt(f64 a) {
-    return __dsqrt_rn(a.value);
+template <detail::half T>
+__device__ inline T abs(T a) {
+    return T::from_bits(static_cast<unsigned short>(a.value & 0x7fff));
 }
 
-// `a * b + c`, rounded once.
-__device__ inline f32 mul_add(f32 a, f32 b, f32 c) {
-    return __fmaf_rn(a.value, b.value, c.value);
+template <class Raw>
+__device__ constexpr integer<Raw> signum(integer<Raw> a) {
+    return (0 < a) - (a < 0);
 }
-__device__ inline f64 mul_add(f64 a, f64 b, f64 c) {
-    return __fma_rn(a.value, b.value, c.value);
+// Of a zero, 1 with its sign.
+__device__ inline f32 signum(f32 a) {
+    return a == a ? f32(copysignf(1.0f, a.value)) : a;
+}
+__device__ inline f64 signum(f64 a) {
+    return a == a ? f64(copysign(1.0, a.value)) : a;
+}
+template <detail::half T>
+__device__ inline T signum(T a) {
+    return T::from_f32(signum(f32(a.wide())));
 }
 
-// The operators wrap and mask too; these are Rust's names for it.
+// The quotient whose remainder is not negative. Of integers they fail as division does.
 template <class Raw>
-__device__ constexpr integer<Raw> wrapping_add(integer<Raw> a, detail::given<integer<Raw>> b) {
-    return a + b;
-}
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_sub(integer<Raw> a, detail::given<integer<Raw>> b) {
-    return a - b;
-}
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_mul(integer<Raw> a, detail::given<integer<Raw>> b) {
-    return a * b;
-}
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_neg(integer<Raw> a) {
-    return -a;
-}
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_abs(integer<Raw> a) {
-    return abs(a);
-}
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_shl(integer<Raw> a, u32 amount) {
-    return a << amount;
-}
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_shr(integer<Raw> a, u32 amount) {
-    return a >> amount;
-}
-
-// Fail where `b` is 0. The site is the name.
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_div(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                                               unsigned column = __builtin_COLUMN()) {
-    if constexpr (detail::signed_integer<Raw>) {
-        if (b == -1) {
-            return -a;
-        }
+__device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
+                                             unsigned column = __builtin_COLUMN()) {
+    const detail::divisor<integer<Raw>> divisor(b, line, column);
+    const integer<Raw> quotient = a / divisor;
+    if (a % divisor < 0) {
+        return 0 < b ? quotient - 1 : quotient + 1;
     }
-    return a / detail::divisor<integer<Raw>>(b, line, column);
+    return quotient;
 }
 template <class Raw>
-__device__ constexpr integer<Raw> wrapping_rem(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                                               unsigned column = __builtin_COLUMN()) {
-    if constexpr (detail::signed_integer<Raw>) {
-        if (b == -1) {
-            return 0;
-        }
-    }
-    return a % detail::divisor<integer<Raw>>(b, line, column);
+__device__ constexpr integer<Raw> rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
+                                             unsigned column = __builtin_COLUMN()) {
+    const integer<Raw> remainder = a % detail::divisor<integer<Raw>>(b, line, column);
+    return remainder < 0 ? remainder + abs(b) : remainder;
 }
-
-// By squaring.
-template <class Raw>
-__device__ constexpr integer<Raw> wrapping_pow(integer<Raw> base, u32 exponent) {
-    integer<Raw> power = 1;
-    while (exponent > 1) {
-        if ((exponent & 1) == 1) {
-            power *= base;
-        }
-        exponent >>= 1;
-        base *= base;
-    }
-    return exponent == 1 ? power * base : power;
+__device__ inline f32 div_euclid(f32 a, f32 b) {
+    const f32 quotient = truncf((a / b).value);
+    return !(a % b < 0.0f) ? quotient : b > 0.0f ? quotient - 1.0f : quotient + 1.0f;
 }
-
-template <class Raw>
-__device__ inline u32 count_ones(integer<Raw> a) {
-    const auto bits = static_cast<detail::bits_of<Raw>>(a.value);
-    if constexpr (sizeof(Raw) == 16) {
-        return __popcll(static_cast<unsigned long long>(bits >> 64)) + __popcll(static_cast<unsigned long long>(bits));
-    } else if constexpr (sizeof(Raw) == 8) {
-        return __popcll(bits);
-    } else {
-        return __popc(bits);
-    }
+__device__ inline f64 div_euclid(f64 a, f64 b) {
+    const f64 quotient = trunc((a / b).value);
+    return !(a % b < 0.0) ? quotient : b > 0.0 ? quotient - 1.0 : quotient + 1.0;
 }
-template <class Raw>
-__device__ inline u32 count_zeros(integer<Raw> a) {
-    return count_ones(!a);
+__device__ inline f32 rem_euclid(f32 a, f32 b) {
+    const f32 remainder = a % b;
+    return remainder < 0.0f ? remainder + abs(b) : remainder;
 }
-
-template <class Raw>
-__device__ inline u32 leading_zeros(integer<Raw> a) {
-    const auto bits = static_cast<detail::bits_of<Raw>>(a.value);
-    if constexpr (sizeof(Raw) == 16) {
-        const auto high = static_cast<long long>(bits >> 64);
-        return high != 0 ? __clzll(high) : 64 + __clzll(static_cast<long long>(bits));
-    } else if constexpr (sizeof(Raw) == 8) {
-        return __clzll(static_cast<long long>(bits));
-    } else {
-        return __clz(static_cast<int>(bits)) - (32 - detail::bit_count<Raw>());
-    }
+__device__ inline f64 rem_euclid(f64 a, f64 b) {
+    const f64 remainder = a % b;
+    return remainder < 0.0 ? remainder + abs(b) : remainder;
 }
-template <class Raw>
-__device__ inline u32 trailing_zeros(integer<Raw> a) {
-    // The zeros below the lowest one are the ones of this.
-    return count_ones(!a & (a - 1));
+template <detail::half T>
+__device__ inline T div_euclid(T a, T b) {
+    return T::from_f32(div_euclid(f32(a.wide()), f32(b.wide())));
 }
-
-template <class Raw>
-__device__ constexpr integer<Raw> rotate_left(integer<Raw> a, u32 amount) {
-    const integer<detail::bits_of<Raw>> bits = static_cast<detail::bits_of<Raw>>(a.value);
-    return static_cast<Raw>((bits << amount | bits >> -amount).value);
-}
-template <class Raw>
-__device__ constexpr integer<Raw> rotate_right(integer<Raw> a, u32 amount) {
-    return rotate_left(a, -amount);
+template <detail::half T>
+__device__ inline T rem_euclid(T a, T b) {
+    return T::from_f32(rem_euclid(f32(a.wide()), f32(b.wide())));
 }
 
 } // namespace phalanx

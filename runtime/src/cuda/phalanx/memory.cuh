@@ -1,9 +1,9 @@
-// Memory as kernels name it: `slice` and `slice_mut` (global), `shared_array` and `dynamic_shared_array` (of the
-// block), `remote_array` and `remote_slice` (shared memory of a peer), and `local_array` (a local value). Every `x[i]` is
-// checked; a failure's site is the `[`. No synchronisation: groups.cuh; atomics are atomic.cuh's.
+// Memory as kernels name it: `readonly_slice`, `slice` and `slice_mut` (global), `shared_array` and `shared_slice` (of
+// the block), `remote_array` and `remote_slice` (shared memory of a peer). Every `x[i]` is checked; a failure's site is
+// the `[`. No synchronisation: groups.cuh; atomics are atomic.cuh's, parts of memory subslice.cuh's.
 #pragma once
+#include <phalanx/array.cuh>
 #include <phalanx/atomic.cuh>
-#include <phalanx/scalar.cuh>
 
 // The block's dynamic shared memory, aligned as bulk copies need it (PTX ISA, cp.async.bulk).
 extern __shared__ __align__(128) unsigned char phalanx_dynamic_shared[];
@@ -11,68 +11,29 @@ extern __shared__ __align__(128) unsigned char phalanx_dynamic_shared[];
 namespace phalanx {
 namespace detail {
 
-template <class Raw>
-concept index_type = same<Raw, unsigned> || same<Raw, int> || same<Raw, unsigned long long>;
+template <unsigned long long Bytes>
+struct loaded;
+template <> struct loaded<1> { using type = unsigned char; };
+template <> struct loaded<2> { using type = unsigned short; };
+template <> struct loaded<4> { using type = unsigned; };
+template <> struct loaded<8> { using type = unsigned long long; };
+template <> struct loaded<16> { using type = uint4; };
 
-// A `u32`, `i32` or `usize`, or a bare literal. A negative one is above every length.
-struct index {
-    unsigned long long value;
-    value_tag tag;
-
-    template <index_type Raw>
-    __device__ constexpr index(integer<Raw> i)
-        : value(static_cast<unsigned long long>(i.value)), tag(signed_integer<Raw> ? signed_value : unsigned_value) {}
-    template <raw_integer Literal>
-    __device__ constexpr index(Literal i)
-        : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value) {}
-
-    __device__ constexpr unsigned long long below(unsigned long long length, unsigned site) const {
-        if (value >= length) {
-            fail(index_out_of_bounds, site, recorded{tag, value}, recorded{unsigned_value, length});
-        }
-        return value;
-    }
-};
-
-// An index with the place of its `[`.
-struct located_index : index {
-    unsigned site;
-
-    template <index_type Raw>
-    __device__ constexpr
-    located_index(integer<Raw> i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : index(i), site(site_of(line, column)) {}
-    template <raw_integer Literal>
-    __device__ constexpr located_index(Literal i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : index(i), site(site_of(line, column)) {}
-
-    __device__ constexpr unsigned long long below(unsigned long long length) const { return index::below(length, site); }
-};
+// One load past the coherent path (PTX ISA, ld.global.nc), where the hardware has it for the type; else the place.
+template <class T>
+__device__ inline const T& load_readonly(const T* place) {
+    return *place;
+}
+template <class T>
+    requires(sizeof(T) == alignof(T) && sizeof(T) <= 16)
+__device__ inline T load_readonly(const T* place) {
+    using word = typename loaded<sizeof(T)>::type;
+    return __builtin_bit_cast(T, __ldg(reinterpret_cast<const word*>(place)));
+}
 
 } // namespace detail
 
-// `[T; N]`: a value, copied by assignment. `local_array<i32, 3>{1, 2, 3}`, `local_array<u32, 16>::filled(0)`.
-template <class T, unsigned long long N>
-struct local_array {
-    T elements[N];
-
-    __device__ static constexpr local_array filled(T value) {
-        local_array a;
-        for (unsigned long long i = 0; i < N; ++i) {
-            a.elements[i] = value;
-        }
-        return a;
-    }
-
-    __device__ constexpr T& operator[](detail::located_index i) { return elements[i.below(N)]; }
-    __device__ constexpr const T& operator[](detail::located_index i) const { return elements[i.below(N)]; }
-    __device__ constexpr T& get_unchecked(detail::index i) { return elements[i.value]; }
-    __device__ constexpr const T& get_unchecked(detail::index i) const { return elements[i.value]; }
-    __device__ constexpr usize len() const { return N; }
-    __device__ constexpr bool is_empty() const { return N == 0; }
-};
-
-// `&[T]`, by value as a kernel's parameter: the host passes an address and a length, 8 bytes each.
+// `&[T]`: an address and a length. It may be a `&mut [T]` that was lent, which other threads write.
 template <class T>
 struct slice {
     const T* data;
@@ -84,26 +45,57 @@ struct slice {
     __device__ bool is_empty() const { return length == 0; }
 };
 
-// `&mut [T]`, which the whole grid shares.
+// `&[T]` as a kernel's own parameter, and parts of it: nobody writes this memory while the kernel runs, because the
+// launcher borrows the buffer. So a load may pass by the coherent path and any store (PTX ISA, ld.global.nc).
 template <class T>
-struct slice_mut {
-    T* data;
+struct readonly_slice {
+    const T* data;
     unsigned long long length;
 
     __device__ operator slice<T>() const { return {data, length}; }
+
+    __device__ decltype(auto) operator[](detail::located_index i) const {
+        return detail::load_readonly(data + i.below(length));
+    }
+    __device__ decltype(auto) get_unchecked(detail::index i) const { return detail::load_readonly(data + i.value); }
+    __device__ usize len() const { return length; }
+    __device__ bool is_empty() const { return length == 0; }
+};
+
+// Memory that threads write, of a length that is known at run time.
+template <class T, template <class> class Atomic>
+struct writable {
+    T* data;
+    unsigned long long length;
 
     __device__ T& operator[](detail::located_index i) const { return data[i.below(length)]; }
     __device__ T& get_unchecked(detail::index i) const { return data[i.value]; }
     __device__ usize len() const { return length; }
     __device__ bool is_empty() const { return length == 0; }
     template <class Index>
-    __device__ atomic_element<T>
+    __device__ Atomic<T>
     atomic(Index i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
         return {&data[detail::index(i).below(length, detail::site_of(line, column))]};
     }
 };
 
-static_assert(sizeof(slice<u8>) == 16 && sizeof(slice_mut<u8>) == 16, "the host passes this layout");
+// `&mut [T]`, which the whole grid shares.
+template <class T>
+struct slice_mut : writable<T, global_atomic> {
+    __device__ operator slice<T>() const { return {this->data, this->length}; }
+};
+
+// A part of the block's shared memory.
+template <class T>
+struct shared_slice : writable<T, shared_atomic> {};
+
+// And of a peer's.
+template <class T>
+struct remote_slice : writable<T, remote_atomic> {};
+
+// As kernels' parameters, by value: the host passes an address and a length, 8 bytes each.
+static_assert(sizeof(readonly_slice<u8>) == 16 && sizeof(slice_mut<u8>) == 16, "the host passes this layout");
+static_assert(sizeof(option<slice_mut<u8>>) == 24, "and this one, with a byte that says whether there is one");
 
 // Shared memory of a peer: what `cluster.map_shared_rank` makes of a `shared_array`.
 template <class T, unsigned long long N>
@@ -114,26 +106,17 @@ struct remote_array {
     __device__ T& get_unchecked(detail::index i) const { return data[i.value]; }
     __device__ usize len() const { return N; }
     __device__ bool is_empty() const { return N == 0; }
+    __device__ operator remote_slice<T>() const { return {data, N}; }
     template <class Index>
-    __device__ atomic_element<T, true>
+    __device__ remote_atomic<T>
     atomic(Index i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
         return {&data[detail::index(i).below(N, detail::site_of(line, column))]};
     }
 };
 
-// And of a `dynamic_shared_array`: all blocks of a launch have the same number of bytes.
-template <class T>
-struct remote_slice : slice_mut<T> {
-    template <class Index>
-    __device__ atomic_element<T, true>
-    atomic(Index i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return {slice_mut<T>::atomic(i, line, column).element};
-    }
-};
-
-// `__shared__ shared_array<i32, 256> array;`: not initialised.
+// `__shared__ shared_array<i32, 256> array;`: not initialised. Aligned for vectors of 16 bytes.
 template <class T, unsigned long long N>
-struct shared_array {
+struct alignas(16) shared_array {
     T elements[N];
 
     __device__ T& operator[](detail::located_index i) { return elements[i.below(N)]; }
@@ -142,22 +125,46 @@ struct shared_array {
     __device__ const T& get_unchecked(detail::index i) const { return elements[i.value]; }
     __device__ usize len() const { return N; }
     __device__ bool is_empty() const { return N == 0; }
+    __device__ operator shared_slice<T>() { return {elements, N}; }
     template <class Index>
-    __device__ atomic_element<T>
+    __device__ shared_atomic<T>
     atomic(Index i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
         return {&elements[detail::index(i).below(N, detail::site_of(line, column))]};
     }
 };
 
-// The block's dynamic shared memory as `T`s: `auto bins = dynamic_shared<u32>();`.
-template <class T>
-struct dynamic_shared_array : slice_mut<T> {};
+namespace detail {
 
-template <class T>
-__device__ inline dynamic_shared_array<T> dynamic_shared() {
+__device__ inline unsigned dynamic_shared_bytes() {
     unsigned bytes; // PTX ISA, %dynamic_smem_size
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
-    return {{reinterpret_cast<T*>(phalanx_dynamic_shared), bytes / static_cast<unsigned>(sizeof(T))}};
+    return bytes;
+}
+
+} // namespace detail
+
+// The block's dynamic shared memory as `T`s: `auto bins = dynamic_shared<u32>();`.
+template <class T>
+__device__ inline shared_slice<T> dynamic_shared() {
+    return {reinterpret_cast<T*>(phalanx_dynamic_shared), detail::dynamic_shared_bytes() / sizeof(T)};
+}
+
+// `length` of them, from this byte of it on.
+template <class T, class Offset, class Length>
+__device__ inline shared_slice<T> dynamic_shared_slice(Offset byte_offset, Length length, unsigned line = __builtin_LINE(),
+                                                       unsigned column = __builtin_COLUMN()) {
+    const detail::index offset(byte_offset), elements(length);
+    const unsigned long long available = detail::dynamic_shared_bytes();
+    const auto at = [](detail::index i) { return detail::recorded{i.tag, i.value}; };
+    if (offset.value % alignof(T) != 0) {
+        detail::fail(detail::dynamic_shared_misaligned, detail::site_of(line, column), at(offset),
+                     record_value(usize(alignof(T))));
+    }
+    if (offset.value > available || elements.value > (available - offset.value) / sizeof(T)) {
+        detail::fail(detail::dynamic_shared_out_of_bounds, detail::site_of(line, column), at(offset), at(elements),
+                     record_value(usize(sizeof(T))), record_value(usize(available)));
+    }
+    return {reinterpret_cast<T*>(phalanx_dynamic_shared + offset.value), elements.value};
 }
 
 } // namespace phalanx

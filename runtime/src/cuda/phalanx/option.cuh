@@ -36,7 +36,7 @@ struct option {
     }
     __device__ T unwrap_or(T other) const { return present ? value : other; }
 
-    __device__ friend bool operator==(const option& a, const option& b) {
+    __device__ friend constexpr bool operator==(const option& a, const option& b) {
         return a.present == b.present && (!a.present || a.value == b.value);
     }
 };
@@ -64,7 +64,7 @@ struct result {
     }
     __device__ T unwrap_or(T other) const { return success ? value : other; }
 
-    __device__ friend bool operator==(const result& a, const result& b) {
+    __device__ friend constexpr bool operator==(const result& a, const result& b) {
         return a.success == b.success && a.value == b.value;
     }
 };

@@ -63,7 +63,7 @@ template <direction Way, class Raw>
 __device__ constexpr stepped_range<Raw, Way>
 step_by(integer<Raw> first, integer<Raw> last, bool some, usize step, unsigned site) {
     if (step == 0) {
-        fail(panic, site);
+        fail(step_of_zero, site);
     }
     const usize most = static_cast<usize>(static_cast<unsigned long long>(bits_of<Raw>(~bits_of<Raw>(0))));
     const usize skip = step - 1;

@@ -1,6 +1,7 @@
 // The scalars of the kernel language by their Rust names, and `as` between them. `bool` is C++'s.
 #pragma once
 #include <phalanx/floating.cuh>
+#include <phalanx/half.cuh>
 #include <phalanx/integer.cuh>
 
 namespace phalanx {
@@ -17,6 +18,8 @@ using isize = i64;
 using usize = u64;
 using f32 = floating<float>;
 using f64 = floating<double>;
+using f16 = half_float<detail::binary16>;
+using bf16 = half_float<detail::brain16>;
 #ifdef PHALANX_INT128
 using i128 = integer<__int128>;
 using u128 = integer<unsigned __int128>;
@@ -35,6 +38,10 @@ __device__ constexpr Raw raw_value(integer<Raw> value) {
 template <class Raw>
 __device__ constexpr Raw raw_value(floating<Raw> value) {
     return value.value;
+}
+template <class Format>
+__device__ inline float raw_value(half_float<Format> value) {
+    return value.wide();
 }
 
 // The hardware's conversions to the integer types that it has, toward zero and clamped (PTX ISA, cvt). Not C++ casts:
@@ -152,6 +159,14 @@ struct cast {
         } else {
             return To(static_cast<raw>(from));
         }
+    }
+};
+// Of an integer of eight bits, which every float has exactly: Rust has no other.
+template <class Format>
+struct cast<half_float<Format>> {
+    template <class From>
+    __device__ static half_float<Format> of(From from) {
+        return half_float<Format>::from_f32(static_cast<float>(from));
     }
 };
 template <>

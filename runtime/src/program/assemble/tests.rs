@@ -1,17 +1,16 @@
 //! Templates written by hand, as the macros would print them, joined and compared with the text they must become.
 
 use super::*;
-use crate::program::template::{Role, Scalar, Segment, Site, TypeInfo};
+use crate::program::template::{Role, Scalar, Site, SiteMessage, TypeInfo};
 
-const KERNEL: KernelOptions =
-    KernelOptions { cluster: Some([2, 1, 1]), block: None, non_portable: false, dynamic_shared: false };
+const KERNEL: KernelOptions = KernelOptions { cluster: Some([2, 1, 1]), ..KernelOptions::NONE };
 
 fn types(names: &[&str]) -> Vec<Slot> {
     names.iter().map(|name| Slot::Type(TypeInfo { name: name.to_string(), size: 4 })).collect()
 }
 
 fn definition(template: &'static Template, instance: &'static str, slots: Vec<Slot>) -> Definition {
-    Definition { template, instance, slots, types: vec![], values: vec![], static_shared_bytes: 8 }
+    Definition { template, options: KERNEL, instance, slots, types: vec![], values: vec![], static_shared_bytes: 8 }
 }
 
 static SQUARE: Template = Template {
@@ -40,7 +39,7 @@ static SQUARE: Template = Template {
         Piece::Line(5),
         Piece::Text("}"),
     ],
-    sites: &[Site { line: 4, column: 9, message: &[] }],
+    sites: &[Site { line: 4, column: 9, message: SiteMessage::None }],
     headers: &["scalar.cuh"],
     locals: &["of"],
 };
@@ -61,7 +60,7 @@ static TWICE: Template = Template {
     name: "twice",
     module: "demo",
     file: "src/main.rs",
-    role: Role::Kernel(KERNEL),
+    role: Role::Kernel,
     signature: &[
         Piece::Line(3),
         Piece::Text("extern \"C\" __global__ void "),
@@ -85,7 +84,7 @@ static TWICE: Template = Template {
         Piece::Line(6),
         Piece::Text("}"),
     ],
-    sites: &[Site { line: 4, column: 14, message: &[Segment::Text("unused")] }],
+    sites: &[Site { line: 4, column: 14, message: SiteMessage::None }],
     headers: &["memory.cuh", "scalar.cuh"],
     locals: &["a", "b"],
 };
@@ -101,14 +100,14 @@ fn functions_are_joined_with_their_holes_filled() {
 using namespace phalanx;
 
 #line 3 "src/math.rs"
-__device__ u32 square(u32 of) {
+__device__ u32 square_u32(u32 of) {
     return of / u32(2);
 }
 
 #line 3 "src/main.rs"
 extern "C" __global__ void twice(slice<u32> v) {
     auto a = v [usize(0)];
-    auto b = square(square(a));
+    auto b = square_u32(square_u32(a));
 }
 "#;
     assert_eq!(program.cuda_source(), expected);
@@ -122,7 +121,7 @@ fn a_site_that_is_taken_moves_by_a_space() {
     let mut slots = types(&["usize"]);
     slots.extend([Slot::Callee(square_u32), Slot::Callee(square_u32)]);
     let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
-    let find = |column: u32| program.sites().find(4 << 16 | column).map(|(at, _)| at.to_string());
+    let find = |column: u32| program.sites().find(4 << 16 | column).map(|at| at.to_string());
     assert_eq!(find(15).as_deref(), Some("src/math.rs:4:9"));
     assert_eq!(find(16).as_deref(), Some("src/main.rs:4:14"));
 }
@@ -132,16 +131,16 @@ fn two_instances_get_two_names() {
     let mut slots = types(&["usize"]);
     slots.extend([Slot::Callee(square_u32), Slot::Callee(square_f32)]);
     let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
-    assert!(program.cuda_source().contains("__device__ f32 square(f32 of)"));
-    assert!(program.cuda_source().contains("__device__ u32 demo_math_square(u32 of)"));
-    assert!(program.cuda_source().contains("demo_math_square(square(a))"));
+    assert!(program.cuda_source().contains("__device__ f32 square_f32(f32 of)"));
+    assert!(program.cuda_source().contains("__device__ u32 square_u32(u32 of)"));
+    assert!(program.cuda_source().contains("square_u32(square_f32(a))"));
 }
 
 static DOUBLE: Template = Template {
     name: "double",
     module: "demo",
     file: "src/main.rs",
-    role: Role::Kernel(KERNEL),
+    role: Role::Kernel,
     signature: &[Piece::Text("void "), Piece::Name, Piece::Text("()")],
     body: &[Piece::Text("{ square<"), Piece::Digits(0), Piece::Text(">("), Piece::Value(0), Piece::Text("); }")],
     sites: &[],

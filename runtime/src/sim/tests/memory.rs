@@ -6,7 +6,9 @@ use super::{at, failure, protocol, shape, simulate};
 use crate::failure::Cause;
 use crate::group::{this_cluster, this_grid, this_thread_block};
 use crate::memory::{
-    Global, GlobalMemory, GlobalMut, atomic, dynamic_shared, element, element_mut, inner, load, shared_array, store,
+    Global, GlobalMemory, GlobalMut, Vector, atomic, chunk_mut, dynamic_shared, dynamic_shared_slice, element,
+    element_mut, load, load_vec, row, row_mut, shared_array, split_at_mut, store, store_vec, subslice,
+    subslice_from_mut, subslice_inclusive,
 };
 use crate::shape::Shape;
 
@@ -94,13 +96,13 @@ fn an_index_into_an_element() {
     let rows = GlobalMut::<[[u32; 3]; 1]>::new(&memory);
     let body = || {
         let array = shared_array::<[u32; 4], 2>();
-        store(&inner(&array, 1), 2, 7);
-        store(&inner(&inner(&rows, 1), 0), 2, load(&inner(&array, 1), 2));
-        atomic(&inner(&inner(&rows, 1), 0), 2).fetch_add(1, Relaxed);
+        store(&row(&array, 1), 2, 7);
+        store(&row_mut(&row_mut(&rows, 1), 0), 2, load(&row(&array, 1), 2));
+        atomic(&row_mut(&row_mut(&rows, 1), 0), 2).fetch_add(1, Relaxed);
     };
     simulate(shape(1, 1, 1), body).unwrap();
     assert_eq!(memory.read::<[[u32; 3]; 1]>(), [[[0; 3]], [[0, 0, 8]]]);
-    let (failure, _) = failure(shape(1, 1, 1), || _ = load(&inner(&shared_array::<[u32; 4], 2>(), 1), 2));
+    let (failure, _) = failure(shape(1, 1, 1), || _ = load(&row(&shared_array::<[u32; 4], 2>(), 1), 2));
     assert_eq!(failure.cause, Cause::UninitializedShared { byte: 24, rank: 0 });
 }
 
@@ -156,7 +158,86 @@ fn dynamic_shared_memory() {
         store(&dynamic_shared::<u32>(), 0, 2);
         load(&dynamic_shared::<bool>(), 0);
     });
-    assert!(sentence.starts_with("dynamic shared memory as `bool`, after it was taken as `u32` at "), "{sentence}");
+    let start = "bytes 0..100 of dynamic shared memory as `bool`, after bytes 0..100 were taken as `u32` at ";
+    assert!(sentence.starts_with(start), "{sentence}");
+}
+
+#[test]
+fn dynamic_shared_memory_in_ranges() {
+    let shape = Shape { dynamic_shared_bytes: 100, ..shape(1, 1, 4) };
+    let body = || {
+        let rank = this_thread_block().thread_rank();
+        let (words, flags) = (dynamic_shared_slice::<u32>(0, 4), dynamic_shared_slice::<bool>(16, 4));
+        store(&words, rank, rank);
+        store(&flags, rank, rank == 2);
+        assert_eq!((load(&words, rank), load(&flags, rank)), (rank, rank == 2));
+        store(&dynamic_shared_slice::<f64>(24 + 8 * rank, 1), 0, 0.5);
+    };
+    simulate(shape, body).unwrap();
+    let sentence = protocol(shape, || {
+        dynamic_shared_slice::<bool>(0, 8);
+        dynamic_shared_slice::<u32>(4, 4);
+    });
+    let start = "bytes 4..20 of dynamic shared memory as `u32`, after bytes 0..8 were taken as `bool` at ";
+    assert!(sentence.starts_with(start), "{sentence}");
+    let cause = |body: fn()| failure(shape, body).0.cause.to_string();
+    assert_eq!(
+        cause(|| _ = dynamic_shared_slice::<f64>(12, 1)),
+        "byte 12 of dynamic shared memory, where a type of alignment 8 cannot start"
+    );
+    assert_eq!(
+        cause(|| _ = dynamic_shared_slice::<f64>(8, 12)),
+        "12 elements of 8 bytes from byte 8 of dynamic shared memory, which has 100 bytes"
+    );
+    assert_eq!(
+        cause(|| _ = dynamic_shared_slice::<u8>(-1, 0)),
+        "0 elements of 1 bytes from byte -1 of dynamic shared memory, which has 100 bytes"
+    );
+}
+
+#[test]
+fn parts_keep_their_bytes() {
+    let memory = GlobalMemory::from_slice(&Vec::from_iter(0..20u32));
+    let global = GlobalMut::<u32>::new(&memory);
+    let body = || {
+        let part = subslice_from_mut(&global, 3);
+        let (left, right) = split_at_mut(&part, 5);
+        store(&left, 4, 100);
+        store(&right, 0, 101);
+        store(&chunk_mut(&right, 5, 2), 1, 102);
+        assert_eq!((left.len(), right.len(), chunk_mut(&right, 5, 2).len()), (5, 12, 2));
+        assert_eq!(load(&subslice(&subslice(&global, 2, 9), 5, 6), 0), 100);
+        assert!(subslice(&global, 20, 20).is_empty() && subslice_inclusive(&global, 3, 2).is_empty());
+        let shared = shared_array::<[u16; 4], 3>();
+        store_vec(&row(&shared, 2), 0, Vector::new([1, 2, 3, 4]));
+        assert_eq!(load_vec::<_, 2>(&row(&shared, 2), 2), Vector::new([3, 4]));
+    };
+    simulate(shape(1, 1, 1), body).unwrap();
+    let mut want = Vec::from_iter(0..20);
+    (want[7], want[8], want[19]) = (100, 101, 102);
+    assert_eq!(memory.read::<u32>(), want);
+}
+
+#[test]
+fn parts_are_checked_as_rust_checks_them() {
+    let cause = |body: fn()| failure(shape(1, 1, 1), body).0.cause.to_string();
+    assert_eq!(cause(|| _ = subslice(&shared_array::<u32, 8>(), 2, 9)), "range 2..9 out of bounds for length 8");
+    assert_eq!(cause(|| _ = subslice(&shared_array::<u32, 8>(), 3, 2)), "range 3..2 out of bounds for length 8");
+    assert_eq!(cause(|| _ = subslice(&shared_array::<u32, 8>(), -1, 2)), "range -1..2 out of bounds for length 8");
+    assert_eq!(
+        cause(|| _ = subslice_inclusive(&shared_array::<u32, 8>(), 0, usize::MAX)),
+        "range 0..=18446744073709551615 out of bounds for length 8"
+    );
+    assert_eq!(cause(|| _ = chunk_mut(&shared_array::<u32, 8>(), 3, 3)), "index 3 out of bounds for length 3");
+    assert_eq!(cause(|| _ = chunk_mut(&shared_array::<u32, 8>(), 0, 0)), "chunk size must be non-zero");
+    assert_eq!(
+        cause(|| store_vec(&shared_array::<u32, 8>(), 5, Vector::<_, 4>::splat(0))),
+        "range 5..9 out of bounds for length 8"
+    );
+    assert_eq!(
+        cause(|| store_vec(&shared_array::<u32, 8>(), 2, Vector::<_, 4>::splat(0))),
+        "a vector of 16 bytes at index 2, whose address is no multiple of 16"
+    );
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod barriers;
 mod memory;
 mod schedules;
+mod warps;
 
 use super::{Simulator, run};
 use crate::failure::{Cause, Failure};
@@ -14,7 +15,7 @@ fn shape(grid: u32, cluster: u32, block: u32) -> Shape {
 }
 
 fn simulate(shape: Shape, body: impl Fn() + Send + Sync) -> Result<(), Box<Failure>> {
-    run("test", &shape, &Simulator::new(), &body)
+    run("test", &shape, &Simulator::new(), &body).1
 }
 
 /// The failure that `body` ends with, and its line.

@@ -8,8 +8,8 @@ use super::{at, failure, shape, simulate};
 use crate::failure::{Cause, Location as Place};
 use crate::group::{this_cluster, this_grid, this_thread_block};
 use crate::memory::{GlobalMemory, GlobalMut, atomic, load, shared_array, store};
-use crate::program::template::Segment;
-use crate::sim::{Schedule, Simulator, fail_assertion, fail_panic, run, scalar, tick};
+use crate::program::message::MessageSlot;
+use crate::sim::{Schedule, Simulator, fail_assertion, fail_panic, run, tick};
 
 const SCHEDULES: [Schedule; 3] =
     [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 0xfeed }];
@@ -27,7 +27,7 @@ fn loops_that_wait_for_a_flag_end() {
             }
             atomic(&flag, 0).fetch_add(1, Relaxed);
         };
-        run("test", &shape(2, 2, 32), &Simulator::new().schedule(schedule), &body).unwrap();
+        run("test", &shape(2, 2, 32), &Simulator::new().schedule(schedule), &body).1.unwrap();
         assert_eq!(memory.read::<u32>(), [64]);
     }
 }
@@ -58,7 +58,7 @@ fn a_loop_without_an_end() {
             tick();
         }
     };
-    let failure = run("test", &shape(1, 1, 8), &simulator, &body).unwrap_err();
+    let failure = run("test", &shape(1, 1, 8), &simulator, &body).1.unwrap_err();
     assert_eq!((failure.cause, failure.thread), (Cause::StepLimit(1000), at(3)));
     assert_eq!(failure.location.map(|place| place.line), Some(line!() - 5));
 }
@@ -73,7 +73,7 @@ fn order(schedule: Schedule) -> Vec<(usize, u32)> {
             this_thread_block().sync();
         }
     };
-    run("test", &shape(4, 2, 16), &Simulator::new().schedule(schedule), &body).unwrap();
+    run("test", &shape(4, 2, 16), &Simulator::new().schedule(schedule), &body).1.unwrap();
     let mut order = order.into_inner().unwrap();
     // Stable: keeps the order within each cluster.
     order.sort_by_key(|&(cluster, _)| cluster);
@@ -101,7 +101,7 @@ fn the_lowest_failing_cluster_is_reported() {
                 tick();
             }
             if rank >= 5 {
-                fail_assertion(const { &[Segment::Text("rank was "), Segment::Value] }, &[scalar(rank)]);
+                fail_assertion(&MessageSlot::new(), (rank,), |(rank,)| format!("rank was {rank}"));
             }
         });
         assert_eq!(failure.cause, Cause::Assertion("rank was 5".into()));
@@ -123,7 +123,7 @@ fn a_failure_leaves_the_simulator_usable() {
         made.fetch_add(1, Relaxed);
         let _held = Drops(&dropped);
         if this_cluster().thread_rank() == 300 {
-            fail_panic(const { &[Segment::Text("no")] }, &[]);
+            fail_panic(&MessageSlot::new(), (), |()| "no".into());
         }
         this_cluster().sync();
     });

@@ -1,7 +1,10 @@
 //! Model to C++. Rust's expressions with control flow become statements that assign; operands whose order matters get
 //! names. What a value or an operation is in C++ is in `value` and `op`; loops and jumps are in `control`.
 
+mod by_hand;
 mod control;
+mod memory;
+mod message;
 mod op;
 mod pattern;
 mod value;
@@ -26,7 +29,7 @@ pub(super) fn body(function: &Function, names: Names) -> (Vec<CuStmt>, Vec<Strin
     }
     let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
     lower.block_into(&function.body, &dest);
-    (lower.out, lower.names.declared())
+    (lower.out, lower.names.declared(function))
 }
 
 struct Lower<'f> {
@@ -66,11 +69,16 @@ impl Lower<'_> {
         match &statement.kind {
             // Rust evaluates it; the text has its value under a name.
             StmtKind::Item(_) => return,
-            StmtKind::Let { .. } | StmtKind::LetPattern { .. } | StmtKind::Discard(_) | StmtKind::Expr(_) => {}
+            StmtKind::Let { .. }
+            | StmtKind::LetPattern { .. }
+            | StmtKind::Split { .. }
+            | StmtKind::Discard(_)
+            | StmtKind::Expr(_) => {}
         }
         self.out.push(CuStmt::Line(statement.span.line()));
         match &statement.kind {
             StmtKind::Let { local, ty, init } => self.declare(*local, ty.as_ref(), init.as_ref()),
+            StmtKind::Split { halves, init } => self.split(*halves, init),
             StmtKind::LetPattern { pattern, ty, init, otherwise } => {
                 self.let_pattern(pattern, ty.as_ref(), init, otherwise.as_ref());
             }
@@ -167,11 +175,10 @@ impl Lower<'_> {
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block_into(block, dest),
             ExprKind::If { condition, then, otherwise, .. } => {
                 let is_statement = *dest == Dest::Discard || self.takes_statements(expr) || expr.gives != Kind::Value;
-                if is_statement {
-                    self.branch(condition, then, otherwise.as_deref(), dest);
-                } else {
-                    let value = self.value(expr);
-                    self.finish(value, dest);
+                let otherwise = otherwise.as_deref();
+                match otherwise.filter(|_| !is_statement).and_then(|other| self.ternary(condition, then, other)) {
+                    Some(value) => self.finish(value, dest),
+                    None => self.branch(condition, then, otherwise, dest),
                 }
             }
             ExprKind::Match { scrutinee, arms, .. } => match self.selection(expr, scrutinee, arms, dest) {
@@ -192,14 +199,10 @@ impl Lower<'_> {
                 }
                 None => self.out.push(CuStmt::Return(None)),
             },
-            ExprKind::Assert { condition, values, site, show_sides } => {
-                self.assert(condition, values, *site, *show_sides);
-            }
-            ExprKind::Panic { values, site } => {
-                let arguments = self.operands(&values.iter().collect::<Vec<_>>());
-                let call = CuExpr::Call { callee: vec!["panicked".into()], arguments, site: Some(*site) };
-                self.out.push(CuStmt::Expr(call));
-            }
+            ExprKind::Cuda(by_hand) => self.by_hand(by_hand),
+            ExprKind::Assert(test, message) => self.assert(test, message),
+            ExprKind::Panic(message) => self.message("panicked", Vec::new(), message),
+            ExprKind::Print(message) => self.message("print", Vec::new(), message),
             ExprKind::Assign(place, value) => self.assign(place, value),
             ExprKind::AssignOp { op, place, value, site } => self.assign_op(*op, place, value, *site),
             _ => {
@@ -260,10 +263,21 @@ impl Lower<'_> {
     }
 }
 
-/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed itself.
+/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed itself. A part
+/// of memory is a value: an address and a length.
 fn has_value(expr: &Expr) -> bool {
-    let in_place = matches!(expr.gives, Kind::Group(_) | Kind::Memory(_) | Kind::Closure | Kind::Reference { .. });
-    !in_place && !matches!(expr.kind, ExprKind::Borrow { .. })
+    match expr.gives {
+        Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
+        Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
+        Kind::Unknown
+        | Kind::Value
+        | Kind::Extent
+        | Kind::Unit
+        | Kind::Never
+        | Kind::Token(_)
+        | Kind::OptionalToken(_)
+        | Kind::OptionalMemory(_) => !matches!(expr.kind, ExprKind::Borrow { .. }),
+    }
 }
 
 /// `auto` would not do: the first value may be `none`.

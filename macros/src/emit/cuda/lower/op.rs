@@ -1,7 +1,7 @@
 //! One arm an operation. Matched without a wildcard, so that a new operation does not compile until it is printed.
 
-use super::Lower;
-use crate::emit::cuda::ast::CuExpr;
+use super::{Lower, memory};
+use crate::emit::cuda::ast::{CuExpr, Piece};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::Expr;
 use crate::model::op::Op;
@@ -22,14 +22,13 @@ impl Lower<'_> {
             CuExpr::Method { base, name, arguments: values.by_ref().collect(), site }
         };
         match op {
-            Op::This(group) => CuExpr::call(
-                match group {
-                    Group::ThreadBlock => "this_thread_block",
-                    Group::Cluster => "this_cluster",
-                    Group::Grid => "this_grid",
-                },
-                Vec::new(),
-            ),
+            Op::This(group) => CuExpr::call(group.origin(), Vec::new()),
+            Op::TiledPartition(_, size) => {
+                let callee = vec![Piece::Text(format!("{}<", Group::Tile.origin())), Piece::Digits(size), ">".into()];
+                CuExpr::Call { callee, arguments: values.collect(), site }
+            }
+            Op::Partition(_, name) => CuExpr::call(name, values.collect()),
+            Op::Warp(_, warp) => method(warp.name, None),
             Op::Query(_, query) => method(query.name, None),
             Op::Sync(_) => method("sync", None),
             Op::Arrive(_) => method("barrier_arrive", None),
@@ -37,26 +36,28 @@ impl Lower<'_> {
             Op::MapSharedRank(_) => method("map_shared_rank", site),
             Op::QuerySharedRank => method("query_shared_rank", None),
             Op::Length => method("len", None),
+            Op::IsEmpty => method("is_empty", None),
             Op::LoadUnchecked => method("get_unchecked", None),
             Op::Is(variant) => method(variant.test(), None),
             Op::Take => method("take", None),
             Op::Unwrap => method("unwrap", site),
             Op::UnwrapOr => method("unwrap_or", None),
-            Op::DynamicShared => {
-                let mut callee = vec!["dynamic_shared<".into()];
+            Op::DynamicShared | Op::DynamicSharedSlice => {
+                let name = if op == Op::DynamicShared { "dynamic_shared<" } else { "dynamic_shared_slice<" };
+                let mut callee = vec![name.into()];
                 callee.extend(types.iter().flat_map(|(element, _)| shape(&element.shape)));
                 callee.push(">".into());
-                CuExpr::Call { callee, arguments: Vec::new(), site: None }
+                CuExpr::Call { callee, arguments: values.collect(), site }
             }
+            Op::Part { form, .. } => memory::part(form, values.collect(), site),
+            Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
+            Op::LoadVec(lanes) => memory::load_vec(lanes, values.collect(), site),
+            Op::StoreVec => memory::function("store_vec", values.collect(), site),
             // Declared by its `let`: an array without a name cannot be used.
             Op::SharedArray(_) => CuExpr::name("0"),
-            Op::Atomic(atomic) => {
-                let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
-                let index = values.by_ref().take(1).collect();
-                let place = CuExpr::Method { base, name: "atomic", arguments: index, site };
-                let orderings = std::iter::repeat_n(CuExpr::name("relaxed"), atomic.orderings);
-                let arguments = values.chain(orderings).collect();
-                CuExpr::Method { base: Box::new(place), name: atomic.name, arguments, site: None }
+            Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
+            Op::Fence(order, scope) => {
+                CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])
             }
         }
     }

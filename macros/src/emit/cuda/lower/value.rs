@@ -7,6 +7,7 @@ use crate::model::LocalId;
 use crate::model::SiteId;
 use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::method::ScalarFunction;
 use crate::model::op::Effect;
 use crate::model::ty::{Kind, ValueType};
 
@@ -17,6 +18,7 @@ impl Lower<'_> {
             ExprKind::Bool(value) => CuExpr::name(if *value { "true" } else { "false" }),
             ExprKind::Local(local) => CuExpr::name(self.names.local(*local)),
             ExprKind::Constant(value) => CuExpr::name(self.names.constant(usize::from(value.0))),
+            ExprKind::Operator(operator, _) => CuExpr::call(operator.cuda_name, Vec::new()),
             // C++'s reference parameters are used by name.
             ExprKind::Deref(target) | ExprKind::Borrow { target, .. } => self.value(target),
             ExprKind::Unary(op, value) => self.unary(*op, value),
@@ -58,6 +60,7 @@ impl Lower<'_> {
                 CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
             }
             ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref()),
+            ExprKind::Vector { splat, argument, slot, .. } => self.vector(*splat, argument, *slot),
             ExprKind::Method { method, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 CuExpr::Call { callee: vec![method.name.into()], arguments, site: *site }
@@ -72,6 +75,19 @@ impl Lower<'_> {
                     *receiver = self.spill(value);
                 }
                 CuExpr::Call { callee: vec![Piece::Callee(*slot)], arguments: values, site: None }
+            }
+            ExprKind::ScalarCall { ty, function, operands, site } => {
+                let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
+                let callee = match function {
+                    ScalarFunction::From => vec!["as<".into(), Piece::Named(*ty), ">".into()],
+                    ScalarFunction::Constructor(name) => vec![Piece::Named(*ty), format!("::{name}").as_str().into()],
+                    ScalarFunction::Method(method) => vec![method.name.into()],
+                };
+                CuExpr::Call { callee, arguments, site: *site }
+            }
+            ExprKind::FastCall { function, operands, .. } => {
+                let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
+                CuExpr::Call { callee: vec![format!("fast::{}", function.name).as_str().into()], arguments, site: None }
             }
             ExprKind::CallClosure { closure, arguments } => {
                 let callee = vec![Piece::Text(self.names.local(*closure).to_string())];
@@ -108,8 +124,10 @@ impl Lower<'_> {
             | ExprKind::Break { .. }
             | ExprKind::Continue { .. }
             | ExprKind::Return(_)
-            | ExprKind::Assert { .. }
-            | ExprKind::Panic { .. } => {
+            | ExprKind::Assert(..)
+            | ExprKind::Panic(_)
+            | ExprKind::Print(_)
+            | ExprKind::Cuda(_) => {
                 self.into(expr, &Dest::Discard);
                 CuExpr::name("0")
             }
@@ -131,7 +149,12 @@ impl Lower<'_> {
 
     /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right.
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
-        let ExprKind::Index { base, index, site } = &expr.kind else { return self.value(expr) };
+        let ExprKind::Index { base, index, site } = &expr.kind else {
+            let value = self.value(expr);
+            // A part of memory with ends of its own.
+            let is_part = matches!(expr.kind, ExprKind::Op { .. }) && effect(self.function, expr) != Effect::Pure;
+            return if changes_later && is_part { self.spill(value) } else { value };
+        };
         let own = effect(self.function, index);
         let base = self.place(base, changes_later || own == Effect::Changes);
         let index = self.value(index);
@@ -234,28 +257,6 @@ impl Lower<'_> {
         }
         let place = Box::new(self.value(place));
         self.out.push(CuStmt::Expr(CuExpr::Assign { op, place, value: Box::new(value), site }));
-    }
-
-    pub(super) fn assert(&mut self, condition: &Expr, values: &[Expr], site: SiteId, show_sides: bool) {
-        let failed = |arguments| {
-            let callee = vec!["assertion_failed".into()];
-            vec![CuStmt::Expr(CuExpr::Call { callee, arguments, site: Some(site) })]
-        };
-        if let (true, ExprKind::Binary { op, left, right, .. }) = (show_sides, &condition.kind) {
-            // Both sides are compared and shown: evaluated once.
-            let sides: Vec<CuExpr> = self.operands(&[left, right]);
-            let sides: Vec<CuExpr> = sides.into_iter().map(|side| self.spill_unless_name(side)).collect();
-            if let [left, right] = &sides[..] {
-                let (left, right) = (Box::new(left.clone()), Box::new(right.clone()));
-                let condition = CuExpr::Infix { op: op.symbol(), left, right, site: None }.not();
-                self.out.push(CuStmt::If { condition, then: failed(sides), otherwise: Vec::new() });
-            }
-            return;
-        }
-        let condition = self.value(condition).not();
-        let (arguments, mut then) = self.nested(|lower| lower.operands(&values.iter().collect::<Vec<_>>()));
-        then.extend(failed(arguments));
-        self.out.push(CuStmt::If { condition, then, otherwise: Vec::new() });
     }
 
     pub(super) fn spill_unless_name(&mut self, value: CuExpr) -> CuExpr {

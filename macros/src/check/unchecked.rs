@@ -1,0 +1,44 @@
+//! `unchecked(rule, ...)`: takes the faults of those rules out of what the checks reported. A rule of which there was
+//! none is a fault itself, so that nothing stays switched off by mistake.
+
+use super::tokens::PendingAtCalls;
+use crate::diag::Diags;
+use crate::messages;
+use crate::model::Function;
+use crate::rules::COLLECTIVE_WHILE_PENDING;
+use crate::span::SpanRange;
+
+/// What device functions do is known where they are defined, so that only rustc sees whether one of these calls breaks
+/// `collective_while_pending`. Nothing else breaks it: if none does, it was switched off in vain, at this place.
+#[derive(Debug)]
+pub(crate) struct BrokenAt {
+    pub(crate) calls: PendingAtCalls,
+    pub(crate) waiver: SpanRange,
+}
+
+/// `pending` is what is asked of calls: nothing, where that rule is off. `parsed`: nothing was reported before the
+/// checks, so that what they did not find is not there.
+pub(super) fn apply(
+    function: &Function,
+    pending: &mut PendingAtCalls,
+    parsed: bool,
+    diags: &mut Diags,
+) -> Option<BrokenAt> {
+    let mut broken_at = None;
+    let mut idle = Vec::new();
+    for waiver in function.options.unchecked.iter().flatten() {
+        let mut needed = diags.waive(waiver.rule.name);
+        if waiver.rule.name == COLLECTIVE_WHILE_PENDING {
+            let calls = std::mem::take(pending);
+            if !needed && !calls.is_empty() {
+                broken_at = Some(BrokenAt { calls, waiver: waiver.at });
+                needed = true;
+            }
+        }
+        if !needed && parsed {
+            idle.push(waiver);
+        }
+    }
+    idle.into_iter().for_each(|waiver| diags.push(messages::not_needed(waiver.at, waiver.rule)));
+    broken_at
+}

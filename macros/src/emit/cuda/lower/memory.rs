@@ -1,0 +1,73 @@
+//! Parts of memory, vectors and atomics.
+
+use super::Lower;
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::model::atomic::AtomicUse;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::op::Part;
+use crate::model::{LocalId, SiteId, SlotId, ValueId};
+
+/// A function of subslice.cuh. Rust has checked what is written to: `&` and `&mut` are one here.
+pub(super) fn part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    let name = match form {
+        Part::Range => "subslice",
+        Part::Inclusive => "subslice_inclusive",
+        Part::From => "subslice_from",
+        Part::Row => "row_of",
+        Part::Chunk => "chunk_of",
+    };
+    function(name, operands, site)
+}
+
+pub(super) fn function(name: &str, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    CuExpr::Call { callee: vec![name.into()], arguments, site }
+}
+
+pub(super) fn load_vec(lanes: ValueId, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    CuExpr::Call { callee: vec!["load_vec<".into(), Piece::Digits(lanes), ">".into()], arguments, site }
+}
+
+/// `memory.atomic(i).scope(s).method(values, orders)`
+pub(super) fn atomic(atomic: AtomicUse, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    let mut operands = operands.into_iter();
+    let base = Box::new(operands.next().unwrap_or_else(|| CuExpr::name("0")));
+    let index = operands.by_ref().take(1).collect();
+    let mut place = CuExpr::Method { base, name: "atomic", arguments: index, site };
+    if let Some(scope) = atomic.scope {
+        let arguments = vec![CuExpr::name(scope.cuda_name())];
+        place = CuExpr::Method { base: Box::new(place), name: "scope", arguments, site: None };
+    }
+    let orders = atomic.orders.into_iter().flatten().map(|order| CuExpr::name(order.cuda_name()));
+    let arguments = operands.chain(orders).collect();
+    CuExpr::Method { base: Box::new(place), name: atomic.method.name, arguments, site: None }
+}
+
+impl Lower<'_> {
+    /// `auto [left, right] = split_at(memory, mid);`
+    pub(super) fn split(&mut self, halves: [Option<LocalId>; 2], init: &Expr) {
+        let names = halves.map(|half| match half {
+            Some(local) => self.names.local(local).to_string(),
+            None => self.names.fresh("rest"),
+        });
+        let value = self.value(init);
+        let name = format!("[{}]", names.join(", "));
+        self.out.push(CuStmt::Declare { ty: vec!["auto".into()], name, init: Some(value) });
+    }
+
+    pub(super) fn vector(&mut self, splat: bool, argument: &Expr, slot: SlotId) -> CuExpr {
+        let ty = Piece::Type(slot);
+        let of = |name: &str, value| CuExpr::Call {
+            callee: vec![ty.clone(), name.into()],
+            arguments: vec![value],
+            site: None,
+        };
+        match &argument.kind {
+            _ if splat => of("::filled", self.value(argument)),
+            ExprKind::Array { elements, .. } => {
+                let elements = self.operands(&elements.iter().collect::<Vec<_>>());
+                CuExpr::Braces(vec![ty], elements)
+            }
+            _ => of("::of", self.value(argument)),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Memory by index: elements, parts, vectors, atomics. Each access is one call of the private API, with the bytes that
+//! it touches and no more: of `grid[y][x]`, one inner element.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::{Host, call, generic_call, private};
+use crate::model::ValueId;
+use crate::model::atomic::{AtomicUse, Order, Scope};
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::op::Part;
+use crate::span::SpanRange;
+
+impl Host<'_> {
+    /// A reference to the memory that an index goes into; `written` if through it.
+    pub(super) fn memory(&self, base: &Expr, written: bool) -> TokenStream {
+        match &base.kind {
+            ExprKind::Index { base: outer, index, .. } if outer.memory().is_some() => {
+                let (outer, index) = (self.memory(outer, written), self.expr(index));
+                let row = private(base.span, if written { "row_mut" } else { "row" }, quote!(#outer, #index));
+                quote_spanned!(base.span.lo=> &#row)
+            }
+            _ => self.borrowed(base),
+        }
+    }
+
+    /// A function of the private API of memory, an index or two, and what is left.
+    pub(super) fn on_memory(&self, name: &str, written: bool, operands: &[Expr], at: SpanRange) -> TokenStream {
+        let arguments = self.memory_arguments(written, operands);
+        private(at, name, arguments)
+    }
+
+    fn memory_arguments(&self, written: bool, operands: &[Expr]) -> TokenStream {
+        let memory = operands.first().map(|memory| self.memory(memory, written));
+        let rest = operands.iter().skip(1).map(|operand| self.expr(operand));
+        quote!(#memory #(, #rest)*)
+    }
+
+    pub(super) fn part(&self, form: Part, mutable: bool, operands: &[Expr], at: SpanRange) -> TokenStream {
+        let name = match (form, mutable) {
+            (Part::Range, false) => "subslice",
+            (Part::Range, true) => "subslice_mut",
+            (Part::Inclusive, false) => "subslice_inclusive",
+            (Part::Inclusive, true) => "subslice_inclusive_mut",
+            (Part::From, false) => "subslice_from",
+            (Part::From, true) => "subslice_from_mut",
+            (Part::Row, false) => "row",
+            (Part::Row, true) => "row_mut",
+            (Part::Chunk, false) => "chunk",
+            (Part::Chunk, true) => "chunk_mut",
+        };
+        self.on_memory(name, mutable, operands, at)
+    }
+
+    pub(super) fn load_vec(&self, lanes: ValueId, operands: &[Expr], at: SpanRange) -> TokenStream {
+        let lanes = &self.function.values[usize::from(lanes.0)].tokens;
+        let arguments = self.memory_arguments(false, operands);
+        generic_call(at, &["__private", "load_vec"], quote!(_, { #lanes }), arguments)
+    }
+
+    pub(super) fn atomic(&self, atomic: AtomicUse, operands: &[Expr], at: SpanRange) -> TokenStream {
+        let (place, values) = operands.split_at(operands.len().min(2));
+        let place = self.on_memory("atomic", true, place, at);
+        let scope = atomic.scope.map(|scope| {
+            let scope = scope_path(scope);
+            quote_spanned!(at.lo=> .scope(#scope))
+        });
+        let values = values.iter().map(|value| self.expr(value));
+        let orders = atomic.orders.into_iter().flatten().map(order_path);
+        let arguments = values.chain(orders);
+        let name = proc_macro2::Ident::new(atomic.method.name, at.lo);
+        quote_spanned!(at.lo=> #place #scope.#name(#(#arguments),*))
+    }
+
+    pub(super) fn vector(&self, path: &TokenStream, argument: &Expr, at: SpanRange) -> TokenStream {
+        let argument = self.expr(argument);
+        private(at, "vector", quote_spanned!(at.lo=> #path(#argument)))
+    }
+}
+
+pub(super) fn fence(order: Order, scope: Scope, at: SpanRange) -> TokenStream {
+    let (order, scope) = (order_path(order), scope_path(scope));
+    call(at, &["fence"], quote!(#order, #scope))
+}
+
+fn order_path(order: Order) -> TokenStream {
+    let order = quote::format_ident!("{}", order.rust_name());
+    quote!(::core::sync::atomic::Ordering::#order)
+}
+
+fn scope_path(scope: Scope) -> TokenStream {
+    let scope = quote::format_ident!("{}", scope.rust_name());
+    quote!(::phalanx::Scope::#scope)
+}

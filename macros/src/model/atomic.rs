@@ -1,0 +1,113 @@
+//! Atomics: their methods, the orders that each may have, and the scopes.
+
+use super::ty::Kind;
+
+/// `std::sync::atomic::Ordering`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl Order {
+    pub(crate) const ALL: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+
+    pub(crate) fn rust_name(self) -> &'static str {
+        match self {
+            Order::Relaxed => "Relaxed",
+            Order::Acquire => "Acquire",
+            Order::Release => "Release",
+            Order::AcqRel => "AcqRel",
+            Order::SeqCst => "SeqCst",
+        }
+    }
+
+    pub(crate) fn cuda_name(self) -> &'static str {
+        match self {
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+            Order::SeqCst => "seq_cst",
+        }
+    }
+}
+
+/// `phalanx::Scope`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Block,
+    Cluster,
+    Device,
+    System,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Scope; 4] = [Scope::Block, Scope::Cluster, Scope::Device, Scope::System];
+
+    pub(crate) fn rust_name(self) -> &'static str {
+        match self {
+            Scope::Block => "Block",
+            Scope::Cluster => "Cluster",
+            Scope::Device => "Device",
+            Scope::System => "System",
+        }
+    }
+
+    pub(crate) fn cuda_name(self) -> &'static str {
+        match self {
+            Scope::Block => "block_scope",
+            Scope::Cluster => "cluster_scope",
+            Scope::Device => "device_scope",
+            Scope::System => "system_scope",
+        }
+    }
+}
+
+/// A method with all that is constant about its use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AtomicUse {
+    pub(crate) method: &'static AtomicMethod,
+    /// `None` is the memory's own.
+    pub(crate) scope: Option<Scope>,
+    /// As many as the method has.
+    pub(crate) orders: [Option<Order>; 2],
+}
+
+/// A method of `std::sync::atomic`'s integers.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AtomicMethod {
+    pub(crate) name: &'static str,
+    /// Operands before the orderings.
+    pub(crate) operands: usize,
+    /// The orders that each ordering may be.
+    pub(crate) orders: &'static [&'static [Order]],
+    pub(crate) result: Kind,
+}
+
+const LOADS: &[Order] = &[Order::Relaxed, Order::Acquire, Order::SeqCst];
+const STORES: &[Order] = &[Order::Relaxed, Order::Release, Order::SeqCst];
+const UPDATES: &[Order] = &Order::ALL;
+/// Of a fence.
+pub(crate) const FENCES: &[Order] = &[Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+
+const fn update(name: &'static str) -> AtomicMethod {
+    AtomicMethod { name, operands: 1, orders: &[UPDATES], result: Kind::Value }
+}
+
+pub(crate) static ATOMIC_METHODS: [AtomicMethod; 11] = [
+    AtomicMethod { name: "load", operands: 0, orders: &[LOADS], result: Kind::Value },
+    AtomicMethod { name: "store", operands: 1, orders: &[STORES], result: Kind::Unit },
+    update("swap"),
+    update("fetch_add"),
+    update("fetch_sub"),
+    update("fetch_min"),
+    update("fetch_max"),
+    update("fetch_and"),
+    update("fetch_or"),
+    update("fetch_xor"),
+    AtomicMethod { name: "compare_exchange", operands: 2, orders: &[UPDATES, LOADS], result: Kind::Value },
+];

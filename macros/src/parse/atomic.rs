@@ -1,0 +1,120 @@
+//! Atomics and fences: `memory.atomic(i).scope(s).fetch_add(1, Relaxed)` is one operation, and its orders and scope are
+//! constants.
+
+use syn::ExprMethodCall;
+use syn::punctuated::Punctuated;
+
+use super::Parser;
+use super::method::strip;
+use crate::messages;
+use crate::model::atomic::{ATOMIC_METHODS, AtomicUse, FENCES, Order, Scope};
+use crate::model::expr::Expr;
+use crate::model::op::Op;
+use crate::model::ty::{Kind, Memory};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// The operation, if the receiver is `memory.atomic(i)` or that with a scope.
+    pub(super) fn atomic_operation(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
+        let syn::Expr::MethodCall(receiver) = strip(&call.receiver) else { return None };
+        if receiver.method == "atomic" {
+            return Some(match call.method == "scope" {
+                true => self.error(messages::atomic_alone(span)),
+                false => self.atomic(receiver, None, call, span),
+            });
+        }
+        let syn::Expr::MethodCall(atomic) = strip(&receiver.receiver) else { return None };
+        if receiver.method != "scope" || atomic.method != "atomic" {
+            return None;
+        }
+        let (Some(scope), 1) = (receiver.args.first(), receiver.args.len()) else {
+            return Some(self.error(messages::argument_count(
+                SpanRange::of(receiver),
+                "scope",
+                1,
+                receiver.args.len(),
+            )));
+        };
+        let scope = self.scope(scope);
+        Some(self.atomic(atomic, scope, call, span))
+    }
+
+    fn atomic(
+        &mut self,
+        atomic: &ExprMethodCall,
+        scope: Option<Scope>,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> Expr {
+        let memory = self.place(&atomic.receiver);
+        let memory = self.as_memory(memory);
+        let (Some(index), 1) = (atomic.args.first(), atomic.args.len()) else {
+            return self.error(messages::argument_count(SpanRange::of(atomic), "atomic", 1, atomic.args.len()));
+        };
+        let index = self.beside(index);
+        self.require_value(&index);
+        match memory.gives {
+            Kind::Memory(Memory::Global) => return self.error(messages::read_only_memory(memory.span)),
+            Kind::Memory(_) => {}
+            Kind::Unknown => return Expr::error(span),
+            kind => return self.error(messages::unknown_method(SpanRange::of(&atomic.method), "atomic", kind)),
+        }
+        let name = call.method.to_string();
+        let Some(method) = ATOMIC_METHODS.iter().find(|method| method.name == name) else {
+            return self.error(messages::unknown_atomic(SpanRange::of(&call.method), &name));
+        };
+        let expected = method.operands + method.orders.len();
+        if call.args.len() != expected {
+            return self.error(messages::argument_count(span, &name, expected, call.args.len()));
+        }
+        let mut operands = vec![memory, index];
+        for argument in call.args.iter().take(method.operands) {
+            let operand = self.beside(argument);
+            self.require_value(&operand);
+            operands.push(operand);
+        }
+        let mut orders = [None; 2];
+        for (position, (argument, allowed)) in call.args.iter().skip(method.operands).zip(method.orders).enumerate() {
+            orders[position] = self.order(argument, allowed, &name);
+        }
+        self.op(Op::Atomic(AtomicUse { method, scope, orders }), operands, span)
+    }
+
+    /// `fence(AcqRel, Scope::Cluster)`
+    pub(super) fn fence(&mut self, arguments: &Punctuated<syn::Expr, syn::Token![,]>, span: SpanRange) -> Expr {
+        let (Some(order), Some(scope), 2) = (arguments.get(0), arguments.get(1), arguments.len()) else {
+            return self.error(messages::argument_count(span, "fence", 2, arguments.len()));
+        };
+        let (order, scope) = (self.order(order, FENCES, "fence"), self.scope(scope));
+        match (order, scope) {
+            (Some(order), Some(scope)) => self.op(Op::Fence(order, scope), Vec::new(), span),
+            _ => Expr::error(span),
+        }
+    }
+
+    fn order(&mut self, argument: &syn::Expr, allowed: &[Order], of: &str) -> Option<Order> {
+        let name = last_name(argument);
+        let order = allowed.iter().copied().find(|order| name.as_deref() == Some(order.rust_name()));
+        if order.is_none() {
+            self.diags.push(messages::atomic_ordering(SpanRange::of(argument), of, allowed));
+        }
+        order
+    }
+
+    fn scope(&mut self, argument: &syn::Expr) -> Option<Scope> {
+        let name = last_name(argument);
+        let scope = Scope::ALL.into_iter().find(|scope| name.as_deref() == Some(scope.rust_name()));
+        if scope.is_none() {
+            self.diags.push(messages::atomic_scope(SpanRange::of(argument)));
+        }
+        scope
+    }
+}
+
+/// The last name of a path: `Relaxed` of `Ordering::Relaxed`. The host body says the whole path.
+fn last_name(argument: &syn::Expr) -> Option<String> {
+    match argument {
+        syn::Expr::Path(path) if path.qself.is_none() => path.path.segments.last().map(|last| last.ident.to_string()),
+        _ => None,
+    }
+}

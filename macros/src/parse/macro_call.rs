@@ -1,0 +1,134 @@
+//! Macros: assertions, panics, printing. Each is taken apart into what it tests and what it says.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::punctuated::Punctuated;
+use syn::{Expr as SynExpr, Macro, Token};
+
+use super::Parser;
+use super::expr::binary_op;
+use super::format::Argument;
+use crate::messages;
+use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::message::{Ending, Test};
+use crate::model::ty::Kind;
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    pub(super) fn macro_call(&mut self, call: &Macro) -> Expr {
+        let span = SpanRange::of(call);
+        let name = call.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+        if name == "cuda" {
+            return self.cuda(call, span);
+        }
+        let (base, debug) = match name.strip_prefix("debug_") {
+            Some(base) => (base, true),
+            None => (name.as_str(), false),
+        };
+        let known = match base {
+            "assert" | "assert_eq" | "assert_ne" => true,
+            "panic" | "unreachable" | "todo" | "unimplemented" | "print" | "println" => !debug,
+            _ => false,
+        };
+        if !known {
+            return self.error(messages::unknown_macro(SpanRange::of(&call.path), &name));
+        }
+        let Ok(arguments) = call.parse_body_with(Punctuated::<Argument, Token![,]>::parse_terminated) else {
+            return self.error(messages::format_string(span, "its arguments are not expressions"));
+        };
+        let arguments: Vec<Argument> = arguments.into_iter().collect();
+        let expr = match base {
+            "assert" => self.assert(&name, &arguments, span),
+            "assert_eq" => self.assert_sides(&name, BinaryOp::Eq, &arguments, span),
+            "assert_ne" => self.assert_sides(&name, BinaryOp::Ne, &arguments, span),
+            "panic" => {
+                let lead = arguments.is_empty().then_some("explicit panic");
+                self.panic(lead, &arguments, span)
+            }
+            "unreachable" => self.panic(Some("internal error: entered unreachable code"), &arguments, span),
+            "todo" => self.panic(Some("not yet implemented"), &arguments, span),
+            "unimplemented" => self.panic(Some("not implemented"), &arguments, span),
+            "print" if arguments.is_empty() => self.error(messages::argument_count(span, "print!", 1, 0)),
+            _ => {
+                let ending = if base == "println" { Ending::Newline } else { Ending::Nothing };
+                let message = self.message(None, ending, &arguments, 0, span);
+                let print = message.map(|message| Expr { kind: ExprKind::Print(message), gives: Kind::Unit, span });
+                print.unwrap_or(Expr::error(span))
+            }
+        };
+        if debug { self.if_debug(expr, span) } else { expr }
+    }
+
+    fn assert(&mut self, name: &str, arguments: &[Argument], span: SpanRange) -> Expr {
+        let Some((condition, words)) = arguments.split_first() else {
+            return self.error(messages::argument_count(span, &format!("{name}!"), 1, 0));
+        };
+        let condition = &condition.value;
+        // Without a message, the two sides are what one wants to see. Those of `==` `assert_eq!` shows.
+        let (test, ending) = match ordering(condition).filter(|_| words.is_empty()) {
+            // A literal needs its type here, to be shown.
+            Some((op, left, right)) => {
+                (Test::Compare(op, Box::new(self.shown(left)), Box::new(self.shown(right))), Ending::Sides)
+            }
+            None => (Test::Value(Box::new(self.value(condition))), Ending::Nothing),
+        };
+        let lead = words.is_empty().then(|| format!("assertion failed: {}", condition.to_token_stream()));
+        self.assertion(test, lead, ending, words, span)
+    }
+
+    /// `assert_eq!` and `assert_ne!`.
+    fn assert_sides(&mut self, name: &str, op: BinaryOp, arguments: &[Argument], span: SpanRange) -> Expr {
+        let [left, right, words @ ..] = arguments else {
+            return self.error(messages::argument_count(span, &format!("{name}!"), 2, arguments.len()));
+        };
+        let test = Test::Compare(op, Box::new(self.shown(&left.value)), Box::new(self.shown(&right.value)));
+        let lead = format!("assertion `left {} right` failed", op.symbol());
+        self.assertion(test, Some(lead), Ending::SidesBelow, words, span)
+    }
+
+    fn assertion(
+        &mut self,
+        test: Test,
+        lead: Option<String>,
+        ending: Ending,
+        words: &[Argument],
+        span: SpanRange,
+    ) -> Expr {
+        let sides = if ending == Ending::Nothing { 0 } else { 2 };
+        match self.message(lead, ending, words, sides, span) {
+            Some(message) => Expr { kind: ExprKind::Assert(test, message), gives: Kind::Unit, span },
+            None => Expr::error(span),
+        }
+    }
+
+    fn panic(&mut self, lead: Option<&str>, arguments: &[Argument], span: SpanRange) -> Expr {
+        match self.message(lead.map(String::from), Ending::Nothing, arguments, 0, span) {
+            Some(message) => Expr { kind: ExprKind::Panic(message), gives: Kind::Never, span },
+            None => Expr::error(span),
+        }
+    }
+
+    /// `if cfg!(debug_assertions) { ... }`: of the user's crate, which rustc knows.
+    fn if_debug(&mut self, assertion: Expr, span: SpanRange) -> Expr {
+        if matches!(assertion.kind, ExprKind::Error) {
+            return assertion;
+        }
+        let cfg: TokenStream = quote!(::core::cfg!(debug_assertions));
+        let constant = ExprKind::Constant(self.constant(cfg, "debug_assertions"));
+        let condition = Condition::Value(Expr { kind: constant, gives: Kind::Value, span });
+        let statement = Stmt { kind: StmtKind::Expr(assertion), span };
+        let then = Block { statements: vec![statement], tail: None, span, declared: Vec::new() };
+        let kind = ExprKind::If { condition: Box::new(condition), then, otherwise: None, slot: None };
+        Expr { kind, gives: Kind::Unit, span }
+    }
+}
+
+/// The sides of `left < right` and its like: numbers.
+fn ordering(expr: &SynExpr) -> Option<(BinaryOp, &SynExpr, &SynExpr)> {
+    use BinaryOp::{Ge, Gt, Le, Lt};
+    let SynExpr::Binary(binary) = expr else { return None };
+    match binary_op(&binary.op) {
+        Some((op @ (Lt | Le | Gt | Ge), false)) => Some((op, &binary.left, &binary.right)),
+        _ => None,
+    }
+}

@@ -1,0 +1,180 @@
+//! Parts of memory: `&a[2..5]`, `&grid[y]`, `&a.chunks(64)[i]`, `a.split_at(mid)`; and memory as the receiver of a
+//! method.
+
+use proc_macro2::Ident;
+use syn::{ExprIndex, ExprMethodCall, ExprRange, ExprReference, Pat, RangeLimits};
+
+use super::Parser;
+use super::method::strip;
+use crate::messages;
+use crate::model::SiteMessage;
+use crate::model::expr::{Expr, ExprKind, LiteralType, StmtKind};
+use crate::model::op::{Op, Part};
+use crate::model::ty::{Kind, Memory};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// `&memory[a..b]` and its like; `None` for a `&` before anything else.
+    pub(super) fn borrowed_part(&mut self, reference: &ExprReference) -> Option<Expr> {
+        let syn::Expr::Index(index) = strip(&reference.expr) else { return None };
+        let mutable = reference.mutability.is_some();
+        let part = self.part_of_memory(index, Some(mutable), SpanRange::of(reference))?;
+        if let ExprKind::Op { op: Op::Part { of: Memory::Global, mutable: true, .. }, .. } = &part.kind {
+            return Some(self.error(messages::read_only_part(part.span)));
+        }
+        Some(part)
+    }
+
+    /// An expression whose place is used: memory that is a part of other memory needs no `&` here.
+    pub(super) fn place(&mut self, expr: &syn::Expr) -> Expr {
+        if let syn::Expr::Index(index) = strip(expr)
+            && is_part(index)
+            && let Some(part) = self.part_of_memory(index, None, SpanRange::of(expr))
+        {
+            return part;
+        }
+        self.expr(expr)
+    }
+
+    /// The part that an index names. Borrowed as `&` or `&mut`, or used in place.
+    fn part_of_memory(&mut self, index: &ExprIndex, borrow: Option<bool>, span: SpanRange) -> Option<Expr> {
+        let (base, form, bounds) = match (&*index.index, strip(&index.expr)) {
+            (syn::Expr::Range(range), _) => {
+                let base = self.place(&index.expr);
+                let (form, bounds) = self.bounds(range);
+                (base, form, bounds)
+            }
+            (at, syn::Expr::MethodCall(chunks)) if is_chunks(chunks) => {
+                let base = self.place(&chunks.receiver);
+                if chunks.args.len() != 1 {
+                    let diag = messages::argument_count(SpanRange::of(chunks), "chunks", 1, chunks.args.len());
+                    return Some(self.error(diag));
+                }
+                let bounds = chunks.args.iter().chain([at]).map(|bound| self.bound(bound)).collect();
+                (base, Part::Chunk, bounds)
+            }
+            (at, _) => {
+                let base = self.place(&index.expr);
+                if base.memory().is_none() && base.gives != Kind::Unknown {
+                    return Some(self.error(messages::borrow_target(span)));
+                }
+                let bound = self.bound(at);
+                (base, Part::Row, vec![bound])
+            }
+        };
+        let base = self.as_memory(base);
+        let of = match base.gives {
+            Kind::Memory(memory) => memory,
+            Kind::Unknown => return Some(Expr::error(span)),
+            kind => return Some(self.error(messages::no_parts(base.span, kind))),
+        };
+        let mutable = borrow.unwrap_or(of == Memory::GlobalMut);
+        let operands = std::iter::once(base).chain(bounds).collect();
+        let part = self.op(Op::Part { form, of, mutable }, operands, span);
+        if let (Part::Chunk, ExprKind::Op { site: Some(site), .. }) = (form, &part.kind) {
+            let message = SiteMessage::Text("chunk size must be non-zero".into());
+            self.function.sites[usize::from(site.0)].message = message;
+        }
+        Some(part)
+    }
+
+    /// An element of memory that is an array, as memory.
+    pub(super) fn as_memory(&mut self, expr: Expr) -> Expr {
+        let (span, memory) = (expr.span, expr.memory());
+        match (expr.kind, memory) {
+            (ExprKind::Index { base, index, .. }, Some(_)) if expr.gives == Kind::Value => {
+                let base = self.as_memory(*base);
+                let Kind::Memory(of) = base.gives else { return Expr::error(span) };
+                let op = Op::Part { form: Part::Row, of, mutable: of == Memory::GlobalMut };
+                self.op(op, vec![base, *index], span)
+            }
+            (kind, _) => Expr { kind, gives: expr.gives, span },
+        }
+    }
+
+    fn bound(&mut self, bound: &syn::Expr) -> Expr {
+        let bound = self.beside(bound);
+        self.require_value(&bound);
+        bound
+    }
+
+    fn bounds(&mut self, range: &ExprRange) -> (Part, Vec<Expr>) {
+        let span = SpanRange::of(range);
+        let start = match &range.start {
+            Some(start) => self.bound(start),
+            None => {
+                let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
+                Expr { kind, gives: Kind::Value, span: SpanRange::at(span.lo) }
+            }
+        };
+        match (&range.end, &range.limits) {
+            (Some(end), RangeLimits::HalfOpen(_)) => (Part::Range, vec![start, self.bound(end)]),
+            (Some(end), RangeLimits::Closed(_)) => (Part::Inclusive, vec![start, self.bound(end)]),
+            (None, _) => (Part::From, vec![start]),
+        }
+    }
+
+    /// `let (left, right) = memory.split_at(mid);`, if it is that.
+    pub(super) fn split(&mut self, pat: &Pat, init: &syn::Expr) -> Option<Option<StmtKind>> {
+        let syn::Expr::MethodCall(call) = strip(init) else { return None };
+        let (Pat::Tuple(tuple), Some(mutable)) = (pat, split_name(call)) else { return None };
+        let span = SpanRange::of(call);
+        let names: Option<Vec<Option<(Ident, bool)>>> = tuple.elems.iter().map(half).collect();
+        let Some([left, right]) = names.and_then(|names| <[_; 2]>::try_from(names).ok()) else {
+            self.diags.push(messages::split_at(SpanRange::of(pat)));
+            return Some(None);
+        };
+        let (Some(mid), 1) = (call.args.first(), call.args.len()) else {
+            self.diags.push(messages::argument_count(span, &call.method.to_string(), 1, call.args.len()));
+            return Some(None);
+        };
+        let base = self.place(&call.receiver);
+        let base = self.as_memory(base);
+        let mid = self.bound(mid);
+        let of = match base.gives {
+            Kind::Memory(Memory::Global) if mutable => {
+                self.diags.push(messages::read_only_part(span));
+                return Some(None);
+            }
+            Kind::Memory(memory) => memory,
+            Kind::Unknown => return Some(None),
+            kind => {
+                self.diags.push(messages::no_parts(base.span, kind));
+                return Some(None);
+            }
+        };
+        let init = self.op(Op::SplitAt { of, mutable }, vec![base, mid], span);
+        let gives = init.gives;
+        let halves = [left, right].map(|half| half.map(|(name, mutable)| self.declare(&name, mutable, gives, None)));
+        Some(Some(StmtKind::Split { halves, init }))
+    }
+}
+
+/// Whether an index names a part by itself: anything else is an element until it is borrowed.
+pub(super) fn is_part(index: &ExprIndex) -> bool {
+    matches!(&*index.index, syn::Expr::Range(_))
+        || matches!(strip(&index.expr), syn::Expr::MethodCall(call) if is_chunks(call))
+}
+
+fn is_chunks(call: &ExprMethodCall) -> bool {
+    call.method == "chunks" || call.method == "chunks_mut"
+}
+
+/// Whether a call splits, and whether to write to the halves.
+pub(super) fn split_name(call: &ExprMethodCall) -> Option<bool> {
+    match call.method.to_string().as_str() {
+        "split_at" => Some(false),
+        "split_at_mut" => Some(true),
+        _ => None,
+    }
+}
+
+fn half(pat: &Pat) -> Option<Option<(Ident, bool)>> {
+    match pat {
+        Pat::Wild(_) => Some(None),
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+            Some(Some((name.ident.clone(), name.mutability.is_some())))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,77 @@
+//! Vectors: their constructors, and loads and stores of them.
+
+use quote::ToTokens;
+use syn::{ExprCall, ExprMethodCall, ExprPath};
+
+use super::Parser;
+use crate::messages;
+use crate::model::SlotUse;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::op::Op;
+use crate::model::ty::{Kind, Memory};
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// `Vector::new([a, b])`, `f32x4::splat(x)`, if it is that.
+    pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
+        let mut segments = path.path.segments.iter().rev();
+        let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
+        if !is_vector(&ty) {
+            return None;
+        }
+        let splat = match function.as_str() {
+            "new" => false,
+            "splat" => true,
+            _ => return Some(self.error(messages::unknown_constructor(SpanRange::of(path), &ty))),
+        };
+        let (Some(argument), 1) = (call.args.first(), call.args.len()) else {
+            return Some(self.error(match splat {
+                true => messages::argument_count(span, "splat", 1, call.args.len()),
+                false => messages::vector_lanes(span, &ty),
+            }));
+        };
+        let argument = self.value(argument);
+        let slot = self.slot(SlotUse::Type);
+        let kind = ExprKind::Vector { path: path.to_token_stream(), splat, argument: Box::new(argument), slot };
+        Some(Expr { kind, gives: Kind::Value, span })
+    }
+
+    /// `memory.load_vec::<4>(i)`
+    pub(super) fn load_vec(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        const FORM: &str = "memory.load_vec::<4>(i)";
+        let lanes = call.turbofish.as_ref().filter(|turbofish| turbofish.args.len() == 1);
+        let lanes =
+            lanes.and_then(|turbofish| self.length_argument(&syn::PathArguments::AngleBracketed(turbofish.clone()), 0));
+        let Some(lanes) = lanes else { return self.error(messages::turbofish(span, "load_vec", FORM)) };
+        let (Some(index), 1) = (call.args.first(), call.args.len()) else {
+            return self.error(messages::argument_count(span, "load_vec", 1, call.args.len()));
+        };
+        let index = self.beside(index);
+        self.require_value(&index);
+        self.op(Op::LoadVec(lanes), vec![memory, index], span)
+    }
+
+    /// `memory.store_vec(i, v)`
+    pub(super) fn store_vec(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let (Some(index), Some(value), 2) = (call.args.get(0), call.args.get(1), call.args.len()) else {
+            return self.error(messages::argument_count(span, "store_vec", 2, call.args.len()));
+        };
+        let index = self.beside(index);
+        self.require_value(&index);
+        let value = self.value(value);
+        if memory.gives == Kind::Memory(Memory::Global) {
+            return self.error(messages::read_only_memory(memory.span));
+        }
+        self.op(Op::StoreVec, vec![memory, index, value], span)
+    }
+}
+
+/// `Vector`, or the name of one: a scalar, `x`, a number.
+fn is_vector(name: &str) -> bool {
+    let alias = || {
+        let (scalar, lanes) = name.rsplit_once('x')?;
+        let is_number = !lanes.is_empty() && lanes.bytes().all(|byte| byte.is_ascii_digit());
+        (crate::model::ty::scalar(scalar).is_some() && is_number).then_some(())
+    };
+    name == "Vector" || alias().is_some()
+}

@@ -1,0 +1,58 @@
+//! The catalogue of rules about what a kernel does: their names, what each asks for, and whether `unchecked(...)` can
+//! switch it off. Messages name them; `docs/rules.md` has a page for each. Rules about syntax and types are not here:
+//! they are the language itself.
+
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    /// What it asks for, as a sentence without its full stop.
+    pub(crate) summary: &'static str,
+    /// Why it cannot be switched off, if it cannot.
+    pub(crate) fixed: Option<&'static str>,
+}
+
+const fn rule(name: &'static str, summary: &'static str) -> Rule {
+    Rule { name, summary, fixed: None }
+}
+
+const fn fixed(name: &'static str, summary: &'static str, why: &'static str) -> Rule {
+    Rule { name, summary, fixed: Some(why) }
+}
+
+pub(crate) static RULES: [Rule; 6] = [
+    rule("token_never_waited", "every arrival is waited for, on every path"),
+    fixed("token_reused", "a token is waited with once", "rustc checks it, as a move"),
+    fixed("token_escapes", "a token stays in a local variable", "a token that is anywhere else cannot be followed"),
+    rule("arrive_while_pending", "a thread arrives at a barrier once a phase"),
+    rule(COLLECTIVE_WHILE_PENDING, "between arrive and wait there is no other collective of the group"),
+    fixed("launch_limit", "a device has room for the sizes of a launch", "no device runs what it refuses"),
+];
+
+/// What a device function does against it shows only at its definition.
+pub(crate) const COLLECTIVE_WHILE_PENDING: &str = "collective_while_pending";
+
+pub(crate) fn by_name(name: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.name == name)
+}
+
+/// Those that `unchecked(...)` takes.
+pub(crate) fn switchable() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().filter(|rule| rule.fixed.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The index at the top of the pages.
+    #[test]
+    fn the_pages_index_is_this_catalogue() {
+        let pages = include_str!("../../docs/rules.md");
+        for Rule { name, summary, fixed } in &RULES {
+            let off = fixed.map_or("yes".into(), |why| format!("no: {why}"));
+            let row = format!("| [{name}](#{name}) | {summary} | {off} |");
+            assert!(pages.contains(&row), "docs/rules.md lacks the row\n{row}");
+            assert!(pages.contains(&format!("\n## {name}\n")), "docs/rules.md has no page for {name}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// What indexes memory, and the checks: of an index, of a range. Rust's own conditions, with the place of the `[` or of
+// the function's name.
+#pragma once
+#include <phalanx/scalar.cuh>
+
+namespace phalanx {
+namespace detail {
+
+template <class Raw>
+concept index_type = same<Raw, unsigned> || same<Raw, int> || same<Raw, unsigned long long>;
+
+// A `u32`, `i32` or `usize`, or a bare literal. A negative one is above every length.
+struct index {
+    unsigned long long value;
+    value_tag tag;
+
+    template <index_type Raw>
+    __device__ constexpr index(integer<Raw> i)
+        : value(static_cast<unsigned long long>(i.value)), tag(signed_integer<Raw> ? signed_value : unsigned_value) {}
+    template <raw_integer Literal>
+    __device__ constexpr index(Literal i)
+        : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value) {}
+
+    __device__ constexpr unsigned long long below(unsigned long long length, unsigned site) const {
+        if (value >= length) {
+            fail(index_out_of_bounds, site, recorded{tag, value}, recorded{unsigned_value, length});
+        }
+        return value;
+    }
+};
+
+// An index with the place of its `[`.
+struct located_index : index {
+    unsigned site;
+
+    template <index_type Raw>
+    __device__ constexpr
+    located_index(integer<Raw> i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
+        : index(i), site(site_of(line, column)) {}
+    template <raw_integer Literal>
+    __device__ constexpr located_index(Literal i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
+        : index(i), site(site_of(line, column)) {}
+
+    __device__ constexpr unsigned long long below(unsigned long long length) const { return index::below(length, site); }
+};
+
+// `start..end` of memory of this length.
+__device__ constexpr void check_range(index start, index end, unsigned long long length, unsigned site) {
+    if (start.value > end.value || end.value > length) {
+        fail(range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},
+             recorded{unsigned_value, length});
+    }
+}
+
+// `start..=end`.
+__device__ constexpr void check_range_inclusive(index start, index end, unsigned long long length, unsigned site) {
+    if (end.value >= length || start.value > end.value + 1) {
+        fail(inclusive_range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},
+             recorded{unsigned_value, length});
+    }
+}
+
+} // namespace detail
+} // namespace phalanx

@@ -1,0 +1,126 @@
+// Messages: `if (!(i < n)) assertion_failed(here(), i, n);` for Rust's `assert!`, `panicked(here(), i);` for its `panic!`.
+// The values go to the host as their bytes, each from a word of its own on; the host knows their types and the sentence
+// that they belong in, by the place of `here`.
+#pragma once
+#include <phalanx/failure.cuh>
+
+namespace phalanx {
+
+// The place of a message in the text. A template, because of any other function NVRTC gives the closing parenthesis.
+struct place {
+    unsigned site;
+};
+template <class = void>
+__device__ constexpr place here(unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+    return {detail::site_of(line, column)};
+}
+
+// option.cuh and tuple.cuh, which a text that has such values includes.
+template <class T>
+struct option;
+template <class... Parts>
+struct tuple;
+
+namespace detail {
+
+// How a value is written: as its bytes.
+template <class T>
+struct written {
+    __device__ static consteval unsigned words() { return (sizeof(T) + 7) / 8; }
+
+    __device__ static void write(unsigned long long* to, const T& value) {
+        struct two_words {
+            unsigned long long low, high;
+        };
+        if constexpr (sizeof(T) == 1) {
+            *to = __builtin_bit_cast(unsigned char, value);
+        } else if constexpr (sizeof(T) == 2) {
+            *to = __builtin_bit_cast(unsigned short, value);
+        } else if constexpr (sizeof(T) == 4) {
+            *to = __builtin_bit_cast(unsigned, value);
+        } else if constexpr (sizeof(T) == 8) {
+            *to = __builtin_bit_cast(unsigned long long, value);
+        } else if constexpr (sizeof(T) == 16) {
+            const auto words = __builtin_bit_cast(two_words, value);
+            to[0] = words.low;
+            to[1] = words.high;
+        } else {
+            memcpy(to, &value, sizeof(T));
+        }
+    }
+};
+
+// Whether it is there, and then the value.
+template <class T>
+struct written<option<T>> {
+    __device__ static consteval unsigned words() { return 1 + written<T>::words(); }
+
+    __device__ static void write(unsigned long long* to, const option<T>& option) {
+        *to = option.present;
+        if (option.present) {
+            written<T>::write(to + 1, option.value);
+        }
+    }
+};
+
+template <class... Values>
+__device__ consteval unsigned words_of() {
+    return (0 + ... + written<Values>::words());
+}
+
+template <class... Values>
+__device__ inline void write_values(unsigned long long* to, const Values&... values) {
+    ((written<Values>::write(to, values), to += written<Values>::words()), ...);
+}
+
+// The parts, one after the other.
+template <class... Parts>
+struct written<tuple<Parts...>> {
+    __device__ static consteval unsigned words() { return words_of<Parts...>(); }
+
+    __device__ static void write(unsigned long long* to, const tuple<Parts...>& tuple) {
+        constexpr unsigned count = sizeof...(Parts);
+        if constexpr (count == 1) {
+            write_values(to, tuple._0);
+        } else if constexpr (count == 2) {
+            write_values(to, tuple._0, tuple._1);
+        } else if constexpr (count == 3) {
+            write_values(to, tuple._0, tuple._1, tuple._2);
+        } else if constexpr (count == 4) {
+            write_values(to, tuple._0, tuple._1, tuple._2, tuple._3);
+        } else if constexpr (count == 5) {
+            write_values(to, tuple._0, tuple._1, tuple._2, tuple._3, tuple._4);
+        } else if constexpr (count == 6) {
+            write_values(to, tuple._0, tuple._1, tuple._2, tuple._3, tuple._4, tuple._5);
+        } else if constexpr (count == 7) {
+            write_values(to, tuple._0, tuple._1, tuple._2, tuple._3, tuple._4, tuple._5, tuple._6);
+        } else {
+            write_values(to, tuple._0, tuple._1, tuple._2, tuple._3, tuple._4, tuple._5, tuple._6, tuple._7);
+        }
+    }
+};
+
+template <class... Values>
+[[noreturn]] __device__ inline void fail_with(unsigned cause, place at, const Values&... values) {
+    static_assert(words_of<Values...>() <= most_words, "the host refuses a message of more");
+    failure_record* record = begin_failure(cause, at.site);
+    if (record) {
+        record->tags[0] = words_of<Values...>();
+        write_values(record->values, values...);
+    }
+    end_failure(record);
+}
+
+} // namespace detail
+
+template <class... Values>
+[[noreturn]] __device__ inline void assertion_failed(place at, Values... values) {
+    detail::fail_with(detail::assertion, at, values...);
+}
+
+template <class... Values>
+[[noreturn]] __device__ inline void panicked(place at, Values... values) {
+    detail::fail_with(detail::panic, at, values...);
+}
+
+} // namespace phalanx

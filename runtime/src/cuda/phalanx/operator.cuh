@@ -1,0 +1,153 @@
+// The named operators of `reduce` and the scans, by cooperative groups' meanings: `op::plus()` is Rust's `op::Plus`. Each
+// gives its value of two, what it leaves unchanged (`identity`), and, where the hardware reduces a warp by it in one
+// instruction (PTX ISA, redux.sync: 32-bit integers), that instruction.
+#pragma once
+#include <phalanx/math.cuh>
+
+namespace phalanx {
+namespace detail {
+
+// What `redux.sync` takes an integer of up to 32 bits, or a `bool`, as: widened, so that its low bits come out right.
+template <bool Signed>
+struct register_word {
+    using type = unsigned;
+};
+template <>
+struct register_word<true> {
+    using type = int;
+};
+template <class T>
+struct widened {};
+template <class Raw>
+    requires(sizeof(Raw) <= 4)
+struct widened<integer<Raw>> : register_word<signed_integer<Raw>> {};
+template <>
+struct widened<bool> : register_word<false> {};
+
+// Rust's `MIN` and `MAX`; of floats the infinities.
+template <class T>
+struct limits;
+template <class Raw>
+struct limits<integer<Raw>> {
+    __device__ static constexpr integer<Raw> zero() { return 0; }
+    __device__ static constexpr integer<Raw> least() { return min_of<Raw>(); }
+    __device__ static constexpr integer<Raw> most() { return max_of<Raw>(); }
+};
+template <>
+struct limits<f32> {
+    __device__ static constexpr f32 zero() { return 0.0f; }
+    __device__ static constexpr f32 least() { return f32::from_bits(0xff800000u); }
+    __device__ static constexpr f32 most() { return f32::from_bits(0x7f800000u); }
+};
+template <>
+struct limits<f64> {
+    __device__ static constexpr f64 zero() { return 0.0; }
+    __device__ static constexpr f64 least() { return f64::from_bits(0xfff0000000000000ull); }
+    __device__ static constexpr f64 most() { return f64::from_bits(0x7ff0000000000000ull); }
+};
+
+} // namespace detail
+
+namespace op {
+
+struct plus {
+    template <class T>
+    __device__ T operator()(T a, T b) const {
+        return a + b;
+    }
+    template <class T>
+    __device__ static constexpr T identity() {
+        return detail::limits<T>::zero();
+    }
+    template <class Raw>
+    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+        return __reduce_add_sync(lanes, value);
+    }
+};
+
+struct min {
+    template <class T>
+    __device__ T operator()(T a, T b) const {
+        return phalanx::min(a, b);
+    }
+    template <class T>
+    __device__ static constexpr T identity() {
+        return detail::limits<T>::most();
+    }
+    template <class Raw>
+    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+        return __reduce_min_sync(lanes, value);
+    }
+};
+
+struct max {
+    template <class T>
+    __device__ T operator()(T a, T b) const {
+        return phalanx::max(a, b);
+    }
+    template <class T>
+    __device__ static constexpr T identity() {
+        return detail::limits<T>::least();
+    }
+    template <class Raw>
+    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+        return __reduce_max_sync(lanes, value);
+    }
+};
+
+// `bool & bool` is an `int` in C++: it comes back as a `T`.
+struct bit_and {
+    template <class T>
+    __device__ T operator()(T a, T b) const {
+        return a & b;
+    }
+    template <class T>
+    __device__ static constexpr T identity() {
+        return !T(0);
+    }
+    template <class Raw>
+    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+        return static_cast<Raw>(__reduce_and_sync(lanes, static_cast<unsigned>(value)));
+    }
+};
+
+struct bit_or {
+    template <class T>
+    __device__ T operator()(T a, T b) const {
+        return a | b;
+    }
+    template <class T>
+    __device__ static constexpr T identity() {
+        return T(0);
+    }
+    template <class Raw>
+    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+        return static_cast<Raw>(__reduce_or_sync(lanes, static_cast<unsigned>(value)));
+    }
+};
+
+struct bit_xor {
+    template <class T>
+    __device__ T operator()(T a, T b) const {
+        return a ^ b;
+    }
+    template <class T>
+    __device__ static constexpr T identity() {
+        return T(0);
+    }
+    template <class Raw>
+    __device__ static Raw in_hardware(unsigned lanes, Raw value) {
+        return static_cast<Raw>(__reduce_xor_sync(lanes, static_cast<unsigned>(value)));
+    }
+};
+
+} // namespace op
+
+namespace detail {
+
+// One of the above, as against a closure: the order of two values does not matter to it.
+template <class Op>
+concept named_operator = requires { Op::in_hardware(0u, 0u); };
+
+} // namespace detail
+} // namespace phalanx

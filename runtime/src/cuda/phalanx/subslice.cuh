@@ -1,0 +1,103 @@
+// Parts of memory: `subslice(a, 2, 5)` for `&a[2..5]`, rows of arrays of arrays, chunks, halves. A part is a slice of
+// the place that the memory is in. A failure's site is the function's name.
+#pragma once
+#include <phalanx/memory.cuh>
+
+namespace phalanx {
+namespace detail {
+
+// All of it, as a slice.
+template <template <class> class Slice, class T>
+__device__ inline Slice<T> whole(Slice<T> memory) {
+    return memory;
+}
+template <class T, unsigned long long N>
+__device__ inline shared_slice<T> whole(shared_array<T, N>& memory) {
+    return memory;
+}
+template <class T, unsigned long long N>
+__device__ inline remote_slice<T> whole(remote_array<T, N> memory) {
+    return memory;
+}
+
+template <template <class> class Slice, class T>
+__device__ inline Slice<T> part(Slice<T> memory, unsigned long long start, unsigned long long length) {
+    return {memory.data + start, length};
+}
+
+template <template <class> class Slice, class T, unsigned long long N>
+__device__ inline Slice<T> row(Slice<local_array<T, N>> memory, unsigned long long index) {
+    return {memory.data[index].elements, N};
+}
+
+template <class Slice>
+struct halves {
+    Slice left, right;
+};
+
+} // namespace detail
+
+// `&memory[start..end]`
+template <class Memory, class Start, class End>
+__device__ inline auto subslice(Memory&& memory, Start start, End end, unsigned line = __builtin_LINE(),
+                                unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    const detail::index from(start), to(end);
+    detail::check_range(from, to, whole.length, detail::site_of(line, column));
+    return detail::part(whole, from.value, to.value - from.value);
+}
+
+// `&memory[start..=end]`
+template <class Memory, class Start, class End>
+__device__ inline auto subslice_inclusive(Memory&& memory, Start start, End end, unsigned line = __builtin_LINE(),
+                                          unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    const detail::index from(start), to(end);
+    detail::check_range_inclusive(from, to, whole.length, detail::site_of(line, column));
+    return detail::part(whole, from.value, to.value + 1 - from.value);
+}
+
+// `&memory[start..]`
+template <class Memory, class Start>
+__device__ inline auto subslice_from(Memory&& memory, Start start, unsigned line = __builtin_LINE(),
+                                     unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    return subslice(whole, start, usize(whole.length), line, column);
+}
+
+// `&memory[index]`, where the elements are arrays.
+template <class Memory, class Index>
+__device__ inline auto row_of(Memory&& memory, Index index, unsigned line = __builtin_LINE(),
+                           unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    return detail::row(whole, detail::index(index).below(whole.length, detail::site_of(line, column)));
+}
+
+// `&memory.chunks(size)[index]`: the last may be shorter.
+template <class Memory, class Size, class Index>
+__device__ inline auto chunk_of(Memory&& memory, Size size, Index index, unsigned line = __builtin_LINE(),
+                             unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    const unsigned site = detail::site_of(line, column);
+    const unsigned long long each = detail::index(size).value;
+    if (each == 0) {
+        detail::fail(detail::panic, site);
+    }
+    const unsigned long long chunks = whole.length / each + (whole.length % each != 0);
+    const unsigned long long start = detail::index(index).below(chunks, site) * each;
+    const unsigned long long rest = whole.length - start;
+    return detail::part(whole, start, rest < each ? rest : each);
+}
+
+// `memory.split_at(mid)`: `auto [left, right] = split_at(memory, mid);`
+template <class Memory, class Mid>
+__device__ inline auto split_at(Memory&& memory, Mid mid, unsigned line = __builtin_LINE(),
+                                unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    const detail::index at(mid);
+    detail::check_range(0, at, whole.length, detail::site_of(line, column));
+    const auto left = detail::part(whole, 0, at.value);
+    return detail::halves<decltype(detail::whole(left))>{left, detail::part(whole, at.value, whole.length - at.value)};
+}
+
+} // namespace phalanx

@@ -1,0 +1,329 @@
+// `tiled_partition<32>(block)` and `coalesced_threads()` with cooperative groups' names: groups of threads of one warp,
+// and what they do together. All of it is `.sync` with the lanes of the group (PTX ISA: shfl.sync, vote.sync, match.sync,
+// redux.sync, bar.warp.sync, activemask). Ranks count the group's lanes from below. That all threads of the group come is
+// not checked here.
+#pragma once
+#include <phalanx/groups.cuh>
+#include <phalanx/operator.cuh>
+
+namespace phalanx {
+namespace detail {
+
+__device__ inline unsigned own_lane() {
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+__device__ inline unsigned lanes_below() {
+    unsigned lanes;
+    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes));
+    return lanes;
+}
+
+// The lane of this rank among `lanes`, which has more than `rank`: what `__fns` finds, by halves.
+__device__ inline unsigned nth_lane(unsigned lanes, unsigned rank) {
+    unsigned lane = 0;
+    for (unsigned half = 16; half > 0; half /= 2) {
+        const unsigned below = __popc(lanes & ((1u << half) - 1));
+        if (rank >= below) {
+            rank -= below;
+            lanes >>= half;
+            lane += half;
+        }
+    }
+    return lane;
+}
+
+// Lane numbers to ranks: the bits of `bits` at the places of `lanes`, moved together.
+__device__ inline unsigned ranked(unsigned bits, unsigned lanes) {
+    // Neighbours.
+    if ((lanes & (lanes + (lanes & -lanes))) == 0) {
+        return bits >> (__ffs(static_cast<int>(lanes)) - 1);
+    }
+    unsigned out = 0;
+    for (unsigned rank = 0; lanes != 0; ++rank, lanes &= lanes - 1) {
+        out |= ((bits & lanes & -lanes) != 0) << rank;
+    }
+    return out;
+}
+
+// A value as 32-bit words, the last one filled up with zeros.
+template <class T>
+struct words {
+    unsigned word[(sizeof(T) + 3) / 4];
+
+    __device__ explicit words(const T& value) {
+        if constexpr (sizeof(T) % 4 == 0) {
+            *this = __builtin_bit_cast(words, value);
+        } else {
+            word[sizeof(T) / 4] = 0;
+            memcpy(word, &value, sizeof(T));
+        }
+    }
+    __device__ T value() const {
+        if constexpr (sizeof(T) % 4 == 0) {
+            return __builtin_bit_cast(T, *this);
+        } else {
+            T value;
+            memcpy(&value, word, sizeof(T));
+            return value;
+        }
+    }
+
+    template <class Move>
+    __device__ static T moved(const T& value, Move move) {
+        words all(value);
+#pragma unroll
+        for (unsigned& word : all.word) {
+            word = move(word);
+        }
+        return all.value();
+    }
+};
+
+// What tiles and coalesced groups share, over the `lanes`, the ranks and the shuffles of `Group`.
+template <class Group>
+struct warp_group {
+    __device__ u32 size() const { return group().num_threads(); }
+    __device__ void sync() const { __syncwarp(group().lanes()); }
+
+    __device__ bool any(bool predicate) const { return __any_sync(group().lanes(), predicate); }
+    __device__ bool all(bool predicate) const { return __all_sync(group().lanes(), predicate); }
+    // The bit of each rank whose predicate holds.
+    __device__ u32 ballot(bool predicate) const { return group().ranks(__ballot_sync(group().lanes(), predicate)); }
+
+    // The ranks whose value has the same bits.
+    template <class T>
+    __device__ u32 match_any(T value) const {
+        return group().ranks(matching(value));
+    }
+    // All ranks where all values have the same bits, else none.
+    template <class T>
+    __device__ u32 match_all(T value) const {
+        const unsigned lanes = group().lanes();
+        unsigned same = lanes;
+        for (unsigned word : words<T>(value).word) {
+            int all;
+            same &= __match_all_sync(lanes, word, &all);
+        }
+        return group().ranks(same);
+    }
+
+    template <class T, class Op>
+    __device__ T reduce(T value, Op op) const {
+        if constexpr (Group::in_hardware() && named_operator<Op> && requires { typename widened<T>::type; }) {
+            using wide = typename widened<T>::type;
+            return static_cast<T>(Op::in_hardware(group().lanes(), static_cast<wide>(raw_value(value))));
+        } else {
+            return group().tree(value, op);
+        }
+    }
+
+    // In steps of 1, 2, 4, ...: each adds to its own what is so far below it (Hillis and Steele).
+    template <class T, class Op>
+    __device__ T inclusive_scan(T value, Op op) const {
+        const unsigned rank = group().thread_rank().value;
+        for (unsigned step = 1; step < group().num_threads().value; step *= 2) {
+            const T below = group().shfl_up(value, step);
+            if (rank >= step) {
+                value = op(below, value);
+            }
+        }
+        return value;
+    }
+    // The first thread gets the operator's identity; of a closure, which has none, its own value.
+    template <class T, class Op>
+    __device__ T exclusive_scan(T value, Op op) const {
+        const T below = group().shfl_up(inclusive_scan(value, op), 1);
+        T first = value;
+        if constexpr (named_operator<Op>) {
+            first = Op::template identity<T>();
+        }
+        return group().thread_rank() == 0 ? first : below;
+    }
+
+    // The lanes whose value has the same bits.
+    template <class T>
+    __device__ unsigned matching(T value) const {
+        const unsigned lanes = group().lanes();
+        unsigned same = lanes;
+        for (unsigned word : words<T>(value).word) {
+            same &= __match_any_sync(lanes, word);
+        }
+        return same;
+    }
+
+  private:
+    __device__ const Group& group() const { return static_cast<const Group&>(*this); }
+};
+
+} // namespace detail
+
+// `N` neighbouring threads of a warp, the first at a multiple of `N`.
+template <unsigned N>
+struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
+    static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
+
+    // One instruction, where the tile is the warp; of smaller tiles each would need its own.
+    __device__ static consteval bool in_hardware() { return N == 32; }
+
+    unsigned meta_rank, meta_size;
+
+    __device__ thread_block_tile(unsigned meta_rank, unsigned meta_size) : meta_rank(meta_rank), meta_size(meta_size) {}
+
+    __device__ u32 thread_rank() const { return detail::own_lane() % N; }
+    __device__ u32 num_threads() const { return N; }
+    __device__ u32 meta_group_rank() const { return meta_rank; }
+    __device__ u32 meta_group_size() const { return detail::not_zero(meta_size); }
+
+    // `source` modulo the size.
+    template <class T>
+    __device__ T shfl(T value, u32 source) const {
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_sync(lanes(), word, source.value, N); });
+    }
+    // Its own value, where there is no such rank.
+    template <class T>
+    __device__ T shfl_up(T value, u32 delta) const {
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_up_sync(lanes(), word, within(delta), N); });
+    }
+    template <class T>
+    __device__ T shfl_down(T value, u32 delta) const {
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_down_sync(lanes(), word, within(delta), N); });
+    }
+    // `mask` modulo the size.
+    template <class T>
+    __device__ T shfl_xor(T value, u32 mask) const {
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_xor_sync(lanes(), word, mask.value % N, N); });
+    }
+
+    // In the warp.
+    __device__ unsigned lanes() const {
+        if constexpr (N == 32) {
+            return ~0u;
+        } else {
+            return ((1u << N) - 1) << first();
+        }
+    }
+    __device__ unsigned ranks(unsigned bits) const {
+        if constexpr (N == 32) {
+            return bits;
+        } else {
+            return bits >> first() & ((1u << N) - 1);
+        }
+    }
+    // Neighbours first, the lower rank left: every thread computes the same.
+    template <class T, class Op>
+    __device__ T tree(T value, Op op) const {
+        const unsigned rank = thread_rank().value;
+#pragma unroll
+        for (unsigned step = 1; step < N; step *= 2) {
+            const T other = shfl_xor(value, step);
+            if constexpr (detail::named_operator<Op>) {
+                value = op(value, other);
+            } else {
+                value = (rank & step) == 0 ? op(value, other) : op(other, value);
+            }
+        }
+        return value;
+    }
+
+  private:
+    __device__ static unsigned first() { return detail::own_lane() & ~(N - 1); }
+    // The hardware looks at 5 bits; 0 keeps the own value.
+    __device__ static unsigned within(u32 delta) { return delta.value < N ? delta.value : 0; }
+};
+
+// Any threads of a warp.
+struct coalesced_group : detail::warp_group<coalesced_group> {
+    __device__ static consteval bool in_hardware() { return true; }
+
+    unsigned mask, meta_rank, meta_size;
+
+    __device__ coalesced_group(unsigned mask, unsigned meta_rank, unsigned meta_size)
+        : mask(mask), meta_rank(meta_rank), meta_size(meta_size) {}
+
+    __device__ u32 thread_rank() const { return __popc(mask & detail::lanes_below()); }
+    __device__ u32 num_threads() const { return detail::not_zero<unsigned>(__popc(mask)); }
+    __device__ u32 meta_group_rank() const { return meta_rank; }
+    __device__ u32 meta_group_size() const { return detail::not_zero(meta_size); }
+
+    // `source` modulo the size.
+    template <class T>
+    __device__ T shfl(T value, u32 source) const {
+        const unsigned threads = num_threads().value;
+        return from(value, lane(source.value < threads ? source.value : source.value % threads));
+    }
+    // Its own value, where there is no such rank.
+    template <class T>
+    __device__ T shfl_up(T value, u32 delta) const {
+        const unsigned rank = thread_rank().value;
+        return from(value, lane(delta.value <= rank ? rank - delta.value : rank));
+    }
+    template <class T>
+    __device__ T shfl_down(T value, u32 delta) const {
+        const unsigned rank = thread_rank().value;
+        return from(value, lane(delta.value < num_threads().value - rank ? rank + delta.value : rank));
+    }
+
+    // In the warp.
+    __device__ unsigned lanes() const { return mask; }
+    __device__ unsigned ranks(unsigned bits) const { return detail::ranked(bits, mask); }
+    // Neighbours first, the lower rank left, a missing right side left out; rank 0 has the result.
+    template <class T, class Op>
+    __device__ T tree(T value, Op op) const {
+        const unsigned threads = num_threads().value, rank = thread_rank().value;
+        for (unsigned step = 1; step < threads; step *= 2) {
+            const T other = shfl_down(value, step);
+            if (rank + step < threads) {
+                value = op(value, other);
+            }
+        }
+        return shfl(value, 0);
+    }
+
+  private:
+    __device__ unsigned lane(unsigned rank) const { return mask == ~0u ? rank : detail::nth_lane(mask, rank); }
+    template <class T>
+    __device__ T from(T value, unsigned lane) const {
+        return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_sync(mask, word, lane); });
+    }
+};
+
+// Of a block whose size is a multiple of `N`: a tile has all its threads.
+template <unsigned N>
+__device__ inline thread_block_tile<N>
+tiled_partition(const thread_block& block, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+    const unsigned threads = detail::count(blockDim);
+    if (threads % N != 0) {
+        detail::fail(detail::partial_tile, detail::site_of(line, column), record_value(u32(threads)), record_value(u32(N)));
+    }
+    return {block.thread_rank().value / N, threads / N};
+}
+template <unsigned N, unsigned M>
+__device__ inline thread_block_tile<N> tiled_partition(const thread_block_tile<M>& tile) {
+    static_assert(N <= M);
+    return {tile.thread_rank().value / N, M / N};
+}
+
+// The threads of the warp that run this together.
+__device__ inline coalesced_group coalesced_threads() {
+    return {__activemask(), 0, 1};
+}
+
+// The threads of the group with the same label; the groups count by their first thread.
+template <class Group, class Label>
+__device__ inline coalesced_group labeled_partition(const Group& group, Label label) {
+    const unsigned own = group.matching(label);
+    const unsigned firsts = __ballot_sync(group.lanes(), (own & detail::lanes_below()) == 0);
+    const unsigned before = (own & -own) - 1;
+    return {own, static_cast<unsigned>(__popc(firsts & before)), static_cast<unsigned>(__popc(firsts))};
+}
+
+// Those whose predicate does not hold are group 0, the others group 1.
+template <class Group>
+__device__ inline coalesced_group binary_partition(const Group& group, bool predicate) {
+    const unsigned holds = __ballot_sync(group.lanes(), predicate);
+    return {predicate ? holds : group.lanes() & ~holds, predicate, 2};
+}
+
+} // namespace phalanx

@@ -1,0 +1,59 @@
+// Loads and stores of vectors: up to 16 bytes by one instruction (PTX ISA, ld and st, `.v2` and `.v4`; CUDA C++
+// Programming Guide, Device Memory Accesses). A vector's address is a multiple of its
+// size, which is checked.
+#pragma once
+#include <phalanx/subslice.cuh>
+
+namespace phalanx {
+
+namespace detail {
+
+// The first of the `N` elements from `i` on, where both ends and the address are right.
+template <unsigned long long N, class T>
+__device__ inline T* vector_place(T* data, unsigned long long length, index i, unsigned site) {
+    if (i.value > length || N > length - i.value) {
+        fail(range_out_of_bounds, site, recorded{i.tag, i.value}, recorded{i.tag, i.value + N},
+             recorded{unsigned_value, length});
+    }
+    if (reinterpret_cast<unsigned long long>(data + i.value) % (sizeof(T) * N) != 0) {
+        fail(misaligned_vector, site, recorded{i.tag, i.value}, recorded{unsigned_value, sizeof(T) * N});
+    }
+    return data + i.value;
+}
+
+template <unsigned long long N, class T>
+__device__ inline const vector<T, N>& vector_at(const T* place) {
+    return *reinterpret_cast<const vector<T, N>*>(place);
+}
+
+// Memory that nobody writes meanwhile.
+template <unsigned long long N, class T>
+__device__ inline vector<T, N> load_vector(readonly_slice<T>, const T* place) {
+    return load_readonly(&vector_at<N>(place));
+}
+template <unsigned long long N, class Slice, class T>
+__device__ inline vector<T, N> load_vector(Slice, const T* place) {
+    return vector_at<N>(place);
+}
+
+} // namespace detail
+
+// `memory.load_vec::<N>(i)`: the elements from `i` to `i + N`.
+template <unsigned long long N, class Memory, class Index>
+__device__ inline auto load_vec(Memory&& memory, Index i, unsigned line = __builtin_LINE(),
+                                unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    const auto* place = detail::vector_place<N>(whole.data, whole.length, i, detail::site_of(line, column));
+    return detail::load_vector<N>(whole, place);
+}
+
+// `memory.store_vec(i, v)`
+template <class Memory, class Index, class T, unsigned long long N>
+__device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, unsigned line = __builtin_LINE(),
+                                 unsigned column = __builtin_COLUMN()) {
+    const auto whole = detail::whole(memory);
+    T* place = detail::vector_place<N>(whole.data, whole.length, i, detail::site_of(line, column));
+    *reinterpret_cast<vector<T, N>*>(place) = value;
+}
+
+} // namespace phalanx

@@ -1,0 +1,23 @@
+//! The least and the largest value of each number type, for reductions. Of floats the infinities.
+
+use half::{bf16, f16};
+
+/// What every number of the type is above or equal to, and below or equal to.
+pub trait Limits {
+    /// The least.
+    const LEAST: Self;
+    /// The largest.
+    const MOST: Self;
+}
+
+macro_rules! limits {
+    ($least:ident $most:ident: $($t:ident)*) => {$(
+        impl Limits for $t {
+            const LEAST: $t = $t::$least;
+            const MOST: $t = $t::$most;
+        }
+    )*};
+}
+
+limits!(MIN MAX: i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+limits!(NEG_INFINITY INFINITY: f32 f64 f16 bf16);

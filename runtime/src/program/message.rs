@@ -1,0 +1,235 @@
+//! Messages of kernels: what makes text of the values that one recorded. The macro writes the user's own `format!` as a
+//! closure from the values, and passes it to a function of this file with a slot, into which rustc writes its type. The
+//! simulator calls the closure; for a GPU, [`Slots::describe`] gives a function from the bytes that message.cuh writes.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+use super::template::{Slot, Slots};
+use crate::shape::Dim3;
+use crate::types::DeviceCopy;
+
+/// Room for the values of one message: `most_words` of failure.cuh.
+pub(crate) const MOST_BYTES: usize = 256;
+
+/// Makes the text of a message from the bytes of its values; `None` if they are not as many as they should be.
+///
+/// # Safety
+/// The bytes are what the kernel wrote at the message's site.
+pub type Format = unsafe fn(&[u8]) -> Option<String>;
+
+/// A slot for a message: the types of its values, and of the closure that makes text of them.
+#[derive(Debug)]
+pub struct MessageSlot<V, F>(PhantomData<fn() -> (V, F)>);
+
+impl<V, F> MessageSlot<V, F> {
+    /// A fresh slot.
+    #[allow(clippy::new_without_default, reason = "inferred, never named")]
+    pub const fn new() -> Self {
+        MessageSlot(PhantomData)
+    }
+}
+
+impl<V: Values, F: Fn(V) -> String> Slots for MessageSlot<V, F> {
+    fn describe(out: &mut Vec<Slot>) {
+        const { assert!(V::BYTES <= MOST_BYTES, "a message shows at most 256 bytes of values") };
+        out.push(Slot::Message(format_bytes::<V, F>));
+    }
+}
+
+/// See [`Format`].
+unsafe fn format_bytes<V: Values, F: Fn(V) -> String>(bytes: &[u8]) -> Option<String> {
+    const { assert!(size_of::<F>() == 0, "a message's closure captures nothing") };
+    // SAFETY: the caller's promise.
+    let values = (bytes.len() == V::BYTES).then(|| unsafe { V::read(bytes) })?;
+    // SAFETY: a closure that the macro wrote, and that captures nothing: it has no bytes, and only one value.
+    let format = unsafe { NonNull::<F>::dangling().read() };
+    Some(format(values))
+}
+
+/// A value that a message can show. The kernel writes it, and the host reads it back: `written` of message.cuh.
+///
+/// # Safety
+/// `BYTES` is what message.cuh writes for it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be shown in a message",
+    note = "a message shows what can be kept in device memory, tuples and `Option`s of that, or a `Dim3`"
+)]
+pub unsafe trait Shown: Copy {
+    /// What it takes, in words of 8 bytes.
+    const BYTES: usize;
+
+    /// The value at the start of `bytes`, of which there are enough.
+    ///
+    /// # Safety
+    /// The bytes are those of such a value, as a kernel wrote it.
+    unsafe fn read(bytes: &[u8]) -> Self;
+}
+
+/// The bytes of `T` at the start of `bytes`.
+///
+/// # Safety
+/// They are a `T`.
+unsafe fn plain<T: Copy>(bytes: &[u8]) -> T {
+    assert!(size_of::<T>() <= bytes.len(), "the caller has counted them");
+    // SAFETY: so many bytes are there, and the caller promises that they are a `T`.
+    unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
+}
+
+// SAFETY: its bytes, rounded up to words.
+unsafe impl<T: DeviceCopy> Shown for T {
+    const BYTES: usize = size_of::<T>().next_multiple_of(8);
+
+    unsafe fn read(bytes: &[u8]) -> Self {
+        // SAFETY: the caller's promise; the same bytes mean the same on both sides.
+        unsafe { plain(bytes) }
+    }
+}
+
+// SAFETY: three `u32`s, on both sides.
+unsafe impl Shown for Dim3 {
+    const BYTES: usize = 16;
+
+    unsafe fn read(bytes: &[u8]) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { plain(bytes) }
+    }
+}
+
+// SAFETY: a word that says whether there is a value, and room for it.
+unsafe impl<T: Shown> Shown for Option<T> {
+    const BYTES: usize = 8 + T::BYTES;
+
+    unsafe fn read(bytes: &[u8]) -> Self {
+        let (present, value) = bytes.split_at(8);
+        // SAFETY: the caller's promise: where there is a value, it was written.
+        (present[0] != 0).then(|| unsafe { T::read(value) })
+    }
+}
+
+/// The values of a message, as a tuple, which is a value itself.
+pub trait Values: Shown {}
+
+/// Takes a value off the start.
+///
+/// # Safety
+/// As for [`Shown::read`].
+unsafe fn take<T: Shown>(bytes: &mut &[u8]) -> T {
+    let (own, rest) = bytes.split_at(T::BYTES);
+    *bytes = rest;
+    // SAFETY: the caller's promise.
+    unsafe { T::read(own) }
+}
+
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        // SAFETY: the parts, one after the other.
+        unsafe impl<$($name: Shown),*> Shown for ($($name,)*) {
+            const BYTES: usize = 0 $(+ $name::BYTES)*;
+
+            #[allow(unused_variables, unused_mut, clippy::unused_unit, reason = "the empty tuple takes nothing")]
+            unsafe fn read(mut bytes: &[u8]) -> Self {
+                // SAFETY: the caller's promise. Operands are evaluated from left to right.
+                ($(unsafe { take::<$name>(&mut bytes) },)*)
+            }
+        }
+
+        impl<$($name: Shown),*> Values for ($($name,)*) {}
+    };
+}
+
+macro_rules! tuples_up_to {
+    ($($first:ident $($rest:ident)*)?) => {
+        tuples!($($first $($rest)*)?);
+        $(tuples_up_to!($($rest)*);)?
+    };
+}
+
+tuples_up_to!(A B C D E F G H I J K L M N O P);
+
+/// `lead: text`, as `todo!` and its like say it.
+pub fn led(lead: &str, text: String) -> String {
+    format!("{lead}: {text}")
+}
+
+/// The text as a line.
+pub fn line(mut text: String) -> String {
+    text.push('\n');
+    text
+}
+
+/// With both sides of a comparison, for `assert!(a < b)`.
+pub fn with_sides(text: String, left: impl Debug, right: impl Debug) -> String {
+    format!("{text} (left: {left:?}, right: {right:?})")
+}
+
+/// With both sides of a comparison, as `assert_eq!` shows them.
+pub fn with_sides_below(text: String, left: impl Debug, right: impl Debug) -> String {
+    format!("{text}\n  left: {left:?}\n right: {right:?}")
+}
+
+/// What the host makes of a message with this closure.
+#[cfg(test)]
+pub(crate) fn format_of<V: Values, F: Fn(V) -> String>(_closure: F) -> Format {
+    let mut slots = Vec::new();
+    MessageSlot::<V, F>::describe(&mut slots);
+    let [Slot::Message(format)] = slots[..] else { panic!("{slots:?}") };
+    format
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes_of<T: DeviceCopy>(values: &[T]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for value in values {
+            // SAFETY: plain data without padding.
+            bytes.extend(unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) });
+            bytes.resize(bytes.len().next_multiple_of(8), 0);
+        }
+        bytes
+    }
+
+    fn text<V: Values, F: Fn(V) -> String>(closure: F, bytes: &[u8]) -> Option<String> {
+        // SAFETY: the tests pass the bytes of such values.
+        unsafe { format_of(closure)(bytes) }
+    }
+
+    #[test]
+    fn values_begin_at_words() {
+        let bytes = [bytes_of(&[-1i8]), bytes_of(&[0.1f32]), bytes_of(&[i128::MIN]), bytes_of(&[true])].concat();
+        assert_eq!(bytes.len(), 40);
+        assert_eq!(<(i8, f32, i128, bool)>::BYTES, 40);
+        let shown = text(|(a, b, c, d): (i8, f32, i128, bool)| format!("{a} {b} {c:x} {d}"), &bytes);
+        assert_eq!(shown.as_deref(), Some("-1 0.1 80000000000000000000000000000000 true"));
+    }
+
+    #[test]
+    fn arrays_are_values_too() {
+        let bytes = bytes_of(&[[1u8, 2, 3]]);
+        assert_eq!(text(|(a,): ([u8; 3],)| format!("{a:?}"), &bytes).as_deref(), Some("[1, 2, 3]"));
+    }
+
+    #[test]
+    fn tuples_and_options_are_their_parts() {
+        let bytes = [bytes_of(&[true]), bytes_of(&[7u16]), bytes_of(&[0u64, 0]), bytes_of(&[-1i64])].concat();
+        type Parts = (Option<u16>, (Option<i64>, i64));
+        assert_eq!(Parts::BYTES, bytes.len());
+        let shown = text(|(a, b): Parts| format!("{a:?} {b:?}"), &bytes);
+        assert_eq!(shown.as_deref(), Some("Some(7) (None, -1)"));
+    }
+
+    #[test]
+    fn bytes_that_are_missing_are_no_values() {
+        assert_eq!(text(|(a, b): (u64, u64)| format!("{a}{b}"), &[0; 15]), None);
+        assert_eq!(text(|()| "no values".into(), &[]).as_deref(), Some("no values"));
+    }
+
+    #[test]
+    fn sixteen_of_the_largest_fit() {
+        type Sixteen = (u128, u128, u128, u128, u128, u128, u128, u128, u128, u128, u128, u128, u128, u128, u128, u128);
+        assert_eq!(Sixteen::BYTES, MOST_BYTES);
+    }
+}

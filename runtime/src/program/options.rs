@@ -1,0 +1,184 @@
+//! What `#[cluster_kernel(...)]` fixes of a kernel: the values, their limits, and how the kernel's head says them. The
+//! macro checks literals itself; constants reach the functions here, which rustc runs, so that both are held to one list of
+//! limits at compile time. A launch's own checks are `launch`'s, the compiler's options `device::nvrtc`'s.
+
+/// What the attribute fixed; `None` is left to the launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelOptions {
+    /// Blocks in a cluster.
+    pub cluster: Option<[u32; 3]>,
+    /// Threads in a block.
+    pub block: Option<[u32; 3]>,
+    /// Blocks that a multiprocessor should hold at once.
+    pub min_blocks: Option<u32>,
+    /// Registers of a thread, at most.
+    pub max_registers: Option<u32>,
+    /// Bytes of dynamic shared memory.
+    pub shared_bytes: Option<usize>,
+    /// Clusters of more than eight blocks were asked for.
+    pub non_portable: bool,
+    /// Floats as fast as the hardware can, and less exact.
+    pub fast_math: bool,
+    /// `a * b + c` may be rounded once.
+    pub fmad: bool,
+    /// The body uses `dynamic_shared`, so that a launch must say how many bytes.
+    pub dynamic_shared: bool,
+}
+
+impl KernelOptions {
+    /// Nothing is fixed.
+    pub const NONE: KernelOptions = KernelOptions {
+        cluster: None,
+        block: None,
+        min_blocks: None,
+        max_registers: None,
+        shared_bytes: None,
+        non_portable: false,
+        fast_math: false,
+        fmad: false,
+        dynamic_shared: false,
+    };
+
+    /// What stands between `void` and the kernel's name (CUDA C++ Programming Guide, launch bounds and maximum number
+    /// of registers per thread). `__launch_bounds__` and `__maxnreg__` exclude each other: the second says more.
+    pub(super) fn bounds(&self) -> String {
+        let mut text = String::new();
+        if let Some([x, y, z]) = self.cluster {
+            text += &format!(" __cluster_dims__({x}, {y}, {z})");
+        }
+        match (self.max_registers, self.block, self.min_blocks) {
+            (Some(registers), ..) => text += &format!(" __maxnreg__({registers})"),
+            (None, Some(block), Some(blocks)) => text += &format!(" __launch_bounds__({}, {blocks})", threads(block)),
+            (None, Some(block), None) => text += &format!(" __launch_bounds__({})", threads(block)),
+            (None, None, _) => {}
+        }
+        text
+    }
+}
+
+/// Threads of a block whose size was checked.
+const fn threads([x, y, z]: [u32; 3]) -> u32 {
+    x * y * z
+}
+
+/// A value as the limits take it: of any integer type, and with its sign.
+type Wide = i128;
+
+const fn within(value: Wide, least: Wide, most: Wide) -> bool {
+    least <= value && value <= most
+}
+
+/// Extents whose product is at most `most`. Each is compared first, so that the product does not overflow.
+const fn extents([x, y, z]: [Wide; 3], most: Wide) -> Option<[u32; 3]> {
+    let each = within(x, 1, most) && within(y, 1, most) && within(z, 1, most);
+    if each && x * y * z <= most { Some([x as u32, y as u32, z as u32]) } else { None }
+}
+
+/// `cluster = ..`
+#[track_caller]
+pub const fn cluster(blocks: [i128; 3], non_portable: bool) -> [u32; 3] {
+    match extents(blocks, 16) {
+        Some([x, y, z]) => {
+            assert!(
+                x * y * z <= 8 || non_portable,
+                "a cluster of more than 8 blocks does not run on every device: add `non_portable` to the attribute to ask for up to 16 [launch_limit]"
+            );
+            [x, y, z]
+        }
+        None => panic!("`cluster` is 1 to 16 blocks, each extent at least 1 [launch_limit]"),
+    }
+}
+
+/// `block = ..`
+#[track_caller]
+pub const fn block(threads: [i128; 3]) -> [u32; 3] {
+    match extents(threads, 1024) {
+        Some([x, y, z]) => {
+            assert!(z <= 64, "a block is at most 64 threads deep [launch_limit]");
+            [x, y, z]
+        }
+        None => panic!("`block` is 1 to 1024 threads, each extent at least 1 [launch_limit]"),
+    }
+}
+
+/// `min_blocks = ..`, with the attribute's block.
+#[track_caller]
+pub const fn min_blocks(blocks: i128, block: Option<[u32; 3]>) -> u32 {
+    assert!(within(blocks, 1, 32), "`min_blocks` is 1 to 32: no multiprocessor holds more blocks [launch_limit]");
+    if let Some(block) = block {
+        assert!(
+            blocks * threads(block) as i128 <= 2048,
+            "`min_blocks` blocks of this size are more than the 2048 threads of a multiprocessor [launch_limit]"
+        );
+    }
+    blocks as u32
+}
+
+/// `max_registers = ..`, with the attribute's block.
+#[track_caller]
+pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
+    assert!(within(registers, 24, 255), "`max_registers` is 24 to 255 registers a thread [launch_limit]");
+    if let Some(block) = block {
+        assert!(
+            registers * threads(block) as i128 <= 65536,
+            "a block of this size with `max_registers` registers a thread is more than the 65536 registers of a multiprocessor [launch_limit]"
+        );
+    }
+    registers as u32
+}
+
+/// `shared_bytes = ..`
+#[track_caller]
+pub const fn shared_bytes(bytes: i128) -> usize {
+    assert!(within(bytes, 0, 232_448), "`shared_bytes` is at most 232448: no device has more [launch_limit]");
+    bytes as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads() {
+        let none = KernelOptions::NONE;
+        assert_eq!(none.bounds(), "");
+        let sized = KernelOptions { cluster: Some([2, 1, 1]), block: Some([32, 8, 1]), ..none };
+        assert_eq!(sized.bounds(), " __cluster_dims__(2, 1, 1) __launch_bounds__(256)");
+        assert_eq!(
+            KernelOptions { min_blocks: Some(4), ..sized }.bounds(),
+            " __cluster_dims__(2, 1, 1) __launch_bounds__(256, 4)"
+        );
+        // NVRTC refuses both at once.
+        assert_eq!(
+            KernelOptions { max_registers: Some(64), ..sized }.bounds(),
+            " __cluster_dims__(2, 1, 1) __maxnreg__(64)"
+        );
+    }
+
+    #[test]
+    fn constants_are_held_to_the_limits() {
+        assert_eq!(cluster([2, 4, 1], false), [2, 4, 1]);
+        assert_eq!(cluster([16, 1, 1], true), [16, 1, 1]);
+        assert_eq!(block([16, 1, 64]), [16, 1, 64]);
+        assert_eq!(min_blocks(2, Some([1024, 1, 1])), 2);
+        assert_eq!(max_registers(64, Some([1024, 1, 1])), 64);
+        assert_eq!(shared_bytes(232_448), 232_448);
+        let refused: [fn(); 12] = [
+            || _ = cluster([0, 1, 1], true),
+            || _ = cluster([-1, -1, 1], true),
+            || _ = cluster([9, 1, 1], false),
+            || _ = cluster([17, 1, 1], true),
+            || _ = block([i128::MAX, 2, 2]),
+            || _ = block([1, 1, 65]),
+            || _ = min_blocks(0, None),
+            || _ = min_blocks(3, Some([1024, 1, 1])),
+            || _ = max_registers(23, None),
+            || _ = max_registers(256, None),
+            || _ = max_registers(65, Some([1024, 1, 1])),
+            || _ = shared_bytes(232_449),
+        ];
+        for (index, refused) in refused.into_iter().enumerate() {
+            assert!(std::panic::catch_unwind(refused).is_err(), "{index}");
+        }
+    }
+}

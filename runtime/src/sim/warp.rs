@@ -1,0 +1,213 @@
+//! What threads of one warp do together: `meet`, at which each brings a value and gets those of all, and
+//! `coalesced_threads`, which finds out who they are. A value is bytes here; what becomes of it is `group`'s.
+//!
+//! A meeting is for the lanes that its group has, by the abstract rules of cooperative groups: each of them comes, from
+//! the same place in the source. One that has exited does not come; today's hardware lets it count.
+
+use std::any::TypeId;
+use std::cell::{Cell, Ref, RefCell};
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::rc::Rc;
+
+use super::cluster::{Cluster, Status, Thread};
+use super::{Context, Site, cost};
+use crate::failure::Cause;
+
+/// Lanes of a warp.
+pub(crate) const LANES: u32 = 32;
+
+/// A thread that runs, and is waited for at a `coalesced_threads()`, counts as one that waits itself after this many
+/// iterations of its loops: it may wait for a flag that only those who wait for it can set.
+const PATIENCE: u32 = 1 << 14;
+
+/// A collective of a tile or a coalesced group, as one thread calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WarpCall {
+    /// As a report names it: `tile.shfl()`.
+    pub(crate) name: &'static str,
+    /// The lanes of the group.
+    pub(crate) lanes: u32,
+    /// What the value is.
+    pub(crate) value: TypeId,
+    /// It may stand at several places: a barrier.
+    pub(crate) anywhere: bool,
+    pub(crate) site: Site,
+}
+
+impl fmt::Display for WarpCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}()`", self.name)
+    }
+}
+
+/// A call of a collective for which not all have come yet, or, for those who came, its values.
+#[derive(Debug)]
+pub(crate) struct Meeting {
+    call: WarpCall,
+    come: Cell<u32>,
+    size: usize,
+    /// By the lane.
+    values: RefCell<Box<[MaybeUninit<u8>]>>,
+}
+
+impl Meeting {
+    /// What the thread of this lane, which is one of the group's, brought.
+    pub(crate) fn value(&self, lane: u32) -> Ref<'_, [MaybeUninit<u8>]> {
+        let at = lane as usize * self.size;
+        Ref::map(self.values.borrow(), |values| &values[at..at + self.size])
+    }
+
+    fn bring(&self, lane: u32, value: &[MaybeUninit<u8>]) {
+        let at = lane as usize * self.size;
+        self.values.borrow_mut()[at..at + self.size].copy_from_slice(value);
+        self.come.set(self.come.get() | 1 << lane);
+    }
+}
+
+/// What a warp has open.
+#[derive(Debug, Default)]
+pub(crate) struct Warp {
+    /// At most one for the same lanes.
+    meetings: RefCell<Vec<Rc<Meeting>>>,
+    /// Some of its threads wait at a `coalesced_threads()`.
+    coalescing: Cell<bool>,
+}
+
+/// A thread's standing with its warp.
+#[derive(Debug, Default)]
+pub(crate) struct Lane {
+    /// Iterations of its loops while others wait for it to join them; `None` if none does.
+    awaited: Cell<Option<u32>>,
+    /// What its `coalesced_threads()` found.
+    coalesced: Cell<u32>,
+}
+
+impl Thread {
+    /// Its number in its warp.
+    pub(crate) fn lane(&self) -> u32 {
+        self.rank_in_block % LANES
+    }
+
+    pub(super) fn same_warp(&self, other: &Thread) -> bool {
+        self.rank - self.lane() as usize == other.rank - other.lane() as usize
+    }
+
+    fn coalesces_at(&self) -> Option<Site> {
+        match self.status.get() {
+            Status::Coalescing(site) => Some(site),
+            Status::Ready | Status::Waiting(_) | Status::Meeting(_) | Status::Exited => None,
+        }
+    }
+
+    /// Whether it may come to a `coalesced_threads()` before others move.
+    fn may_join(&self) -> bool {
+        match self.status.get() {
+            Status::Ready => self.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE),
+            Status::Waiting(_) | Status::Meeting(_) | Status::Coalescing(_) | Status::Exited => false,
+        }
+    }
+}
+
+impl<'l> Cluster<'l> {
+    /// A thread's warp, and its threads in the order of their lanes.
+    fn warp(&self, thread: &Thread) -> (&Warp, &[Thread]) {
+        let block = &self.blocks[thread.block_rank as usize];
+        let first = thread.rank - thread.lane() as usize;
+        let count = LANES.min(self.launch.block_threads - (thread.rank_in_block - thread.lane()));
+        (&block.warps[(thread.rank_in_block / LANES) as usize], &self.threads[first..first + count as usize])
+    }
+
+    /// Makes a group of the threads of a warp that wait at one `coalesced_threads()`, once no other can join them. Of
+    /// several places the first in the source goes first: its threads may come to the others, as the hardware has
+    /// them come together again behind a branch or a loop. Called whenever a thread of the warp stops running.
+    pub(super) fn coalesce(&self, thread: &Thread) {
+        let (warp, threads) = self.warp(thread);
+        if !warp.coalescing.get() || threads.iter().any(Thread::may_join) {
+            return;
+        }
+        let mut places: Vec<Site> = threads.iter().filter_map(Thread::coalesces_at).collect();
+        places.sort();
+        places.dedup();
+        // Not so if a thread is waited for too long: it may wait itself, for those who wait at another place.
+        let all_patient = threads.iter().all(|thread| thread.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE));
+        let first = if all_patient { 1 } else { places.len() };
+        let left = places.split_off(first.min(places.len()));
+        for place in places {
+            let here = |thread: &&Thread| thread.coalesces_at() == Some(place);
+            let lanes = threads.iter().filter(here).fold(0, |lanes, thread| lanes | 1 << thread.lane());
+            for thread in threads.iter().filter(|thread| lanes >> thread.lane() & 1 == 1) {
+                thread.warp.coalesced.set(lanes);
+                self.wake(thread);
+            }
+        }
+        if left.is_empty() {
+            warp.coalescing.set(false);
+            threads.iter().for_each(|thread| thread.warp.awaited.set(None));
+        }
+    }
+}
+
+impl Context<'_> {
+    /// The lanes of the running thread's warp that are here together: those that wait at this place once all others
+    /// of the warp wait elsewhere, have exited, or have gone round their loops `PATIENCE` times meanwhile.
+    pub(crate) fn coalesced_lanes(&self, site: Site) -> u32 {
+        let (warp, threads) = self.cluster.warp(self.thread);
+        if !warp.coalescing.replace(true) {
+            threads.iter().for_each(|thread| thread.warp.awaited.set(Some(0)));
+        }
+        self.thread.status.set(Status::Coalescing(site));
+        self.suspend();
+        self.thread.warp.coalesced.get()
+    }
+
+    /// An iteration of a loop, for those who wait for this thread.
+    #[inline]
+    pub(super) fn tick_for_warp(&self) {
+        if let Some(ticks) = self.thread.warp.awaited.get() {
+            self.thread.warp.awaited.set(Some(ticks.saturating_add(1)));
+            if ticks + 1 == PATIENCE {
+                self.cluster.coalesce(self.thread);
+            }
+        }
+    }
+
+    /// Waits until all lanes of the group have called the same, and gives the values that they brought.
+    pub(crate) fn meet(&self, call: WarpCall, value: &[MaybeUninit<u8>]) -> Rc<Meeting> {
+        let (warp, threads) = self.cluster.warp(self.thread);
+        let open = warp.meetings.borrow().iter().position(|meeting| meeting.call.lanes == call.lanes);
+        let meeting = match open {
+            Some(at) => Rc::clone(&warp.meetings.borrow()[at]),
+            None => {
+                let values = RefCell::new(vec![MaybeUninit::uninit(); value.len() * LANES as usize].into_boxed_slice());
+                let meeting = Rc::new(Meeting { call, come: Cell::new(0), size: value.len(), values });
+                warp.meetings.borrow_mut().push(Rc::clone(&meeting));
+                meeting
+            }
+        };
+        self.check_same(meeting.call, call);
+        meeting.bring(self.thread.lane(), value);
+        if meeting.come.get() != call.lanes {
+            self.thread.status.set(Status::Meeting(call));
+            self.suspend();
+            return meeting;
+        }
+        warp.meetings.borrow_mut().retain(|open| open.call.lanes != call.lanes);
+        let others = threads.iter().filter(|thread| call.lanes >> thread.lane() & 1 == 1);
+        others.filter(|thread| thread.rank != self.thread.rank).for_each(|thread| self.cluster.wake(thread));
+        self.point(cost::ATOMIC);
+        meeting
+    }
+
+    fn check_same(&self, first: WarpCall, now: WarpCall) {
+        let same = first.name == now.name && first.value == now.value;
+        if same && (first.site == now.site || now.anywhere) {
+            return;
+        }
+        let sentence = format!(
+            "{now} while others of the group wait at {first} at {}: the threads of a group make one call together",
+            first.site
+        );
+        self.fail(Cause::Protocol(sentence), now.site);
+    }
+}

@@ -1,0 +1,68 @@
+//! CUDA by hand in every form.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel]
+fn text_alone() {
+    unsafe { cuda!("__nanosleep(20);") }
+}
+
+#[cluster_kernel]
+fn no_operand_and_a_closure() {
+    unsafe {
+        cuda!("__nanosleep(20);"; else || {});
+    }
+}
+
+#[cluster_kernel]
+fn every_operand(x: u32, out: &mut [u32]) {
+    let y: u32;
+    let mut z = 3u64;
+    let w;
+    let array = shared_array::<f32, 4>();
+    unsafe {
+        cuda!(
+            "y = a; z += u64(x.value); w = f32(array.elements[0].value); out.data[0] = a; // }",
+            in(x), in(a = x + 4), in(array), in(out), inout(z), out(y), out(w),;
+            else |x: u32, a, _, _, z| -> (u64, u32, f32) { (z + u64::from(x), a, 0.0) },
+        )
+    }
+    out[1] = y + z as u32 + w as u32;
+}
+
+#[device]
+fn through_a_reference(r: &u32, values: [i32; 2]) -> i32 {
+    let mut sum = 0;
+    unsafe {
+        cuda!("sum = values[r] + values[1];", in(r), in(values), out(sum); else |r: u32, v: [i32; 2]| v[r as usize] + v[1])
+    };
+    sum
+}
+
+#[cluster_kernel]
+fn caller(out: &mut [i32]) {
+    let index = 0;
+    out[0] = through_a_reference(&index, [1, 2]);
+}
+
+/// Where the macro's caller names the operands.
+macro_rules! doubled {
+    ($name:ident, $x:ident) => {
+        #[cluster_kernel]
+        fn $name($x: u32, out: &mut [u32]) {
+            let y: u32;
+            unsafe { cuda!("y = x + x;", in(x = $x), out(y); else |x| x + x) }
+            out[0] = y;
+        }
+    };
+}
+
+doubled!(made, y);
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<text_alone>,
+    phalanx::Program::of::<no_operand_and_a_closure>,
+    phalanx::Program::of::<every_operand>,
+    phalanx::Program::of::<caller>,
+    phalanx::Program::of::<made>,
+];

@@ -1,0 +1,57 @@
+//! What NVRTC makes of vectors and of atomics, in machine code: one instruction of 16 bytes, not four of 4. Needs NVRTC
+//! and no GPU. The encoding is that of sm_90 (`nvdisasm -hex`): the lowest 12 bits are the operation, three bits of the
+//! upper half the size.
+
+use std::env;
+
+use phalanx::Error;
+use phalanx_ui_tests::kernels;
+
+/// Operations, by the lowest 12 bits.
+const LOAD_GLOBAL: u64 = 0x981;
+const STORE_GLOBAL: u64 = 0x986;
+/// `.128`, in the three bits from bit 73.
+const BYTES_16: u64 = 6;
+/// `.32`
+const BYTES_4: u64 = 4;
+
+/// The machine code of a kernel of the corpus: the section `.text.name` of an ELF file of 64 bits.
+fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
+    let modules = kernels::modules();
+    let module = modules.iter().find(|found| found.name == module).unwrap();
+    let kernel = module.kernels.iter().find(|kernel| kernel.name == name).unwrap();
+    let cubin = match (kernel.program)().unwrap().compile("sm_90a") {
+        Err(missing @ Error::NvrtcMissing { .. }) => {
+            assert!(env::var_os("PHALANX_REQUIRE_NVRTC").is_none(), "{missing}");
+            eprintln!("not compiled: {missing}");
+            return None;
+        }
+        compiled => compiled.unwrap(),
+    };
+    let number = |at: usize, bytes: usize| -> usize {
+        cubin[at..at + bytes].iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
+    };
+    let (sections, size, count, names) = (number(0x28, 8), number(0x3a, 2), number(0x3c, 2), number(0x3e, 2));
+    let section = |index: usize| {
+        let at = sections + index * size;
+        (number(at, 4), number(at + 0x18, 8), number(at + 0x20, 8))
+    };
+    let (_, names, _) = section(names);
+    let wanted = format!(".text.{name}\0");
+    let found = (0..count).map(section).find(|(name, ..)| cubin[names + name..].starts_with(wanted.as_bytes()));
+    let (_, start, length) = found.expect("a section for the kernel");
+    Some((start..start + length).step_by(16).map(|at| [number(at, 8) as u64, number(at + 8, 8) as u64]).collect())
+}
+
+fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
+    code.iter().filter(|[low, high]| low & 0xfff == operation && high >> 9 & 7 == size).count()
+}
+
+#[test]
+fn a_copy_by_vectors_moves_16_bytes_at_once() {
+    let Some(code) = code("vectors", "copy") else { return };
+    assert_eq!(count(&code, LOAD_GLOBAL, BYTES_16), 1, "one load of a vector");
+    // The record of a failure is written by stores of 4 and 8 bytes, none of them in the kernel itself.
+    assert_eq!(count(&code, STORE_GLOBAL, BYTES_16), 1, "one store of a vector");
+    assert_eq!(count(&code, LOAD_GLOBAL, BYTES_4), 1, "one load of the rest");
+}
