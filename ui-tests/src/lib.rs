@@ -1,7 +1,9 @@
-//! The corpus: kernels that use the whole language, each with a check of its results. One table of them, so that the
-//! same checks run in the simulator (`tests/simulator.rs`) and on a GPU (`device_tests`), and the same kernels go
-//! through NVRTC (`tests/golden.rs`). What the compiler must refuse is not here: `reject/`.
+//! Kernels that use the whole language (`kernels`) and kernels as they are deployed (`corpus`), each with a check of its
+//! results. One table of them, so that the same checks run in the simulator (`tests/simulator.rs`) and on a GPU
+//! (`device_tests`), and the same kernels go through NVRTC (`tests/golden.rs`). What the compiler must refuse is not here:
+//! `reject/`.
 
+pub mod corpus;
 mod expect;
 pub mod functions;
 pub mod kernels;
@@ -25,7 +27,7 @@ pub struct Check {
     pub run: fn(&Device) -> Outcome,
 }
 
-/// A kernel of the corpus, an instance of it where it is generic.
+/// A kernel, an instance of it where it is generic.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
     /// As Rust names it, with its generic arguments.
@@ -41,7 +43,7 @@ impl Kernel {
     }
 }
 
-/// One file of the corpus.
+/// One file of kernels.
 #[derive(Debug, Clone)]
 pub struct Module {
     /// The file's name, and in it the name of a group of macro-made kernels.
@@ -74,6 +76,11 @@ macro_rules! read {
 
 pub(crate) use {check_list, kernel_list, read};
 
+/// All of them: the language's features one by one, then kernels as they are deployed.
+pub fn modules() -> Vec<Module> {
+    [kernels::modules(), corpus::modules()].concat()
+}
+
 /// What [`run`] found.
 #[derive(Debug, Default)]
 pub struct Report {
@@ -86,7 +93,7 @@ pub struct Report {
 /// Runs the checks whose `module::check` contains `filter`, and tells `each` how each one ended.
 pub fn run(device: &Device, filter: &str, mut each: impl FnMut(&str, Option<&str>)) -> Report {
     let mut report = Report::default();
-    for module in kernels::modules() {
+    for module in modules() {
         for check in &module.checks {
             let name = format!("{}::{}", module.name, check.name);
             if !name.contains(filter) {

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::{env, fs};
 
 use phalanx::Error;
-use phalanx_ui_tests::{Kernel, kernels};
+use phalanx_ui_tests::{Kernel, modules};
 use rayon::prelude::*;
 
 fn all() -> Vec<(String, Kernel)> {
-    let modules = kernels::modules();
+    let modules = modules();
     let all = modules.iter().flat_map(|module| module.kernels.iter().map(|kernel| (module.name.to_string(), *kernel)));
     all.collect()
 }
@@ -41,8 +41,8 @@ fn every_kernel_compiles() {
 fn every_kernel_is_in_the_table() {
     let names: Vec<String> = all().iter().map(|(_, kernel)| kernel.name.to_string()).collect();
     let known = |name: &str| names.iter().any(|known| known.split(['<', ' ']).any(|part| part.ends_with(name)));
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/kernels");
-    for entry in fs::read_dir(folder).unwrap() {
+    let folder = |name| fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    for entry in folder("src/kernels").chain(folder("src/corpus")) {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
         for after in text.split("#[cluster_kernel").skip(1) {

@@ -30,6 +30,7 @@ fn under_random_schedules() {
             "failures::",
             "vectors::",
             "orders::",
+            "corpus::",
         ] {
             run(&device, area);
         }

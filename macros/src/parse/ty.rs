@@ -218,10 +218,21 @@ impl Parser<'_> {
 pub(super) fn const_argument(arguments: &PathArguments, index: usize) -> Option<TokenStream> {
     let PathArguments::AngleBracketed(arguments) = arguments else { return None };
     match arguments.args.iter().nth(index)? {
-        GenericArgument::Const(expr) => Some(expr.to_token_stream()),
+        GenericArgument::Const(expr) => Some(unbraced(expr).to_token_stream()),
         // A const parameter or constant by its name looks like a type.
         GenericArgument::Type(Type::Path(path)) => Some(path.to_token_stream()),
         _ => None,
+    }
+}
+
+/// `{ A * B }` without its braces: where the constant goes they are not needed, and rustc would say so.
+fn unbraced(expr: &syn::Expr) -> &syn::Expr {
+    match expr {
+        syn::Expr::Block(syn::ExprBlock { attrs, label: None, block }) if attrs.is_empty() => match &block.stmts[..] {
+            [syn::Stmt::Expr(value, None)] => value,
+            _ => expr,
+        },
+        _ => expr,
     }
 }
 

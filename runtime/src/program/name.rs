@@ -91,8 +91,9 @@ fn is_reserved(name: &str) -> bool {
     prefixed || built_in || listed(WORDS, name) || prelude().contains(name)
 }
 
-/// What the prelude may declare: every identifier that a parenthesis follows or that a type's keyword precedes. It
-/// finds more than is declared, which costs a longer name, and misses nothing that a function's name could hide.
+/// What the prelude may declare: every identifier that a parenthesis follows or that a type's keyword precedes, and
+/// enumerators. It finds more than is declared, which costs a longer name, and misses nothing that a function's name
+/// could hide.
 fn prelude() -> &'static BTreeSet<&'static str> {
     static NAMES: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| HEADERS.iter().flat_map(|header| declared(header.text)).collect())
@@ -118,6 +119,10 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
             }
             (previous, rest) = (word, after);
         }
+    }
+    // Those of an `enum` of several lines are in a namespace of their own, where no function's name is looked up.
+    for line in text.lines().filter(|line| line.starts_with("enum ")) {
+        names.extend(line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()));
     }
     names
 }
@@ -150,7 +155,7 @@ mod tests {
 
     #[test]
     fn keeps_off_what_cpp_has() {
-        for name in ["double", "exp", "expf", "this_cluster", "slice", "phalanx_sink", "NULL"] {
+        for name in ["double", "exp", "expf", "this_cluster", "slice", "phalanx_sink", "NULL", "relaxed", "none"] {
             assert!(is_reserved(name), "{name}");
         }
         for name in ["share", "square", "histogram", "f"] {

@@ -6,8 +6,7 @@ use std::time::Instant;
 
 use clap::Parser;
 use phalanx::Device;
-use phalanx_ui_tests::kernels;
-use phalanx_ui_tests::kernels::accuracy::Found;
+use phalanx_ui_tests::kernels::{self, accuracy::Found};
 
 /// Checks the kernel language on a device.
 #[derive(Parser)]
@@ -65,7 +64,7 @@ fn measure(device: &Device) -> ExitCode {
 }
 
 fn print(filter: &str) -> ExitCode {
-    for module in kernels::modules() {
+    for module in phalanx_ui_tests::modules() {
         for kernel in &module.kernels {
             let name = format!("{}::{}", module.name, kernel.name);
             if name.contains(filter) {
