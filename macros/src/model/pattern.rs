@@ -44,8 +44,11 @@ pub(crate) enum PatternKind {
         elements: Vec<Pattern>,
         rest: bool,
     },
-    /// `[a, b]`
-    Array(Vec<Pattern>),
+    /// `[a, b, ..]`
+    Array {
+        elements: Vec<Pattern>,
+        rest: bool,
+    },
     /// `Point { x, y: 0, .. }` and `Meters(m)`
     Struct {
         path: TokenStream,
@@ -67,7 +70,7 @@ impl Pattern {
         match &self.kind {
             PatternKind::Error | PatternKind::Wild => true,
             PatternKind::Bind { sub, .. } => sub.as_ref().is_none_or(|sub| sub.is_irrefutable()),
-            PatternKind::Tuple { elements, .. } | PatternKind::Array(elements) => {
+            PatternKind::Tuple { elements, .. } | PatternKind::Array { elements, .. } => {
                 elements.iter().all(Pattern::is_irrefutable)
             }
             PatternKind::Struct { fields, .. } => fields.iter().all(|(_, field)| field.is_irrefutable()),
@@ -104,7 +107,7 @@ impl Pattern {
                 inner.iter().for_each(|inner| inner.walk(visit));
             }
             PatternKind::Range { low, high, .. } => low.iter().chain(high).for_each(|end| end.walk(visit)),
-            PatternKind::Tuple { elements, .. } | PatternKind::Array(elements) | PatternKind::Or(elements) => {
+            PatternKind::Tuple { elements, .. } | PatternKind::Array { elements, .. } | PatternKind::Or(elements) => {
                 elements.iter().for_each(|element| element.walk(visit));
             }
             PatternKind::Struct { fields, .. } => fields.iter().for_each(|(_, field)| field.walk(visit)),

@@ -171,6 +171,8 @@ impl Parser<'_> {
         let (digits, suffix, float) = match literal {
             Lit::Int(int) => (without_suffix(&int.to_string(), int.suffix()), int.suffix(), false),
             Lit::Float(float) => (without_suffix(&float.to_string(), float.suffix()), float.suffix(), true),
+            // `b'a'` is a number of its own type.
+            Lit::Byte(byte) => (byte.value().to_string(), "u8", false),
             Lit::Bool(value) => return Expr { kind: ExprKind::Bool(value.value), gives: Kind::Value, span },
             _ => return self.error(messages::literal(span)),
         };

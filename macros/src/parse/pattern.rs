@@ -117,10 +117,10 @@ impl Parser<'_> {
                 let (elements, rest) = self.fields(&tuple.elems, gives)?;
                 Some(PatternKind::Tuple { elements, rest })
             }
-            Pat::Slice(array) => match self.fields(&array.elems, gives)? {
-                (elements, false) => Some(PatternKind::Array(elements)),
-                (_, true) => None,
-            },
+            Pat::Slice(array) => {
+                let (elements, rest) = self.fields(&array.elems, gives)?;
+                Some(PatternKind::Array { elements, rest })
+            }
             Pat::TupleStruct(pat) => {
                 let variant = pat.path.get_ident().and_then(|ident| Variant::by_name(&ident.to_string()));
                 let (mut fields, rest) = self.fields(&pat.elems, gives)?;
@@ -294,6 +294,7 @@ fn literal_pattern(literal: &Lit) -> Option<PatternKind> {
     match literal {
         Lit::Bool(value) => Some(PatternKind::Bool(value.value)),
         Lit::Int(int) => integer_pattern(&int.to_string(), int.suffix()),
+        Lit::Byte(byte) => integer_pattern(&byte.value().to_string(), "u8"),
         _ => None,
     }
 }

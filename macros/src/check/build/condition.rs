@@ -134,7 +134,7 @@ impl<'f> Builder<'f> {
             | PatternKind::Constant(_)
             | PatternKind::Range { .. }
             | PatternKind::Tuple { .. }
-            | PatternKind::Array(_)
+            | PatternKind::Array { .. }
             | PatternKind::Struct { .. }
             | PatternKind::Or(_) => Some(place).filter(|place| matches!(place, Place::Temporary(_))),
         }

@@ -45,9 +45,9 @@ impl Host<'_> {
                 let (elements, rest) = (all(elements), rest.then(|| quote_spanned!(lo=> ..)));
                 quote_spanned!(lo=> (#(#elements,)* #rest))
             }
-            PatternKind::Array(elements) => {
-                let elements = all(elements);
-                quote_spanned!(lo=> [#(#elements),*])
+            PatternKind::Array { elements, rest } => {
+                let (elements, rest) = (all(elements), rest.then(|| quote_spanned!(lo=> ..)));
+                quote_spanned!(lo=> [#(#elements,)* #rest])
             }
             PatternKind::Struct { path, fields, rest } => {
                 let fields = fields.iter().map(|(member, field)| {

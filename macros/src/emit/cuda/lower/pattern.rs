@@ -6,7 +6,7 @@ use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::emit::cuda::signature::shape;
 use crate::model::effect::effect;
-use crate::model::expr::{Arm, Block, Expr, Member};
+use crate::model::expr::{Arm, Block, Expr, ExprKind, LiteralType, Member};
 use crate::model::op::Effect;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
@@ -95,6 +95,11 @@ impl Lower<'_> {
         init: &Expr,
         otherwise: Option<&Block>,
     ) {
+        if let (None, None) = (ty, otherwise)
+            && self.let_parts(pattern, init)
+        {
+            return;
+        }
         let value = self.value(init);
         let value = match ty {
             Some(ty) => {
@@ -110,6 +115,33 @@ impl Lower<'_> {
         }
         let bindings = self.bindings(pattern, &value);
         self.out.extend(bindings);
+    }
+
+    /// `let (a, b) = (x, y);` is two declarations. Says whether it was that.
+    fn let_parts(&mut self, pattern: &Pattern, init: &Expr) -> bool {
+        let (PatternKind::Tuple { elements, rest: false }, ExprKind::Tuple { elements: values, .. }) =
+            (&pattern.kind, &init.kind)
+        else {
+            return false;
+        };
+        let is_name =
+            |pattern: &Pattern| matches!(pattern.kind, PatternKind::Bind { sub: None, .. } | PatternKind::Wild);
+        // A bare literal has its type from the tuple.
+        let is_typed = |value: &Expr| !is_bare(value);
+        if elements.len() != values.len() || !elements.iter().all(is_name) || !values.iter().all(is_typed) {
+            return false;
+        }
+        let values = self.operands(&values.iter().collect::<Vec<_>>());
+        for (element, value) in elements.iter().zip(values) {
+            match element.kind {
+                PatternKind::Bind { local, .. } => {
+                    let name = self.names.local(local).to_string();
+                    self.out.push(CuStmt::Declare { ty: vec!["auto".into()], name, init: Some(value) });
+                }
+                _ => self.finish(value, &Dest::Discard),
+            }
+        }
+        true
     }
 
     /// Whether a value matches; `None` where every value does.
@@ -137,7 +169,7 @@ impl Lower<'_> {
                 });
                 all(tests.collect::<Vec<_>>())
             }
-            PatternKind::Array(elements) => {
+            PatternKind::Array { elements, .. } => {
                 let tests = elements.iter().enumerate().map(|(index, element)| self.test(element, &item(value, index)));
                 all(tests.collect::<Vec<_>>())
             }
@@ -201,7 +233,7 @@ impl Lower<'_> {
                     .flat_map(|(i, element)| self.bindings(element, &part(value, &Member::Unnamed(i as u32))))
                     .collect()
             }
-            PatternKind::Array(elements) => {
+            PatternKind::Array { elements, .. } => {
                 let elements = elements.iter().enumerate();
                 elements.flat_map(|(index, element)| self.bindings(element, &item(value, index))).collect()
             }
@@ -212,6 +244,15 @@ impl Lower<'_> {
                 field.iter().flat_map(|field| self.bindings(field, &payload(value))).collect()
             }
         }
+    }
+}
+
+/// A literal without a type of its own.
+fn is_bare(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Int { ty, .. } | ExprKind::Float { ty, .. } => *ty == LiteralType::Beside,
+        ExprKind::Unary(_, value) => is_bare(value),
+        _ => false,
     }
 }
 
