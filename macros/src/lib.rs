@@ -2,9 +2,11 @@
 //! and says in its docs what the attributes do. Everything else is behind `expand`.
 
 mod check;
+mod derive;
 mod diag;
 mod emit;
 mod expand;
+mod member;
 mod messages;
 mod model;
 mod parse;
@@ -45,4 +47,14 @@ pub fn cluster_kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::device(options.into(), item.into()).into()
+}
+
+/// Lets values of a struct or a fieldless enum be kept in device memory and used in kernels.
+///
+/// A struct has `#[repr(C)]` or `#[repr(transparent)]`, fields that are `DeviceCopy` themselves, and no padding. An enum has
+/// `#[repr(u8)]` or another integer, no fields, a variant of value 0, and derives `PartialEq`. Both are `Copy`. What is missing
+/// is a compile error that says how to mend it. The trait's own page has an example.
+#[proc_macro_derive(DeviceCopy)]
+pub fn device_copy(item: TokenStream) -> TokenStream {
+    derive::device_copy(item.into()).into()
 }

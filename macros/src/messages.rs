@@ -83,8 +83,8 @@ pub(crate) fn parameter_pattern(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn kernel_parameter(at: SpanRange) -> Diag {
-    Diag::new("kernel_parameter", at, "a kernel takes slices and scalars only")
-        .help("`&[T]` is read-only global memory, `&mut [T]` is global memory that the whole grid shares, either may be in an `Option`, scalars go by value; groups and shared memory come from `this_cluster()`, `shared_array()` and their like")
+    Diag::new("kernel_parameter", at, "a kernel takes slices and plain values only")
+        .help("`&[T]` is read-only global memory, `&mut [T]` is global memory that the whole grid shares, either may be in an `Option`, scalars, arrays and `DeviceCopy` types go by value; groups and shared memory come from `this_cluster()`, `shared_array()` and their like")
 }
 
 pub(crate) fn kernel_result(at: SpanRange) -> Diag {
@@ -92,8 +92,10 @@ pub(crate) fn kernel_result(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
-    Diag::new("unsupported_type", at, "this type is not part of the kernel language")
-        .help(format!("there are {}, arrays of them, and `ArrivalToken<Cluster>` and its like", list(SCALARS)))
+    Diag::new("unsupported_type", at, "this type is not part of the kernel language").help(format!(
+        "there are {}, arrays of them, types with `#[derive(DeviceCopy)]`, and `ArrivalToken<Cluster>` and its like",
+        list(SCALARS)
+    ))
 }
 
 pub(crate) fn group_by_value(at: SpanRange, name: &str) -> Diag {
@@ -158,8 +160,12 @@ pub(crate) fn reference_local(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn borrow_target(at: SpanRange) -> Diag {
-    Diag::new("unsupported_borrow", at, "only a local variable can be passed by reference")
-        .help("bind the value with `let` first")
+    Diag::new(
+        "unsupported_borrow",
+        at,
+        "only a local variable, a field of one, or a constant can be passed by reference",
+    )
+    .help("bind the value with `let` first")
 }
 
 pub(crate) fn deref(at: SpanRange) -> Diag {
@@ -178,7 +184,7 @@ pub(crate) fn literal_suffix(at: SpanRange, suffix: &str) -> Diag {
 
 pub(crate) fn assignment_target(at: SpanRange) -> Diag {
     Diag::new("assignment_target", at, "this cannot be assigned to")
-        .help("assign to a local, to `memory[i]`, or through a `&mut` parameter")
+        .help("assign to a local, to `memory[i]`, to a field of these, or through a `&mut` parameter")
 }
 
 pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {

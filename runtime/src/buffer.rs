@@ -140,7 +140,7 @@ impl<T: DeviceCopy> Buffer<T> {
 
 impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer<{}>({} elements, {})", T::info().name, self.len, self.device)
+        write!(f, "Buffer<{}>({} elements, {})", T::info(), self.len, self.device)
     }
 }
 

@@ -233,15 +233,6 @@ pub enum LaunchError {
         /// For this kernel on this device.
         limit: u64,
     },
-    /// More than 48 KiB of static shared memory.
-    #[error(
-        "its shared arrays take {bytes} bytes; the limit of static shared memory is 49152. `dynamic_shared` reaches the \
-         device's limit"
-    )]
-    StaticShared {
-        /// Of all `shared_array`s together.
-        bytes: usize,
-    },
     /// More shared memory than the device has.
     #[error(
         "{fixed} bytes of shared arrays and {dynamic} of dynamic shared memory are more than the {limit} that a block \

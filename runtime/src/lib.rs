@@ -44,6 +44,7 @@
 
 // A file imports only from its own folder or from lower levels.
 mod failure; // level 0
+mod layout;
 mod output;
 mod program;
 mod scope;
@@ -79,7 +80,7 @@ pub use memory::{
     dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
 };
 pub use numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
-pub use phalanx_macros::{cluster_kernel, device};
+pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
 pub use program::Program;
 pub use program::template::{Function, Scalar};
 pub use scope::Scope;
@@ -87,7 +88,7 @@ pub use shape::Dim3;
 pub use sim::{Schedule, Simulator};
 pub use target::Device;
 pub use token::ArrivalToken;
-pub use types::{DeviceCopy, DeviceScalar, DeviceType};
+pub use types::{DeviceConstant, DeviceCopy, DeviceEq, DeviceOrd, DeviceScalar, DeviceType};
 
 /// What a file with kernels needs: `use phalanx::prelude::*;`.
 pub mod prelude {
@@ -116,9 +117,12 @@ pub mod __private {
     pub use crate::cuda::HEADERS;
     pub use crate::group::*;
     pub use crate::launch::*;
+    pub use crate::layout::*;
     pub use crate::memory::*;
     pub use crate::numeric::*;
     pub use crate::program::Program;
+    pub use crate::program::constant::*;
+    pub use crate::program::layout::*;
     pub use crate::program::message::{Format, MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
     pub use crate::program::options::*;
     pub use crate::program::template::*;

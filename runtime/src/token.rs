@@ -3,6 +3,7 @@
 
 use std::marker::PhantomData;
 
+use crate::program::layout::TypeInfo;
 use crate::program::template::Optional;
 
 /// Proof of one arrival at the barrier of a `G`; its wait consumes it.
@@ -15,8 +16,8 @@ pub struct ArrivalToken<G> {
 }
 
 impl<G> Optional for ArrivalToken<G> {
-    fn name() -> String {
-        "arrival_token".into()
+    fn info() -> TypeInfo {
+        TypeInfo::prelude::<ArrivalToken<G>>("arrival_token")
     }
 }
 

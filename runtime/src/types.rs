@@ -1,28 +1,163 @@
-//! The types that exist on both sides, with their C++ spelling. Values and arithmetic are `numeric`'s.
+//! The types that exist on both sides, with their C++ spelling. Values and arithmetic are `numeric`'s; what
+//! `#[derive(DeviceCopy)]` checks of a user's type is `layout`'s.
 
 use half::{bf16, f16};
 
-use crate::program::template::{Scalar, TypeInfo};
+use crate::program::constant::{Constant, Value};
+use crate::program::layout::{TypeArgument, TypeInfo};
+use crate::program::template::Scalar;
 
 /// Plain data that may live in device memory: the same bytes mean the same value in Rust and in CUDA C++.
 ///
+/// Users' structs and enums get it by [`#[derive(DeviceCopy)]`](derive@crate::DeviceCopy). The layout is the same on both
+/// sides: the generated C++ asserts size, alignment and the offset of every field. So a struct has `#[repr(C)]` or
+/// `#[repr(transparent)]` and no padding; an enum has `#[repr(u8)]` or another integer type, no fields, a variant of value 0
+/// (memory starts as zeros), and derives `PartialEq`, as which kernels compare it.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+/// #[repr(u8)]
+/// enum State {
+///     Free,
+///     Taken,
+/// }
+///
+/// #[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+/// #[repr(C)]
+/// struct Cell {
+///     weight: f32,
+///     state: State,
+///     _padding: [u8; 3], // three bytes that Rust would leave here otherwise
+/// }
+///
+/// #[cluster_kernel(block = 32)]
+/// fn take(cells: &mut [Cell], least: f32) {
+///     let i = this_grid().thread_rank();
+///     if cells[i].weight >= least && cells[i].state == State::Free {
+///         cells[i].state = State::Taken; // one byte of memory
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let cell = |i: u8| Cell { weight: i.into(), state: State::Free, _padding: [0; 3] };
+/// let mut cells = device.upload(&Vec::from_iter((0..32).map(cell)))?;
+/// take(&mut cells, 16.0).grid(1).launch(&device)?;
+/// let cells = cells.read()?;
+/// assert_eq!((cells[15].state, cells[16].state), (State::Free, State::Taken));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A struct may be generic. Each instance has its own definition in C++, as `Pair_f32`, and is checked where it is used:
+///
+/// ```compile_fail,E0080
+/// # use phalanx::prelude::*;
+/// #[derive(Clone, Copy, DeviceCopy)]
+/// #[repr(C)]
+/// struct Tagged<T> {
+///     tag: u32,
+///     value: T,
+/// }
+///
+/// let device = Device::simulator();
+/// device.upload(&[Tagged { tag: 1, value: 2.0f32 }]).unwrap();
+/// device.upload(&[Tagged { tag: 1, value: 2.0f64 }]).unwrap(); // 4 bytes of padding after `tag`
+/// ```
+///
 /// # Safety
 /// The type has no padding, no pointers and no invalid bit patterns other than those that the device never writes
-/// (`bool` holds 0 or 1 on both sides), and its size is a multiple of its alignment.
+/// (`bool` holds 0 or 1 on both sides); all bytes zero are a value; and its alignment is at most 16.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool and arrays of them"
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`"
 )]
-pub unsafe trait DeviceCopy: DeviceType + Copy + Send + Sync {}
+pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
+    /// Evaluated wherever bytes of the type are touched: fails to compile for a layout that breaks the promise.
+    #[doc(hidden)]
+    const LAYOUT: () = ();
+}
 
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool and arrays of them"
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`"
 )]
 pub trait DeviceType: 'static {
     /// Its spelling and size.
     fn info() -> TypeInfo;
+}
+
+/// A type whose constants kernels can name.
+#[diagnostic::on_unimplemented(
+    message = "a constant of type `{Self}` cannot be used in a kernel",
+    note = "constants are numbers, truth values, arrays of them, and structs and enums with `#[derive(DeviceCopy)]`"
+)]
+pub trait DeviceConstant: DeviceType {
+    /// The value as data.
+    #[doc(hidden)]
+    fn value(&self) -> Value;
+}
+
+impl<T: DeviceScalar> DeviceConstant for T {
+    fn value(&self) -> Value {
+        Value::Scalar(self.scalar())
+    }
+}
+
+impl<T: DeviceConstant, const N: usize> DeviceConstant for [T; N] {
+    fn value(&self) -> Value {
+        Value::Elements(self.iter().map(T::value).collect())
+    }
+}
+
+/// A constant on its way into the text. By reference, because tables are large.
+pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
+    Constant { ty: T::info(), value: value.value() }
+}
+
+/// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple
+/// or an `Option` of these.
+#[diagnostic::on_unimplemented(
+    message = "values of `{Self}` cannot be compared in a kernel",
+    note = "numbers, truth values, enums, and tuples and `Option`s of them can; of a struct or an array, compare the parts"
+)]
+pub trait DeviceEq: DeviceType {}
+
+impl<T: DeviceScalar> DeviceEq for T {}
+
+/// A type whose values kernels compare with `<` and its like: a scalar, or a tuple of them.
+#[diagnostic::on_unimplemented(
+    message = "values of `{Self}` cannot be ordered in a kernel",
+    note = "numbers, truth values and tuples of them can; an enum is cast first: `color as u8`"
+)]
+pub trait DeviceOrd: DeviceEq {}
+
+impl<T: DeviceScalar> DeviceOrd for T {}
+
+/// An operand of `==` and `!=`.
+#[inline(always)]
+pub fn comparable<T: DeviceEq>(value: T) -> T {
+    value
+}
+
+/// An operand of `<` and its like.
+#[inline(always)]
+pub fn ordered<T: DeviceOrd>(value: T) -> T {
+    value
+}
+
+/// An operand of `&`, `|` and `^`, which users may overload and C++ does not know.
+#[inline(always)]
+pub fn plain_scalar<T: DeviceScalar>(value: T) -> T {
+    value
+}
+
+/// A constant that a pattern compares with.
+pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
+    constant(value)
 }
 
 /// A scalar type of the kernel language.
@@ -39,7 +174,7 @@ macro_rules! scalars {
     ($($t:ident => $value:expr;)*) => {$(
         impl DeviceType for $t {
             fn info() -> TypeInfo {
-                TypeInfo { name: stringify!($t).into(), size: size_of::<$t>() }
+                TypeInfo::prelude::<$t>(stringify!($t))
             }
         }
         // SAFETY: a primitive, or one in a `repr(transparent)`: no padding, no pointers.
@@ -78,10 +213,13 @@ macro_rules! tuples {
     ($($name:ident)*) => {
         impl<$($name: DeviceType),*> DeviceType for ($($name,)*) {
             fn info() -> TypeInfo {
-                let parts = [$($name::info().name),*];
-                TypeInfo { name: format!("tuple<{}>", parts.join(", ")), size: size_of::<Self>() }
+                TypeInfo::template::<Self>("tuple", "tuple.cuh", vec![$(TypeArgument::Type($name::info())),*])
             }
         }
+
+        impl<$($name: DeviceEq),*> DeviceEq for ($($name,)*) {}
+
+        impl<$($name: DeviceOrd),*> DeviceOrd for ($($name,)*) {}
     };
 }
 
@@ -96,23 +234,29 @@ tuples!(A B C D E F G H);
 
 impl<T: DeviceType> DeviceType for Option<T> {
     fn info() -> TypeInfo {
-        TypeInfo { name: format!("option<{}>", T::info().name), size: size_of::<Self>() }
+        TypeInfo::template::<Self>("option", "option.cuh", vec![TypeArgument::Type(T::info())])
     }
 }
+
+impl<T: DeviceEq> DeviceEq for Option<T> {}
+
+impl<T: DeviceEq> DeviceEq for Result<T, T> {}
 
 /// What a compare-exchange gives.
 impl<T: DeviceType> DeviceType for Result<T, T> {
     fn info() -> TypeInfo {
-        TypeInfo { name: format!("result<{}>", T::info().name), size: size_of::<Self>() }
+        TypeInfo::template::<Self>("result", "option.cuh", vec![TypeArgument::Type(T::info())])
     }
 }
 
 impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
     fn info() -> TypeInfo {
-        let element = T::info();
-        TypeInfo { name: format!("local_array<{}, {N}>", element.name), size: element.size * N }
+        let arguments = vec![TypeArgument::Type(T::info()), TypeArgument::Value(N.scalar())];
+        TypeInfo::template::<[T; N]>("local_array", "array.cuh", arguments)
     }
 }
 
 // SAFETY: elements follow each other without padding, and are plain data themselves.
-unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {}
+unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
+    const LAYOUT: () = T::LAYOUT;
+}

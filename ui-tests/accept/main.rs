@@ -10,6 +10,7 @@ mod collective_while_pending;
 mod constant_options;
 mod cuda;
 mod cuda_is_rustc_s;
+mod derive;
 mod format_string;
 mod launch_limit;
 mod tiles;
@@ -34,6 +35,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         constant_options::KERNELS,
         cuda::KERNELS,
         cuda_is_rustc_s::KERNELS,
+        derive::KERNELS,
         format_string::KERNELS,
         launch_limit::KERNELS,
         tiles::KERNELS,

@@ -1,4 +1,3 @@
-#include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>

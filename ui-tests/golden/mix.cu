@@ -1,3 +1,4 @@
+#include <phalanx/array.cuh>
 #include <phalanx/bits.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>

@@ -1,3 +1,4 @@
+#include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>

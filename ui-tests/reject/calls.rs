@@ -7,7 +7,7 @@ fn calls(output: &mut [u32], n: u32) {
     (n)(3);
     <u32>::max(1, 2);
     Vec::new();
-    Holder(3);
+    output[0](3);
     vec![n];
     this_cluster(1);
     shared_array(3);

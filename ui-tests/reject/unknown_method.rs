@@ -24,7 +24,7 @@ fn methods(input: &[u32], output: &mut [u32], n: u32) {
     cluster.map_shared_rank(&array);
     cluster.map_shared_rank(&output, 0);
     cluster.query_shared_rank(&input);
-    cluster.num_blocks().x;
+    cluster.x;
     cluster.dim_blocks().w;
     cluster.dim_blocks()[0];
     cluster + 1;

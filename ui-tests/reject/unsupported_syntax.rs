@@ -19,7 +19,7 @@ fn syntax(output: &mut [u32], n: u32) {
     if let Some(x) = None && n > 1 {}
     Ok(3);
     std::mem::swap::<u32>;
-    n.0;
+    0..n;
     _ = n;
 }
 

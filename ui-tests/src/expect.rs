@@ -69,6 +69,14 @@ pub fn same<T: Bits>(got: &[T], want: &[T], describe: impl Fn(usize) -> String) 
     Err(text.into())
 }
 
+/// All of `got` is `want`, of types that compare themselves.
+pub fn equal<T: PartialEq + Debug>(got: &[T], want: &[T]) -> Outcome {
+    match (0..got.len().max(want.len())).find(|&i| got.get(i) != want.get(i)) {
+        None => Ok(()),
+        Some(i) => Err(format!("{i}: got {:?}, want {:?}", got.get(i), want.get(i)).into()),
+    }
+}
+
 /// What is printed while `launch` runs, and how it ends.
 pub fn printed(device: &Device, launch: impl FnOnce() -> phalanx::Result<()>) -> (String, phalanx::Result<()>) {
     let page = Arc::new(Mutex::new(String::new()));

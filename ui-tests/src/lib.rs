@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use phalanx::{Device, Function, Program};
 
-pub use expect::{Bits, fails, failure, find, printed, same, same_text};
+pub use expect::{Bits, equal, fails, failure, find, printed, same, same_text};
 
 /// How a check ends: what was wrong, if something was.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;

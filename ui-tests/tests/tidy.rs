@@ -54,7 +54,7 @@ fn every_file_is_one_idea() {
 
 #[test]
 fn unsafe_code_is_in_few_files() {
-    const ALLOWED: [&str; 18] = [
+    const ALLOWED: [&str; 19] = [
         // The driver, NVRTC, and a launch whose arguments fit its kernel.
         "runtime/src/device/ffi.rs",
         "runtime/src/device/gpu.rs",
@@ -71,6 +71,7 @@ fn unsafe_code_is_in_few_files() {
         "runtime/src/memory/bytes.rs",
         "runtime/src/memory/global.rs",
         "runtime/src/memory/mod.rs",
+        "runtime/src/memory/place.rs",
         "runtime/src/memory/vector.rs",
         "runtime/src/sim/access.rs",
         // CUDA by hand, which is unsafe to its callers.
@@ -118,9 +119,11 @@ fn levels_point_one_way() {
     none("imports against the levels of ARCHITECTURE.md", found);
 }
 
-/// The rules that messages name.
+/// The rules that the catalogues of messages name.
 fn rules() -> BTreeSet<String> {
-    let of_messages = |(name, _): &(String, String)| name.starts_with("macros/src/messages");
+    let of_messages = |(name, _): &(String, String)| {
+        name.starts_with("macros/src/messages") || name == "macros/src/derive/messages.rs"
+    };
     let text: String = files("macros/src", "rs").into_iter().filter(of_messages).map(|(_, text)| text).collect();
     let starts = text.split("Diag::new(").skip(1);
     starts.filter_map(|rest| Some(rest.trim_start().strip_prefix('"')?.split('"').next()?.to_string())).collect()

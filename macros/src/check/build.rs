@@ -238,6 +238,7 @@ impl<'f> Builder<'f> {
             | ExprKind::Typed(inner, _)
             | ExprKind::Deref(inner)
             | ExprKind::Axis(inner, _)
+            | ExprKind::Field { base: inner, .. }
             | ExprKind::Borrow { target: inner, .. }
             | ExprKind::Repeat { element: inner, .. }
             | ExprKind::Vector { argument: inner, .. } => {
@@ -263,6 +264,10 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => {
                 self.values(elements);
+                None
+            }
+            ExprKind::Struct { fields, base, .. } => {
+                self.values(fields.iter().map(|(_, field)| field).chain(base.as_deref()));
                 None
             }
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),

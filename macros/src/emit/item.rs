@@ -97,7 +97,7 @@ pub(super) fn host_type(param: &Param) -> TokenStream {
             let group = format_ident!("{}", group.rust_name());
             quote!(&'__phalanx ::phalanx::#group)
         }
-        ParamType::Tile { tokens, .. } => quote!(&'__phalanx ::phalanx::Tile<#tokens>),
+        ParamType::Tile { tokens, .. } => quote!(&'__phalanx ::phalanx::Tile<{ #tokens }>),
         // Slices are references already.
         ParamType::Memory { by_reference, tokens, memory, .. } => {
             let reference = (*by_reference && !memory.is_slice()).then(|| quote!(&'__phalanx));

@@ -45,22 +45,24 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         let message = quote!(::phalanx::__private::SiteMessage::#message);
         quote!(::phalanx::__private::Site { line: #line, column: #column, message: #message })
     });
-    let locals = &text.locals;
+    let (locals, constants) = (&text.locals, &text.constants);
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
         let tokens = &constant.tokens;
+        // At the constant, where rustc says that it is none of the language.
+        let at = SpanRange::of(tokens).lo;
         match constant.ty {
             Some(ty) => {
                 let ty = quote::format_ident!("{ty}");
-                quote!({ let value: #ty = #tokens; ::phalanx::__private::scalar(value) })
+                quote!({ let value: #ty = #tokens; ::phalanx::__private::constant(&value) })
             }
-            None => quote!(::phalanx::__private::scalar(#tokens)),
+            None if constant.in_pattern => quote_spanned!(at=> ::phalanx::__private::pattern_constant(&#tokens)),
+            None => quote_spanned!(at=> ::phalanx::__private::constant(&#tokens)),
         }
     });
     let shared = function.shared.iter().map(|(ty, length)| {
         let length = &function.values[usize::from(length.0)].tokens;
-        // Arrays are aligned for vectors of 16 bytes.
-        quote!(+ ::core::mem::size_of::<[#ty; { #length }]>().next_multiple_of(16))
+        quote!(::phalanx::__private::SharedInfo::of::<[#ty; { #length }]>())
     });
     let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
@@ -85,6 +87,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                     sites: &[#(#sites),*],
                     headers: &[#(#headers),*],
                     locals: &[#(#locals),*],
+                    constants: &[#(#constants),*],
                 };
                 #(#items)*
                 ::phalanx::__private::Definition {
@@ -94,7 +97,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                     slots: Self::__phalanx_body::<::phalanx::__private::Describe, #(#stand_ins),*>(::phalanx::__private::Describe),
                     types: ::std::vec![#(#types),*],
                     values: ::std::vec![#(#values),*],
-                    static_shared_bytes: 0 #(#shared)*,
+                    shared: ::std::vec![#(#shared),*],
                 }
             }
         }
@@ -216,9 +219,32 @@ fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
                 let id = id.0;
                 quote!(Named(#id))
             }
-            Piece::Value(id) => {
+            Piece::Declare(id) => {
                 let id = id.0;
-                quote!(Value(#id))
+                quote!(Declare(#id))
+            }
+            Piece::Constant(id) => {
+                let id = id.0;
+                quote!(Constant(#id))
+            }
+            Piece::Struct { slot, fields, base } => {
+                let slot = slot.0;
+                let fields = fields.iter().map(|(name, value)| {
+                    let value = self::pieces(value);
+                    quote!((#name, &[#(#value),*]))
+                });
+                let base = match base {
+                    Some(base) => {
+                        let base = self::pieces(base);
+                        quote!(::core::option::Option::Some(&[#(#base),*]))
+                    }
+                    None => quote!(::core::option::Option::None),
+                };
+                quote!(Struct { slot: #slot, fields: &[#(#fields),*], base: #base })
+            }
+            Piece::Shared { index, ty, name } => {
+                let ty = self::pieces(ty);
+                quote!(Shared { index: #index, ty: &[#(#ty),*], name: #name })
             }
             Piece::Digits(id) => {
                 let id = id.0;
@@ -324,9 +350,5 @@ fn headers(function: &Function) -> Vec<&'static str> {
         ExprKind::Print(_) => need("print.cuh"),
         _ => {}
     });
-    // Types that only rustc knows may be arrays and vectors.
-    if !function.types.is_empty() && !headers.contains(&"memory.cuh") {
-        headers.push("array.cuh");
-    }
     headers
 }

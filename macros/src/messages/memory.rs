@@ -44,6 +44,10 @@ pub(crate) fn not_indexable(at: SpanRange, kind: Kind) -> Diag {
     Diag::new("not_indexable", at, format!("{} cannot be indexed", kind.noun()))
 }
 
+pub(crate) fn no_fields(at: SpanRange, kind: Kind) -> Diag {
+    Diag::new("no_fields", at, format!("{} has no fields", kind.noun()))
+}
+
 pub(crate) fn unknown_atomic(at: SpanRange, name: &str) -> Diag {
     Diag::new("unknown_method", at, format!("an atomic has no method `{name}`"))
         .help(format!("there are {}", list(ATOMIC_METHODS.iter().map(|method| method.name))))

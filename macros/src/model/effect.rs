@@ -25,7 +25,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Typed(value, _)
         | ExprKind::Axis(value, _)
         | ExprKind::Some(value) => of(value),
-        ExprKind::Borrow { target, .. } => of(target),
+        ExprKind::Borrow { target, .. } | ExprKind::Field { base: target, .. } => of(target),
         ExprKind::Binary { op, left, right, .. } => {
             let own = if op.divides() { Effect::Reads } else { Effect::Pure };
             own.max(of(left)).max(of(right))
@@ -35,6 +35,10 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         }
         ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => all(elements),
         ExprKind::Repeat { element, .. } | ExprKind::Vector { argument: element, .. } => of(element),
+        ExprKind::Struct { fields, base, .. } => {
+            let fields = fields.iter().map(|(_, field)| field).chain(base.as_deref());
+            fields.map(of).max().unwrap_or(Effect::Pure)
+        }
         ExprKind::Op { op, operands, .. } => op.facts().effect.max(all(operands)),
         ExprKind::Method { method, operands, .. } => {
             let own = if method.fails.is_some() { Effect::Reads } else { Effect::Pure };

@@ -62,6 +62,11 @@ pub(crate) enum ExprKind {
     Deref(Box<Expr>),
     /// `extent.x`
     Axis(Box<Expr>, char),
+    /// `base.name` or `base.0`, of a struct or a tuple: a place if `base` is one.
+    Field {
+        base: Box<Expr>,
+        member: Member,
+    },
     /// `&x` or `&mut x`, as an argument.
     Borrow {
         mutable: bool,
@@ -74,6 +79,16 @@ pub(crate) enum ExprKind {
     Repeat {
         element: Box<Expr>,
         length: TokenStream,
+        slot: SlotId,
+    },
+    /// `Point { x, ..base }`, and `Meters(1.0)` too.
+    Struct {
+        /// As the user wrote it, with its generic arguments.
+        path: TokenStream,
+        /// In the order in which they are evaluated.
+        fields: Vec<(Member, Expr)>,
+        /// Evaluated last: what the other fields are taken from.
+        base: Option<Box<Expr>>,
         slot: SlotId,
     },
     /// `(a, b)`

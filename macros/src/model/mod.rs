@@ -10,6 +10,7 @@ pub(crate) mod method;
 pub(crate) mod op;
 pub(crate) mod options;
 pub(crate) mod pattern;
+pub(crate) mod place;
 pub(crate) mod ty;
 pub(crate) mod walk;
 pub(crate) mod warp;
@@ -174,6 +175,8 @@ pub(crate) struct Constant {
     pub(crate) declared: bool,
     /// What it is where only its digits are printed: a length is a `usize`, a tile's size a `u32`.
     pub(crate) ty: Option<&'static str>,
+    /// A pattern compares with it.
+    pub(crate) in_pattern: bool,
 }
 
 /// A place that can fail at run time, or that prints.

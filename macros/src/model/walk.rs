@@ -27,7 +27,7 @@ fn walk_condition<'e>(condition: &'e Condition, visit: &mut impl FnMut(&'e Expr)
     }
 }
 
-fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
+pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
     visit(expr);
     match &expr.kind {
         ExprKind::Error
@@ -44,6 +44,7 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::Typed(inner, _)
         | ExprKind::Deref(inner)
         | ExprKind::Axis(inner, _)
+        | ExprKind::Field { base: inner, .. }
         | ExprKind::Some(inner)
         | ExprKind::Borrow { target: inner, .. }
         | ExprKind::Closure { body: inner, .. }
@@ -65,6 +66,10 @@ fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         | ExprKind::FastCall { operands: list, .. }
         | ExprKind::Call { arguments: list, .. }
         | ExprKind::CallClosure { arguments: list, .. } => list.iter().for_each(|inner| walk(inner, visit)),
+        ExprKind::Struct { fields, base, .. } => {
+            fields.iter().for_each(|(_, field)| walk(field, visit));
+            base.iter().for_each(|base| walk(base, visit));
+        }
         ExprKind::Block(block) | ExprKind::Unsafe(block) | ExprKind::Labelled { block, .. } => walk_block(block, visit),
         ExprKind::If { condition, then, otherwise, .. } => {
             walk_condition(condition, visit);

@@ -8,7 +8,7 @@ use super::Parser;
 use super::ty::type_argument;
 use crate::messages;
 use crate::model::expr::{Callee, Expr, ExprKind};
-use crate::model::op::{Op, Variant};
+use crate::model::op::Op;
 use crate::model::ty::{self, Group, Kind};
 use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
@@ -156,9 +156,9 @@ impl Parser<'_> {
         span: SpanRange,
     ) -> Expr {
         let name = last.ident.to_string();
-        // A constructor or a type's function: no device function is named so.
-        if name.starts_with(char::is_uppercase) || Variant::by_name(&name).is_some() {
-            return self.error(messages::unsupported_syntax(span, "a constructor is"));
+        // No device function is named so.
+        if name.starts_with(char::is_uppercase) {
+            return self.tuple_struct(path, arguments, span);
         }
         if path.path.get_ident() == Some(&self.function.name) {
             return self.error(messages::recursion(span, &name));
@@ -188,6 +188,8 @@ impl Parser<'_> {
         let target = self.expr(&reference.expr);
         match target.kind {
             ExprKind::Local(_) | ExprKind::Error => {}
+            ExprKind::Field { .. } if is_field_of_local(&target) => {}
+            ExprKind::Constant(_) if reference.mutability.is_none() => {}
             ExprKind::Deref(inner) => {
                 // `&mut *x` passes `x` on.
                 return Expr { kind: inner.kind, gives: inner.gives, span };
@@ -200,6 +202,17 @@ impl Parser<'_> {
         let gives = target.gives;
         let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };
         Expr { kind, gives, span }
+    }
+}
+
+/// A field of a variable of the body, or of what a reference refers to. One behind an index is none: what the index does
+/// would have to be done in its place among the arguments.
+fn is_field_of_local(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Field { base, .. } => is_field_of_local(base),
+        ExprKind::Local(_) => true,
+        ExprKind::Deref(target) => matches!(target.kind, ExprKind::Local(_)),
+        _ => false,
     }
 }
 

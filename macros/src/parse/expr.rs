@@ -66,10 +66,7 @@ impl Parser<'_> {
             },
             syn::Expr::Tuple(tuple) => self.tuple(tuple, span),
             syn::Expr::Closure(closure) => self.closure(closure, span),
-            syn::Expr::Struct(literal) => {
-                let fields: Vec<Expr> = literal.fields.iter().map(|field| self.expr(&field.expr)).collect();
-                self.refuse_aggregate(fields, "a struct", "struct literals are", span)
-            }
+            syn::Expr::Struct(literal) => self.struct_literal(literal, span),
             syn::Expr::Match(choice) => self.match_expr(choice, span),
             syn::Expr::Let(_) => self.error(
                 messages::unsupported_syntax(span, "`let` beside other conditions is").help("nest the `if let`s"),
@@ -120,7 +117,7 @@ impl Parser<'_> {
     }
 
     /// A part of `whole`, whose type is written before its parts in the text.
-    fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
+    pub(super) fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
         let mut element = self.beside(expr);
         self.plain_option(&mut element);
         match element.gives {
@@ -149,14 +146,6 @@ impl Parser<'_> {
         let elements = tuple.elems.iter().map(|element| self.element(element, "a tuple")).collect();
         let slot = self.slot(SlotUse::Type);
         Expr { kind: ExprKind::Tuple { elements, slot }, gives: Kind::Value, span }
-    }
-
-    fn refuse_aggregate(&mut self, parts: Vec<Expr>, aggregate: &str, what: &str, span: SpanRange) -> Expr {
-        let token = parts.into_iter().find(|part| matches!(part.gives, Kind::Token(_) | Kind::OptionalToken(_)));
-        match token {
-            Some(part) => self.escape(part, aggregate),
-            None => self.error(messages::unsupported_syntax(span, what)),
-        }
     }
 
     /// Reports a token that goes where it cannot be followed, and follows it no more: one fault, one report.
@@ -289,25 +278,6 @@ impl Parser<'_> {
         Expr { kind, gives: Kind::Value, span }
     }
 
-    fn field(&mut self, field: &syn::ExprField, span: SpanRange) -> Expr {
-        let base = self.expr(&field.base);
-        let axis = match &field.member {
-            syn::Member::Named(name) => ["x", "y", "z"].into_iter().find(|axis| name == axis),
-            syn::Member::Unnamed(_) => None,
-        };
-        match (base.gives, axis) {
-            (Kind::Extent, Some(axis)) => {
-                let axis = axis.chars().next().unwrap_or('x');
-                Expr { kind: ExprKind::Axis(Box::new(base), axis), gives: Kind::Value, span }
-            }
-            (Kind::Unknown, _) => Expr::error(span),
-            (Kind::Extent, None) => {
-                self.error(messages::unsupported_syntax(span, "a field of a `Dim3` other than `x`, `y` and `z` is"))
-            }
-            _ => self.error(messages::unsupported_syntax(span, "field access is")),
-        }
-    }
-
     fn assign(&mut self, assign: &syn::ExprAssign, span: SpanRange) -> Expr {
         if let syn::Expr::Infer(_) = &*assign.left {
             return self.error(messages::unsupported_syntax(span, "`_ = value` is").help("write `let _ = value;`"));
@@ -330,10 +300,11 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Assign(Box::new(place), Box::new(value)), gives: Kind::Unit, span }
     }
 
-    fn require_place(&mut self, place: &Expr) {
+    pub(super) fn require_place(&mut self, place: &Expr) {
         match &place.kind {
             ExprKind::Error | ExprKind::Local(_) | ExprKind::UncheckedPlace { .. } => {}
             ExprKind::Deref(_) => {}
+            ExprKind::Field { base, .. } => self.require_place(base),
             ExprKind::Index { base, .. } => match base.gives {
                 Kind::Memory(Memory::Global) => self.diags.push(messages::read_only_memory(place.span)),
                 Kind::Value => self.require_place(base),

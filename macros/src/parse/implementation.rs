@@ -3,6 +3,7 @@
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
 
 use super::Parser;
@@ -40,7 +41,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 };
                 let own = own_generics(&whole.sig);
                 let (method, display) = (&function.sig.ident, format!("{name}::{}", function.sig.ident));
-                let prefix = trait_name.map(|name| format!("{name}_")).unwrap_or_default();
+                let prefix = trait_name.map(|name| format!("{}_", name.unraw())).unwrap_or_default();
                 whole.sig.ident = format_ident!("__phalanx_{name}_{prefix}{method}", span = method.span());
                 let mut all = generics.clone();
                 all.params.extend(whole.sig.generics.params.clone());
@@ -172,7 +173,7 @@ fn turbofished(ty: &Type) -> TokenStream {
 
 fn type_name(ty: &Type) -> Option<String> {
     match ty {
-        Type::Path(path) if path.qself.is_none() => Some(path.path.segments.last()?.ident.to_string()),
+        Type::Path(path) if path.qself.is_none() => Some(path.path.segments.last()?.ident.unraw().to_string()),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! syn to model. Parsing goes on after a fault: it is reported, an error expression takes its place, and the rest is
 //! parsed too. The only folder that reads syn's syntax tree.
 
+mod aggregate;
 mod atomic;
 pub(crate) mod attribute;
 mod attributes;
@@ -226,7 +227,7 @@ impl<'d> Parser<'d> {
 
     /// A constant under a name for the text. One constant is kept once.
     fn constant(&mut self, tokens: TokenStream, name: &str) -> ValueId {
-        self.value_hole(Constant { tokens, name: name.to_string(), declared: true, ty: None })
+        self.value_hole(Constant { tokens, name: name.to_string(), declared: true, ty: None, in_pattern: false })
     }
 
     fn length_hole(&mut self, tokens: TokenStream) -> ValueId {
@@ -235,7 +236,8 @@ impl<'d> Parser<'d> {
 
     /// A constant of which the text has only the digits.
     fn digits_hole(&mut self, tokens: TokenStream, ty: &'static str) -> ValueId {
-        self.value_hole(Constant { tokens, name: String::new(), declared: false, ty: Some(ty) })
+        let name = String::new();
+        self.value_hole(Constant { tokens, name, declared: false, ty: Some(ty), in_pattern: false })
     }
 
     fn value_hole(&mut self, constant: Constant) -> ValueId {

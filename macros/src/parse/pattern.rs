@@ -8,6 +8,7 @@ use syn::{Expr, ExprLit, Lit, Pat, RangeLimits, UnOp};
 use super::Parser;
 use super::expr::{fits_64_bits, without_suffix};
 use crate::messages;
+use crate::model::ValueId;
 use crate::model::expr::{self as model, Arm, ExprKind, Member};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
@@ -95,7 +96,7 @@ impl Parser<'_> {
             Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
                 None if name.ident == "None" => Some(PatternKind::Variant { variant: Variant::None, field: None }),
                 None if name.mutability.is_none() && is_constant(&name.ident) => {
-                    Some(PatternKind::Constant(self.constant(name.to_token_stream(), &name.ident.to_string())))
+                    Some(self.compared(|parser| parser.constant(name.to_token_stream(), &name.ident.to_string())))
                 }
                 sub => {
                     let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, gives)));
@@ -106,7 +107,7 @@ impl Parser<'_> {
             Pat::Path(path) if path.path.is_ident("None") => {
                 Some(PatternKind::Variant { variant: Variant::None, field: None })
             }
-            Pat::Path(path) => Some(PatternKind::Constant(self.constant_path(path))),
+            Pat::Path(path) => Some(self.compared(|parser| parser.constant_path(path))),
             Pat::Range(range) => {
                 let low = range.start.as_ref().map(|end| self.range_end(end));
                 let high = range.end.as_ref().map(|end| self.range_end(end));
@@ -170,6 +171,13 @@ impl Parser<'_> {
         Some((parts, rest))
     }
 
+    /// A constant that values are compared with: rustc is asked whether C++ can.
+    fn compared(&mut self, constant: impl FnOnce(&mut Self) -> ValueId) -> PatternKind {
+        let constant = constant(self);
+        self.function.values[usize::from(constant.0)].in_pattern = true;
+        PatternKind::Constant(constant)
+    }
+
     fn range_end(&mut self, end: &Expr) -> Box<Pattern> {
         let span = SpanRange::of(end);
         let kind = match end {
@@ -181,7 +189,7 @@ impl Parser<'_> {
                 }
                 _ => None,
             },
-            Expr::Path(path) => Some(PatternKind::Constant(self.constant_path(path))),
+            Expr::Path(path) => Some(self.compared(|parser| parser.constant_path(path))),
             _ => None,
         };
         let kind = kind.unwrap_or_else(|| {

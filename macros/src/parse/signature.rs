@@ -90,7 +90,10 @@ impl Parser<'_> {
         let is_kernel = matches!(self.function.role, Role::Kernel);
         let fits = match &param {
             ParamType::Slice { .. } | ParamType::OptionalSlice { .. } => true,
-            ParamType::Value(ValueType { shape: TypeShape::Scalar(_) | TypeShape::Named(_), .. }) => true,
+            ParamType::Value(ValueType {
+                shape: TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_),
+                ..
+            }) => true,
             ParamType::Value(_)
             | ParamType::Reference { .. }
             | ParamType::Group(_)

@@ -35,12 +35,16 @@ pub(super) fn annotated(folder: &str) -> Vec<Annotated> {
     found
 }
 
-/// `[cluster_kernel(...)]` or `[device]`
+/// `[cluster_kernel(...)]`, `[device]` or `[derive(DeviceCopy)]`
 fn own_attribute(tree: &TokenTree) -> Option<TokenStream> {
     let TokenTree::Group(group) = tree else { return None };
     let name = group.stream().into_iter().next()?.to_string();
-    let is_own = group.delimiter() == Delimiter::Bracket && matches!(name.as_str(), "cluster_kernel" | "device");
-    is_own.then(|| group.stream())
+    let is_own = match name.as_str() {
+        "cluster_kernel" | "device" => true,
+        "derive" => group.stream().to_string().contains("DeviceCopy"),
+        _ => false,
+    };
+    (is_own && group.delimiter() == Delimiter::Bracket).then(|| group.stream())
 }
 
 /// Up to its braces, or to a semicolon.

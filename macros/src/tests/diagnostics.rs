@@ -116,6 +116,7 @@ fn every_rule_is_seen() {
         include_str!("../messages/attribute.rs"),
         include_str!("../messages/by_hand.rs"),
         include_str!("../messages/memory.rs"),
+        include_str!("../derive/messages.rs"),
     );
     let names =
         catalogue.split("Diag::new(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
@@ -186,7 +187,7 @@ fn the_signature_stays() {
     check_signature(
         "#[cluster_kernel]
 /// Doc.
-pub(crate) fn kernel<T: Number, const N: usize>(x: &[T], y: &mut [f32], n: u32) where T: Copy { x.y }",
+pub(crate) fn kernel<T: Number, const N: usize>(x: &[T], y: &mut [f32], n: u32) where T: Copy { x?; }",
         "#[allow(unused_variables, reason = \"a stub\")]
 /// Doc.
 #[allow(clippy::too_many_arguments, reason = \"as many as the kernel has\")]
@@ -203,7 +204,7 @@ where
 ",
     );
     check_signature(
-        "#[device] fn helper(x: f32, y: &mut u32) -> f32 { x.y }",
+        "#[device] fn helper(x: f32, y: &mut u32) -> f32 { x? }",
         "#[allow(
     dead_code,
     unused_variables,

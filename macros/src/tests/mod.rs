@@ -13,7 +13,7 @@ mod text;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;
 
-use crate::expand;
+use crate::{derive, expand};
 
 /// What the function's attribute makes of it, with lines and columns counted from the text's start.
 #[track_caller]
@@ -37,6 +37,7 @@ fn expand_item(attribute: &TokenStream, item: TokenStream) -> TokenStream {
     match name.as_deref() {
         Some("cluster_kernel") => expand::kernel(options, item),
         Some("device") => expand::device(options, item),
+        Some("derive") => derive::device_copy(item),
         other => panic!("no attribute of this crate: {other:?}"),
     }
 }

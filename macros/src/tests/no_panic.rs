@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use super::corpus::annotated;
 use super::random::Random;
-use crate::expand;
+use crate::{derive, expand};
 
 const CASES: u64 = 6_000;
 
@@ -44,10 +44,13 @@ const STATEMENTS: &str = r##"
     return return; return break 'a loop {}; loop { break loop { break } } if if true { true } else { false } {} else if {} {} {{{}}} ((())); [[]]; { { 1 } } let x = { let x = { x }; }; x = y = z; x += y += z; x..=y; ..; x..;
 "##;
 
-/// Expands under both attributes: the answer is items or errors.
+/// Expands under all attributes: the answer is items or errors.
 #[track_caller]
 fn check(options: &TokenStream, item: &TokenStream) {
-    for (name, attribute) in [("cluster_kernel", expand::kernel as fn(_, _) -> _), ("device", expand::device)] {
+    let derived = |_, item| derive::device_copy(item);
+    let attributes: [(_, fn(_, _) -> _); 3] =
+        [("cluster_kernel", expand::kernel), ("device", expand::device), ("derive", derived)];
+    for (name, attribute) in attributes {
         let (options, item) = (options.clone(), item.clone());
         let shown = format!("#[{name}({options})] {item}");
         let expansion: TokenStream = catch_unwind(AssertUnwindSafe(|| attribute(options, item)))

@@ -49,6 +49,7 @@ pub(super) fn driver_version() -> Result<i32> {
 
 /// The bytes of plain data.
 pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
+    const { T::LAYOUT };
     // SAFETY: `DeviceCopy` promises that no byte is padding; the lifetime is that of `data`.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
 }
@@ -56,6 +57,7 @@ pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
 /// Waits for `memory` and returns its first `len` elements of `T`. It must hold values of `T`, as what was uploaded as
 /// `T` and written by kernels as `T` does.
 pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
+    const { T::LAYOUT };
     assert!(len * size_of::<T>() <= memory.len(), "a buffer's length fits its memory");
     let mut out = Vec::<T>::with_capacity(len);
     stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;

@@ -227,6 +227,7 @@ impl Gpu {
         let mut state = self.state();
         let index = self.loaded(&mut state, kernel, program)?;
         state.prepare_sink(&self.stream, index, shape)?;
+        let shape = &with_placed_arrays(shape, program);
         let loaded = &mut state.loaded[index];
         loaded.check_fits(&self.stream, shape)?;
         // SAFETY: passed on to the caller.
@@ -239,6 +240,7 @@ impl Gpu {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
         let index = self.loaded(&mut state, kernel, program)?;
+        let shape = &with_placed_arrays(shape, program);
         let loaded = &mut state.loaded[index];
         loaded.check_fits(&self.stream, shape)?;
         ffi::max_active_clusters(&self.stream, &loaded.function, shape)
@@ -278,6 +280,11 @@ impl std::fmt::Display for Gpu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "GPU {} ({})", self.ordinal, self.caps.name)
     }
+}
+
+/// `shape` with the shared arrays of `program` that lie in the dynamic segment.
+fn with_placed_arrays(shape: &Shape, program: &Program) -> Shape {
+    Shape { dynamic_shared_bytes: shape.dynamic_shared_bytes + program.placed_shared_bytes(), ..*shape }
 }
 
 impl State {
@@ -352,7 +359,9 @@ impl Loaded {
         if threads > self.max_threads {
             return error(LaunchError::TooManyRegisters { threads, limit: self.max_threads });
         }
-        let shared = self.program.static_shared_bytes() + shape.dynamic_shared_bytes;
+        // Arrays that are placed in the dynamic segment are counted there.
+        let fixed = self.program.static_shared_bytes() - self.program.placed_shared_bytes();
+        let shared = fixed + shape.dynamic_shared_bytes;
         if shared > 48 * 1024 && shape.dynamic_shared_bytes > self.dynamic_shared {
             ffi::allow_dynamic_shared(&self.function, shape.dynamic_shared_bytes)?;
             self.dynamic_shared = shape.dynamic_shared_bytes;

@@ -242,8 +242,10 @@ fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::program::constant::Constant;
     use crate::program::options::KernelOptions;
-    use crate::program::template::{Definition, Piece, Role, Scalar, Site, SiteMessage, Slot, Template, TypeInfo};
+    use crate::program::template::{Definition, Piece, Role, Site, SiteMessage, Slot, Template};
+    use crate::types::{DeviceType, constant};
 
     #[test]
     fn a_log_names_the_first_rust_line() {
@@ -279,18 +281,18 @@ pub(super) mod tests {
         sites: &[Site { line: 4, column: 5, message: SiteMessage::None }],
         headers: &["memory.cuh"],
         locals: &["input", "output"],
+        constants: &[],
     };
 
-    fn copy(value: Scalar) -> Program {
+    fn copy(value: Constant) -> Program {
         copy_with(KernelOptions::NONE, value)
     }
 
-    pub(in crate::device) fn copy_with(options: KernelOptions, value: Scalar) -> Program {
-        let slots = vec![Slot::Type(TypeInfo { name: "usize".into(), size: 8 })];
+    pub(in crate::device) fn copy_with(options: KernelOptions, value: Constant) -> Program {
+        let slots = vec![Slot::Type(usize::info())];
         let (types, values) = (vec![], vec![value]);
         let template = &COPY;
-        let definition =
-            Definition { template, options, instance: "copy", slots, types, values, static_shared_bytes: 0 };
+        let definition = Definition { template, options, instance: "copy", slots, types, values, shared: vec![] };
         Program::assemble(definition).unwrap()
     }
 
@@ -300,7 +302,7 @@ pub(super) mod tests {
             eprintln!("skipped: no NVRTC");
             return;
         }
-        let cubin = copy(Scalar::Unsigned(7, "u32")).compile("sm_90a").unwrap();
+        let cubin = copy(constant(&7u32)).compile("sm_90a").unwrap();
         assert!(cubin.starts_with(b"\x7fELF"));
         let contains = |name: &[u8]| cubin.windows(name.len()).any(|window| window == name);
         assert!(contains(b"phalanx_sink") && contains(b"demo.rs"), "the sink, and Rust's lines");
@@ -308,7 +310,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_attribute_chooses_the_arithmetic() {
-        let of = |options| options_of(&copy_with(options, Scalar::Unsigned(7, "u32")));
+        let of = |options| options_of(&copy_with(options, constant(&7u32)));
         let none = KernelOptions::NONE;
         assert_eq!(of(none), "--fmad=false");
         assert_eq!(of(KernelOptions { fmad: true, ..none }), "--fmad=true");
@@ -327,7 +329,7 @@ pub(super) mod tests {
             return;
         }
         // A `bool` is no `u32`, as rustc would have said.
-        let error = copy(Scalar::Bool(true)).compile("sm_90a").unwrap_err();
+        let error = copy(constant(&true)).compile("sm_90a").unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("NVRTC refused the CUDA C++ of kernel `copy` at src/demo.rs:4;"), "{text}");
         let Error::Compile { source_file: Some(path), .. } = error else { panic!("{text}") };

@@ -73,13 +73,13 @@ mod tests {
     use super::super::nvrtc::tests::copy_with;
     use super::*;
     use crate::program::options::KernelOptions;
-    use crate::program::template::Scalar;
+    use crate::types::constant;
 
     #[test]
     fn options_of_the_compiler_are_part_of_the_key() {
         let none = KernelOptions::NONE;
         let kinds = [none, KernelOptions { fmad: true, ..none }, KernelOptions { fast_math: true, ..none }];
-        let program = |options| copy_with(options, Scalar::Unsigned(7, "u32"));
+        let program = |options| copy_with(options, constant(&7u32));
         let paths = kinds.map(|options| path(Path::new("store"), &program(options), "sm_90a"));
         let different: std::collections::BTreeSet<_> = paths.iter().collect();
         assert_eq!(different.len(), kinds.len(), "the texts are equal, and the CUBINs are not");

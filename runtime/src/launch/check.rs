@@ -7,9 +7,6 @@ use crate::program::Program;
 use crate::program::options::KernelOptions;
 use crate::shape::{Dim3, Shape};
 
-/// Static shared memory that a kernel may declare; only dynamic goes beyond.
-const STATIC_SHARED: usize = 48 * 1024;
-
 /// What the launch asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
@@ -89,10 +86,7 @@ fn volume(extent: Dim3) -> u64 {
 /// The shared memory of a block against the device's.
 fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
     let (fixed, dynamic) = (program.static_shared_bytes(), shape.dynamic_shared_bytes);
-    if fixed > STATIC_SHARED {
-        return Err(LaunchError::StaticShared { bytes: fixed });
-    }
-    if dynamic > caps.shared_bytes - fixed {
+    if fixed.saturating_add(dynamic) > caps.shared_bytes {
         return Err(LaunchError::Shared { fixed, dynamic, limit: caps.shared_bytes });
     }
     Ok(())

@@ -7,7 +7,7 @@ use super::*;
 use crate::failure::Cause;
 use crate::memory::{Global, GlobalMut, load, shared_array, store};
 use crate::program::options::KernelOptions;
-use crate::program::template::{Definition, Describe, Piece, Role, Site, SiteMessage, Template, Visitor};
+use crate::program::template::{Definition, Describe, Piece, Role, SharedInfo, Site, SiteMessage, Template, Visitor};
 use crate::{Buffer, this_cluster, this_grid, this_thread_block};
 
 #[allow(non_camel_case_types, reason = "as the macro does, so that one name serves the type and the launcher")]
@@ -39,7 +39,7 @@ impl Function for rotate {
             slots: rotate::visit(Describe),
             types: vec![],
             values: vec![],
-            static_shared_bytes: 64 * size_of::<i32>(),
+            shared: vec![SharedInfo::of::<[i32; 64]>()],
         }
     }
 }
@@ -88,6 +88,7 @@ static ROTATE: Template = Template {
     sites: &[site(6), site(6), site(8), site(9), site(10), site(10)],
     headers: &["groups.cuh", "memory.cuh"],
     locals: &["input", "output", "cluster", "block", "array", "i", "next", "remote"],
+    constants: &[],
 };
 
 const fn site(line: u32) -> Site {

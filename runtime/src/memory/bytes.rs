@@ -87,6 +87,7 @@ macro_rules! copy {
 /// `from` is valid and aligned for a `T`, holds the bytes of one, and every access to it is atomic meanwhile.
 #[inline]
 pub(super) unsafe fn load<T: DeviceCopy>(from: NonNull<T>) -> T {
+    const { T::LAYOUT };
     let mut value = MaybeUninit::<T>::uninit();
     let (from, to) = (from.as_ptr(), value.as_mut_ptr());
     // SAFETY: by the caller's promise; the unit is no larger than the alignment, and its count makes up the size.
@@ -107,6 +108,7 @@ pub(super) unsafe fn load<T: DeviceCopy>(from: NonNull<T>) -> T {
 /// `to` is valid and aligned for a `T`, and every access to it is atomic meanwhile.
 #[inline]
 pub(super) unsafe fn store<T: DeviceCopy>(to: NonNull<T>, value: T) {
+    const { T::LAYOUT };
     let (from, to) = (&raw const value, to.as_ptr());
     // SAFETY: by the caller's promise; a `T` has no padding, the unit is no larger than the alignment, and its count
     // makes up the size.

@@ -6,11 +6,13 @@ use super::{Index, Memory, Vector, VectorElement, sealed};
 use crate::sim::Site;
 use crate::types::DeviceCopy;
 
-/// A value of several elements of one type.
+/// A value of several elements of one type, one after the other.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be indexed in a kernel", note = "arrays and vectors can")]
 pub trait Elements {
     /// What an index names.
     type Element;
+    #[doc(hidden)]
+    const LENGTH: usize;
     #[doc(hidden)]
     fn elements(&self) -> &[Self::Element];
     #[doc(hidden)]
@@ -19,6 +21,7 @@ pub trait Elements {
 
 impl<T, const N: usize> Elements for [T; N] {
     type Element = T;
+    const LENGTH: usize = N;
     #[inline]
     fn elements(&self) -> &[T] {
         self
@@ -31,6 +34,7 @@ impl<T, const N: usize> Elements for [T; N] {
 
 impl<T: VectorElement<N>, const N: usize> Elements for Vector<T, N> {
     type Element = T;
+    const LENGTH: usize = N;
     #[inline]
     fn elements(&self) -> &[T] {
         self.lanes()
@@ -43,8 +47,8 @@ impl<T: VectorElement<N>, const N: usize> Elements for Vector<T, N> {
 
 /// `array.len()`.
 #[inline]
-pub fn array_len<A: Elements>(array: &A) -> usize {
-    array.elements().len()
+pub fn array_len<A: Elements>(_array: &A) -> usize {
+    A::LENGTH
 }
 
 /// `&array[index]`.

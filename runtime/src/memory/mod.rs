@@ -9,6 +9,7 @@ mod bytes;
 mod global;
 mod index;
 mod local;
+mod place;
 mod remote;
 mod shared;
 mod slice;
@@ -22,6 +23,7 @@ pub(crate) use self::bytes::{GlobalMemory, bytes_of};
 pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
 pub use self::local::{Elements, array_len, element, element_mut};
+pub use self::place::{Place, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
 pub use self::shared::{
     OwnedShared, Shared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, shared_array,

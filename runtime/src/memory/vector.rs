@@ -7,9 +7,10 @@ use std::panic::Location;
 use super::slice::out_of_bounds;
 use super::{Addressed, Index, MemoryMut, read_as, write_as};
 use crate::failure::Cause;
-use crate::program::template::TypeInfo;
+use crate::program::constant::Value;
+use crate::program::layout::{TypeArgument, TypeInfo};
 use crate::sim::fail_at;
-use crate::types::{DeviceCopy, DeviceScalar, DeviceType};
+use crate::types::{DeviceConstant, DeviceCopy, DeviceScalar, DeviceType};
 
 /// `N` elements side by side, aligned to their size, at most 16 bytes: what `load_vec` and `store_vec` move at once
 /// (PTX ISA, ld and st, `.v2` and `.v4`). In a kernel, `v[k]` is a lane.
@@ -156,12 +157,19 @@ impl<T: VectorElement<N> + fmt::Debug, const N: usize> fmt::Debug for Vector<T, 
 
 impl<T: VectorElement<N>, const N: usize> DeviceType for Vector<T, N> {
     fn info() -> TypeInfo {
-        let element = T::info();
-        let name = match T::NAME {
-            "" => format!("vector<{}, {N}>", element.name),
-            name => name.into(),
-        };
-        TypeInfo { name, size: element.size * N }
+        match T::NAME {
+            "" => {
+                let arguments = vec![TypeArgument::Type(T::info()), TypeArgument::Value(N.scalar())];
+                TypeInfo::template::<Self>("vector", "array.cuh", arguments)
+            }
+            name => TypeInfo::template::<Self>(name, "array.cuh", Vec::new()),
+        }
+    }
+}
+
+impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
+    fn value(&self) -> Value {
+        Value::Elements(self.lanes.iter().map(T::value).collect())
     }
 }
 

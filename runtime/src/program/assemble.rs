@@ -8,9 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::constants::{self, Constants};
+use super::definition::Types;
+use super::layout::{Content, TypeInfo, TypeName};
 use super::literal;
 use super::name::Namer;
 use super::options::KernelOptions;
+use super::shared::SharedLayout;
 use super::site::{Place, SiteMap};
 use super::template::{Definition, Function, Piece, Role, SiteMessage, Slot, Template};
 use crate::error::{Error, Result};
@@ -24,6 +28,7 @@ pub struct Program {
     source: String,
     options: KernelOptions,
     static_shared_bytes: usize,
+    placed_shared_bytes: usize,
     prints: bool,
     sites: SiteMap,
 }
@@ -84,41 +89,47 @@ impl Program {
         &self.sites
     }
 
+    /// Bytes that a launch adds to its dynamic shared memory, for shared arrays that lie there.
+    pub(crate) fn placed_shared_bytes(&self) -> usize {
+        self.placed_shared_bytes
+    }
+
     pub(crate) fn assemble(kernel: Definition) -> Result<Program> {
         if kernel.template.role != Role::Kernel {
             return Err(Error::NotAKernel(kernel.template.name.into()));
         }
         let mut order = Order::default();
         order.visit(kernel, &mut Vec::new())?;
-
-        let mut namer = Namer::new(order.functions.iter().map(|function| &function.definition));
-        let mut names = vec![String::new(); order.functions.len()];
-        // The kernel is last in the text and first to choose its name: profilers show it.
-        for (name, function) in names.iter_mut().zip(&order.functions).rev() {
-            *name = namer.name(&function.definition);
-        }
+        let names = Names::of(&order.functions);
+        let shared = SharedLayout::of(order.functions.iter().map(|function| &function.definition.shared[..]));
 
         let mut text = Text::default();
-        let headers = order.functions.iter().flat_map(|function| function.definition.template.headers);
-        let headers: BTreeSet<_> = headers.copied().collect();
+        if shared.offsets.is_some() {
+            text.push(&format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes));
+        }
+        let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
+        let headers: BTreeSet<_> = headers.chain(names.types.headers.iter().copied()).collect();
         for header in &headers {
             text.push(&format!("#include <phalanx/{header}>\n"));
         }
         text.push("\nusing namespace phalanx;\n");
+        text.push(&names.types.text());
+        text.push(names.constants.text());
         for (index, function) in order.functions.iter().enumerate() {
             text.push("\n");
-            text.function(function, &names, &names[index]);
+            let offsets = shared.offsets.as_ref().map(|offsets| &offsets[index][..]);
+            text.function(&Filling { function, index, names: &names, offsets });
         }
 
-        let entry = names.pop().expect("the kernel is the last function");
         let kernel = order.functions.last().expect("the kernel is the last function");
         Ok(Program {
             name: kernel.definition.template.name,
             file: kernel.definition.template.file,
-            entry,
+            entry: names.functions.last().expect("the kernel is the last function").clone(),
             source: text.out,
             options: kernel.definition.options,
-            static_shared_bytes: order.functions.iter().map(|function| function.definition.static_shared_bytes).sum(),
+            static_shared_bytes: shared.bytes,
+            placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
             sites: text.sites,
         })
@@ -172,6 +183,58 @@ impl Order {
     }
 }
 
+/// Names of what the program declares.
+struct Names {
+    /// By [`Order::functions`].
+    functions: Vec<String>,
+    types: Types,
+    constants: Constants,
+}
+
+impl Names {
+    fn of(functions: &[Resolved]) -> Names {
+        let definitions = || functions.iter().map(|function| &function.definition);
+        let mut types = Types::default();
+        for definition in definitions() {
+            let slots = definition.slots.iter().filter_map(|slot| match slot {
+                Slot::Type(info) => Some(info),
+                Slot::Callee(_) | Slot::Message(_) => None,
+            });
+            let values = definition.values.iter().map(|constant| &constant.ty);
+            slots.chain(&definition.types).chain(values).for_each(|ty| types.collect(ty));
+        }
+        let locals = definitions().flat_map(|definition| definition.template.locals.iter().copied());
+        let mut namer = Namer::new(locals.chain(definitions().flat_map(constants::declared)));
+        let mut names = vec![String::new(); functions.len()];
+        // The kernel is last in the text and first to choose its name: profilers show it.
+        for (name, function) in names.iter_mut().zip(functions).rev() {
+            *name = namer.name(&function.definition);
+        }
+        types.choose_names(&mut namer);
+        let constants = Constants::of(definitions(), &types, &mut namer);
+        Names { functions: names, types, constants }
+    }
+}
+
+/// What fills the holes of one function.
+struct Filling<'p> {
+    function: &'p Resolved,
+    /// In [`Order::functions`].
+    index: usize,
+    names: &'p Names,
+    /// Of its shared arrays, if they are placed.
+    offsets: Option<&'p [usize]>,
+}
+
+impl Filling<'_> {
+    fn slot(&self, slot: u16) -> &TypeInfo {
+        match &self.function.definition.slots[usize::from(slot)] {
+            Slot::Type(info) => info,
+            Slot::Callee(_) | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
+        }
+    }
+}
+
 /// The text so far, and which line and column a compiler is at in it.
 struct Text {
     out: String,
@@ -201,36 +264,85 @@ impl Text {
         self.out.push_str(text);
     }
 
-    fn function(&mut self, function: &Resolved, names: &[String], name: &str) {
-        let template = function.definition.template;
-        for piece in template.signature {
-            self.piece(*piece, function, names, name);
-        }
+    fn function(&mut self, filling: &Filling<'_>) {
+        let template = filling.function.definition.template;
+        self.pieces(template.signature, filling);
         self.push(" ");
-        for piece in template.body {
-            self.piece(*piece, function, names, name);
-        }
+        self.pieces(template.body, filling);
         self.push("\n");
     }
 
-    fn piece(&mut self, piece: Piece, function: &Resolved, names: &[String], name: &str) {
+    fn pieces(&mut self, pieces: &[Piece], filling: &Filling<'_>) {
+        pieces.iter().for_each(|piece| self.piece(*piece, filling));
+    }
+
+    fn piece(&mut self, piece: Piece, filling: &Filling<'_>) {
+        let Filling { function, names, .. } = filling;
         let definition = &function.definition;
-        let slot_type = |slot: u16| match &definition.slots[usize::from(slot)] {
-            Slot::Type(info) => info.name.as_str(),
-            Slot::Callee(_) | Slot::Message(_) => unreachable!("the macro numbered slot {slot} for a type"),
-        };
+        let spell = |ty: &TypeInfo| names.types.spell(ty);
         match piece {
             Piece::Text(text) => self.push(text),
             Piece::Line(line) => self.start_line(definition.template.file, line),
-            Piece::Type(slot) => self.push(slot_type(slot)),
-            Piece::Literal { slot, digits } => self.push(&literal::literal(slot_type(slot), digits)),
-            Piece::Named(index) => self.push(&definition.types[usize::from(index)].name),
-            Piece::Value(index) => self.push(&literal::value(definition.values[usize::from(index)])),
-            Piece::Digits(index) => self.push(&literal::digits(definition.values[usize::from(index)])),
-            Piece::Name => self.push(name),
+            Piece::Type(slot) => self.push(&spell(filling.slot(slot))),
+            Piece::Literal { slot, digits } => self.push(&literal::literal(&spell(filling.slot(slot)), digits)),
+            Piece::Named(index) => self.push(&spell(&definition.types[usize::from(index)])),
+            Piece::Declare(index) => {
+                if let Some(declaration) = constants::declaration(definition, index, &names.types) {
+                    self.push(&declaration);
+                }
+            }
+            Piece::Constant(index) => self.push(&names.constants.name(definition, index, &names.types)),
+            Piece::Digits(index) => self.push(&definition.values[usize::from(index)].digits()),
+            Piece::Struct { slot, fields, base } => self.structure(filling.slot(slot), fields, base, filling),
+            Piece::Shared { index, ty, name } => self.shared(index, ty, name, filling),
+            Piece::Name => self.push(&names.functions[filling.index]),
             Piece::Bounds => self.push(&definition.options.bounds()),
-            Piece::Callee(slot) => self.push(&names[function.callees[&usize::from(slot)]]),
+            Piece::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Piece::Site(index) => self.site(definition, index),
+        }
+    }
+
+    /// A value of a struct, its fields in the order of declaration.
+    fn structure(
+        &mut self,
+        ty: &TypeInfo,
+        given: &[(&str, &'static [Piece])],
+        base: Option<&'static [Piece]>,
+        filling: &Filling<'_>,
+    ) {
+        self.push(&filling.names.types.spell(ty));
+        let TypeName::User(user) = &ty.name else { unreachable!("a struct literal of {ty}") };
+        let Content::Fields(fields) = &user.content else { unreachable!("a struct literal of {ty}") };
+        let mut before = "{";
+        for field in fields {
+            let value = given.iter().find(|(name, _)| *name == field.name).map(|(_, value)| *value);
+            self.push(&format!("{before}.{} = ", field.name));
+            match (value, base) {
+                (Some(value), _) => self.pieces(value, filling),
+                (None, Some(base)) => {
+                    self.pieces(base, filling);
+                    self.push(&format!(".{}", field.name));
+                }
+                (None, None) => unreachable!("rustc has seen that `{}` of {ty} is given", field.name),
+            }
+            before = ", ";
+        }
+        self.push("}");
+    }
+
+    /// The declaration of a shared array.
+    fn shared(&mut self, index: u16, ty: &'static [Piece], name: &str, filling: &Filling<'_>) {
+        match filling.offsets {
+            None => {
+                self.push("__shared__ ");
+                self.pieces(ty, filling);
+                self.push(&format!(" {name};"));
+            }
+            Some(offsets) => {
+                self.push(&format!("auto& {name} = placed_shared<"));
+                self.pieces(ty, filling);
+                self.push(&format!(", {}>();", offsets[usize::from(index)]));
+            }
         }
     }
 

@@ -20,6 +20,23 @@ pub(super) fn value(value: Scalar) -> String {
     }
 }
 
+/// `value` where its type is known: bare, unless that would not be the same value.
+pub(super) fn beside(value: Scalar) -> String {
+    match value {
+        Scalar::Signed(v, _) if i64::try_from(v).is_ok() => signed(v),
+        Scalar::Unsigned(v, _) if u64::try_from(v).is_ok() => unsigned(v),
+        Scalar::F32(v) if v.is_finite() && v.to_bits() != 1 << 31 => format!("{v:?}f"),
+        Scalar::F64(v) if v.is_finite() && v.to_bits() != 1 << 63 => format!("{v:?}"),
+        Scalar::Bool(_)
+        | Scalar::Signed(..)
+        | Scalar::Unsigned(..)
+        | Scalar::F32(_)
+        | Scalar::F64(_)
+        | Scalar::F16(_)
+        | Scalar::Bf16(_) => self::value(value),
+    }
+}
+
 /// `value` without its type, for where C++ wants a constant of its own: a template argument, an array's extent.
 pub(super) fn digits(value: Scalar) -> String {
     match value {

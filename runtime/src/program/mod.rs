@@ -1,13 +1,18 @@
 //! From what the macros emitted to one CUDA C++ file: the contract between the two crates (`template`), and the
 //! assembler that fills the holes with the types rustc inferred and joins a kernel with the functions it calls
-//! (`assemble`, with `literal`, `name` and `site` for its parts), and what makes text of a message's values (`message`).
-//! What a kernel's attribute fixed is `options`. It knows no GPU and compiles nothing.
+//! (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), and what makes text
+//! of a message's values (`message`). What a kernel's attribute fixed is `options`. It knows no GPU and compiles nothing.
 
 mod assemble;
+pub(crate) mod constant;
+mod constants;
+mod definition;
+pub(crate) mod layout;
 mod literal;
 pub(crate) mod message;
 mod name;
 pub(crate) mod options;
+mod shared;
 mod site;
 pub(crate) mod template;
 

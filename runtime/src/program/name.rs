@@ -1,9 +1,10 @@
-//! The names of functions in the text. Rust tells functions apart by path and instance, C++ here by one flat name; a
+//! The names of functions, types and constants in the text. Rust tells functions apart by path and instance, C++ here by one flat name; a
 //! name is kept where it can be, so that the text reads as the Rust does. Locals are the macro's to name.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
+use super::layout::UserType;
 use super::template::{Definition, Role};
 use crate::cuda::HEADERS;
 
@@ -39,19 +40,37 @@ pub(super) struct Namer {
 }
 
 impl Namer {
-    /// For a program of these functions, none of which may be hidden by a local of another.
-    pub(super) fn new<'a>(definitions: impl Iterator<Item = &'a Definition>) -> Namer {
-        let locals = definitions.flat_map(|definition| definition.template.locals);
-        Namer { taken: locals.map(|name| name.to_string()).collect() }
+    /// For a program whose functions declare these names, which may hide nothing of the program's.
+    pub(super) fn new<'a>(locals: impl Iterator<Item = &'a str>) -> Namer {
+        Namer { taken: locals.map(String::from).collect() }
     }
 
     /// A name for `definition`: its own, else with its module, else with a number as well.
     pub(super) fn name(&mut self, definition: &Definition) -> String {
         let template = definition.template;
-        let own = identifier(&(template.name.replace("::", "_") + &arguments(definition)));
-        let with_module = identifier(&format!("{}_{own}", template.module.replace("::", "_")));
-        let numbered = (2..).map(|n| format!("{with_module}_{n}"));
-        let mut candidates = [own, with_module.clone()].into_iter().chain(numbered);
+        self.first_free(&(template.name.replace("::", "_") + &arguments(definition)), [template.module])
+    }
+
+    /// A name for a user's type, with those of its generic arguments: its own, else with the innermost module, else with
+    /// all.
+    pub(super) fn type_name(&mut self, ty: &UserType) -> String {
+        let innermost = ty.module.rsplit("::").next().unwrap_or_default();
+        self.first_free(&ty.readable_name(), [innermost, ty.module])
+    }
+
+    /// A name for a constant of the program, which functions call `wanted`.
+    pub(super) fn constant(&mut self, wanted: &str) -> String {
+        self.first_free(wanted, ["constant"])
+    }
+
+    /// `own`, else with the first of `modules` that makes it free, else with a number as well.
+    fn first_free<'m>(&mut self, own: &str, modules: impl IntoIterator<Item = &'m str>) -> String {
+        let own = identifier(own);
+        let with = |module: &str| identifier(&format!("{}_{own}", module.replace("::", "_")));
+        let modules: Vec<String> = modules.into_iter().map(with).collect();
+        let last = modules.last().unwrap_or(&own).clone();
+        let numbered = (2..).map(|n| format!("{last}_{n}"));
+        let mut candidates = [own].into_iter().chain(modules).chain(numbered);
         let name = candidates.find(|name| !is_reserved(name) && !self.taken.contains(name));
         let name = name.expect("numbers do not end");
         self.taken.insert(name.clone());
@@ -103,6 +122,11 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     for line in text.lines() {
         let code = line.split("//").next().unwrap_or_default();
+        // The names of a template's parameters are its own.
+        let code = match code.trim_start().strip_prefix("template <class ") {
+            Some(parameters) => parameters.split_once('>').map_or("", |(_, rest)| rest),
+            None => code,
+        };
         // A macro of the prelude defines what it names.
         let defines = code.starts_with("PHALANX_");
         let mut previous = "";
@@ -134,7 +158,8 @@ mod tests {
     #[test]
     fn finds_what_a_header_declares() {
         let names = declared(
-            "struct f32 { float v; };\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\nPHALANX_UNARY(cbrt, cbrtf)\n",
+            "struct f32 { float v; };\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\ntemplate <class To>\n\
+             PHALANX_UNARY(cbrt, cbrtf)\n",
         );
         assert_eq!(names, BTreeSet::from(["PHALANX_UNARY", "cbrt", "cbrtf", "f32", "usize", "sqrt"]));
     }

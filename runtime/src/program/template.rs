@@ -8,10 +8,12 @@
 
 use std::marker::PhantomData;
 
-use super::message::Format;
-use super::options::KernelOptions;
 use half::{bf16, f16};
 
+use super::constant::Constant;
+use super::layout::{TypeArgument, TypeInfo};
+use super::message::Format;
+use super::options::KernelOptions;
 use crate::types::DeviceType;
 
 /// A kernel or a device function as the macro printed it. One `static` a function, generic or not.
@@ -35,6 +37,8 @@ pub struct Template {
     pub headers: &'static [&'static str],
     /// Identifiers that the text declares: a function of one of these names must be printed under another.
     pub locals: &'static [&'static str],
+    /// What to call each entry of [`Definition::values`]; nothing for one that is a length only.
+    pub constants: &'static [&'static str],
 }
 
 /// What a [`Template`] is for.
@@ -64,10 +68,31 @@ pub enum Piece {
     },
     /// The C++ name of an entry of [`Definition::types`].
     Named(u16),
-    /// An entry of [`Definition::values`], standing alone: `usize(64)`.
-    Value(u16),
+    /// Where an entry of [`Definition::values`] is declared, if it is one that the function declares: a whole line.
+    Declare(u16),
+    /// An entry of [`Definition::values`]: the name that it was declared under, or an enum's variant.
+    Constant(u16),
     /// An entry of [`Definition::values`], digits only: `64`.
     Digits(u16),
+    /// A value of a struct: `Point{.x = f32(1.0f), .y = y}`. C++ wants the fields in the order of declaration, which the
+    /// slot's type knows.
+    Struct {
+        /// The slot that knows the type.
+        slot: u16,
+        /// C++ names of fields, in any order, with their values.
+        fields: &'static [(&'static str, &'static [Piece])],
+        /// What the fields that are not listed are taken from: a name.
+        base: Option<&'static [Piece]>,
+    },
+    /// The declaration of an entry of [`Definition::shared`].
+    Shared {
+        /// Which.
+        index: u16,
+        /// Its C++ type.
+        ty: &'static [Piece],
+        /// Its name.
+        name: &'static str,
+    },
     /// In the signature: the name that this function itself is printed under.
     Name,
     /// In a kernel's signature: what its [`KernelOptions`] say there, `__launch_bounds__(256)`.
@@ -115,9 +140,25 @@ pub struct Definition {
     /// Types that the signature or the body names: generic parameters, aliases.
     pub types: Vec<TypeInfo>,
     /// Constants that the body names, const generics among them.
-    pub values: Vec<Scalar>,
-    /// Bytes of statically allocated shared memory, this function's own only.
-    pub static_shared_bytes: usize,
+    pub values: Vec<Constant>,
+    /// Its own `shared_array`s, in order.
+    pub shared: Vec<SharedInfo>,
+}
+
+/// A `shared_array`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedInfo {
+    /// In bytes.
+    pub size: usize,
+    /// In bytes.
+    pub align: usize,
+}
+
+impl SharedInfo {
+    /// Of an array of this type.
+    pub const fn of<A>() -> SharedInfo {
+        SharedInfo { size: size_of::<A>(), align: align_of::<A>() }
+    }
 }
 
 /// What rustc inferred for one slot.
@@ -129,15 +170,6 @@ pub enum Slot {
     Callee(fn() -> Definition),
     /// A message; called to make text of its values.
     Message(Format),
-}
-
-/// A type that has a C++ spelling.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct TypeInfo {
-    /// `u32`, `local_array<f32, 4>`.
-    pub name: String,
-    /// Size in bytes, the same on both sides.
-    pub size: usize,
 }
 
 /// A value of a scalar type: a constant on its way into the text, or a value in a failure's message.
@@ -231,13 +263,13 @@ impl<T> OptionSlot<T> {
 /// What an `Option` of a kernel holds: plain data or an arrival token.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be held by an `Option` in a kernel")]
 pub trait Optional {
-    /// The C++ spelling.
-    fn name() -> String;
+    /// Its spelling and size.
+    fn info() -> TypeInfo;
 }
 
 impl<T: DeviceType> Optional for T {
-    fn name() -> String {
-        T::info().name
+    fn info() -> TypeInfo {
+        <T as DeviceType>::info()
     }
 }
 
@@ -249,7 +281,8 @@ pub fn none<T: Optional>(_slot: &OptionSlot<T>) -> Option<T> {
 
 impl<T: Optional> Slots for OptionSlot<T> {
     fn describe(out: &mut Vec<Slot>) {
-        out.push(Slot::Type(TypeInfo { name: format!("option<{}>", T::name()), size: size_of::<Option<T>>() }));
+        let arguments = vec![TypeArgument::Type(<T as Optional>::info())];
+        out.push(Slot::Type(TypeInfo::template::<Option<T>>("option", "option.cuh", arguments)));
     }
 }
 
@@ -269,7 +302,7 @@ pub enum Unused {}
 
 impl DeviceType for Unused {
     fn info() -> TypeInfo {
-        TypeInfo { name: "void".into(), size: 0 }
+        TypeInfo::prelude::<()>("void")
     }
 }
 

@@ -6,6 +6,7 @@
     clippy::neg_cmp_op_on_partial_ord,
     clippy::precedence,
     clippy::upper_case_acronyms,
+    nonstandard_style,
     reason = "kernels write what is to be tested"
 )]
 
@@ -14,6 +15,7 @@ mod atomics;
 mod by_hand;
 mod calls;
 mod casts;
+mod constants;
 mod control;
 mod edges;
 mod failures;
@@ -25,15 +27,21 @@ mod groups;
 mod guide;
 mod halves;
 mod integers;
+mod large_shared;
+mod layouts;
 mod literals;
 mod memory;
+mod mixtures;
 mod names;
 mod operators;
 mod options;
 mod order;
 mod orders;
 mod patterns;
+mod phases;
 mod shuffles;
+mod struct_order;
+mod structs;
 mod table;
 mod text;
 mod tiles;
@@ -75,6 +83,13 @@ pub fn modules() -> Vec<Module> {
         accuracy::modules(),
         fast::modules(),
         failures::modules(),
+        structs::modules(),
+        struct_order::modules(),
+        phases::modules(),
+        layouts::modules(),
+        constants::modules(),
+        large_shared::modules(),
+        mixtures::modules(),
         unchecked::modules(),
         text::modules(),
         vectors::modules(),

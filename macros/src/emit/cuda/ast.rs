@@ -13,8 +13,19 @@ pub(crate) enum Piece {
         digits: String,
     },
     Named(TypeId),
-    Value(ValueId),
+    Declare(ValueId),
+    Constant(ValueId),
     Digits(ValueId),
+    Struct {
+        slot: SlotId,
+        fields: Vec<(String, Vec<Piece>)>,
+        base: Option<Vec<Piece>>,
+    },
+    Shared {
+        index: u16,
+        ty: Vec<Piece>,
+        name: String,
+    },
     Callee(SlotId),
     Name,
     /// What the kernel's attribute fixed.
@@ -60,6 +71,12 @@ pub(crate) enum CuExpr {
     Member(Box<CuExpr>, String),
     /// `type{elements}`
     Braces(Vec<Piece>, Vec<CuExpr>),
+    /// `type{.name = value}`; what is not listed comes from the base, a name.
+    Struct {
+        slot: SlotId,
+        fields: Vec<(String, CuExpr)>,
+        base: Option<Box<CuExpr>>,
+    },
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
     /// `[&](auto a, auto b) { ... }`: how it captures, parameters with what stands before their names, body.
     Lambda {
@@ -101,10 +118,13 @@ pub(crate) enum CuStmt {
         name: String,
         init: Option<CuExpr>,
     },
-    /// `constexpr auto name = value;`
-    Constant {
+    /// A constant's declaration, where the function declares it.
+    Constant(ValueId),
+    /// `__shared__ type name;`, or its place in the dynamic segment.
+    Shared {
+        index: u16,
+        ty: Vec<Piece>,
         name: String,
-        value: ValueId,
     },
     If {
         condition: CuExpr,

@@ -15,13 +15,16 @@ use crate::model::Function;
 pub(crate) struct Text {
     pub(crate) signature: Vec<Piece>,
     pub(crate) body: Vec<Piece>,
-    /// Identifiers that the text declares.
+    /// Identifiers that the text declares, less its constants.
     pub(crate) locals: Vec<String>,
+    /// What the text calls each of the function's values; nothing for a length.
+    pub(crate) constants: Vec<String>,
 }
 
 pub(crate) fn text(function: &Function) -> Text {
     let names = name::Names::of(function);
     let signature = signature::signature(function, &names);
-    let (body, locals) = lower::body(function, names);
-    Text { signature, body: print::body(&body), locals }
+    let (body, names) = lower::body(function, names);
+    let (locals, constants) = names.declared(function);
+    Text { signature, body: print::body(&body), locals, constants }
 }

@@ -56,10 +56,6 @@ impl Names {
         &self.locals[local.0]
     }
 
-    pub(crate) fn constant(&self, index: usize) -> &str {
-        &self.constants[index]
-    }
-
     /// `wanted`, or the first of `wanted_2`, `wanted_3`, ... that is free.
     pub(crate) fn fresh(&mut self, wanted: &str) -> String {
         let wanted = sanitize(wanted);
@@ -72,10 +68,11 @@ impl Names {
         name
     }
 
-    /// What the function declares.
-    pub(crate) fn declared(self, function: &Function) -> Vec<String> {
+    /// What the function declares, less its constants; and those, in order.
+    pub(crate) fn declared(self, function: &Function) -> (Vec<String>, Vec<String>) {
         let reserved = reserved(function);
-        self.taken.into_iter().filter(|name| !reserved.contains(name.as_str())).collect()
+        let is_own = |name: &String| !reserved.contains(name.as_str()) && !self.constants.contains(name);
+        (self.taken.into_iter().filter(is_own).collect(), self.constants)
     }
 }
 

@@ -11,6 +11,13 @@ pub(super) fn body(statements: &[CuStmt]) -> Vec<Piece> {
     printer.out
 }
 
+/// An expression as pieces of its own, as an initializer.
+fn alone(expr: &CuExpr) -> Vec<Piece> {
+    let mut printer = Printer { out: Vec::new(), indent: 0 };
+    printer.expr(expr, ASSIGN);
+    printer.out
+}
+
 struct Printer {
     out: Vec<Piece>,
     indent: usize,
@@ -94,11 +101,10 @@ impl Printer {
                 }
                 p.text(";");
             }),
-            CuStmt::Constant { name, value } => self.line(|p| {
-                p.text(&format!("constexpr auto {name} = "));
-                p.piece(&Piece::Value(*value));
-                p.text(";");
-            }),
+            CuStmt::Constant(value) => self.piece(&Piece::Declare(*value)),
+            CuStmt::Shared { index, ty, name } => {
+                self.line(|p| p.piece(&Piece::Shared { index: *index, ty: ty.clone(), name: name.clone() }));
+            }
             CuStmt::If { condition, then, otherwise } => {
                 self.text(&"    ".repeat(self.indent));
                 self.branch(condition, then, otherwise);
@@ -185,7 +191,8 @@ impl Printer {
             | CuExpr::Method { .. }
             | CuExpr::Member(..)
             | CuExpr::Lambda { .. }
-            | CuExpr::Braces(..) => POSTFIX,
+            | CuExpr::Braces(..)
+            | CuExpr::Struct { .. } => POSTFIX,
         };
         if own < least {
             self.text("(");
@@ -240,6 +247,11 @@ impl Printer {
             CuExpr::Braces(ty, elements) => {
                 self.pieces(ty);
                 self.arguments("{", elements, "}");
+            }
+            CuExpr::Struct { slot, fields, base } => {
+                let fields = fields.iter().map(|(name, value)| (name.clone(), alone(value)));
+                let base = base.as_ref().map(|base| alone(base));
+                self.piece(&Piece::Struct { slot: *slot, fields: fields.collect(), base });
             }
             CuExpr::Lambda { capture, params, body } => {
                 self.text(capture);

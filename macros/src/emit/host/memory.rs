@@ -1,5 +1,5 @@
-//! Memory by index: elements, parts, vectors, atomics. Each access is one call of the private API, with the bytes that
-//! it touches and no more: of `grid[y][x]`, one inner element.
+//! What is done with memory as a whole: its parts, vectors, atomics, each by one call of the private API. Its elements,
+//! and what is in them, are `place`'s.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,31 +7,19 @@ use quote::{quote, quote_spanned};
 use super::{Host, call, generic_call, private};
 use crate::model::ValueId;
 use crate::model::atomic::{AtomicUse, Order, Scope};
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::Expr;
 use crate::model::op::Part;
 use crate::span::SpanRange;
 
 impl Host<'_> {
-    /// A reference to the memory that an index goes into; `written` if through it.
-    pub(super) fn memory(&self, base: &Expr, written: bool) -> TokenStream {
-        match &base.kind {
-            ExprKind::Index { base: outer, index, .. } if outer.memory().is_some() => {
-                let (outer, index) = (self.memory(outer, written), self.expr(index));
-                let row = private(base.span, if written { "row_mut" } else { "row" }, quote!(#outer, #index));
-                quote_spanned!(base.span.lo=> &#row)
-            }
-            _ => self.borrowed(base),
-        }
-    }
-
     /// A function of the private API of memory, an index or two, and what is left.
-    pub(super) fn on_memory(&self, name: &str, written: bool, operands: &[Expr], at: SpanRange) -> TokenStream {
-        let arguments = self.memory_arguments(written, operands);
+    pub(super) fn on_memory(&self, name: &str, operands: &[Expr], at: SpanRange) -> TokenStream {
+        let arguments = self.memory_arguments(operands);
         private(at, name, arguments)
     }
 
-    fn memory_arguments(&self, written: bool, operands: &[Expr]) -> TokenStream {
-        let memory = operands.first().map(|memory| self.memory(memory, written));
+    fn memory_arguments(&self, operands: &[Expr]) -> TokenStream {
+        let memory = operands.first().map(|memory| self.borrowed(memory));
         let rest = operands.iter().skip(1).map(|operand| self.expr(operand));
         quote!(#memory #(, #rest)*)
     }
@@ -49,18 +37,18 @@ impl Host<'_> {
             (Part::Chunk, false) => "chunk",
             (Part::Chunk, true) => "chunk_mut",
         };
-        self.on_memory(name, mutable, operands, at)
+        self.on_memory(name, operands, at)
     }
 
     pub(super) fn load_vec(&self, lanes: ValueId, operands: &[Expr], at: SpanRange) -> TokenStream {
         let lanes = &self.function.values[usize::from(lanes.0)].tokens;
-        let arguments = self.memory_arguments(false, operands);
+        let arguments = self.memory_arguments(operands);
         generic_call(at, &["__private", "load_vec"], quote!(_, { #lanes }), arguments)
     }
 
     pub(super) fn atomic(&self, atomic: AtomicUse, operands: &[Expr], at: SpanRange) -> TokenStream {
         let (place, values) = operands.split_at(operands.len().min(2));
-        let place = self.on_memory("atomic", true, place, at);
+        let place = self.on_memory("atomic", place, at);
         let scope = atomic.scope.map(|scope| {
             let scope = scope_path(scope);
             quote_spanned!(at.lo=> .scope(#scope))

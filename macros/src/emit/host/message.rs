@@ -20,7 +20,7 @@ impl Host<'_> {
                 quote_spanned!(lo=> if !#condition { #fail })
             }
             Test::Compare(op, left, right) => {
-                let (left_value, right_value) = (self.expr(left), self.expr(right));
+                let (left_value, right_value) = (self.binary_operand(*op, left), self.binary_operand(*op, right));
                 let (first, second) = (internal("__phalanx_left", left.span), internal("__phalanx_right", right.span));
                 let compare = binary(*op, quote!(#first), quote!(#second), at);
                 let fail = self.message("fail_assertion", message, &[first.clone(), second.clone()], at);

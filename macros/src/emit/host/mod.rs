@@ -8,6 +8,7 @@ mod memory;
 mod message;
 mod op;
 mod pattern;
+mod place;
 mod slots;
 mod value;
 
@@ -32,7 +33,7 @@ pub(crate) fn body_label() -> syn::Lifetime {
 /// The body's statements and value. `pending` holds, for calls made while arrivals are pending, the groups they are
 /// of.
 pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, start: &TokenStream) -> TokenStream {
-    let host = Host { function, pending };
+    let host = Host { function, pending, receivers: Vec::new() };
     let inside = host.inside(&function.body, function.ret.is_none());
     let label = body_label();
     // In the block of the body's own items: a constant that hides a parameter is an error, as for any local.
@@ -44,6 +45,9 @@ struct Host<'f> {
     function: &'f Function,
     /// For calls made while arrivals are pending, the groups they are of.
     pending: &'f BTreeMap<u16, u8>,
+    /// The variables whose methods take what is being emitted as an argument: it may call no method that changes them.
+    /// Rust copies a receiver that is taken by value before the arguments, and the text does not.
+    receivers: Vec<LocalId>,
 }
 
 /// `::phalanx::path(arguments)`, every token at the user's place: only then do rustc and `#[track_caller]` name it.

@@ -9,6 +9,7 @@ use crate::check::{ANY_COLLECTIVE, BrokenAt};
 use crate::emit::template::without_turbofish;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::op::Op;
+use crate::model::place::local_of;
 use crate::model::ty::{Group, Kind, ValueType};
 use crate::model::walk::walk_block;
 use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
@@ -91,9 +92,9 @@ impl Host<'_> {
                 let value = operands.first().map(|receiver| self.expr(receiver));
                 private(at, "array_len", quote_spanned!(at.lo=> &#value))
             }
-            Op::Length => self.on_memory("len", false, operands, at),
-            Op::IsEmpty => self.on_memory("is_empty", false, operands, at),
-            Op::LoadUnchecked => self.on_memory("load_unchecked", false, operands, at),
+            Op::Length => self.on_memory("len", operands, at),
+            Op::IsEmpty => self.on_memory("is_empty", operands, at),
+            Op::LoadUnchecked => self.on_memory("load_unchecked", operands, at),
             Op::DynamicSharedSlice => {
                 let element = types.map(|(element, _)| &element.tokens);
                 let arguments = operands.iter().map(|operand| self.expr(operand));
@@ -101,10 +102,10 @@ impl Host<'_> {
             }
             Op::Part { form, mutable, .. } => self.part(form, mutable, operands, at),
             Op::SplitAt { mutable, .. } => {
-                self.on_memory(if mutable { "split_at_mut" } else { "split_at" }, mutable, operands, at)
+                self.on_memory(if mutable { "split_at_mut" } else { "split_at" }, operands, at)
             }
             Op::LoadVec(lanes) => self.load_vec(lanes, operands, at),
-            Op::StoreVec => self.on_memory("store_vec", true, operands, at),
+            Op::StoreVec => self.on_memory("store_vec", operands, at),
             Op::Atomic(atomic) => self.atomic(atomic, operands, at),
             Op::Fence(order, scope) => memory::fence(order, scope, at),
             Op::Is(variant) => method(variant.test()),
@@ -127,10 +128,16 @@ impl Host<'_> {
     pub(super) fn device_call(&self, callee: &Callee, slot: SlotId, arguments: &[Expr], expr: &Expr) -> TokenStream {
         let lo = expr.span.lo;
         let place = self.slot(slot, expr.span);
+        let of_variable = match callee {
+            Callee::Method(..) => arguments.first().and_then(local_of),
+            Callee::Function(_) | Callee::Associated(..) => None,
+        };
+        let receivers = self.receivers.iter().copied().chain(of_variable).collect();
+        let inside = Host { function: self.function, pending: self.pending, receivers };
         let passed = |argument: &Expr| match (&argument.kind, argument.gives) {
             // `&cluster` where `cluster` is a reference already.
-            (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_)) => self.passed(target),
-            _ => self.expr(argument),
+            (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_)) => inside.passed(target),
+            _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);
         let value = match callee {
@@ -144,8 +151,8 @@ impl Host<'_> {
             Callee::Method(name, turbofish) => {
                 let (receiver, name) = (given.next(), entry_name(name));
                 // A value without a place is behind a shared reference, so that no method changes what nobody sees.
-                let receiver = match arguments.first() {
-                    Some(place) if is_local_place(place) => quote_spanned!(lo=> (#receiver)),
+                let receiver = match of_variable {
+                    Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
                     _ => quote_spanned!(lo=> (&#receiver)),
                 };
                 quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place))
@@ -190,13 +197,4 @@ impl Host<'_> {
 /// The method that bodies call in place of `name`.
 fn entry_name(name: &Ident) -> Ident {
     format_ident!("{name}__device", span = name.span())
-}
-
-/// A variable of the body, or a part of one.
-fn is_local_place(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Local(_) | ExprKind::Deref(_) => true,
-        ExprKind::Index { base, .. } => base.gives == Kind::Value && is_local_place(base),
-        _ => false,
-    }
 }

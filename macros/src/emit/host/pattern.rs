@@ -4,8 +4,8 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 
+use super::place::host_member;
 use super::{Host, parentheses};
-use crate::model::expr::Member;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 
@@ -51,14 +51,8 @@ impl Host<'_> {
             }
             PatternKind::Struct { path, fields, rest } => {
                 let fields = fields.iter().map(|(member, field)| {
-                    let field = self.pattern(field);
-                    match member {
-                        Member::Named(name) => quote_spanned!(lo=> #name: #field),
-                        Member::Unnamed(index) => {
-                            let index = Literal::u32_unsuffixed(*index);
-                            quote_spanned!(lo=> #index: #field)
-                        }
-                    }
+                    let (member, field) = (host_member(member, pattern.span), self.pattern(field));
+                    quote_spanned!(lo=> #member: #field)
                 });
                 let rest = rest.then(|| quote_spanned!(lo=> ..));
                 quote_spanned!(lo=> #path { #(#fields,)* #rest })

@@ -4,11 +4,10 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 
+use super::place::{MemoryPlace, host_member};
 use super::{Host, body_label, internal, private};
-use crate::model::effect::effect;
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::method::ScalarFunction;
-use crate::model::op::Effect;
 use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
@@ -34,7 +33,7 @@ impl Host<'_> {
             }
             ExprKind::Unary(op, value) => self.unary(*op, value, at),
             ExprKind::Binary { op, left, right, .. } => {
-                let (left, right) = (self.operand(left), self.operand(right));
+                let (left, right) = (self.binary_operand(*op, left), self.binary_operand(*op, right));
                 binary(*op, left, right, at)
             }
             ExprKind::Cast(value, ty) => {
@@ -45,19 +44,14 @@ impl Host<'_> {
                 let value = self.expr(value);
                 self.typed(*slot, value, at)
             }
-            ExprKind::Index { base, index, .. } => match base.memory() {
-                Some(_) => {
-                    let (base, index) = (self.memory(base, false), self.expr(index));
-                    private(at, "load", quote!(#base, #index))
+            ExprKind::Index { .. } | ExprKind::UncheckedPlace { .. } | ExprKind::Field { .. } => {
+                match self.memory_place(expr, "load") {
+                    Some(MemoryPlace::Element { function, base, index }) => {
+                        private(at, &function, quote!(#base, #index))
+                    }
+                    Some(MemoryPlace::Inside(place)) => private(at, "read_place", place),
+                    None => self.place(expr, false),
                 }
-                None => {
-                    let place = self.element("element", base, index, at);
-                    quote_spanned!(lo=> *#place)
-                }
-            },
-            ExprKind::UncheckedPlace { base, index } => {
-                let (base, index) = (self.memory(base, false), self.expr(index));
-                private(at, "load_unchecked", quote!(#base, #index))
             }
             ExprKind::Deref(target) => {
                 let target = self.expr(target);
@@ -80,6 +74,17 @@ impl Host<'_> {
             ExprKind::Repeat { element, length, slot } => {
                 let element = self.expr(element);
                 self.typed(*slot, quote_spanned!(lo=> [#element; #length]), at)
+            }
+            ExprKind::Struct { path, fields, base, slot } => {
+                let fields = fields.iter().map(|(member, field)| {
+                    let (member, field) = (host_member(member, at), self.expr(field));
+                    quote_spanned!(lo=> #member: #field)
+                });
+                let base = base.as_ref().map(|base| {
+                    let base = self.expr(base);
+                    quote_spanned!(lo=> ..#base)
+                });
+                self.typed(*slot, quote_spanned!(lo=> #path { #(#fields,)* #base }), at)
             }
             ExprKind::Vector { path, argument, slot, .. } => {
                 let value = self.vector(path, argument, at);
@@ -208,6 +213,14 @@ impl Host<'_> {
         }
     }
 
+    pub(super) fn binary_operand(&self, op: BinaryOp, operand: &Expr) -> TokenStream {
+        let is_literal = matches!(operand.kind, ExprKind::Int { .. } | ExprKind::Float { .. } | ExprKind::Bool(_));
+        match operator_guard(op) {
+            Some(guard) if !is_literal => private(operand.span, guard, self.expr(operand)),
+            _ => self.operand(operand),
+        }
+    }
+
     fn unary(&self, op: UnaryOp, value: &Expr, at: SpanRange) -> TokenStream {
         match (op, &value.kind) {
             (UnaryOp::Not, _) => {
@@ -225,26 +238,9 @@ impl Host<'_> {
         }
     }
 
-    /// A reference to an element of a local array, through as many dimensions as there are.
-    fn element(&self, function: &str, base: &Expr, index: &Expr, at: SpanRange) -> TokenStream {
-        let lo = base.span.lo;
-        let borrow = if function == "element" { quote_spanned!(lo=> &) } else { quote_spanned!(lo=> &mut) };
-        let base = match &base.kind {
-            ExprKind::Index { base: outer, index: outer_index, .. } if outer.memory().is_none() => {
-                self.element(function, outer, outer_index, base.span)
-            }
-            _ => {
-                let base = self.expr(base);
-                quote_spanned!(lo=> #borrow #base)
-            }
-        };
-        let index = self.expr(index);
-        private(at, function, quote!(#base, #index))
-    }
-
     fn assign(&self, place: &Expr, value: &Expr, at: SpanRange) -> TokenStream {
         let lo = at.lo;
-        let (memory, order_matters) = (memory_place(place), self.order_matters(place, value));
+        let (memory, order_matters) = (self.memory_place(place, "store"), self.order_matters(place, value));
         let new = match &place.kind {
             ExprKind::Local(local) => match self.function.local(*local) {
                 info if info.kind == Kind::Value && info.slot.is_some() => {
@@ -255,16 +251,19 @@ impl Host<'_> {
             _ => None,
         };
         let new = new.unwrap_or_else(|| self.expr(value));
-        let Some((store, base, index)) = memory else {
-            let place = self.place(place);
+        let Some(memory) = memory else {
+            let place = self.place(place, true);
             return quote_spanned!(lo=> #place = #new);
         };
-        let (base, index) = (self.memory(base, true), self.expr(index));
+        let store = |value: TokenStream| match &memory {
+            MemoryPlace::Element { function, base, index } => private(at, function, quote!(#base, #index, #value)),
+            MemoryPlace::Inside(place) => private(at, "write_place", quote!(#place, #value)),
+        };
         if !order_matters {
-            return private(at, store, quote!(#base, #index, #new));
+            return store(new);
         }
         let name = internal("__phalanx_value", value.span);
-        let store = private(at, store, quote!(#base, #index, #name));
+        let store = store(quote!(#name));
         quote_spanned!(lo=> match #new { #name => #store })
     }
 
@@ -273,19 +272,14 @@ impl Host<'_> {
         let (old, new) = (internal("__phalanx_old", place.span), internal("__phalanx_value", value.span));
         let result = binary(op, quote!(#old), quote!(#new), at);
         let change = self.expr(value);
-        let Some((store, base, index)) = memory_place(place) else {
+        let Some(memory) = self.memory_place(place, "update") else {
             if let (ExprKind::Local(_), false) = (&place.kind, self.order_matters(place, value)) {
-                let place = self.place(place);
+                let place = self.place(place, true);
                 let result = binary(op, quote!(#place), self.operand(value), at);
                 return quote_spanned!(lo=> #place = #result);
             }
-            let reference = match &place.kind {
-                ExprKind::Index { base, index, .. } => self.element("element_mut", base, index, place.span),
-                _ => {
-                    let place = self.place(place);
-                    quote_spanned!(lo=> &mut #place)
-                }
-            };
+            let reference = self.place(place, true);
+            let reference = quote_spanned!(lo=> &mut #reference);
             // The value first, as Rust does for numbers; then the place.
             let target = internal("__phalanx_place", place.span);
             return quote_spanned!(lo=> match #change { #new => match #reference { #target => {
@@ -293,56 +287,37 @@ impl Host<'_> {
                 *#target = #result;
             } } });
         };
-        let update = if store == "store" { "update" } else { "update_unchecked" };
-        let (base, index) = (self.memory(base, true), self.expr(index));
         let closure = quote_spanned!(lo=> |#old, #new| #result);
+        let update = |change: TokenStream| match &memory {
+            MemoryPlace::Element { function, base, index } => {
+                private(at, function, quote!(#base, #index, #change, #closure))
+            }
+            MemoryPlace::Inside(place) => private(at, "update_place", quote!(#place, #change, #closure)),
+        };
         if !self.order_matters(place, value) {
-            return private(at, update, quote!(#base, #index, #change, #closure));
+            return update(change);
         }
         let held = internal("__phalanx_change", value.span);
-        let update = private(at, update, quote!(#base, #index, #held, #closure));
+        let update = update(quote!(#held));
         quote_spanned!(lo=> match #change { #held => #update })
-    }
-
-    /// Whether evaluating the place before the value could be seen.
-    fn order_matters(&self, place: &Expr, value: &Expr) -> bool {
-        let index = match &place.kind {
-            ExprKind::Index { .. } | ExprKind::UncheckedPlace { .. } => self.index_effect(place),
-            _ => Effect::Reads,
-        };
-        let value = effect(self.function, value);
-        index == Effect::Changes || (value == Effect::Changes && index != Effect::Pure)
-    }
-
-    /// Of evaluating which element a place is.
-    fn index_effect(&self, place: &Expr) -> Effect {
-        match &place.kind {
-            ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
-                effect(self.function, index).max(self.index_effect(base))
-            }
-            ExprKind::Local(_) => Effect::Pure,
-            _ => effect(self.function, place),
-        }
-    }
-
-    /// A place that is not memory: a local, what a reference refers to, an element of a local array.
-    fn place(&self, place: &Expr) -> TokenStream {
-        match &place.kind {
-            ExprKind::Index { base, index, .. } => {
-                let element = self.element("element_mut", base, index, place.span);
-                quote_spanned!(place.span.lo=> *#element)
-            }
-            _ => self.expr(place),
-        }
     }
 }
 
-/// The function that stores to a place in memory, with the memory and the index.
-fn memory_place(place: &Expr) -> Option<(&'static str, &Expr, &Expr)> {
-    match &place.kind {
-        ExprKind::Index { base, index, .. } if base.memory().is_some() => Some(("store", base, index)),
-        ExprKind::UncheckedPlace { base, index } => Some(("store_unchecked", base, index)),
-        _ => None,
+/// What holds rustc to it that an operator is the language's own, and not one that a user overloaded.
+fn operator_guard(op: BinaryOp) -> Option<&'static str> {
+    match op {
+        BinaryOp::Eq | BinaryOp::Ne => Some("comparable"),
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => Some("ordered"),
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => Some("plain_scalar"),
+        // Functions of numbers; and what takes nothing but `bool`.
+        BinaryOp::Add
+        | BinaryOp::Sub
+        | BinaryOp::Mul
+        | BinaryOp::Div
+        | BinaryOp::Rem
+        | BinaryOp::Shl
+        | BinaryOp::Shr => None,
+        BinaryOp::And | BinaryOp::Or => None,
     }
 }
 

@@ -29,8 +29,25 @@ fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
     let expansion = expand(source);
     let faults = faults(&expansion);
     assert!(faults.is_empty(), "{faults:#?}");
-    let pieces = list(expansion, "body").expect("a template has a body");
-    pieces.iter().filter_map(|piece| show(piece, &mark)).collect()
+    let pieces = list(expansion.clone(), "body").expect("a template has a body");
+    let constants = list(expansion, "constants").expect("a template has constants");
+    let names = constants.iter().filter_map(|name| syn::parse2::<syn::LitStr>(name.iter().cloned().collect()).ok());
+    let names: Vec<String> = names.map(|name| name.value()).collect();
+    let show = |piece: &Vec<TokenTree>| match number_of(piece) {
+        Some((kind, index)) if kind == "Declare" => {
+            Some(format!("    constexpr auto {} = <value{index}>;\n", names[index]))
+        }
+        Some((kind, index)) if kind == "Constant" => Some(names[index].clone()),
+        _ => show(piece, &mark),
+    };
+    pieces.iter().filter_map(show).collect()
+}
+
+/// `Kind(3)`, of a piece.
+fn number_of(piece: &[TokenTree]) -> Option<(String, usize)> {
+    let [.., TokenTree::Ident(kind), TokenTree::Group(inside)] = piece else { return None };
+    let index: LitInt = syn::parse2(inside.stream()).ok()?;
+    Some((kind.to_string(), index.base10_parse().ok()?))
 }
 
 /// The elements of `name: &[...]`, wherever it stands.
@@ -40,13 +57,16 @@ fn list(stream: TokenStream, name: &str) -> Option<Vec<Vec<TokenTree>>> {
         (TokenTree::Ident(field), Some(TokenTree::Punct(and)), Some(TokenTree::Group(list)))
             if field == name && and.as_char() == '&' =>
         {
-            let list: Vec<TokenTree> = list.stream().into_iter().collect();
-            let elements = list.split(|tree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ','));
-            Some(elements.map(<[TokenTree]>::to_vec).collect())
+            Some(split(&list.stream().into_iter().collect::<Vec<_>>()))
         }
         (TokenTree::Group(group), ..) => self::list(group.stream(), name),
         _ => None,
     })
+}
+
+fn split(list: &[TokenTree]) -> Vec<Vec<TokenTree>> {
+    let elements = list.split(|tree| matches!(tree, TokenTree::Punct(comma) if comma.as_char() == ','));
+    elements.map(<[TokenTree]>::to_vec).collect()
 }
 
 /// `::phalanx::__private::Piece::Text("...")` and its like.
@@ -62,9 +82,39 @@ fn show(piece: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<S
         ("Literal", [syn::Lit::Int(slot), syn::Lit::Str(digits)]) => {
             Some(format!("<slot{} {}>", number(slot), digits.value()))
         }
+        ("Struct", _) => Some(structure(inside.stream(), mark)),
+        ("Shared", [.., syn::Lit::Str(name)]) => {
+            let ty = list(inside.stream(), "ty")?.iter().filter_map(|piece| show(piece, mark)).collect::<String>();
+            Some(format!("__shared__ {ty} {};", name.value()))
+        }
         (name, [syn::Lit::Int(index)]) => Some(format!("<{}{}>", name.to_lowercase(), number(index))),
         (name, _) => panic!("a piece `{name}` that these tests do not know"),
     }
+}
+
+/// `slot: 0, fields: &[("x", &[...])], base: ...`, with the fields in the order of the source.
+fn structure(stream: TokenStream, mark: &impl Fn(&str) -> Option<String>) -> String {
+    let shown = |pieces: &[Vec<TokenTree>]| pieces.iter().filter_map(|piece| show(piece, mark)).collect::<String>();
+    let fields = list(stream.clone(), "fields").unwrap_or_default();
+    let fields = fields.iter().filter_map(|field| match &field[..] {
+        [TokenTree::Group(field)] => {
+            let trees: Vec<TokenTree> = field.stream().into_iter().collect();
+            let [TokenTree::Literal(name), _, _, TokenTree::Group(value)] = &trees[..] else { return None };
+            let value: Vec<TokenTree> = value.stream().into_iter().collect();
+            let value: Vec<_> = split(&value);
+            Some(format!(".{} = {}", name.to_string().trim_matches('"'), shown(&value)))
+        }
+        _ => None,
+    });
+    let mut parts: Vec<String> = fields.collect();
+    let trees: Vec<TokenTree> = stream.into_iter().collect();
+    if let Some(TokenTree::Group(base)) = trees.last()
+        && let Some(TokenTree::Group(base)) = base.stream().into_iter().last()
+    {
+        parts.push(format!("..{}", shown(&split(&base.stream().into_iter().collect::<Vec<_>>()))));
+    }
+    let slot = trees.into_iter().find_map(|tree| syn::parse2::<LitInt>(tree.into()).ok());
+    format!("<slot{}>{{{}}}", slot.map_or_else(String::new, |slot| slot.base10_digits().to_string()), parts.join(", "))
 }
 
 #[test]

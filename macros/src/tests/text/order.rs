@@ -278,6 +278,22 @@ fn assertions() {
     );
 }
 
+/// Fields are evaluated as they are written; the runtime lists them as they are declared.
+#[test]
+fn structs() {
+    check(
+        "let s = S { y: a, x: h(b), ..k(c) };",
+        "auto value = <callee0>(b);
+         auto value_2 = <callee1>(c);
+         auto s = <slot2>{.y = a, .x = value, ..value_2};",
+    );
+    check("let s = S(a + 1, m[0]); let x = s.1;", "auto s = <slot0>{._0 = a + 1, ._1 = m[0]};\nauto x = s._1;");
+    check(
+        "let mut s = S { x: 1 }; s.x.y += m[0].z; s.0 = 1;",
+        "auto s = <slot0>{.x = 1};\ns.x.y += m[0].z;\ns._0 = 1;",
+    );
+}
+
 /// A format string's arguments from left to right, then the names that it mentions, each once.
 #[test]
 fn messages() {

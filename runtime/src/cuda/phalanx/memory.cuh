@@ -8,6 +8,11 @@
 // The block's dynamic shared memory, aligned as bulk copies need it (PTX ISA, cp.async.bulk).
 extern __shared__ __align__(128) unsigned char phalanx_dynamic_shared[];
 
+// Bytes at its start that hold the shared arrays of a program that declares more than static shared memory has.
+#ifndef PHALANX_PLACED_SHARED_BYTES
+#define PHALANX_PLACED_SHARED_BYTES 0
+#endif
+
 namespace phalanx {
 namespace detail {
 
@@ -133,12 +138,24 @@ struct alignas(16) shared_array {
     }
 };
 
+// A `shared_array` that lies in the dynamic segment: `auto& array = placed_shared<shared_array<f32, 16384>, 0>();`.
+template <class Array, unsigned offset>
+__device__ inline Array& placed_shared() {
+    static_assert(offset + sizeof(Array) <= PHALANX_PLACED_SHARED_BYTES);
+    return *reinterpret_cast<Array*>(phalanx_dynamic_shared + offset);
+}
+
 namespace detail {
 
 __device__ inline unsigned dynamic_shared_bytes() {
     unsigned bytes; // PTX ISA, %dynamic_smem_size
     asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
-    return bytes;
+    return bytes - PHALANX_PLACED_SHARED_BYTES;
+}
+
+// It begins behind the arrays that are placed.
+__device__ inline unsigned char* dynamic_shared_start() {
+    return phalanx_dynamic_shared + PHALANX_PLACED_SHARED_BYTES;
 }
 
 } // namespace detail
@@ -146,7 +163,7 @@ __device__ inline unsigned dynamic_shared_bytes() {
 // The block's dynamic shared memory as `T`s: `auto bins = dynamic_shared<u32>();`.
 template <class T>
 __device__ inline shared_slice<T> dynamic_shared() {
-    return {reinterpret_cast<T*>(phalanx_dynamic_shared), detail::dynamic_shared_bytes() / sizeof(T)};
+    return {reinterpret_cast<T*>(detail::dynamic_shared_start()), detail::dynamic_shared_bytes() / sizeof(T)};
 }
 
 // `length` of them, from this byte of it on.
@@ -164,7 +181,7 @@ __device__ inline shared_slice<T> dynamic_shared_slice(Offset byte_offset, Lengt
         detail::fail(detail::dynamic_shared_out_of_bounds, detail::site_of(line, column), at(offset), at(elements),
                      record_value(usize(sizeof(T))), record_value(usize(available)));
     }
-    return {reinterpret_cast<T*>(phalanx_dynamic_shared + offset.value), elements.value};
+    return {reinterpret_cast<T*>(detail::dynamic_shared_start() + offset.value), elements.value};
 }
 
 } // namespace phalanx

@@ -1,16 +1,25 @@
 //! Templates written by hand, as the macros would print them, joined and compared with the text they must become.
 
 use super::*;
-use crate::program::template::{Role, Scalar, Site, SiteMessage, TypeInfo};
+use crate::program::template::{Role, SharedInfo, Site, SiteMessage};
+use crate::types::{DeviceType, constant};
 
 const KERNEL: KernelOptions = KernelOptions { cluster: Some([2, 1, 1]), ..KernelOptions::NONE };
 
-fn types(names: &[&str]) -> Vec<Slot> {
-    names.iter().map(|name| Slot::Type(TypeInfo { name: name.to_string(), size: 4 })).collect()
+fn types(names: &[&'static str]) -> Vec<Slot> {
+    names.iter().map(|name| Slot::Type(TypeInfo::prelude::<u32>(name))).collect()
 }
 
 fn definition(template: &'static Template, instance: &'static str, slots: Vec<Slot>) -> Definition {
-    Definition { template, options: KERNEL, instance, slots, types: vec![], values: vec![], static_shared_bytes: 8 }
+    Definition {
+        template,
+        options: KERNEL,
+        instance,
+        slots,
+        types: vec![],
+        values: vec![],
+        shared: vec![SharedInfo { size: 8, align: 4 }],
+    }
 }
 
 static SQUARE: Template = Template {
@@ -42,17 +51,18 @@ static SQUARE: Template = Template {
     sites: &[Site { line: 4, column: 9, message: SiteMessage::None }],
     headers: &["scalar.cuh"],
     locals: &["of"],
+    constants: &[],
 };
 
 fn square_u32() -> Definition {
     let mut square = definition(&SQUARE, "square<u32>", types(&["u32"]));
-    square.types.push(TypeInfo { name: "u32".into(), size: 4 });
+    square.types.push(u32::info());
     square
 }
 
 fn square_f32() -> Definition {
     let mut square = definition(&SQUARE, "square<f32>", types(&["f32"]));
-    square.types.push(TypeInfo { name: "f32".into(), size: 4 });
+    square.types.push(f32::info());
     square
 }
 
@@ -87,6 +97,7 @@ static TWICE: Template = Template {
     sites: &[Site { line: 4, column: 14, message: SiteMessage::None }],
     headers: &["memory.cuh", "scalar.cuh"],
     locals: &["a", "b"],
+    constants: &[],
 };
 
 #[test]
@@ -111,7 +122,7 @@ extern "C" __global__ void twice(slice<u32> v) {
 }
 "#;
     assert_eq!(program.cuda_source(), expected);
-    assert_eq!(program.static_shared_bytes(), 16, "each function's once");
+    assert_eq!(program.static_shared_bytes(), 32, "each function's once, rounded up to 16");
     assert_eq!((program.name(), program.entry()), ("twice", "twice"));
 }
 
@@ -142,19 +153,20 @@ static DOUBLE: Template = Template {
     file: "src/main.rs",
     role: Role::Kernel,
     signature: &[Piece::Text("void "), Piece::Name, Piece::Text("()")],
-    body: &[Piece::Text("{ square<"), Piece::Digits(0), Piece::Text(">("), Piece::Value(0), Piece::Text("); }")],
+    body: &[Piece::Text("{ square<"), Piece::Digits(0), Piece::Text(">("), Piece::Constant(0), Piece::Text("); }")],
     sites: &[],
     headers: &[],
     locals: &[],
+    constants: &["COUNT"],
 };
 
 #[test]
 fn words_of_cpp_are_not_names() {
     let mut double = definition(&DOUBLE, "double", vec![]);
-    double.values.push(Scalar::Unsigned(64, "usize"));
+    double.values.push(constant(&64usize));
     let program = Program::assemble(double).unwrap();
     assert_eq!(program.entry(), "demo_double");
-    assert_eq!(program.cuda_source(), "\nusing namespace phalanx;\n\nvoid demo_double() { square<64>(usize(64)); }\n");
+    assert_eq!(program.cuda_source(), "\nusing namespace phalanx;\n\nvoid demo_double() { square<64>(COUNT); }\n");
 }
 
 static LOOP: Template = Template { name: "forever", role: Role::Device, ..DOUBLE_AS_DEVICE };
@@ -168,6 +180,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     sites: &[],
     headers: &[],
     locals: &[],
+    constants: &[],
 };
 
 fn forever() -> Definition {

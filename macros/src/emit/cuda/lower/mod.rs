@@ -18,18 +18,17 @@ use crate::model::op::{Effect, Op};
 use crate::model::ty::{Kind, Memory, ValueType};
 use crate::model::{Function, LocalId, ValueId};
 
-/// The body's statements, and the names that it declares.
-pub(super) fn body(function: &Function, names: Names) -> (Vec<CuStmt>, Vec<String>) {
+/// The body's statements, and the names that it used.
+pub(super) fn body(function: &Function, names: Names) -> (Vec<CuStmt>, Names) {
     let mut lower = Lower { function, names, out: Vec::new(), jumps: Vec::new() };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
-            let name = lower.names.constant(index).to_string();
-            lower.out.push(CuStmt::Constant { name, value: ValueId(index as u16) });
+            lower.out.push(CuStmt::Constant(ValueId(index as u16)));
         }
     }
     let dest = if function.ret.is_some() { Dest::Return } else { Dest::Discard };
     lower.block_into(&function.body, &dest);
-    (lower.out, lower.names.declared(function))
+    (lower.out, lower.names)
 }
 
 struct Lower<'f> {
@@ -105,11 +104,11 @@ impl Lower<'_> {
             self.out.push(CuStmt::Declare { ty, name, init: None });
             return;
         };
-        if let ExprKind::Op { op: Op::SharedArray(_), types: Some((element, Some(length))), .. } = &init.kind {
-            let mut ty = vec!["__shared__ shared_array<".into()];
+        if let ExprKind::Op { op: Op::SharedArray(index), types: Some((element, Some(length))), .. } = &init.kind {
+            let mut ty = vec!["shared_array<".into()];
             ty.extend(shape(&element.shape));
             ty.extend([", ".into(), Piece::Digits(*length), ">".into()]);
-            self.out.push(CuStmt::Declare { ty, name, init: None });
+            self.out.push(CuStmt::Shared { index: *index as u16, ty, name });
             return;
         }
         if matches!(init.gives, Kind::Unit | Kind::Never) {

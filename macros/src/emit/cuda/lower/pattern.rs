@@ -3,8 +3,9 @@
 
 use super::value::bare_integer;
 use super::{Dest, Lower};
-use crate::emit::cuda::ast::{CuExpr, CuStmt};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
+use crate::member::member as cpp_name;
 use crate::model::effect::effect;
 use crate::model::expr::{Arm, Block, Expr, ExprKind, LiteralType, Member};
 use crate::model::op::Effect;
@@ -205,7 +206,7 @@ impl Lower<'_> {
                 let literal = CuExpr::name(&bare_integer(digits, *negative));
                 if *negative { CuExpr::Prefix("-", Box::new(literal)) } else { literal }
             }
-            PatternKind::Constant(value) => CuExpr::name(self.names.constant(usize::from(value.0))),
+            PatternKind::Constant(value) => CuExpr::Atom(vec![Piece::Constant(*value)]),
             // The parser puts nothing else here.
             _ => CuExpr::name("0"),
         }
@@ -258,11 +259,14 @@ fn is_bare(expr: &Expr) -> bool {
 
 /// `value.field`, `value._0`
 pub(super) fn part(value: &CuExpr, member: &Member) -> CuExpr {
-    let name = match member {
-        Member::Named(name) => name.to_string(),
-        Member::Unnamed(index) => format!("_{index}"),
-    };
-    CuExpr::Member(Box::new(value.clone()), name)
+    CuExpr::Member(Box::new(value.clone()), field_name(member))
+}
+
+pub(super) fn field_name(member: &Member) -> String {
+    match member {
+        Member::Named(name) => cpp_name(&name.to_string()),
+        Member::Unnamed(index) => cpp_name(&index.to_string()),
+    }
 }
 
 /// What is in an `Option` or a `Result`.

@@ -1,15 +1,16 @@
 //! Expressions as C++ expressions.
 
+use super::pattern::{field_name, part};
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
-use crate::model::LocalId;
-use crate::model::SiteId;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Effect;
+use crate::model::place::{local_of, may_write};
 use crate::model::ty::{Kind, ValueType};
+use crate::model::{LocalId, SiteId, SlotId};
 
 impl Lower<'_> {
     pub(super) fn value(&mut self, expr: &Expr) -> CuExpr {
@@ -17,7 +18,7 @@ impl Lower<'_> {
             ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty } => literal(digits, *ty),
             ExprKind::Bool(value) => CuExpr::name(if *value { "true" } else { "false" }),
             ExprKind::Local(local) => CuExpr::name(self.names.local(*local)),
-            ExprKind::Constant(value) => CuExpr::name(self.names.constant(usize::from(value.0))),
+            ExprKind::Constant(value) => CuExpr::Atom(vec![Piece::Constant(*value)]),
             ExprKind::Operator(operator, _) => CuExpr::call(operator.cuda_name, Vec::new()),
             // C++'s reference parameters are used by name.
             ExprKind::Deref(target) | ExprKind::Borrow { target, .. } => self.value(target),
@@ -32,16 +33,9 @@ impl Lower<'_> {
             ExprKind::Typed(value, slot) => {
                 CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![self.value(value)], site: None }
             }
-            ExprKind::Index { .. } => self.place(expr, false),
+            ExprKind::Index { .. } | ExprKind::Field { .. } => self.place(expr, false),
             ExprKind::UncheckedPlace { base, index } => self.unchecked(base, index),
-            ExprKind::Axis(base, axis) => {
-                let name = match axis {
-                    'y' => "y",
-                    'z' => "z",
-                    _ => "x",
-                };
-                CuExpr::Member(Box::new(self.value(base)), name.into())
-            }
+            ExprKind::Axis(base, axis) => CuExpr::Member(Box::new(self.value(base)), axis.to_string()),
             ExprKind::Array { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
                 CuExpr::Braces(vec![Piece::Type(*slot)], elements)
@@ -51,6 +45,7 @@ impl Lower<'_> {
                 arguments: vec![self.value(element)],
                 site: None,
             },
+            ExprKind::Struct { fields, base, slot, .. } => self.structure(fields, base.as_deref(), *slot),
             ExprKind::Tuple { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
                 CuExpr::Braces(vec![Piece::Type(*slot)], elements)
@@ -66,14 +61,10 @@ impl Lower<'_> {
                 CuExpr::Call { callee: vec![method.name.into()], arguments, site: *site }
             }
             ExprKind::Call { callee, slot, arguments } => {
-                let mut values = self.operands(&arguments.iter().collect::<Vec<_>>());
-                // A receiver that is no variable is copied, as the host body copies it.
-                if let (Callee::Method(..), Some(receiver)) = (callee, values.first_mut())
-                    && is_copied(&arguments[0])
-                {
-                    let value = receiver.clone();
-                    *receiver = self.spill(value);
-                }
+                let values = match (callee, arguments.split_first()) {
+                    (Callee::Method(..), Some((receiver, rest))) => self.method_operands(receiver, rest),
+                    _ => self.operands(&arguments.iter().collect::<Vec<_>>()),
+                };
                 CuExpr::Call { callee: vec![Piece::Callee(*slot)], arguments: values, site: None }
             }
             ExprKind::ScalarCall { ty, function, operands, site } => {
@@ -134,6 +125,22 @@ impl Lower<'_> {
         }
     }
 
+    /// A receiver that is a place is passed itself, for the method may change it; others are copied, as the host body
+    /// copies them. Where an argument writes to the receiver, the method takes it by value: rustc has seen to that.
+    fn method_operands(&mut self, receiver: &Expr, rest: &[Expr]) -> Vec<CuExpr> {
+        let written = |local| rest.iter().any(|argument| may_write(argument, local));
+        let rest: Vec<&Expr> = rest.iter().collect();
+        let changes = rest.iter().any(|argument| effect(self.function, argument) == Effect::Changes);
+        let receiver = match local_of(receiver) {
+            Some(local) if !written(local) => self.place(receiver, changes),
+            _ => {
+                let value = self.value(receiver);
+                self.spill(value)
+            }
+        };
+        [receiver].into_iter().chain(self.operands(&rest)).collect()
+    }
+
     fn lambda(&mut self, params: &[(LocalId, Option<ValueType>)], body: &Expr, by_value: bool) -> CuExpr {
         let params = params.iter().map(|(local, ty)| {
             let ty = ty.as_ref().map_or_else(|| vec!["auto".into()], |ty| shape(&ty.shape));
@@ -149,6 +156,9 @@ impl Lower<'_> {
 
     /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right.
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
+        if let ExprKind::Field { base, member } = &expr.kind {
+            return part(&self.place(base, changes_later), member);
+        }
         let ExprKind::Index { base, index, site } = &expr.kind else {
             let value = self.value(expr);
             // A part of memory with ends of its own.
@@ -160,6 +170,17 @@ impl Lower<'_> {
         let index = self.value(index);
         let index = if changes_later && own != Effect::Pure { self.spill(index) } else { index };
         CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
+    }
+
+    /// The fields' values in Rust's order where that can be seen; the text lists them in the type's.
+    fn structure(&mut self, fields: &[(Member, Expr)], base: Option<&Expr>, slot: SlotId) -> CuExpr {
+        let operands: Vec<&Expr> = fields.iter().map(|(_, field)| field).chain(base).collect();
+        let mut values = self.operands(&operands).into_iter();
+        let fields =
+            fields.iter().zip(values.by_ref()).map(|((member, _), value)| (field_name(member), value)).collect();
+        // Written once for each field that it gives.
+        let base = values.next().map(|base| Box::new(self.spill_unless_name(base)));
+        CuExpr::Struct { slot, fields, base }
     }
 
     /// The value of statements: they assign it to a variable.
@@ -264,15 +285,6 @@ impl Lower<'_> {
             CuExpr::Atom(_) => value,
             value => self.spill(value),
         }
-    }
-}
-
-/// Whether a receiver is in memory that others can write, or is no place at all.
-fn is_copied(expr: &Expr) -> bool {
-    match &expr.kind {
-        ExprKind::Local(_) | ExprKind::Deref(_) => false,
-        ExprKind::Index { base, .. } => matches!(base.gives, Kind::Memory(_)) || is_copied(base),
-        _ => true,
     }
 }
 

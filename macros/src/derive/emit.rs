@@ -1,0 +1,153 @@
+//! The impls: the type's description for the text, its promise with the check of it, its constants as data.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DeriveInput, GenericParam, parse_quote};
+
+use super::{Content, Field, UserType};
+use crate::member::member;
+
+pub(super) fn impls(user: &UserType<'_>) -> TokenStream {
+    match &user.content {
+        Content::Fields(fields) => structure(user.input, fields),
+        Content::Variants { raw, list } => enumeration(user.input, raw, list),
+    }
+}
+
+/// The type's generics, each type among them plain data too.
+fn generics(input: &DeriveInput) -> syn::Generics {
+    let mut generics = input.generics.clone();
+    let types: Vec<_> = input.generics.type_params().map(|param| param.ident.clone()).collect();
+    let clause = generics.make_where_clause();
+    clause
+        .predicates
+        .extend(types.iter().map(|ty| -> syn::WherePredicate { parse_quote!(#ty: ::phalanx::DeviceCopy) }));
+    generics
+}
+
+fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
+    let (ident, name) = (&input.ident, input.ident.to_string());
+    let generics = generics(input);
+    let (declared, used, clause) = generics.split_for_impl();
+    let arguments = input.generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => {
+            let ty = &param.ident;
+            Some(quote!(::phalanx::__private::TypeArgument::Type(<#ty as ::phalanx::DeviceType>::info())))
+        }
+        GenericParam::Const(param) => {
+            let value = &param.ident;
+            Some(quote!(::phalanx::__private::TypeArgument::Value(::phalanx::DeviceScalar::scalar(#value))))
+        }
+        GenericParam::Lifetime(_) => None,
+    });
+    // At the field's type, where rustc says what is wrong with it.
+    let fields = fields.iter().map(|Field { member, ty }| {
+        let rust = member.to_token_stream().to_string();
+        let cpp = self::member(&rust);
+        let field = quote_spanned!(ty.span()=> ::phalanx::__private::field_of::<Self, #ty>);
+        let value = quote_spanned!(ty.span()=> ::phalanx::__private::field_value::<#ty>);
+        let offset = quote!(::core::mem::offset_of!(Self, #member));
+        quote!(#field([#rust, #cpp], #offset, |this| #value(&this.#member)))
+    });
+    // Of a generic type, each instance is checked where it is used.
+    let check = input.generics.params.is_empty().then(|| {
+        quote! {
+            const _: () = <#ident as ::phalanx::DeviceCopy>::LAYOUT;
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl #declared ::phalanx::__private::DeviceStruct for #ident #used #clause {
+            const FIELDS: &'static [::phalanx::__private::FieldOf<Self>] = &[#(#fields),*];
+        }
+
+        #[automatically_derived]
+        impl #declared ::phalanx::DeviceType for #ident #used #clause {
+            fn info() -> ::phalanx::__private::TypeInfo {
+                ::phalanx::__private::struct_info::<Self>(#name, ::core::module_path!(), ::std::vec![#(#arguments),*])
+            }
+        }
+
+        #[automatically_derived]
+        impl #declared ::phalanx::DeviceConstant for #ident #used #clause {
+            fn value(&self) -> ::phalanx::__private::Value {
+                ::phalanx::__private::struct_value(self)
+            }
+        }
+
+        // SAFETY: `LAYOUT` refuses padding, each field keeps the promise itself, and no more is promised.
+        #[automatically_derived]
+        unsafe impl #declared ::phalanx::DeviceCopy for #ident #used #clause {
+            const LAYOUT: () = ::phalanx::__private::check_struct::<Self>(#name);
+        }
+
+        #check
+    }
+}
+
+fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> TokenStream {
+    let (ident, name) = (&input.ident, input.ident.to_string());
+    let names: Vec<String> = list.iter().map(|variant| member(&variant.to_string())).collect();
+    let first = list.first();
+    // A constant as a pattern takes a type that derives `PartialEq`: one that compares as C++ does.
+    let compared = quote_spanned! {ident.span()=>
+        const _: fn(#ident) -> bool = |value| {
+            const FIRST: #ident = #ident::#first;
+            ::core::matches!(value, FIRST)
+        };
+    };
+    quote! {
+        #[automatically_derived]
+        impl ::phalanx::DeviceType for #ident {
+            fn info() -> ::phalanx::__private::TypeInfo {
+                let raw = <#raw as ::phalanx::DeviceType>::info();
+                let list = ::std::vec![#((#names, Self::#list as #raw as i128)),*];
+                let content = ::phalanx::__private::Content::Variants { raw, list };
+                ::phalanx::__private::TypeInfo::user::<Self>(#name, ::core::module_path!(), ::std::vec![], content)
+            }
+        }
+
+        #[automatically_derived]
+        impl ::phalanx::DeviceConstant for #ident {
+            fn value(&self) -> ::phalanx::__private::Value {
+                ::phalanx::__private::Value::Variant(match self { #(Self::#list => #names),* })
+            }
+        }
+
+        // SAFETY: an integer of which the device writes no values but the variants', 0 among them.
+        #[automatically_derived]
+        unsafe impl ::phalanx::DeviceCopy for #ident {
+            const LAYOUT: () =
+                ::phalanx::__private::check_enum::<Self, #raw>(#name, #(Self::#list as #raw == 0)||*);
+        }
+
+        #[automatically_derived]
+        impl ::phalanx::DeviceEq for #ident {}
+
+        #compared
+
+        const _: () = <#ident as ::phalanx::DeviceCopy>::LAYOUT;
+    }
+}
+
+/// Impls that do nothing, so that a type with a fault is not reported again wherever it is used.
+pub(super) fn stub(input: &DeriveInput) -> TokenStream {
+    let ident = &input.ident;
+    // What borrows something cannot have them.
+    if input.generics.lifetimes().next().is_some() {
+        return TokenStream::new();
+    }
+    let generics = generics(input);
+    let (declared, used, clause) = generics.split_for_impl();
+    quote! {
+        impl #declared ::phalanx::DeviceType for #ident #used #clause {
+            fn info() -> ::phalanx::__private::TypeInfo { loop {} }
+        }
+        impl #declared ::phalanx::DeviceConstant for #ident #used #clause {
+            fn value(&self) -> ::phalanx::__private::Value { loop {} }
+        }
+        impl #declared ::phalanx::DeviceEq for #ident #used #clause {}
+        unsafe impl #declared ::phalanx::DeviceCopy for #ident #used #clause {}
+    }
+}

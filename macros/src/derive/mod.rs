@@ -1,0 +1,50 @@
+//! `#[derive(DeviceCopy)]`: what is not plain data with a layout that C++ shares is refused, here as far as syntax shows
+//! it, in the generated checks where only rustc knows. The layout itself is checked by `phalanx`, at compile time.
+
+mod emit;
+mod messages;
+mod parse;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::DeriveInput;
+
+use crate::diag::Diags;
+use crate::messages::not_parsed;
+use crate::span::SpanRange;
+
+/// A type that can be plain data, as far as syntax shows.
+struct UserType<'i> {
+    input: &'i DeriveInput,
+    content: Content<'i>,
+}
+
+enum Content<'i> {
+    Fields(Vec<Field<'i>>),
+    Variants { raw: syn::Ident, list: Vec<&'i syn::Ident> },
+}
+
+struct Field<'i> {
+    member: syn::Member,
+    ty: &'i syn::Type,
+}
+
+/// The impls for the type, or what is wrong with it.
+pub(crate) fn device_copy(item: TokenStream) -> TokenStream {
+    let mut diags = Diags::default();
+    let input = match syn::parse2::<DeriveInput>(item.clone()) {
+        Ok(input) => input,
+        Err(error) => {
+            diags.push(not_parsed(SpanRange::at(error.span()), &error.to_string()));
+            return diags.into_tokens();
+        }
+    };
+    let user = parse::user_type(&input, &mut diags);
+    match (user, diags.gate()) {
+        (Some(user), Ok(())) => emit::impls(&user),
+        _ => {
+            let (errors, stub) = (diags.into_tokens(), emit::stub(&input));
+            quote!(#errors #stub)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Places: what is indexed, dereferenced, or a field. Those in memory are read and written through the host API, which
+//! touches no more than the innermost; those in locals are Rust's own.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+
+use super::{Host, internal, private};
+use crate::model::effect::effect;
+use crate::model::expr::{Expr, ExprKind, Member};
+use crate::model::op::{Effect, Op};
+use crate::model::ty::Kind;
+use crate::span::SpanRange;
+
+/// A place in memory.
+pub(super) enum MemoryPlace {
+    /// An element: the function that does what was asked for, with its first arguments.
+    Element { function: String, base: TokenStream, index: TokenStream },
+    /// A part of an element, as a `Place`.
+    Inside(TokenStream),
+}
+
+impl Host<'_> {
+    /// The place in memory that `expr` is, if it is one, for the function `verb`.
+    pub(super) fn memory_place(&self, expr: &Expr, verb: &str) -> Option<MemoryPlace> {
+        let (base, index, suffix) = match &expr.kind {
+            ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Memory(_)) => (base, index, ""),
+            ExprKind::UncheckedPlace { base, index } => (base, index, "_unchecked"),
+            _ => return self.inside_memory(expr).map(MemoryPlace::Inside),
+        };
+        let (base, index) = (self.borrowed(base), self.expr(index));
+        Some(MemoryPlace::Element { function: format!("{verb}{suffix}"), base, index })
+    }
+
+    /// A place in memory as a `Place`, from the element inwards.
+    fn inside_memory(&self, expr: &Expr) -> Option<TokenStream> {
+        let at = expr.span;
+        match &expr.kind {
+            ExprKind::Index { base, index, .. } => match base.gives {
+                Kind::Memory(_) => {
+                    let (base, index) = (self.borrowed(base), self.expr(index));
+                    Some(private(at, "place", quote!(#base, #index)))
+                }
+                _ => {
+                    let (base, index) = (self.inside_memory(base)?, self.expr(index));
+                    Some(private(at, "nth", quote!(#base, #index)))
+                }
+            },
+            ExprKind::UncheckedPlace { base, index } => {
+                let (base, index) = (self.borrowed(base), self.expr(index));
+                Some(private(at, "place_unchecked", quote!(#base, #index)))
+            }
+            ExprKind::Op { op: Op::LoadUnchecked, operands, .. } => {
+                let (base, index) = (self.borrowed(operands.first()?), self.expr(operands.get(1)?));
+                Some(private(at, "place_unchecked", quote!(#base, #index)))
+            }
+            ExprKind::Field { base, member } => {
+                let (base, value, member) =
+                    (self.inside_memory(base)?, internal("__phalanx_value", at), host_member(member, at));
+                let project = quote_spanned!(at.lo=> |#value| &#value.#member);
+                Some(private(at, "field", quote!(#base, #project)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A place that is not memory: a local, what a reference refers to, a part of these.
+    pub(super) fn place(&self, place: &Expr, mutable: bool) -> TokenStream {
+        let lo = place.span.lo;
+        match &place.kind {
+            ExprKind::Index { base, index, .. } => {
+                let (function, borrow) = match mutable {
+                    true => ("element_mut", quote_spanned!(base.span.lo=> &mut)),
+                    false => ("element", quote_spanned!(base.span.lo=> &)),
+                };
+                let (base, index) = (self.place(base, mutable), self.expr(index));
+                let element = private(place.span, function, quote!(#borrow #base, #index));
+                quote_spanned!(lo=> *#element)
+            }
+            ExprKind::Field { base, member } => {
+                let (base, member) =
+                    (super::parentheses(base.span, self.place(base, mutable)), host_member(member, place.span));
+                quote_spanned!(lo=> #base.#member)
+            }
+            _ => self.expr(place),
+        }
+    }
+
+    /// Whether evaluating the place before the value could be seen.
+    pub(super) fn order_matters(&self, place: &Expr, value: &Expr) -> bool {
+        let place = self.place_effect(place);
+        let value = effect(self.function, value);
+        place == Effect::Changes || (value == Effect::Changes && place != Effect::Pure)
+    }
+
+    /// What finding a place does, less the access itself.
+    fn place_effect(&self, place: &Expr) -> Effect {
+        match &place.kind {
+            ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
+                self.place_effect(base).max(effect(self.function, index))
+            }
+            ExprKind::Field { base, .. } => self.place_effect(base),
+            _ if matches!(place.gives, Kind::Memory(_)) => match &place.kind {
+                ExprKind::Local(_) => Effect::Pure,
+                // A part with ends of its own.
+                _ => effect(self.function, place),
+            },
+            _ => Effect::Reads,
+        }
+    }
+}
+
+/// A field's name, as the user wrote it.
+pub(super) fn host_member(member: &Member, at: SpanRange) -> TokenStream {
+    match member {
+        Member::Named(name) => name.to_token_stream(),
+        Member::Unnamed(index) => {
+            let mut index = Literal::u32_unsuffixed(*index);
+            index.set_span(at.hi);
+            index.to_token_stream()
+        }
+    }
+}

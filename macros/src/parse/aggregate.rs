@@ -1,0 +1,86 @@
+//! Structs: their literals, the constructors of tuple structs, and their fields.
+
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::{ExprField, ExprStruct, Token};
+
+use super::Parser;
+use super::expr::dereferenced;
+use crate::messages;
+use crate::model::SlotUse;
+use crate::model::expr::{Expr, ExprKind, Member};
+use crate::model::ty::Kind;
+use crate::span::SpanRange;
+
+impl Parser<'_> {
+    /// `Point { x: 1.0, y, ..base }`
+    pub(super) fn struct_literal(&mut self, literal: &ExprStruct, span: SpanRange) -> Expr {
+        let fields =
+            literal.fields.iter().map(|field| (member_of(&field.member), self.element(&field.expr, "a struct")));
+        let fields = fields.collect();
+        let base = literal.rest.as_ref().map(|rest| Box::new(self.value(rest)));
+        let (slot, mut path) = (self.slot(SlotUse::Type), literal.path.to_token_stream());
+        if let Some(qself) = &literal.qself {
+            let whole = syn::ExprPath { attrs: Vec::new(), qself: Some(qself.clone()), path: literal.path.clone() };
+            path = whole.to_token_stream();
+        }
+        Expr { kind: ExprKind::Struct { path, fields, base, slot }, gives: Kind::Value, span }
+    }
+
+    /// `Meters(1.0)`. The host body writes `Meters { 0: 1.0 }`, which no function of that name can be.
+    pub(super) fn tuple_struct(
+        &mut self,
+        path: &syn::ExprPath,
+        arguments: &Punctuated<syn::Expr, Token![,]>,
+        span: SpanRange,
+    ) -> Expr {
+        let number = |index: usize| member_of(&syn::Member::Unnamed(syn::Index::from(index)));
+        let fields = arguments.iter().enumerate();
+        let fields = fields.map(|(index, field)| (number(index), self.element(field, "a struct"))).collect();
+        let slot = self.slot(SlotUse::Type);
+        let kind = ExprKind::Struct { path: path.to_token_stream(), fields, base: None, slot };
+        Expr { kind, gives: Kind::Value, span }
+    }
+
+    /// `base.name`, `base.0`.
+    pub(super) fn field(&mut self, field: &ExprField, span: SpanRange) -> Expr {
+        let base = self.expr(&field.base);
+        let axis = match &field.member {
+            syn::Member::Named(name) => ["x", "y", "z"].into_iter().find(|axis| name == axis),
+            syn::Member::Unnamed(_) => None,
+        };
+        let base = match (base.gives, axis) {
+            (Kind::Extent, Some(axis)) => {
+                let axis = axis.chars().next().unwrap_or('x');
+                return Expr { kind: ExprKind::Axis(Box::new(base), axis), gives: Kind::Value, span };
+            }
+            (Kind::Extent, None) => {
+                let what = "a field of a `Dim3` other than `x`, `y` and `z` is";
+                return self.error(messages::unsupported_syntax(span, what));
+            }
+            (Kind::Unknown, _) => return Expr::error(span),
+            (Kind::Value, _) => base,
+            (Kind::Reference { .. }, _) => dereferenced(base),
+            (
+                kind @ (Kind::Unit
+                | Kind::Never
+                | Kind::Group(_)
+                | Kind::Token(_)
+                | Kind::OptionalToken(_)
+                | Kind::Closure
+                | Kind::OptionalMemory(_)
+                | Kind::Memory(_)),
+                _,
+            ) => return self.error(messages::no_fields(span, kind)),
+        };
+        let kind = ExprKind::Field { base: Box::new(base), member: member_of(&field.member) };
+        Expr { kind, gives: Kind::Value, span }
+    }
+}
+
+fn member_of(name: &syn::Member) -> Member {
+    match name {
+        syn::Member::Named(name) => Member::Named(name.clone()),
+        syn::Member::Unnamed(index) => Member::Unnamed(index.index),
+    }
+}

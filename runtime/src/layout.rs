@@ -1,0 +1,129 @@
+//! What `#[derive(DeviceCopy)]` checks of a layout, at compile time, and how it says what is wrong: the same bytes must
+//! mean the same value on both sides, and all of them must mean something. And a struct's fields as data.
+
+use crate::program::constant::Value;
+use crate::program::layout::{Content, Field, TypeArgument, TypeInfo};
+use crate::types::DeviceCopy;
+
+/// A struct with the derive.
+pub trait DeviceStruct: Sized + 'static {
+    /// In the order of declaration.
+    const FIELDS: &'static [FieldOf<Self>];
+}
+
+/// A field of the struct `S`.
+#[derive(Debug)]
+pub struct FieldOf<S> {
+    rust: &'static str,
+    cpp: &'static str,
+    offset: usize,
+    size: usize,
+    info: fn() -> TypeInfo,
+    value: fn(&S) -> Value,
+}
+
+/// A field of type `F` under its two names, after a check of `F` itself.
+pub const fn field_of<S, F: DeviceCopy>(
+    [rust, cpp]: [&'static str; 2],
+    offset: usize,
+    value: fn(&S) -> Value,
+) -> FieldOf<S> {
+    let () = F::LAYOUT;
+    FieldOf { rust, cpp, offset, size: size_of::<F>(), info: F::info, value }
+}
+
+/// A field of a constant.
+pub fn field_value<F: DeviceCopy>(value: &F) -> Value {
+    value.value()
+}
+
+/// The struct for the text.
+pub fn struct_info<S: DeviceStruct>(
+    name: &'static str,
+    module: &'static str,
+    arguments: Vec<TypeArgument>,
+) -> TypeInfo {
+    let field = |field: &FieldOf<S>| Field { name: field.cpp, offset: field.offset, ty: (field.info)() };
+    TypeInfo::user::<S>(name, module, arguments, Content::Fields(S::FIELDS.iter().map(field).collect()))
+}
+
+/// A constant of the struct.
+pub fn struct_value<S: DeviceStruct>(value: &S) -> Value {
+    Value::Fields(S::FIELDS.iter().map(|field| (field.value)(value)).collect())
+}
+
+/// The largest alignment that buffers, parameters and shared memory have.
+const LARGEST_ALIGN: usize = 16;
+
+/// Refuses padding, fields of no size, and large alignments.
+pub const fn check_struct<S: DeviceStruct>(name: &str) {
+    if align_of::<S>() > LARGEST_ALIGN {
+        let message = Message::new().text("`").text(name).text("` is aligned to ").number(align_of::<S>());
+        message.text(" bytes; memory of kernels is aligned to 16").panic();
+    }
+    let (fields, mut index) = (S::FIELDS, 0);
+    while index < fields.len() {
+        let FieldOf { rust: field, offset, size, .. } = fields[index];
+        if size == 0 {
+            Message::new().text("the field `").text(field).text("` of `").text(name).text("` has no size").panic();
+        }
+        index += 1;
+        let (end, next) = (offset + size, if index < fields.len() { fields[index].offset } else { size_of::<S>() });
+        if next < end {
+            Message::new().text("`").text(name).text("` does not have its fields in the order of declaration").panic();
+        }
+        if next > end {
+            let message = Message::new().text("`").text(name).text("` has ").number(next - end);
+            let message = message.text(" byte(s) of padding after the field `").text(field);
+            message.text("`; add a field of type `[u8; ").number(next - end).text("]` there").panic();
+        }
+    }
+}
+
+/// Refuses an enum that is not its integer, or for which memory of zeros holds no value.
+pub const fn check_enum<T, Raw>(name: &str, has_zero: bool) {
+    if size_of::<T>() != size_of::<Raw>() || align_of::<T>() != align_of::<Raw>() {
+        Message::new().text("`").text(name).text("` does not have the layout of its integer").panic();
+    }
+    if !has_zero {
+        let message = Message::new().text("no variant of `").text(name);
+        message.text("` has the value 0, which fresh memory holds; give it to one").panic();
+    }
+}
+
+/// A text that is put together at compile time.
+struct Message {
+    bytes: [u8; 512],
+    len: usize,
+}
+
+impl Message {
+    const fn new() -> Message {
+        Message { bytes: [0; 512], len: 0 }
+    }
+
+    /// Appends as much as there is room for.
+    const fn text(mut self, text: &str) -> Message {
+        let (text, mut index) = (text.as_bytes(), 0);
+        while index < text.len() && self.len < self.bytes.len() {
+            self.bytes[self.len] = text[index];
+            self.len += 1;
+            index += 1;
+        }
+        self
+    }
+
+    const fn number(self, number: usize) -> Message {
+        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+        let rest = if number >= 10 { self.number(number / 10) } else { self };
+        rest.text(DIGITS[number % 10])
+    }
+
+    const fn panic(self) -> ! {
+        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => panic!("{}", text),
+            // A long name of letters beyond ASCII was cut in the middle of one.
+            Err(_) => panic!("this type does not have the same layout on both sides"),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Constants of the Rust program that bodies name, as data, and as C++ initializers. Where a constant is declared is
+//! `assemble`'s: scalars in the function, arrays once a program in constant memory.
+
+use super::layout::{Content, TypeArgument, TypeInfo, TypeName};
+use super::literal;
+use super::template::Scalar;
+
+/// A constant with its type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constant {
+    /// Its type.
+    pub ty: TypeInfo,
+    /// Its value.
+    pub value: Value,
+}
+
+/// The value of a constant.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A number or truth value.
+    Scalar(Scalar),
+    /// A variant of an enum, by its C++ name.
+    Variant(&'static str),
+    /// A struct's fields, in the order of declaration.
+    Fields(Vec<Value>),
+    /// An array's elements.
+    Elements(Vec<Value>),
+}
+
+impl Constant {
+    /// Standing alone, with its type: `u32(5)`, `Point{.x = 1.0f}`. `spell` names types.
+    pub(super) fn expression(&self, spell: &impl Fn(&TypeInfo) -> String) -> String {
+        match &self.value {
+            Value::Scalar(value) => literal::value(*value),
+            Value::Variant(name) => format!("{}::{name}", spell(&self.ty)),
+            Value::Fields(_) | Value::Elements(_) => format!("{}{}", spell(&self.ty), self.initializer(spell)),
+        }
+    }
+
+    /// Where the type is known already: `5`, `{.x = 1.0f}`.
+    pub(super) fn initializer(&self, spell: &impl Fn(&TypeInfo) -> String) -> String {
+        let mut out = String::new();
+        initializer(&self.ty, &self.value, spell, &mut out);
+        out
+    }
+
+    /// For where C++ wants a constant of its own: a template argument, an array's extent.
+    pub(super) fn digits(&self) -> String {
+        match &self.value {
+            Value::Scalar(value) => literal::digits(*value),
+            // Only lengths are asked for, and those are numbers.
+            Value::Variant(_) | Value::Fields(_) | Value::Elements(_) => "0".into(),
+        }
+    }
+}
+
+fn initializer(ty: &TypeInfo, value: &Value, spell: &impl Fn(&TypeInfo) -> String, out: &mut String) {
+    match (value, &ty.name) {
+        (Value::Scalar(value), _) => *out += &literal::beside(*value),
+        (Value::Variant(name), _) => *out += &format!("{}::{name}", spell(ty)),
+        (Value::Fields(values), TypeName::User(user)) => {
+            let Content::Fields(fields) = &user.content else { return };
+            for (index, (field, value)) in fields.iter().zip(values).enumerate() {
+                *out += &format!("{}.{} = ", if index == 0 { "{" } else { ", " }, field.name);
+                initializer(&field.ty, value, spell, out);
+            }
+            *out += "}";
+        }
+        (Value::Elements(values), TypeName::Template { arguments, .. }) => {
+            let element = match arguments.first() {
+                Some(TypeArgument::Type(element)) => element,
+                // A vector under its short name: scalars need no type here.
+                Some(TypeArgument::Value(_)) | None => ty,
+            };
+            // The outer braces are the `local_array`'s, the inner ones those of the array in it.
+            *out += "{{";
+            for (index, value) in values.iter().enumerate() {
+                *out += if index == 0 { "" } else { ", " };
+                initializer(element, value, spell, out);
+            }
+            *out += "}}";
+        }
+        // The trait that makes constants makes each with its type.
+        (Value::Fields(_) | Value::Elements(_), _) => {}
+    }
+}

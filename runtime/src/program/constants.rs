@@ -1,0 +1,112 @@
+//! Where the constants of a program are declared: a scalar, a vector or a struct of these in each function that names it, for the
+//! compiler to fold; anything with an array once, at namespace scope, in constant memory; a variant of an enum nowhere.
+
+use std::collections::BTreeMap;
+
+use super::constant::{Constant, Value};
+use super::definition::Types;
+use super::name::Namer;
+use super::template::Definition;
+
+/// Bytes of constant memory that constants may take. There are 64 KiB (CUDA C++ Programming Guide, technical
+/// specifications), of which the prelude uses a few; what is beyond lies in global memory.
+const CONSTANT_MEMORY: usize = 60 * 1024;
+
+enum Place {
+    /// In the function.
+    Local,
+    /// At namespace scope.
+    Program,
+    /// It is written where it is used.
+    Nowhere,
+}
+
+fn place(constant: &Constant) -> Place {
+    match constant.value {
+        Value::Variant(_) => Place::Nowhere,
+        Value::Elements(_) | Value::Fields(_) if constant.ty.has_array() => Place::Program,
+        Value::Elements(_) | Value::Fields(_) | Value::Scalar(_) => Place::Local,
+    }
+}
+
+/// Constants that stand in bodies, and not only as lengths, with what bodies call them.
+fn named(definition: &Definition) -> impl Iterator<Item = (&'static str, &Constant)> {
+    let names = definition.template.constants.iter().copied();
+    names.zip(&definition.values).filter(|(name, _)| !name.is_empty())
+}
+
+/// Names of the constants that a function declares itself.
+pub(super) fn declared(definition: &Definition) -> impl Iterator<Item = &'static str> {
+    named(definition).filter(|(_, constant)| matches!(place(constant), Place::Local)).map(|(name, _)| name)
+}
+
+/// The line that declares a constant in a function, if that is where it is declared.
+pub(super) fn declaration(definition: &Definition, index: u16, types: &Types) -> Option<String> {
+    let index = usize::from(index);
+    let (name, constant) = (definition.template.constants[index], &definition.values[index]);
+    match place(constant) {
+        Place::Local => {
+            let value = constant.expression(&|ty| types.spell(ty));
+            Some(format!("    constexpr auto {name} = {value};\n"))
+        }
+        Place::Program | Place::Nowhere => None,
+    }
+}
+
+/// The constants at namespace scope. Those of one type and value are one.
+#[derive(Default)]
+pub(super) struct Constants {
+    /// By type and initializer.
+    names: BTreeMap<(String, String), String>,
+    text: String,
+}
+
+impl Constants {
+    pub(super) fn of<'a>(
+        definitions: impl Iterator<Item = &'a Definition>,
+        types: &Types,
+        namer: &mut Namer,
+    ) -> Constants {
+        let mut constants = Constants::default();
+        let mut bytes = 0;
+        for (wanted, constant) in definitions.flat_map(named) {
+            let Place::Program = place(constant) else { continue };
+            let key = key(constant, types);
+            if constants.names.contains_key(&key) {
+                continue;
+            }
+            let name = namer.constant(wanted);
+            let space = match bytes + constant.ty.size {
+                all if all <= CONSTANT_MEMORY => {
+                    bytes = all;
+                    "__constant__"
+                }
+                _ => "__device__",
+            };
+            constants.text += &format!("\n{space} const {} {name}{};\n", key.0, key.1);
+            constants.names.insert(key, name);
+        }
+        constants
+    }
+
+    /// Their declarations.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How a body names a constant.
+    pub(super) fn name(&self, definition: &Definition, index: u16, types: &Types) -> String {
+        let index = usize::from(index);
+        let constant = &definition.values[index];
+        match place(constant) {
+            Place::Local => definition.template.constants[index].into(),
+            Place::Nowhere => constant.expression(&|ty| types.spell(ty)),
+            Place::Program => self.names[&key(constant, types)].clone(),
+        }
+    }
+}
+
+fn key(constant: &Constant, types: &Types) -> (String, String) {
+    let spell = |ty: &_| types.spell(ty);
+    (spell(&constant.ty), constant.initializer(&spell))
+}

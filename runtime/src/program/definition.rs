@@ -1,0 +1,127 @@
+//! The users' types of a program: collected, named, and defined in C++ with the proof that both sides lay them out
+//! alike. Each is defined once, after those that it holds.
+
+use std::any::TypeId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::layout::{Content, Field, TypeArgument, TypeInfo, TypeName, UserType};
+use super::literal;
+use super::name::Namer;
+use super::template::Scalar;
+
+/// The users' types, and the headers that templates need.
+#[derive(Default)]
+pub(super) struct Types {
+    order: Vec<Arc<UserType>>,
+    names: BTreeMap<TypeId, String>,
+    pub(super) headers: BTreeSet<&'static str>,
+}
+
+impl Types {
+    /// Enters a type after everything that it holds.
+    pub(super) fn collect(&mut self, ty: &TypeInfo) {
+        match &ty.name {
+            TypeName::Prelude(_) => {}
+            TypeName::Template { header, arguments, .. } => {
+                self.headers.insert(header);
+                for argument in arguments {
+                    match argument {
+                        TypeArgument::Type(ty) => self.collect(ty),
+                        TypeArgument::Value(_) => {}
+                    }
+                }
+            }
+            TypeName::User(user) => {
+                if self.order.iter().any(|known| known.id == user.id) {
+                    return;
+                }
+                match &user.content {
+                    Content::Fields(fields) => fields.iter().for_each(|field| self.collect(&field.ty)),
+                    Content::Variants { .. } => {}
+                }
+                self.order.push(user.clone());
+            }
+        }
+    }
+
+    pub(super) fn choose_names(&mut self, namer: &mut Namer) {
+        for user in &self.order {
+            self.names.insert(user.id, namer.type_name(user));
+        }
+    }
+
+    /// A type in C++.
+    pub(super) fn spell(&self, ty: &TypeInfo) -> String {
+        match &ty.name {
+            TypeName::Prelude(name) => name.to_string(),
+            TypeName::User(user) => self.names.get(&user.id).cloned().unwrap_or_else(|| user.readable_name()),
+            TypeName::Template { name, arguments, .. } => {
+                let argument = |argument: &TypeArgument| match argument {
+                    TypeArgument::Type(ty) => self.spell(ty),
+                    TypeArgument::Value(value) => value.to_string(),
+                };
+                match arguments.is_empty() {
+                    true => name.to_string(),
+                    false => format!("{name}<{}>", arguments.iter().map(argument).collect::<Vec<_>>().join(", ")),
+                }
+            }
+        }
+    }
+
+    /// All definitions.
+    pub(super) fn text(&self) -> String {
+        self.order.iter().map(|user| self.definition(user)).collect()
+    }
+
+    fn definition(&self, user: &UserType) -> String {
+        let name = &self.names[&user.id];
+        match &user.content {
+            Content::Fields(fields) => self.structure(name, user.align, fields),
+            Content::Variants { raw, list } => {
+                let variants =
+                    list.iter().map(|(name, value)| format!("    {name} = {},\n", literal::digits(enumerator(*value))));
+                let raw = raw_integer(&self.spell(raw));
+                format!("\nenum class {name} : {raw} {{\n{}}};\n", variants.collect::<String>())
+            }
+        }
+    }
+
+    fn structure(&self, name: &str, align: usize, fields: &[Field]) -> String {
+        let natural = fields.iter().map(|field| field.ty.align).max();
+        let aligned = if natural < Some(align) { format!("alignas({align}) ") } else { String::new() };
+        let mut out = format!("\nstruct {aligned}{name} {{\n");
+        let mut proof = String::new();
+        let mut size = 0;
+        for Field { name: field, offset, ty } in fields {
+            let write = writeln!(out, "    {} {field};", self.spell(ty))
+                .and_then(|()| writeln!(proof, "static_assert(__builtin_offsetof({name}, {field}) == {offset});"));
+            write.expect("a String takes every write");
+            size = offset + ty.size;
+        }
+        out + "};\n" + &format!("static_assert(sizeof({name}) == {size} && alignof({name}) == {align});\n") + &proof
+    }
+}
+
+/// The value of a variant, of whichever kind holds it.
+fn enumerator(value: i128) -> Scalar {
+    match u128::try_from(value) {
+        Ok(value) => Scalar::Unsigned(value, ""),
+        Err(_) => Scalar::Signed(value, ""),
+    }
+}
+
+/// What a strong integer type is made of, which is what an enum must be declared with.
+fn raw_integer(strong: &str) -> &'static str {
+    match strong {
+        "i8" => "signed char",
+        "i16" => "short",
+        "i32" => "int",
+        "i64" | "isize" => "long long",
+        "u8" => "unsigned char",
+        "u16" => "unsigned short",
+        "u32" => "unsigned",
+        _ => "unsigned long long",
+    }
+}

@@ -1,0 +1,66 @@
+//! Where a program's shared arrays lie. ptxas refuses more than 48 KiB of static shared memory; dynamic shared memory
+//! reaches the device's own limit (CUDA C++ Programming Guide, compute capability 9.x, Shared Memory). A program that
+//! declares more has all its arrays at the start of the dynamic segment, and `dynamic_shared` begins behind them.
+
+use super::template::SharedInfo;
+
+/// Static shared memory that a kernel may declare.
+const STATIC_LIMIT: usize = 48 * 1024;
+
+/// The least alignment of an array: that of the widest access.
+const ALIGN: usize = 16;
+
+/// The alignment of `phalanx_dynamic_shared`, which `dynamic_shared` promises too.
+const SEGMENT_ALIGN: usize = 128;
+
+/// The shared arrays of a program, by function.
+#[derive(Debug)]
+pub(super) struct SharedLayout {
+    /// Bytes of all arrays, in the segment where they are placed.
+    pub(super) bytes: usize,
+    /// The place of each array in the dynamic segment, if that is where they are.
+    pub(super) offsets: Option<Vec<Vec<usize>>>,
+}
+
+impl SharedLayout {
+    /// Of functions with these arrays.
+    pub(super) fn of<'a>(functions: impl Iterator<Item = &'a [SharedInfo]>) -> SharedLayout {
+        let (mut declared, mut end) = (0, 0usize);
+        let mut place = |array: &SharedInfo| {
+            let start = end.next_multiple_of(array.align.max(ALIGN));
+            declared += array.size.next_multiple_of(ALIGN);
+            end = start + array.size;
+            start
+        };
+        let offsets = functions.map(|arrays| arrays.iter().map(&mut place).collect()).collect();
+        // What the compiler needs between static arrays is no more than what is between these.
+        match end > STATIC_LIMIT {
+            true => SharedLayout { bytes: end.next_multiple_of(SEGMENT_ALIGN), offsets: Some(offsets) },
+            false => SharedLayout { bytes: declared, offsets: None },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn array(size: usize, align: usize) -> SharedInfo {
+        SharedInfo { size, align }
+    }
+
+    #[test]
+    fn up_to_48_kib_are_static() {
+        let functions = [&[array(3, 1), array(49_132, 4)][..], &[]];
+        let layout = SharedLayout::of(functions.into_iter());
+        assert_eq!((layout.bytes, layout.offsets), (49_152, None));
+    }
+
+    #[test]
+    fn more_lie_in_the_dynamic_segment_in_order_and_aligned() {
+        let functions = [&[array(3, 1), array(49_152, 4)][..], &[array(1, 1)]];
+        let layout = SharedLayout::of(functions.into_iter());
+        assert_eq!(layout.offsets, Some(vec![vec![0, 16], vec![49_168]]));
+        assert_eq!(layout.bytes, 49_280, "a multiple of 128");
+    }
+}
