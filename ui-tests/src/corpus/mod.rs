@@ -36,6 +36,8 @@ mod softmax;
 mod sort;
 mod sparse;
 mod stencil;
+mod structures;
+mod tables;
 mod text;
 mod topk;
 mod transforms;
@@ -71,6 +73,8 @@ pub fn modules() -> Vec<Module> {
         sort::module(),
         sparse::module(),
         stencil::module(),
+        structures::module(),
+        tables::module(),
         text::module(),
         topk::module(),
         transforms::module(),
