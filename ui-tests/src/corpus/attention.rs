@@ -1,5 +1,7 @@
 //! Attention: a tile at a time with a running softmax, and split over a cluster.
 
+use std::f32::consts::LOG2_E;
+
 use phalanx::prelude::*;
 
 use super::reals;
@@ -26,7 +28,6 @@ const KEYS: usize = 32;
 /// softmax (Dao, Fu, Ermon, Rudra and Re, "FlashAttention", 2022); `causal` masks what comes later.
 #[cluster_kernel(block = 32)]
 fn flash<const D: usize>(q: &[f32], k: &[f32], v: &[f32], out: &mut [f32], keys: u32, causal: bool) {
-    const LOG2_E: f32 = 1.442_695;
     let block = this_thread_block();
     let key_tile = shared_array::<[f32; D], KEYS>();
     let value_tile = shared_array::<[f32; D], KEYS>();
