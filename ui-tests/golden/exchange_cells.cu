@@ -19,9 +19,9 @@ struct Cell {
     local_array<u8, 3> _padding;
 };
 static_assert(sizeof(Cell) == 8 && alignof(Cell) == 4);
-static_assert(__builtin_offsetof(Cell, heat) == 0);
-static_assert(__builtin_offsetof(Cell, phase) == 4);
-static_assert(__builtin_offsetof(Cell, _padding) == 5);
+static_assert(PHALANX_OFFSET_OF(Cell, heat) == 0);
+static_assert(PHALANX_OFFSET_OF(Cell, phase) == 4);
+static_assert(PHALANX_OFFSET_OF(Cell, _padding) == 5);
 
 __constant__ const local_array<local_array<f32, 2>, 4> KEPT{{{{0.9f, 0.8f}}, {{0.0f, 0.0f}}, {{0.75f, 0.5f}}, {{0.5f, 0.25f}}}};
 

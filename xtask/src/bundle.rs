@@ -51,6 +51,8 @@ pub(crate) fn bundle() -> Result<()> {
             println!("{kind}/{name}");
             let copy = folder.join(name);
             fs::copy(path, &copy).map_err(at(path))?;
+            // Half of it is symbols. Where there is no `strip`, the bundle is larger.
+            let _ = Command::new("strip").arg(&copy).status();
             let mut command = nvrtc::with_nvrtc(Command::new(&copy), &nvrtc)?;
             output(command.args(arguments).current_dir(root()).env("PHALANX_CUBINS", &cubins))?;
         }

@@ -96,7 +96,7 @@ impl Types {
         let mut size = 0;
         for Field { name: field, offset, ty } in fields {
             let write = writeln!(out, "    {} {field};", self.spell(ty))
-                .and_then(|()| writeln!(proof, "static_assert(__builtin_offsetof({name}, {field}) == {offset});"));
+                .and_then(|()| writeln!(proof, "static_assert(PHALANX_OFFSET_OF({name}, {field}) == {offset});"));
             write.expect("a String takes every write");
             size = offset + ty.size;
         }

@@ -51,6 +51,10 @@ macro_rules! measured {
                     // Half an ulp at most, and that is what rounding is.
                     return 0.0;
                 }
+                // Infinity is what follows the largest number.
+                if self.is_infinite() && nearest.is_finite() && self.is_sign_negative() == nearest.is_sign_negative() {
+                    return (self.to_bits() - nearest.to_bits()) as f64;
+                }
                 if !self.is_finite() || !nearest.is_finite() {
                     return f64::INFINITY;
                 }

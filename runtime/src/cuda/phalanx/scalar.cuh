@@ -4,6 +4,9 @@
 #include <phalanx/half.cuh>
 #include <phalanx/integer.cuh>
 
+// `offsetof` needs a header, `__builtin_offsetof` an NVRTC that is newer than 13.0.
+#define PHALANX_OFFSET_OF(TYPE, FIELD) static_cast<unsigned long long>(__INTADDR__(&((TYPE*)0)->FIELD))
+
 namespace phalanx {
 
 using i8 = integer<signed char>;

@@ -42,17 +42,9 @@ PHALANX_UNARY(acosh, acoshf, ::acosh)
 PHALANX_UNARY(atanh, atanhf, ::atanh)
 PHALANX_BINARY(powf, ::powf, ::pow)
 PHALANX_BINARY(atan2, atan2f, ::atan2)
+PHALANX_BINARY(hypot, hypotf, ::hypot)
 #undef PHALANX_UNARY
 #undef PHALANX_BINARY
-
-__device__ inline f32 hypot(f32 a, f32 b) {
-    return hypotf(a.value, b.value);
-}
-// Scaled where CUDA's overflows and the result does not (seen on an H100: `hypot(f64::MAX, 32.0)`).
-__device__ inline f64 hypot(f64 a, f64 b) {
-    const double x = fabs(a.value), y = fabs(b.value);
-    return fmax(x, y) > 0x1p1000 ? ::hypot(x * 0x1p-100, y * 0x1p-100) * 0x1p100 : ::hypot(x, y);
-}
 
 // As Rust has it: two logarithms and a quotient.
 template <class Raw>

@@ -33,13 +33,24 @@ struct wrapped {
     integer<Raw> value;
     bool overflow;
 };
+// Of types that an `int` holds. NVRTC 13.0 takes `0 - i16::MIN` for one that does not overflow where it is asked as below.
+template <class Raw>
+__device__ constexpr wrapped<Raw> narrowed(int exact) {
+    return {static_cast<Raw>(exact), exact != static_cast<int>(static_cast<Raw>(exact))};
+}
 template <class Raw, class Other>
 __device__ constexpr wrapped<Raw> add(integer<Raw> a, integer<Other> b) {
+    if constexpr (sizeof(Raw) < sizeof(int)) {
+        return narrowed<Raw>(static_cast<int>(a.value) + static_cast<int>(b.value));
+    }
     const integer<Raw> sum = a + static_cast<Raw>(b.value);
     return {sum, (sum < a) != (b < 0)};
 }
 template <class Raw, class Other>
 __device__ constexpr wrapped<Raw> sub(integer<Raw> a, integer<Other> b) {
+    if constexpr (sizeof(Raw) < sizeof(int)) {
+        return narrowed<Raw>(static_cast<int>(a.value) - static_cast<int>(b.value));
+    }
     const integer<Raw> difference = a - static_cast<Raw>(b.value);
     return {difference, (a < difference) != (b < 0)};
 }
