@@ -60,7 +60,7 @@ pub const ERRORS: &[Error] = errors! {
     asinh 3 (1.13) 3 (2.0);
     acosh 4 (0.88) 3 (1.0);
     atanh 3 (1.88) 2 (1.0);
-    hypot 3 (0.75) 2;
+    hypot 3 (0.75) 2 (1.0);
 };
 
 impl Error {

@@ -4,12 +4,12 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use phalanx_ui_tests::kernels;
+use phalanx_ui_tests::modules;
 
 fn main() -> ExitCode {
     let rounds = std::env::args().nth(1).and_then(|rounds| rounds.parse().ok()).unwrap_or(3);
     let mut times: Vec<(Duration, String)> = Vec::new();
-    for module in kernels::modules() {
+    for module in modules() {
         for kernel in &module.kernels {
             let name = format!("{}::{}", module.name, kernel.name);
             // The least of a few rounds: the compiler's work without what else the machine did.
@@ -31,10 +31,13 @@ fn main() -> ExitCode {
         }
     }
     times.sort();
-    let at = |part: usize| times[(times.len() - 1) * part / 100].0.as_secs_f64() * 1000.0;
-    println!("NVRTC, {} kernels, least of {rounds}: median {:.0} ms, 90 % below {:.0} ms", times.len(), at(50), at(90));
-    for (time, name) in times.iter().rev().take(10) {
-        println!("| {name} | {:.0} ms |", time.as_secs_f64() * 1000.0);
+    let (corpus, tests): (Vec<_>, Vec<_>) = times.into_iter().partition(|(_, name)| name.starts_with("corpus::"));
+    println!("| kernels | how many | median, ms | 90 % below, ms | slowest |\n|---|---|---|---|---|");
+    for (what, times) in [("of the corpus", corpus), ("of the tests", tests)] {
+        let at = |part: usize| times[(times.len() - 1) * part / 100].0.as_secs_f64() * 1000.0;
+        let slowest = &times[times.len() - 1].1;
+        let (median, most, all) = (at(50), at(90), at(100));
+        println!("| {what} | {} | {median:.0} | {most:.0} | {all:.0}: `{slowest}` |", times.len());
     }
     ExitCode::SUCCESS
 }
