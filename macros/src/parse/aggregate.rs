@@ -78,7 +78,7 @@ impl Parser<'_> {
     }
 }
 
-fn member_of(name: &syn::Member) -> Member {
+pub(super) fn member_of(name: &syn::Member) -> Member {
     match name {
         syn::Member::Named(name) => Member::Named(name.clone()),
         syn::Member::Unnamed(index) => Member::Unnamed(index.index),

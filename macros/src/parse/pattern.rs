@@ -6,6 +6,7 @@ use quote::{ToTokens, quote_spanned};
 use syn::{Expr, ExprLit, Lit, Pat, RangeLimits, UnOp};
 
 use super::Parser;
+use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
 use crate::messages;
 use crate::model::ValueId;
@@ -137,13 +138,7 @@ impl Parser<'_> {
                 }
             }
             Pat::Struct(pat) => {
-                let fields = pat.fields.iter().map(|field| {
-                    let member = match &field.member {
-                        syn::Member::Named(name) => Member::Named(name.clone()),
-                        syn::Member::Unnamed(index) => Member::Unnamed(index.index),
-                    };
-                    (member, self.pattern(&field.pat, gives))
-                });
+                let fields = pat.fields.iter().map(|field| (member_of(&field.member), self.pattern(&field.pat, gives)));
                 let fields = fields.collect();
                 Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest: pat.rest.is_some() })
             }
