@@ -1,3 +1,4 @@
+#define PHALANX_PEERS
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
