@@ -115,16 +115,21 @@ impl Program {
         }
         let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
         let headers = cuda::needed(headers.chain(names.types.headers.iter().copied()), &text.out);
+        let kernel = order.functions.last().expect("the kernel is the last function");
+
+        // What the prelude need not find out at run time.
         let mut head = String::new();
         if shared.offsets.is_some() {
             head += &format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes);
+        }
+        if let Some([_, 1, 1]) = kernel.definition.options.block {
+            head += "#define PHALANX_FLAT_BLOCK\n";
         }
         if cuda::knows_peers(&text.out) {
             head += "#define PHALANX_PEERS\n";
         }
         head.extend(headers.iter().map(|header| format!("#include <phalanx/{header}>\n")));
 
-        let kernel = order.functions.last().expect("the kernel is the last function");
         Ok(Program {
             name: kernel.definition.template.name,
             file: kernel.definition.template.file,

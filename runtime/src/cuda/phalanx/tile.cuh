@@ -293,7 +293,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
 template <unsigned N>
 __device__ inline thread_block_tile<N>
 tiled_partition(const thread_block& block, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
-    const unsigned threads = detail::count(blockDim);
+    const unsigned threads = detail::threads_of_block();
     if (threads % N != 0) {
         detail::fail(detail::partial_tile, detail::site_of(line, column), record_value(u32(threads)), record_value(u32(N)));
     }
