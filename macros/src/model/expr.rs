@@ -292,6 +292,30 @@ impl BinaryOp {
         matches!(self, BinaryOp::Div | BinaryOp::Rem)
     }
 
+    /// It makes a number of two, or a truth value of two by their bits.
+    pub(crate) fn is_arithmetic(self) -> bool {
+        match self {
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr => true,
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::And
+            | BinaryOp::Or => false,
+        }
+    }
+
     pub(crate) fn short_circuits(self) -> bool {
         matches!(self, BinaryOp::And | BinaryOp::Or)
     }

@@ -2,6 +2,7 @@
 
 use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
 
+use super::elements::is_range;
 use super::expr::is_literal;
 use super::signature::shape_kind;
 use super::{Binding, Jump, Parser};
@@ -98,6 +99,10 @@ impl Parser<'_> {
         (result, value)
     }
 
+    pub(super) fn loop_body(&mut self, id: LoopId, label: Option<&syn::Label>, body: &syn::Block) -> Block {
+        self.jump_scope(id, label, true, |parser| parser.block(body)).0
+    }
+
     pub(super) fn plain_loop(&mut self, repeat: &ExprLoop, span: SpanRange) -> Expr {
         let id = self.new_loop();
         let (body, value) = self.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
@@ -111,8 +116,7 @@ impl Parser<'_> {
         let id = self.new_loop();
         let ((condition, body), bound) = self.scoped(|parser| {
             let condition = parser.condition(&repeat.cond);
-            let (body, _) = parser.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
-            (condition, body)
+            (condition, parser.loop_body(id, repeat.label.as_ref(), &repeat.body))
         });
         let body = with_binding(body, bound);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
@@ -121,6 +125,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        if !is_range(&repeat.expr) {
+            return self.elements_loop(repeat, span);
+        }
         let id = self.new_loop();
         let Some(range) = self.range(&repeat.expr) else { return Expr::error(span) };
         let ((local, body), bound) = self.scoped(|parser| {
@@ -134,8 +141,7 @@ impl Parser<'_> {
                     None
                 }
             };
-            let (body, _) = parser.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
-            (local, body)
+            (local, parser.loop_body(id, repeat.label.as_ref(), &repeat.body))
         });
         let body = with_binding(body, bound);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
@@ -171,7 +177,7 @@ impl Parser<'_> {
                         Adaptor::StepBy(step, site)
                     }
                     _ => {
-                        self.diags.push(messages::loop_range(SpanRange::of(expr)));
+                        self.diags.push(messages::range_adaptor(SpanRange::of(&call.method)));
                         return None;
                     }
                 };

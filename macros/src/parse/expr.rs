@@ -205,7 +205,8 @@ impl Parser<'_> {
             UnOp::Deref(_) => return self.deref(&unary.expr, span),
             _ => return self.error(messages::unsupported_syntax(span, "this operator is")),
         };
-        let value = self.value(&unary.expr);
+        let value = read_through(self.expr(&unary.expr));
+        self.require_value(&value);
         Expr { kind: ExprKind::Unary(op, Box::new(value)), gives: Kind::Value, span }
     }
 
@@ -226,12 +227,17 @@ impl Parser<'_> {
             let place = self.expr(&binary.left);
             self.require_place(&place);
             let value = self.beside(&binary.right);
+            let value = read_through(value);
             self.require_value(&value);
             let site = self.division_site(op, span);
             let kind = ExprKind::AssignOp { op, place: Box::new(place), value: Box::new(value), site };
             return Expr { kind, gives: Kind::Unit, span };
         }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
+        let (left, right) = match op.is_arithmetic() {
+            true => (read_through(left), read_through(right)),
+            false => (left, right),
+        };
         self.require_value(&left);
         self.require_value(&right);
         let site = self.division_site(op, span);
@@ -341,6 +347,14 @@ pub(super) fn dereferenced(reference: Expr) -> Expr {
             Expr { gives: Kind::Value, ..reference }
         }
         _ => Expr { kind: ExprKind::Deref(Box::new(reference)), gives: Kind::Value, span },
+    }
+}
+
+/// Rust's arithmetic takes references to numbers as it takes numbers; its comparisons do not.
+fn read_through(operand: Expr) -> Expr {
+    match operand.gives {
+        Kind::Reference { .. } => dereferenced(operand),
+        _ => operand,
     }
 }
 

@@ -9,6 +9,7 @@ mod call;
 mod closure;
 mod control;
 mod cuda;
+mod elements;
 mod expr;
 mod format;
 pub(crate) mod implementation;

@@ -18,6 +18,7 @@ mod casts;
 mod constants;
 mod control;
 mod edges;
+mod elements;
 mod failures;
 mod fast;
 mod floats;
@@ -27,6 +28,7 @@ mod groups;
 mod guide;
 mod halves;
 mod integers;
+mod iterations;
 mod large_shared;
 mod layouts;
 mod literals;
@@ -74,6 +76,8 @@ pub fn modules() -> Vec<Module> {
         generics::modules(),
         literals::modules(),
         memory::modules(),
+        elements::modules(),
+        iterations::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),
