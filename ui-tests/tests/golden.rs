@@ -61,6 +61,7 @@ const MODULES: [&str; 2] = ["guide", "by_hand"];
 const KERNELS: [(&str, &str); 8] = [
     ("calls", "method_calls"),
     ("calls", "nested_closures"),
+    ("half_atomics", "scatter"),
     ("memory", "ordered"),
     ("memory", "parts"),
     ("elements", "chunked"),
