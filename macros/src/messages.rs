@@ -79,8 +79,13 @@ pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
         .help("for another trait, write a type parameter: `fn f<T: Trait>(x: T)`")
 }
 
+pub(crate) fn tuple_parameter(at: SpanRange) -> Diag {
+    Diag::new("kernel_parameter", at, "a kernel takes no tuples: Rust does not say how they lie in memory")
+        .help("take the parts one by one, or a struct with `#[derive(DeviceCopy)]` and `#[repr(C)]`")
+}
+
 pub(crate) fn parameter_pattern(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "a parameter is a name")
+    Diag::new("unsupported_signature", at, "a parameter is a name, or a pattern of names")
         .help("take the value under one name and bind its parts with `let`")
 }
 

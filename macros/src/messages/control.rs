@@ -41,6 +41,11 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
     )
 }
 
+pub(crate) fn no_option_to_return(at: SpanRange) -> Diag {
+    Diag::new("unsupported_syntax", at, "`?` stands in a device function that returns an `Option`")
+        .help("write `let Some(x) = option else { ... };`, or `match`")
+}
+
 pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {
     Diag::new("unknown_label", at, format!("no enclosing loop or block is labelled `'{label}`"))
 }

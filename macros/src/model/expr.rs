@@ -330,6 +330,18 @@ pub(crate) enum Condition {
         pattern: Pattern,
         scrutinee: Expr,
     },
+    /// `let Some(a) = x && a > 3 && let Some(b) = y`: more than one part, each of them one of the above.
+    All(Vec<Condition>),
+}
+
+impl Condition {
+    /// What must hold, one after the other.
+    pub(crate) fn parts(&self) -> &[Condition] {
+        match self {
+            Condition::All(parts) => parts,
+            Condition::Value(_) | Condition::Let { .. } => std::slice::from_ref(self),
+        }
+    }
 }
 
 /// How the user named a device function.
@@ -347,7 +359,7 @@ pub(crate) enum Callee {
 #[derive(Debug)]
 pub(crate) struct Arm {
     pub(crate) pattern: Pattern,
-    pub(crate) guard: Option<Expr>,
+    pub(crate) guard: Option<Condition>,
     pub(crate) body: Expr,
 }
 

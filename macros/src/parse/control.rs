@@ -8,7 +8,7 @@ use super::signature::shape_kind;
 use super::{Binding, Jump, Parser};
 use crate::messages;
 use crate::model::expr::{Adaptor, Block, Expr, ExprKind, Range};
-use crate::model::ty::Kind;
+use crate::model::ty::{Kind, TypeShape};
 use crate::model::{LoopId, SlotUse};
 use crate::span::SpanRange;
 
@@ -222,6 +222,29 @@ impl Parser<'_> {
             });
         }
         found
+    }
+
+    /// `option?` is `match option { Some(value) => value, None => return None }`.
+    pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, span: SpanRange) -> Expr {
+        if self.closures > 0 {
+            return self.error(messages::unsupported_syntax(span, "`?` in a closure is"));
+        }
+        let gives_option = self.function.ret.as_ref().is_some_and(|ret| match ret.shape {
+            TypeShape::Option(_) | TypeShape::OptionalToken(_) => true,
+            // An alias, perhaps: rustc knows.
+            TypeShape::Named(_) => !ret.tokens.to_string().contains("Result"),
+            TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Token(_) | TypeShape::Tuple(_) => false,
+        });
+        if !gives_option {
+            return self.error(messages::no_option_to_return(span));
+        }
+        let (option, at) = (&attempt.expr, attempt.question_token.span);
+        let value = proc_macro2::Ident::new("value", at.resolved_at(proc_macro2::Span::mixed_site()));
+        let choice = quote::quote_spanned!(at=> match (#option) { Some(#value) => #value, None => return None });
+        match syn::parse2(choice) {
+            Ok(choice) => self.match_expr(&choice, span),
+            Err(_) => self.error(messages::unsupported_syntax(span, "`?` after this is")),
+        }
     }
 
     pub(super) fn return_expr(&mut self, jump: &ExprReturn, span: SpanRange) -> Expr {

@@ -68,11 +68,13 @@ impl Parser<'_> {
             syn::Expr::Closure(closure) => self.closure(closure, span),
             syn::Expr::Struct(literal) => self.struct_literal(literal, span),
             syn::Expr::Match(choice) => self.match_expr(choice, span),
-            syn::Expr::Let(_) => self.error(
-                messages::unsupported_syntax(span, "`let` beside other conditions is").help("nest the `if let`s"),
-            ),
+            syn::Expr::Let(_) => {
+                self.error(messages::unsupported_syntax(span, "`let` outside of a condition is").help(
+                    "in `if`, `while` and guards it stands by itself or in a row of `&&`; `matches!` gives a `bool`",
+                ))
+            }
             syn::Expr::Range(_) => self.error(messages::unsupported_syntax(span, "ranges outside of `for` are")),
-            syn::Expr::Try(_) => self.error(messages::unsupported_syntax(span, "`?` is")),
+            syn::Expr::Try(attempt) => self.attempt(attempt, span),
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
             _ => self.error(messages::unsupported_syntax(span, "this expression is")),
@@ -321,14 +323,23 @@ impl Parser<'_> {
     }
 
     pub(super) fn condition(&mut self, condition: &syn::Expr) -> Condition {
-        let syn::Expr::Let(binding) = condition else {
-            let value = self.expr(condition);
-            self.require_value(&value);
-            return Condition::Value(value);
-        };
-        let scrutinee = self.scrutinee(&binding.expr);
-        let pattern = self.pattern(&binding.pat, scrutinee.gives);
-        Condition::Let { pattern, scrutinee }
+        match condition {
+            syn::Expr::Let(binding) => {
+                let scrutinee = self.scrutinee(&binding.expr);
+                let pattern = self.pattern(&binding.pat, scrutinee.gives);
+                Condition::Let { pattern, scrutinee }
+            }
+            syn::Expr::Binary(both) if matches!(both.op, BinOp::And(_)) && binds(condition) => {
+                // What the left side binds is in scope on the right.
+                let mut parts = match self.condition(&both.left) {
+                    Condition::All(parts) => parts,
+                    one => vec![one],
+                };
+                parts.push(self.condition(&both.right));
+                Condition::All(parts)
+            }
+            condition => Condition::Value(self.value(condition)),
+        }
     }
 
     /// `None` where no token can be: of a plain type.
@@ -355,6 +366,15 @@ fn read_through(operand: Expr) -> Expr {
     match operand.gives {
         Kind::Reference { .. } => dereferenced(operand),
         _ => operand,
+    }
+}
+
+/// Whether a condition has a `let` in it.
+fn binds(condition: &syn::Expr) -> bool {
+    match condition {
+        syn::Expr::Let(_) => true,
+        syn::Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => binds(&both.left) || binds(&both.right),
+        _ => false,
     }
 }
 

@@ -211,9 +211,80 @@ fn zeros_end_the_launch(device: &Device) -> Outcome {
     fails(launch(1, 0, &mut out), "window size must be non-zero", &at("size"), (0, 0, 0), (0, 0, 0))
 }
 
+/// Integers of all types but those of 128 bits.
+#[cluster_kernel(block = 32)]
+fn indexes(a: &[u32], out: &mut [u32]) {
+    let i = this_grid().thread_rank();
+    let (narrow, short) = (i as u8, i as u16);
+    let local = [1, 2, 3, 4];
+    let shared = shared_array::<u32, 32>();
+    shared[narrow] = a[short];
+    this_thread_block().sync();
+    let mut sum = shared[31 - narrow] + local[narrow % 4] + local[i as i8 & 3];
+    sum += a[i as i16] + a[i as i64] + a[i as u64] + a[i as isize];
+    sum += (&a[narrow..short + 1]).len() as u32 + unsafe { *a.get_unchecked(narrow) };
+    out[narrow] = sum;
+}
+
+fn indexes_of_all_types(device: &Device) -> Outcome {
+    let a: Vec<u32> = (0..32).map(|i| i * i).collect();
+    let input = device.upload(&a)?;
+    let got = read!(device, 32, |out| indexes(&input, out).grid(1));
+    let want: Vec<u32> = (0..32).map(|i| a[31 - i] + 2 * (i as u32 % 4 + 1) + 5 * a[i] + 1).collect();
+    same(&got, &want, |i| format!("thread {i}"))
+}
+
+#[cluster_kernel(block = 1)]
+fn beyond(a: &[u32], out: &mut [u32], i: i16, j: u8) {
+    out[0] = /* signed */ a[i] + /* unsigned */ a[j];
+}
+
+fn narrow_indexes_are_checked(device: &Device) -> Outcome {
+    let (a, mut out) = (device.upload(&[1; 200])?, device.zeros(1)?);
+    let at = |name| find(file!(), SOURCE, name);
+    let launch = |i, j, out: &mut _| beyond(&a, out, i, j).grid(1).launch(device);
+    let say = |index: i32| format!("index {index} out of bounds for length 200");
+    fails(launch(-1, 1, &mut out), &say(-1), &at("signed"), (0, 0, 0), (0, 0, 0))?;
+    fails(launch(199, 200, &mut out), &say(200), &at("unsigned"), (0, 0, 0), (0, 0, 0))
+}
+
+#[device]
+fn differences(before: &[u32], after: &[u32], i: usize) -> u32 {
+    sum(&after[i..]).wrapping_sub(sum(before))
+}
+
+/// Two slices that nobody writes, and one of them lent from a `&mut [T]`: the same function reads by two instructions.
+#[cluster_kernel(block = 1)]
+fn read_only(a: &[u32], out: &mut [u32]) {
+    out[0] = differences(a, &a[1..], 1);
+}
+
+#[cluster_kernel(block = 1)]
+fn read_lent(out: &mut [u32]) {
+    out[3] = 9;
+    out[0] = sum(&out[1..]);
+}
+
+fn slices_through_functions(device: &Device) -> Outcome {
+    let hash = |a: &[u32]| a.iter().fold(0u32, |total, x| total.wrapping_mul(31).wrapping_add(*x));
+    let a: Vec<u32> = (0..9).map(|i| i * 5 + 1).collect();
+    let input = device.upload(&a)?;
+    let got = read!(device, 1, |out| read_only(&input, out).grid(1));
+    same(&got, &[hash(&a[2..]).wrapping_sub(hash(&a))], |_| "of read-only memory".into())?;
+    let got = read!(device, 4, |out| read_lent(out).grid(1));
+    same(&got[..1], &[hash(&[0, 0, 9])], |_| "of memory that was lent".into())
+}
+
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let checks = check_list![elements_are_rust_s, parts_in_loops, zeros_end_the_launch];
-    let kernels = kernel_list![elements, chunked, no_steps];
+    let checks = check_list![
+        elements_are_rust_s,
+        parts_in_loops,
+        zeros_end_the_launch,
+        indexes_of_all_types,
+        narrow_indexes_are_checked,
+        slices_through_functions,
+    ];
+    let kernels = kernel_list![elements, chunked, no_steps, indexes, beyond, read_only, read_lent];
     vec![Module { name: "elements", checks, kernels }]
 }

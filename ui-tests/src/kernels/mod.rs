@@ -15,6 +15,7 @@ mod atomics;
 mod by_hand;
 mod calls;
 mod casts;
+mod chains;
 mod constants;
 mod control;
 mod edges;
@@ -79,6 +80,7 @@ pub fn modules() -> Vec<Module> {
         memory::modules(),
         elements::modules(),
         iterations::modules(),
+        chains::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),
