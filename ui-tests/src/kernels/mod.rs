@@ -54,6 +54,7 @@ mod twins;
 mod unchecked;
 mod vectors;
 mod warp_guide;
+mod warp_values;
 mod warps;
 
 use crate::Module;
@@ -63,6 +64,7 @@ pub fn modules() -> Vec<Module> {
     let modules = [
         guide::modules(),
         warp_guide::modules(),
+        warp_values::modules(),
         groups::modules(),
         tiles::modules(),
         shuffles::modules(),
