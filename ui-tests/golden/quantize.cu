@@ -1,3 +1,4 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/bits.cuh>
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>

@@ -333,13 +333,13 @@ fn headers(function: &Function) -> Vec<&'static str> {
         ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
         ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
         ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
-        ExprKind::Vector { .. } => need("array.cuh"),
+        ExprKind::Vector { .. } => need("lanes.cuh"),
         ExprKind::Some(_) | ExprKind::None(_) | ExprKind::Op { op: Op::Is(_) | Op::Unwrap | Op::UnwrapOr, .. } => {
             need("option.cuh");
         }
         ExprKind::Tuple { .. } => need("tuple.cuh"),
         // The text may use all of it.
-        ExprKind::Cuda(_) => ["groups.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
+        ExprKind::Cuda(_) => ["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
         ExprKind::Method { method, .. } | ExprKind::ScalarCall { function: ScalarFunction::Method(method), .. } => {
             need(method.header);
         }

@@ -32,6 +32,7 @@ pub const HEADERS: &[Header] = headers! {
     "half.cuh"
     "index.cuh"
     "integer.cuh"
+    "lanes.cuh"
     "math.cuh"
     "memory.cuh"
     "message.cuh"
@@ -41,6 +42,7 @@ pub const HEADERS: &[Header] = headers! {
     "range.cuh"
     "scalar.cuh"
     "sin_cos.cuh"
+    "stepped_range.cuh"
     "subslice.cuh"
     "tile.cuh"
     "transcendental.cuh"
@@ -51,8 +53,12 @@ pub const HEADERS: &[Header] = headers! {
 
 /// Headers that a text needs if it names one of these. The macro says which of the others it needs, from what is in a
 /// body; of these it would have to say too much, and each costs every compilation a millisecond.
-const BY_NAME: &[(&str, &[&str])] =
-    &[("atomic.cuh", &["atomic", "fence"]), ("half.cuh", &["f16", "bf16"]), ("tuple.cuh", &["tuple"])];
+const BY_NAME: &[(&str, &[&str])] = &[
+    ("atomic.cuh", &["atomic", "fence"]),
+    ("half.cuh", &["f16", "bf16"]),
+    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
+    ("tuple.cuh", &["tuple"]),
+];
 
 /// The headers for a text: those of `wanted` that are not chosen by name, and those that are.
 pub(crate) fn needed(wanted: impl Iterator<Item = &'static str>, text: &str) -> BTreeSet<&'static str> {
