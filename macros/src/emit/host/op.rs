@@ -57,9 +57,10 @@ impl Host<'_> {
             Op::TiledPartition(_, size) => {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
                 let size = &self.function.values[usize::from(size.0)].tokens;
-                let name = proc_macro2::Ident::new(Group::Tile.origin(), at.lo);
                 let arguments = parentheses(at, quote!(#parent));
-                quote_spanned!(at.lo=> ::phalanx::#name::<#size> #arguments)
+                // A size that depends on a generic parameter is known to no check before rustc's.
+                let check = quote_spanned!(at.lo=> const { ::phalanx::__private::tile_size(#size) });
+                quote_spanned!(at.lo=> { #check; ::phalanx::__private::tile::<#size, _> #arguments })
             }
             Op::Partition(_, name) => {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
