@@ -15,9 +15,11 @@ mod atomics;
 mod by_hand;
 mod calls;
 mod casts;
+mod chains;
 mod constants;
 mod control;
 mod edges;
+mod elements;
 mod failures;
 mod fast;
 mod floats;
@@ -28,6 +30,7 @@ mod guide;
 mod half_atomics;
 mod halves;
 mod integers;
+mod iterations;
 mod large_shared;
 mod layouts;
 mod literals;
@@ -77,6 +80,9 @@ pub fn modules() -> Vec<Module> {
         generics::modules(),
         literals::modules(),
         memory::modules(),
+        elements::modules(),
+        iterations::modules(),
+        chains::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),
