@@ -57,6 +57,7 @@ pub fn struct_value<S: DeviceStruct>(value: &S) -> Value {
 const LARGEST_ALIGN: usize = 16;
 
 /// Refuses padding, fields of no size, and large alignments.
+#[track_caller]
 pub const fn check_struct<S: DeviceStruct>(name: &str) {
     if align_of::<S>() > LARGEST_ALIGN {
         let message = Message::new().text("`").text(name).text("` is aligned to ").number(align_of::<S>());
@@ -82,6 +83,7 @@ pub const fn check_struct<S: DeviceStruct>(name: &str) {
 }
 
 /// Refuses an enum that is not its integer, or for which memory of zeros holds no value.
+#[track_caller]
 pub const fn check_enum<T, Raw>(name: &str, has_zero: bool) {
     if size_of::<T>() != size_of::<Raw>() || align_of::<T>() != align_of::<Raw>() {
         Message::new().text("`").text(name).text("` does not have the layout of its integer").panic();

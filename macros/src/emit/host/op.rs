@@ -144,13 +144,15 @@ impl Host<'_> {
             _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);
-        let value = match callee {
+        let (value, check) = match callee {
             Callee::Function(path) => {
-                quote_spanned!(lo=> ::phalanx::__private::callee(#place, #path::__phalanx_marker()).call(#(#given),*))
+                let check = self.collectives_check(path, slot, lo);
+                let value = quote_spanned!(lo=> ::phalanx::__private::callee(#place, #path::__phalanx_marker()).call(#(#given),*));
+                (value, check)
             }
             Callee::Associated(owner, name, turbofish) => {
                 let name = entry_name(name);
-                quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place))
+                (quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place)), None)
             }
             Callee::Method(name, turbofish) => {
                 let (receiver, name) = (given.next(), entry_name(name));
@@ -159,12 +161,8 @@ impl Host<'_> {
                     Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
                     _ => quote_spanned!(lo=> (&#receiver)),
                 };
-                quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place))
+                (quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place)), None)
             }
-        };
-        let check = match callee {
-            Callee::Function(path) => self.collectives_check(path, slot, lo),
-            Callee::Associated(..) | Callee::Method(..) => None,
         };
         let value = match expr.gives {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
