@@ -197,9 +197,13 @@ impl Parser<'_> {
     /// `match scrutinee { pattern if guard => body, .. }`
     pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> model::Expr {
         let scrutinee = self.scrutinee(&expr.expr);
+        self.match_arms(scrutinee, &expr.arms, span)
+    }
+
+    pub(super) fn match_arms(&mut self, scrutinee: model::Expr, of: &[syn::Arm], span: SpanRange) -> model::Expr {
         let mut gives = None;
         let mut arms = Vec::new();
-        for arm in &expr.arms {
+        for arm in of {
             // What the pattern binds is in scope in the guard and the body.
             let (arm, bound) = self.scoped(|parser| {
                 let (pat, guard) = match &arm.pat {
