@@ -5,7 +5,8 @@ use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
 use super::host::internal;
-use super::item;
+use super::{item, summary};
+use crate::check::Checked;
 use crate::model::expr::{Callee, ExprKind, StmtKind};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
@@ -15,7 +16,7 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::span::SpanRange;
 
-pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> TokenStream {
+pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>) -> TokenStream {
     let name = &function.title;
     let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Item(item) => Some(item),
@@ -67,12 +68,15 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
     let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
+    let (collectives, uniformity) = (checked.collectives(), summary::constants(function, checked.summary(), &items));
+    let summarised = summarised(function);
     quote! {
-        impl ::phalanx::__private::Summary for #marker {
+        #summarised {
             const COLLECTIVES: u8 = {
                 #(#items)*
                 #collectives #(| <#callees as ::phalanx::__private::Summary>::COLLECTIVES)*
             };
+            #uniformity
         }
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
@@ -107,14 +111,28 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
 /// A function with faults has no text.
 pub(super) fn stub(function: &Function) -> TokenStream {
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
-    let marker = &function.name;
+    let (marker, summarised) = (&function.name, summarised(function));
+    // Nothing is asked of its callers: the fault is told already.
     quote! {
-        impl ::phalanx::__private::Summary for #marker {
+        #summarised {
             const COLLECTIVES: u8 = 0;
         }
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition { loop {} }
+        }
+    }
+}
+
+/// A function is named by its path, whose parameters have defaults; a method by the type that rustc finds, with all of
+/// its parameters.
+fn summarised(function: &Function) -> TokenStream {
+    let marker = &function.name;
+    let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
+    match function.role {
+        Role::Kernel | Role::Device => quote!(impl ::phalanx::__private::Summary for #marker),
+        Role::Method => {
+            quote!(impl<#declared> ::phalanx::__private::Summary for #marker<#used> #where_clause)
         }
     }
 }

@@ -112,6 +112,15 @@ impl Parser<'_> {
         self.op(Op::Warp(group, method), operands, span)
     }
 
+    /// `group.uniform(value)`
+    pub(super) fn uniform(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let (Some(value), 1) = (call.args.first(), call.args.len()) else {
+            return self.error(messages::argument_count(span, "uniform", 1, call.args.len()));
+        };
+        let value = self.warp_operand(WarpOperand::Value, value);
+        self.op(Op::Uniform(group), vec![receiver, value], span)
+    }
+
     /// `group.invoke_one(|| { ... })`: a branch that the thread of rank 0 takes.
     pub(super) fn invoke_one(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(syn::Expr::Closure(closure)), 1) = (call.args.first(), call.args.len()) else {

@@ -72,6 +72,7 @@ impl Host<'_> {
             },
             Op::Query(group, query) => group_method(group, query.name),
             Op::Sync(group) => group_method(group, "sync"),
+            Op::Uniform(group) => group_method(group, "uniform"),
             Op::Arrive(group) => group_method(group, "barrier_arrive"),
             Op::Wait(group) => group_method(group, "barrier_wait"),
             Op::MapSharedRank(_) => group_method(Group::Cluster, "map_shared_rank"),
