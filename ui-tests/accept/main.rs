@@ -17,6 +17,7 @@ mod divergent_in_a_call;
 mod format_string;
 mod launch_limit;
 mod tiles;
+mod token_conditions;
 mod token_escapes;
 mod token_never_waited;
 mod token_on_its_way;
@@ -45,6 +46,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         format_string::KERNELS,
         launch_limit::KERNELS,
         tiles::KERNELS,
+        token_conditions::KERNELS,
         token_escapes::KERNELS,
         token_never_waited::KERNELS,
         token_on_its_way::KERNELS,

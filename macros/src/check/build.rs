@@ -340,7 +340,7 @@ impl<'f> Builder<'f> {
         self.drop_scopes(depth, how, at);
     }
 
-    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Option<Place>, body: &'f Block) {
+    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Vec<Place>, body: &'f Block) {
         let value = self.temporary();
         let (depth, waiting) = (self.scopes.len(), self.waiting.len());
         self.jumps.push(Jump { id, after, again: Some(again), depth, waiting, value });

@@ -41,9 +41,9 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     Ok(Checked { function, pending, broken_at, summary })
 }
 
-/// Calls in methods and closures, whose callers may not be the whole group and do not see them.
+/// Calls in methods and closures, whose callers do not see them.
 fn calls_apart(function: &Function) -> Vec<SlotId> {
-    let mut calls = function.apart.clone();
+    let mut calls = Vec::new();
     let mut within = |block| {
         walk_block(block, &mut |expr: &Expr| {
             if let ExprKind::Call { slot, .. } = expr.kind {

@@ -235,7 +235,7 @@ impl Report<'_, '_> {
         self.check_collective(&others, group, "barrier_wait", at);
     }
 
-    /// What a device function does is known where it is defined: its marker's `COLLECTIVES` is compared with this.
+    /// What a device function does is known where it is defined: its `collectives` are compared with this.
     fn note_pending(&mut self, state: &Held, slot: u16) {
         let arrivals = &self.analysis.arrivals;
         let groups = state.all().map(|(_, arrival)| arrivals[arrival].group);

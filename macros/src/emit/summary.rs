@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::template::without_turbofish;
+use crate::check::Checked;
 use crate::check::scope::{Scope, Team};
 use crate::check::uniform::level::{Level, Unknown};
 use crate::check::uniform::summary::{Call, Need, Obligation, Summary};
@@ -16,7 +17,8 @@ struct Tables<'a> {
 }
 
 /// The constants of the function's `Summary`: none where the trait's own are right.
-pub(super) fn constants(function: &Function, summary: &Summary, items: &[TokenStream]) -> TokenStream {
+pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenStream {
+    let (function, summary) = (checked.function(), checked.summary());
     let tables = Tables { function, summary };
     let results = (!summary.calls.is_empty()).then(|| {
         let calls = summary.calls.iter().map(|call| tables.call(call));
@@ -24,7 +26,7 @@ pub(super) fn constants(function: &Function, summary: &Summary, items: &[TokenSt
         let level = path("Level");
         quote!(const RESULTS: &'static [#level] = { #(#items)* &#results(&[#(#calls),*]) };)
     });
-    let uniformity = (function.role != Role::Kernel).then(|| tables.uniformity(items));
+    let uniformity = (function.role != Role::Kernel).then(|| tables.uniformity(checked.collectives(), items));
     quote!(#results #uniformity)
 }
 
@@ -66,7 +68,7 @@ fn path(name: &str) -> TokenStream {
 }
 
 impl Tables<'_> {
-    fn uniformity(&self, items: &[TokenStream]) -> TokenStream {
+    fn uniformity(&self, collectives: u8, items: &[TokenStream]) -> TokenStream {
         let count = self.function.params.len();
         let control = self.summary.calls.iter().map(|call| self.at_call(call, &call.groups, &quote!(control)));
         let own = self.together();
@@ -74,10 +76,12 @@ impl Tables<'_> {
         let (groups, others) = (self.groups(), self.others());
         let result = self.term(&self.summary.result);
         let (uniformity, params) = (path("Uniformity"), path("params"));
+        let callees = self.summary.calls.iter().map(callee);
         quote! {
             const UNIFORMITY: #uniformity = {
                 #(#items)*
                 #uniformity {
+                    collectives: #collectives #(| #callees.collectives)*,
                     control: #own #(.and(#control))*.to_callers(#groups, #others),
                     params: &#params::<#count>(&[#(#obligations),*], Self::RESULTS, #groups, #others),
                     result: #result.level(Self::RESULTS).to_callers(#groups),

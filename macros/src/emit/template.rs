@@ -7,7 +7,7 @@ use super::cuda::{Piece, Text};
 use super::host::internal;
 use super::{item, summary};
 use crate::check::Checked;
-use crate::model::expr::{Callee, ExprKind, StmtKind};
+use crate::model::expr::{ExprKind, StmtKind};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -65,19 +65,12 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         let length = &function.values[usize::from(length.0)].tokens;
         quote!(::phalanx::__private::SharedInfo::of::<[#ty; { #length }]>())
     });
-    let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
+    let stand_ins = item::closure_stand_ins(function);
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
-    let (collectives, uniformity) = (checked.collectives(), summary::constants(function, checked.summary(), &items));
-    let summarised = summarised(function);
+    let (summary, summarised) = (summary::constants(checked, &items), summarised(function));
     quote! {
-        #summarised {
-            const COLLECTIVES: u8 = {
-                #(#items)*
-                #collectives #(| <#callees as ::phalanx::__private::Summary>::COLLECTIVES)*
-            };
-            #uniformity
-        }
+        #summarised { #summary }
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
@@ -114,9 +107,7 @@ pub(super) fn stub(function: &Function) -> TokenStream {
     let (marker, summarised) = (&function.name, summarised(function));
     // Nothing is asked of its callers: the fault is told already.
     quote! {
-        #summarised {
-            const COLLECTIVES: u8 = 0;
-        }
+        #summarised {}
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition { loop {} }
@@ -144,20 +135,6 @@ pub(super) fn without_turbofish(path: &TokenStream) -> TokenStream {
         last.arguments = syn::PathArguments::None;
     }
     quote!(#path)
-}
-
-/// The device functions that the body calls by their paths, each once. Methods use no collectives.
-fn callees(function: &Function) -> Vec<TokenStream> {
-    let mut callees: Vec<TokenStream> = Vec::new();
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Call { callee: Callee::Function(path), .. } = &expr.kind {
-            let path = without_turbofish(path);
-            if !callees.iter().any(|known| known.to_string() == path.to_string()) {
-                callees.push(path);
-            }
-        }
-    });
-    callees
 }
 
 /// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.

@@ -69,8 +69,6 @@ pub(crate) struct Function {
     /// Constants that the text names.
     pub(crate) values: Vec<Constant>,
     pub(crate) sites: Vec<Site>,
-    /// Calls in what one thread of a group does alone: `invoke_one`.
-    pub(crate) apart: Vec<SlotId>,
     /// Element type and length of each `shared_array`, for the count of static shared memory.
     pub(crate) shared: Vec<(TokenStream, ValueId)>,
     /// `dynamic_shared` is used.

@@ -6,11 +6,11 @@ use syn::{ExprMethodCall, PathArguments, PathSegment, Token};
 
 use super::Parser;
 use crate::messages;
+use crate::model::ValueId;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
 use crate::model::ty::{Group, Kind};
 use crate::model::warp::{OPERATORS, PARTITIONS, WarpMethod, WarpOperand};
-use crate::model::{SlotId, SlotUse, ValueId};
 use crate::span::SpanRange;
 
 type Arguments = Punctuated<syn::Expr, Token![,]>;
@@ -143,11 +143,7 @@ impl Parser<'_> {
         let zero = Box::new(Expr { kind: zero, gives: Kind::Value, span });
         let test = ExprKind::Binary { op: BinaryOp::Eq, left: rank, right: zero, site: None };
         let condition = Box::new(Condition::Value(Expr { kind: test, gives: Kind::Value, span }));
-        let first = self.function.slots.len();
         let then = self.in_closure(|parser| parser.block(&body.block));
-        let slots = (first..self.function.slots.len()).filter(|slot| self.function.slots[*slot] == SlotUse::Callee);
-        let calls: Vec<SlotId> = slots.map(|slot| SlotId(slot as u16)).collect();
-        self.function.apart.extend(calls);
         Expr { kind: ExprKind::If { condition, then, otherwise: None, slot: None }, gives: Kind::Unit, span }
     }
 
@@ -163,6 +159,18 @@ impl Parser<'_> {
                 value
             }
             WarpOperand::Operator => self.operator(argument),
+            WarpOperand::Once => self.once(argument),
+        }
+    }
+
+    /// What one thread computes for all: `|| value`, or the name of such a closure.
+    fn once(&mut self, argument: &syn::Expr) -> Expr {
+        let takes_something = matches!(argument, syn::Expr::Closure(closure) if !closure.inputs.is_empty());
+        let once = if takes_something { Expr::error(SpanRange::of(argument)) } else { self.expr(argument) };
+        match once.gives {
+            Kind::Closure => once,
+            Kind::Unknown if !takes_something => once,
+            _ => self.error(messages::invoke_one_broadcast(SpanRange::of(argument))),
         }
     }
 

@@ -34,6 +34,9 @@ pub struct Level {
 /// What a caller must know of a function.
 #[derive(Debug, Clone, Copy)]
 pub struct Uniformity {
+    /// The groups of which it, or a function that it calls, executes a collective, one bit each: 1 the thread block,
+    /// 2 the cluster, 4 the grid, 8 tiles, 16 coalesced groups.
+    pub collectives: u8,
     /// Who must come to a call together: the groups whose collectives are in it.
     pub control: Need,
     /// Who must agree on each parameter.
@@ -154,6 +157,9 @@ pub const fn meet(a: Scope, b: Scope) -> Scope {
 }
 
 impl Uniformity {
+    /// Of what nobody calls, and of a function that has faults: asks for nothing.
+    pub const UNKNOWN: Uniformity = Uniformity { collectives: 0, control: Need::NONE, params: &[], result: Level::TOP };
+
     /// Who must agree on the parameter of this position. Of a function that has faults, nothing is known.
     pub const fn param(self, index: usize) -> Need {
         if index < self.params.len() { self.params[index] } else { Need::NONE }
@@ -300,8 +306,12 @@ mod tests {
     const BLOCK: Need = Need { scope: 6, groups: 0 };
 
     /// `fn f(x, y) { x }`
-    const FIRST: Uniformity =
-        Uniformity { control: Need::NONE, params: &[Need::NONE; 2], result: Level { scope: GRID, params: 1 } };
+    const FIRST: Uniformity = Uniformity {
+        collectives: 0,
+        control: Need::NONE,
+        params: &[Need::NONE; 2],
+        result: Level { scope: GRID, params: 1 },
+    };
 
     const fn known(scope: Scope) -> Term {
         Term { level: Level { scope, params: 0 }, calls: &[] }
@@ -323,15 +333,16 @@ mod tests {
         const fn term(scope: Scope, calls: &'static [usize]) -> Term {
             Term { level: Level { scope, params: 0 }, calls }
         }
-        let a = Called { callee: FIRST, groups: &[0, 0], arguments: &[term(8, &[1]), known(0)] };
-        let b = Called { callee: FIRST, groups: &[0, 0], arguments: &[term(6, &[0]), known(0)] };
-        assert_eq!(results(&[a, b]).map(|level| level.scope), [6, 6]);
+        const A: Called = Called { callee: FIRST, groups: &[0, 0], arguments: &[term(8, &[1]), known(0)] };
+        const B: Called = Called { callee: FIRST, groups: &[0, 0], arguments: &[term(6, &[0]), known(0)] };
+        assert_eq!(results(&[A, B]).map(|level| level.scope), [6, 6]);
     }
 
     #[test]
     fn a_group_that_is_a_parameter() {
         // `fn f(tile: &Tile<N>) -> bool { tile.any(..) }`, called with the caller's group 18.
         let callee = Uniformity {
+            collectives: 0,
             control: Need { scope: 0, groups: 1 },
             params: &[Need::NONE],
             result: Level { scope: 128, params: 0 },

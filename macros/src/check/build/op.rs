@@ -38,7 +38,7 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Collective { team, name: method.name }, at);
                 match method.name {
                     "shfl" => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
-                    "any" | "all" | "ballot" | "match_all" | "reduce" => {
+                    "any" | "all" | "ballot" | "match_all" | "reduce" | "invoke_one_broadcast" => {
                         self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at)
                     }
                     _ => self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at),

@@ -105,7 +105,7 @@ impl<'f> Builder<'f> {
                 }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
-            ExprKind::Array { elements, .. } => self.all(elements, at),
+            ExprKind::Array { elements, .. } => self.made_of(elements, at),
             ExprKind::Tuple { elements, .. } => {
                 let members = (0..).map(Member::Unnamed);
                 let members: Vec<_> = members.zip(elements).map(|(member, _)| self.field(&member)).collect();
@@ -118,7 +118,7 @@ impl<'f> Builder<'f> {
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
             ExprKind::Method { operands, .. }
             | ExprKind::ScalarCall { operands, .. }
-            | ExprKind::FastCall { operands, .. } => self.all(operands, at),
+            | ExprKind::FastCall { operands, .. } => self.made_of(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let values = self.values(arguments);
                 let arguments_seen = arguments.iter().zip(&values);
@@ -187,7 +187,7 @@ impl<'f> Builder<'f> {
                     self.current = inside;
                     self.set(Place::Local(*local), &Value::of(on), range.start.span);
                 }
-                self.repeat(*id, [again, inside, after], None, body);
+                self.repeat(*id, [again, inside, after], Vec::new(), body);
                 self.nothing(at)
             }
             ExprKind::Assign(place, value) => {
@@ -265,7 +265,7 @@ impl<'f> Builder<'f> {
         Value::of(self.read(place, expr.span)).with(token)
     }
 
-    fn all(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
+    fn made_of(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
         let operands = self.nodes(exprs);
         self.combined(operands, at)
     }

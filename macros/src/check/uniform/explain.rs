@@ -99,7 +99,7 @@ impl<'a, 'f> Explain<'a, 'f> {
                 }
                 _ => None,
             });
-            set.last()
+            set.min_by_key(|(at, _)| (at.line(), at.column()))
         };
         let whole = |place: Place| match place {
             Place::Field(local, _) => set(Place::Local(local)),

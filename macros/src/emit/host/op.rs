@@ -12,6 +12,7 @@ use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::{Group, Kind, ValueType};
 use crate::model::walk::walk_block;
+use crate::model::warp::WarpOperand;
 use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
 use crate::span::SpanRange;
 
@@ -23,7 +24,8 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
             && let Some(groups) = broken.calls.get(&slot.0)
         {
             let summary = without_turbofish(path);
-            collectives.extend(quote!(| (<#summary as ::phalanx::__private::Summary>::COLLECTIVES & #groups)));
+            collectives
+                .extend(quote!(| (<#summary as ::phalanx::__private::Summary>::UNIFORMITY.collectives & #groups)));
         }
     });
     quote_spanned!(broken.waiver.lo=> const _: () = ::phalanx::__private::one_collective(0 #collectives);)
@@ -66,8 +68,10 @@ impl Host<'_> {
                 call(at, &[name], quote!(#parent, #key))
             }
             // rustc knows what a closure takes only where one is asked for.
-            Op::Warp(group, method) => match operands.last().map(|last| last.gives) {
-                Some(Kind::Closure) => group_method(group, &format!("{}_with", method.name)),
+            Op::Warp(group, method) => match (method.operands.last(), operands.last().map(|last| last.gives)) {
+                (Some(WarpOperand::Operator), Some(Kind::Closure)) => {
+                    group_method(group, &format!("{}_with", method.name))
+                }
                 _ => group_method(group, method.name),
             },
             Op::Query(group, query) => group_method(group, query.name),
@@ -182,7 +186,7 @@ impl Host<'_> {
         let check = if *groups == ANY_COLLECTIVE { "no_collective_at_all" } else { "no_collective" };
         let check = Ident::new(check, lo);
         Some(quote_spanned! {lo=>
-            const _: () = ::phalanx::__private::#check(<#summary as ::phalanx::__private::Summary>::COLLECTIVES, #groups);
+            const _: () = ::phalanx::__private::#check(<#summary as ::phalanx::__private::Summary>::UNIFORMITY.collectives, #groups);
         })
     }
 
