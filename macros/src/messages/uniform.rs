@@ -8,12 +8,12 @@ use crate::span::SpanRange;
 /// What a fault depends on, from the fault back to where threads first differ.
 type Chain = Vec<(SpanRange, String)>;
 
-fn with(diag: Diag, chain: Chain, more: usize, group: Group) -> Diag {
+fn with(diag: Diag, chain: Chain, more: usize) -> Diag {
     let diag = chain.into_iter().fold(diag, |diag, (at, note)| diag.note(at, note));
     match more {
         0 => diag,
-        1 => diag.remark(format!("1 more collective of the {} depends on it", group.noun())),
-        more => diag.remark(format!("{more} more collectives depend on it")),
+        1 => diag.remark("it decides about 1 more collective"),
+        more => diag.remark(format!("it decides about {more} more collectives")),
     }
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more
         at,
         format!("`{name}` is for all threads of the {noun}, and not all of them may come here"),
     );
-    with(diag, chain, more, group).help(format!(
+    with(diag, chain, more).help(format!(
         "let all of them execute it, outside of the branch; if they do agree, say so: `{}.uniform(condition)`",
         variable(group)
     ))
@@ -37,7 +37,7 @@ pub(crate) fn divergent_exit(at: SpanRange, name: &str, group: Group, more: usiz
         at,
         format!("`{name}` is for all threads of the {noun}, and some of them may have left before"),
     );
-    with(diag, chain, more, group).help(format!(
+    with(diag, chain, more).help(format!(
         "let no thread return before the last collective of the {noun}: put the work under the condition instead"
     ))
 }
@@ -49,7 +49,7 @@ pub(crate) fn divergent_call(at: SpanRange, chain: Chain) -> Diag {
         at,
         "this function executes a collective, and not all threads of its group may come here",
     );
-    with(diag, chain, 0, Group::Grid).help("let all of them call it, outside of the branch")
+    with(diag, chain, 0).help("let all of them call it, outside of the branch")
 }
 
 /// A device function decides by an argument who comes to a collective.
@@ -59,7 +59,7 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
         at,
         "this function decides by an argument whether a collective is executed, and it may not be the same for all threads of the group",
     );
-    with(diag, chain, 0, Group::Grid).help("pass what they agree on; if they do, say so: `group.uniform(argument)`")
+    with(diag, chain, 0).help("pass what they agree on; if they do, say so: `group.uniform(argument)`")
 }
 
 fn variable(group: Group) -> &'static str {
