@@ -1,6 +1,7 @@
 //! What the kernel language forbids beyond what rustc does. All rules report before the gate. Only this folder makes
 //! a [`Checked`].
 
+mod bits;
 pub(crate) mod build;
 pub(crate) mod cfg;
 pub(crate) mod engine;

@@ -37,15 +37,21 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
     if summary.waived {
         return TokenStream::new();
     }
-    let asked = summary.obligations.iter().filter(|obligation| is_asked(&obligation.on));
-    let asked = asked.map(|obligation| {
-        let (data, message) = (tables.obligation(obligation), &obligation.message);
-        let span = obligation.at.lo;
-        quote_spanned! {span=>
-            const _: () = ::phalanx::__private::uniformity::agree(
-                #data, <#marker as ::phalanx::__private::Summary>::RESULTS, #message
-            );
-        }
+    let asked: Vec<_> = summary.obligations.iter().filter(|obligation| is_asked(&obligation.on)).collect();
+    // One constant a place: rustc takes its time for each.
+    let places =
+        asked.chunk_by(|first, second| first.at.line() == second.at.line() && first.at.column() == second.at.column());
+    let asked = places.filter_map(|obligations| {
+        let span = obligations.first()?.at.lo;
+        let agree = obligations.iter().map(|obligation| {
+            let (data, message) = (tables.obligation(obligation), &obligation.message);
+            quote_spanned! {span=>
+                ::phalanx::__private::uniformity::agree(
+                    #data, <#marker as ::phalanx::__private::Summary>::RESULTS, #message
+                );
+            }
+        });
+        Some(quote_spanned!(span=> const _: () = { #(#agree)* };))
     });
     let count = function.slots.len();
     let methods = summary.methods().map(|(slot, obligation)| {

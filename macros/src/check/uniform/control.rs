@@ -5,35 +5,30 @@
 //! a variable that was set on one of them has a value that depends on the branch, inside of loops and behind them. A
 //! thread that fails ends the launch, so no way leads from there to anywhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::check::bits::Blocks;
 use crate::check::cfg::{BlockId, Cfg, End, Place, StepKind};
 
 pub(super) struct Control {
     /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
-    pub(super) deciders: Vec<BTreeSet<BlockId>>,
+    deciders: Vec<Blocks>,
     /// For each block, the branches whose ways meet at its start.
     pub(super) merges: Vec<Vec<BlockId>>,
     /// For each branch, the places that are set before its ways have met.
-    pub(super) assigned: Vec<BTreeSet<Place>>,
-    /// For each block, what control can come to from its start.
-    reach: Vec<Vec<bool>>,
+    pub(super) assigned: BTreeMap<BlockId, BTreeSet<Place>>,
 }
 
 impl Control {
     pub(super) fn of(cfg: &Cfg<'_>) -> Control {
         let after = post_dominators(cfg);
-        let reach: Vec<Vec<bool>> = (0..cfg.blocks.len()).map(|block| reachable(cfg, BlockId(block), None)).collect();
         let mut control = Control {
-            deciders: deciders(cfg, &after, &reach),
+            deciders: deciders(cfg, &after),
             merges: vec![Vec::new(); cfg.blocks.len()],
-            assigned: vec![BTreeSet::new(); cfg.blocks.len()],
-            reach,
+            assigned: BTreeMap::new(),
         };
-        let mut entries = vec![0; cfg.blocks.len()];
-        for next in cfg.blocks.iter().flat_map(|block| block.end.successors()) {
-            entries[next.0] += 1;
-        }
+        let mut entries = vec![0_u32; cfg.blocks.len()];
+        cfg.blocks.iter().flat_map(|block| block.end.successors()).for_each(|next| entries[next.0] += 1);
         for branch in branches(cfg) {
             control.meet(cfg, branch, nearest(&after, branch), &entries);
         }
@@ -41,39 +36,50 @@ impl Control {
     }
 
     /// What is set on the ways from `branch` to `end`, where all of them have met, and where some meet before.
-    fn meet(&mut self, cfg: &Cfg<'_>, branch: BlockId, end: Option<BlockId>, entries: &[usize]) {
-        let ways: Vec<Vec<bool>> =
-            cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, end)).collect();
-        let between = (0..cfg.blocks.len()).filter(|block| Some(BlockId(*block)) != end);
-        for block in between {
-            let met = ways.iter().filter(|way| way[block]).count();
-            if met > 0 {
-                self.assigned[branch.0].extend(cfg.blocks[block].steps.iter().filter_map(|step| match step.kind {
-                    StepKind::Set { place, .. } => Some(place),
-                    _ => None,
-                }));
-            }
-            if met == ways.len() && entries[block] > 1 {
-                self.merges[block].push(branch);
-            }
-        }
-        if let Some(end) = end {
-            self.merges[end.0].push(branch);
+    fn meet(&mut self, cfg: &Cfg<'_>, branch: BlockId, end: Option<BlockId>, entries: &[u32]) {
+        let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, end));
+        let (Some(first), Some(second)) = (ways.next(), ways.next()) else { return };
+        let between = first.clone().or(&second);
+        let steps = between.iter().flat_map(|block| &cfg.blocks[block.0].steps);
+        let set = steps.filter_map(|step| match step.kind {
+            StepKind::Set { place, .. } => Some(place),
+            _ => None,
+        });
+        self.assigned.insert(branch, set.collect());
+        let met = first.and(&second);
+        for block in met.iter().filter(|block| entries[block.0] > 1).chain(end) {
+            self.merges[block.0].push(branch);
         }
     }
 
-    /// The side of `branch` that control has to take to come to `block`, and the one from which it does not, if there is
-    /// one of each.
-    pub(super) fn away(&self, cfg: &Cfg<'_>, branch: BlockId, block: BlockId) -> Option<BlockId> {
-        cfg.blocks[branch.0].end.successors().find(|next| !self.reach[next.0][block.0])
+    /// The branches that decide whether control comes to a block.
+    pub(super) fn deciders(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+        self.deciders[block.0].iter()
     }
 
-    /// The ends of the function to which control comes from the start of `block`.
-    pub(super) fn exits(&self, cfg: &Cfg<'_>, block: BlockId) -> impl Iterator<Item = BlockId> {
-        let leaves = |block: &usize| matches!(cfg.blocks[*block].end, End::Leave);
-        let reach = &self.reach[block.0];
-        (0..reach.len()).filter(|block| reach[*block]).filter(leaves).map(BlockId).collect::<Vec<_>>().into_iter()
+    /// Those that decide about `block` and not about `made`, if that is given.
+    pub(super) fn deciders_since(&self, block: BlockId, made: Option<BlockId>) -> Blocks {
+        let own = self.deciders[block.0].clone();
+        match made {
+            Some(made) => own.without(&self.deciders[made.0]),
+            None => own,
+        }
     }
+
+    pub(super) fn decides(&self, branch: BlockId, block: BlockId) -> bool {
+        self.deciders[block.0].contains(branch)
+    }
+}
+
+/// Whether control that goes from `branch` where it does not come to `block` leaves the function by a `return` of its
+/// own: the last end is that of the body, where those that stayed come to.
+pub(super) fn leaves(cfg: &Cfg<'_>, branch: BlockId, block: BlockId) -> bool {
+    let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None));
+    let Some(away) = ways.find(|way| !way.contains(block)) else { return false };
+    let is_end = |block: &BlockId| matches!(cfg.blocks[block.0].end, End::Leave);
+    let staying = reachable(cfg, block, None);
+    let mut ends = away.iter().filter(is_end).peekable();
+    ends.peek().is_some() && ends.all(|end| !staying.contains(end))
 }
 
 /// Blocks that end in a choice.
@@ -86,11 +92,11 @@ fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
 }
 
 /// What control can come to from the start of `from`, without passing `end`.
-fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Vec<bool> {
-    let mut reached = vec![false; cfg.blocks.len()];
+fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Blocks {
+    let mut reached = Blocks::none(cfg.blocks.len());
     let mut work = vec![from];
     while let Some(block) = work.pop() {
-        if Some(block) != end && !std::mem::replace(&mut reached[block.0], true) {
+        if Some(block) != end && reached.insert(block) {
             work.extend(cfg.blocks[block.0].end.successors());
         }
     }
@@ -99,25 +105,23 @@ fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Vec<bool> {
 
 /// For each block, the blocks that control passes on every way from it to the function's end, itself among them. A
 /// block from which no way leads there has all of them.
-fn post_dominators(cfg: &Cfg<'_>) -> Vec<Vec<bool>> {
+fn post_dominators(cfg: &Cfg<'_>) -> Vec<Blocks> {
     let count = cfg.blocks.len();
-    let mut after = vec![vec![true; count]; count];
-    for (block, row) in after.iter_mut().enumerate() {
-        if matches!(cfg.blocks[block].end, End::Leave) {
-            *row = vec![false; count];
-            row[block] = true;
-        }
-    }
+    let mut after = vec![Blocks::all(count); count];
     loop {
         let mut changed = false;
         for block in (0..count).rev() {
-            for next in cfg.blocks[block].end.successors().filter(|next| next.0 != block) {
-                for other in (0..count).filter(|other| *other != block) {
-                    if after[block][other] && !after[next.0][other] {
-                        after[block][other] = false;
-                        changed = true;
-                    }
-                }
+            let mut passed = match cfg.blocks[block].end {
+                End::Leave => Blocks::none(count),
+                End::Never | End::Goto(_) | End::Branch { .. } | End::Option { .. } => Blocks::all(count),
+            };
+            for next in cfg.blocks[block].end.successors() {
+                passed = passed.and(&after[next.0]);
+            }
+            passed.insert(BlockId(block));
+            if passed != after[block] {
+                after[block] = passed;
+                changed = true;
             }
         }
         if !changed {
@@ -127,34 +131,34 @@ fn post_dominators(cfg: &Cfg<'_>) -> Vec<Vec<bool>> {
 }
 
 /// The first block that all ways from the branch's two sides pass.
-fn nearest(after: &[Vec<bool>], branch: BlockId) -> Option<BlockId> {
-    if after[branch.0].iter().all(|passed| *passed) {
+fn nearest(after: &[Blocks], branch: BlockId) -> Option<BlockId> {
+    let passed = &after[branch.0];
+    if passed.len() as usize == after.len() {
         return None;
     }
-    let strictly = (0..after.len()).filter(|other| *other != branch.0 && after[branch.0][*other]);
-    strictly.max_by_key(|other| after[*other].iter().filter(|passed| **passed).count()).map(BlockId)
+    passed.iter().filter(|other| *other != branch).max_by_key(|other| after[other.0].len())
 }
 
-fn deciders(cfg: &Cfg<'_>, after: &[Vec<bool>], reach: &[Vec<bool>]) -> Vec<BTreeSet<BlockId>> {
-    let mut deciders = vec![BTreeSet::new(); cfg.blocks.len()];
+fn deciders(cfg: &Cfg<'_>, after: &[Blocks]) -> Vec<Blocks> {
+    let mut deciders = vec![Blocks::none(cfg.blocks.len()); cfg.blocks.len()];
     for branch in branches(cfg) {
+        let mut always = after[branch.0].clone();
+        always.remove(branch);
         for next in cfg.blocks[branch.0].end.successors() {
-            for (block, deciders) in deciders.iter_mut().enumerate() {
-                let always = after[branch.0][block] && block != branch.0;
-                if reach[next.0][block] && after[next.0][block] && !always {
-                    deciders.insert(branch);
-                }
-            }
+            // What is passed on this side, and not on every.
+            let decided = reachable(cfg, next, None).and(&after[next.0]).without(&always);
+            decided.iter().for_each(|block| {
+                deciders[block.0].insert(branch);
+            });
         }
     }
     loop {
         let mut changed = false;
         for block in 0..deciders.len() {
-            let further: BTreeSet<BlockId> =
-                deciders[block].iter().flat_map(|branch| deciders[branch.0].iter().copied()).collect();
-            let before = deciders[block].len();
-            deciders[block].extend(further);
-            changed |= deciders[block].len() != before;
+            let own = deciders[block].clone();
+            let all = own.iter().fold(own.clone(), |all, branch| all.or(&deciders[branch.0]));
+            changed |= all != own;
+            deciders[block] = all;
         }
         if !changed {
             return deciders;

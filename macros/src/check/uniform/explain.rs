@@ -111,10 +111,10 @@ impl<'a, 'f> Explain<'a, 'f> {
             }
             return self.node(value, notes, seen);
         }
-        let blocks = (0..self.values.cfg.blocks.len()).map(BlockId);
-        let branch = blocks
-            .filter(|branch| self.values.control.assigned[branch.0].contains(&place))
-            .filter_map(|branch| self.values.cfg.blocks[branch.0].end.condition())
+        let assigned = self.values.control.assigned.iter();
+        let branch = assigned
+            .filter(|(_, places)| places.contains(&place))
+            .filter_map(|(branch, _)| self.values.cfg.blocks[branch.0].end.condition())
             .find(|on| self.differs(*on));
         if let Some(on) = branch {
             notes.push((self.values.cfg.nodes[on.0].at, messages::set_under_condition(name.as_deref())));

@@ -14,7 +14,7 @@ pub(crate) mod level;
 pub(crate) mod summary;
 mod values;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, NodeId, Source, Step, StepKind};
 use super::scope::{Scope, Team};
@@ -73,16 +73,14 @@ impl<'a, 'f> Check<'a, 'f> {
             StepKind::Call { node, .. } => {
                 let node = &self.cfg.nodes[node.0];
                 if let Source::Call { slot, callee: Callee::Function(_), teams } = &node.source {
-                    for branch in &self.control().deciders[block.0] {
+                    for branch in self.control().deciders(block) {
                         // What decided before a group was made has decided who is in it.
-                        let before = |team: &Team| {
-                            team.made.is_some_and(|made| self.control().deciders[made.0].contains(branch))
-                        };
+                        let before = |team: &Team| team.made.is_some_and(|made| self.control().decides(branch, made));
                         let groups = teams.iter().map(|team| team.filter(|team| !before(team)));
                         let groups = groups.map(|team| team.map_or(Scope::Nothing, |team| team.scope)).collect();
-                        let on = self.values.tested(*branch);
+                        let on = self.values.tested(branch);
                         let explain = Explain::new(self.function, self.values, beyond(&on));
-                        let message = || messages::divergent_call(step.at, explain.branch(*branch)).text();
+                        let message = || messages::divergent_call(step.at, explain.branch(branch)).text();
                         self.summary.oblige(Need::Control(slot.0, groups), on, step.at, message);
                     }
                     for (index, operand) in node.operands.iter().enumerate() {
@@ -95,8 +93,8 @@ impl<'a, 'f> Check<'a, 'f> {
             }
             StepKind::Return(node) => {
                 self.summary.gives(&self.values.level(*node));
-                for branch in &self.control().deciders[block.0] {
-                    self.summary.gives(&self.values.tested(*branch));
+                for branch in self.control().deciders(block) {
+                    self.summary.gives(&self.values.tested(branch));
                 }
             }
             StepKind::Evaluate(_)
@@ -122,13 +120,8 @@ impl<'a, 'f> Check<'a, 'f> {
     /// ```
     fn together(&mut self, block: BlockId, team: Team, name: &'static str, at: SpanRange) {
         self.summary.needs(team);
-        let own = &self.control().deciders[block.0];
-        let branches: Vec<BlockId> = match team.made {
-            // Only what has come between.
-            Some(made) => own.difference(&self.control().deciders[made.0]).copied().collect(),
-            None => own.iter().copied().collect(),
-        };
-        for branch in branches {
+        // For a group that was made of those who were there, only what has come between.
+        for branch in self.control().deciders_since(block, team.made).iter() {
             let tested = self.values.tested(branch);
             if tested.scope.covers(team.scope) {
                 let explain = Explain::new(self.function, self.values, Scope::Grid);
@@ -137,7 +130,7 @@ impl<'a, 'f> Check<'a, 'f> {
                 self.summary.oblige(Need::Team(team), tested, at, message);
                 continue;
             }
-            let leaves = self.leaves(branch, block);
+            let leaves = control::leaves(self.cfg, branch, block);
             self.found.entry((branch, leaves)).and_modify(|fault| fault.more += 1).or_insert(Fault {
                 at,
                 name,
@@ -145,15 +138,6 @@ impl<'a, 'f> Check<'a, 'f> {
                 more: 0,
             });
         }
-    }
-
-    /// Whether the threads that do not come from `branch` to `block` have left the function by a `return`.
-    fn leaves(&self, branch: BlockId, block: BlockId) -> bool {
-        let Some(away) = self.control().away(self.cfg, branch, block) else { return false };
-        let mut exits = self.control().exits(self.cfg, away).peekable();
-        // The last end is that of the body, where the threads that stayed come to.
-        let staying: BTreeSet<BlockId> = self.control().exits(self.cfg, block).collect();
-        exits.peek().is_some() && exits.all(|exit| !staying.contains(&exit))
     }
 
     fn report(&self, diags: &mut Diags) {

@@ -305,7 +305,7 @@ impl Analysis for Values<'_, '_> {
             if tested.is_top() {
                 continue;
             }
-            for place in &self.control.assigned[branch.0] {
+            for place in self.control.assigned.get(branch).into_iter().flatten() {
                 if let Some(level) = state.places.get_mut(place) {
                     level.meet(&tested);
                 }
