@@ -347,7 +347,8 @@ mod tests {
             params: &[Need::NONE],
             result: Level { scope: 128, params: 0 },
         };
-        let called = Called { callee, groups: &[18], arguments: &[known(8)] };
+        const ARGUMENTS: &[Term] = &[known(8)];
+        let called = Called { callee, groups: &[18], arguments: ARGUMENTS };
         assert_eq!(results(&[called])[0].scope, 18);
         let need = callee.control.at_call(called.groups);
         assert!(Level { scope: 18, params: 0 }.meets(need) && Level { scope: 5, params: 0 }.meets(need));
