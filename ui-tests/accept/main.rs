@@ -13,6 +13,7 @@ mod cuda_is_rustc_s;
 mod derive;
 mod format_string;
 mod launch_limit;
+mod odd_places;
 mod tiles;
 mod token_escapes;
 mod token_never_waited;
@@ -38,6 +39,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         derive::KERNELS,
         format_string::KERNELS,
         launch_limit::KERNELS,
+        odd_places::KERNELS,
         tiles::KERNELS,
         token_escapes::KERNELS,
         token_never_waited::KERNELS,
@@ -50,7 +52,8 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         unsupported_syntax::KERNELS,
         wrong_group::KERNELS,
     ];
-    modules.into_iter().flatten().map(|program| program().expect("the kernel assembles"))
+    let inside = odd_places::inside();
+    modules.into_iter().flatten().copied().chain(inside).map(|program| program().expect("the kernel assembles"))
 }
 
 #[test]

@@ -14,9 +14,11 @@ pub mod accuracy;
 mod atomics;
 mod by_hand;
 mod calls;
+mod captures;
 mod casts;
 mod constants;
 mod control;
+mod corners;
 mod edges;
 mod failures;
 mod fast;
@@ -30,6 +32,7 @@ mod integers;
 mod large_shared;
 mod layouts;
 mod literals;
+mod macro_made;
 mod memory;
 mod mixtures;
 mod names;
@@ -47,6 +50,7 @@ mod text;
 mod tiles;
 mod tokens;
 mod twins;
+mod type_names;
 mod unchecked;
 mod vectors;
 mod warp_guide;
@@ -66,13 +70,16 @@ pub fn modules() -> Vec<Module> {
         tokens::modules(),
         atomics::modules(),
         control::modules(),
+        corners::modules(),
         order::modules(),
         patterns::modules(),
         calls::modules(),
+        captures::modules(),
         names::modules(),
         options::modules(),
         generics::modules(),
         literals::modules(),
+        macro_made::modules(),
         memory::modules(),
         operators::modules(),
         by_hand::modules(),
@@ -94,6 +101,7 @@ pub fn modules() -> Vec<Module> {
         text::modules(),
         vectors::modules(),
         orders::modules(),
+        type_names::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

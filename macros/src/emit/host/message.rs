@@ -61,7 +61,7 @@ fn text(message: &Message, sides: &[Ident], values: &[Ident], at: SpanRange) -> 
     });
     let text = match (&message.lead, format) {
         (Some(lead), Some(format)) => private(at, "led", quote!(#lead, #format)),
-        (Some(lead), None) => quote!(::std::string::String::from(#lead)),
+        (Some(lead), None) => quote!(::std::borrow::ToOwned::to_owned(#lead)),
         (None, Some(format)) => format,
         (None, None) => quote!(::std::string::String::new()),
     };
