@@ -266,6 +266,11 @@ pub(crate) fn invoke_one(at: SpanRange) -> Diag {
         .help("write `group.invoke_one(|| { ... })`")
 }
 
+pub(crate) fn invoke_one_broadcast(at: SpanRange) -> Diag {
+    Diag::new("argument_count", at, "`invoke_one_broadcast` takes a closure without arguments")
+        .help("write `group.invoke_one_broadcast(|| value)`")
+}
+
 pub(crate) fn operator(at: SpanRange) -> Diag {
     let operators: Vec<String> = OPERATORS.iter().map(|operator| format!("op::{}", operator.rust_name)).collect();
     Diag::new("operator", at, "this is no operator of a reduction")

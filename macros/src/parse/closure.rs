@@ -114,10 +114,11 @@ impl Parser<'_> {
     /// A value, or nothing: then it is called for what it does to memory.
     fn closure_body(&mut self, body: &syn::Expr) -> Expr {
         let body = self.expr(body);
-        if body.gives != Kind::Unit {
-            self.require_value(&body);
+        if body.gives == Kind::Unit {
+            return body;
         }
-        body
+        self.require_value(&body);
+        self.with_type(body)
     }
 
     fn closure_parameter(&mut self, input: &syn::Pat) -> Option<(LocalId, Option<ValueType>)> {

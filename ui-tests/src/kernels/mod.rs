@@ -27,6 +27,7 @@ mod folds;
 mod generics;
 mod groups;
 mod guide;
+mod half_atomics;
 mod halves;
 mod integers;
 mod large_shared;
@@ -54,6 +55,7 @@ mod type_names;
 mod unchecked;
 mod vectors;
 mod warp_guide;
+mod warp_values;
 mod warps;
 
 use crate::Module;
@@ -63,6 +65,7 @@ pub fn modules() -> Vec<Module> {
     let modules = [
         guide::modules(),
         warp_guide::modules(),
+        warp_values::modules(),
         groups::modules(),
         tiles::modules(),
         shuffles::modules(),
@@ -86,6 +89,7 @@ pub fn modules() -> Vec<Module> {
         casts::modules(),
         integers::modules(),
         floats::modules(),
+        half_atomics::modules(),
         halves::modules(),
         accuracy::modules(),
         fast::modules(),
