@@ -13,7 +13,6 @@ mod cuda_is_rustc_s;
 mod derive;
 mod format_string;
 mod launch_limit;
-mod odd_places;
 mod tiles;
 mod token_escapes;
 mod token_never_waited;
@@ -39,7 +38,6 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         derive::KERNELS,
         format_string::KERNELS,
         launch_limit::KERNELS,
-        odd_places::KERNELS,
         tiles::KERNELS,
         token_escapes::KERNELS,
         token_never_waited::KERNELS,
@@ -52,8 +50,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         unsupported_syntax::KERNELS,
         wrong_group::KERNELS,
     ];
-    let inside = odd_places::inside();
-    modules.into_iter().flatten().copied().chain(inside).map(|program| program().expect("the kernel assembles"))
+    modules.into_iter().flatten().map(|program| program().expect("the kernel assembles"))
 }
 
 #[test]

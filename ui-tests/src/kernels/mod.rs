@@ -37,6 +37,7 @@ mod macro_made;
 mod memory;
 mod mixtures;
 mod names;
+mod odd_places;
 mod operators;
 mod options;
 mod order;
@@ -84,6 +85,7 @@ pub fn modules() -> Vec<Module> {
         literals::modules(),
         macro_made::modules(),
         memory::modules(),
+        odd_places::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),
