@@ -115,6 +115,7 @@ fn every_rule_is_seen() {
         include_str!("../messages.rs"),
         include_str!("../messages/attribute.rs"),
         include_str!("../messages/by_hand.rs"),
+        include_str!("../messages/control.rs"),
         include_str!("../messages/memory.rs"),
         include_str!("../derive/messages.rs"),
     );

@@ -16,10 +16,12 @@ mod by_hand;
 mod calls;
 mod captures;
 mod casts;
+mod chains;
 mod constants;
 mod control;
 mod corners;
 mod edges;
+mod elements;
 mod failures;
 mod fast;
 mod floats;
@@ -30,6 +32,7 @@ mod guide;
 mod half_atomics;
 mod halves;
 mod integers;
+mod iterations;
 mod large_shared;
 mod layouts;
 mod literals;
@@ -86,6 +89,9 @@ pub fn modules() -> Vec<Module> {
         macro_made::modules(),
         memory::modules(),
         odd_places::modules(),
+        elements::modules(),
+        iterations::modules(),
+        chains::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),
