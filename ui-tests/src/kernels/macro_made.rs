@@ -3,7 +3,7 @@
 
 use phalanx::prelude::*;
 
-use crate::{Module, Outcome, check_list, equal, kernel_list};
+use crate::{Module, Outcome, check_list, equal, kernel_list, printed, same_text};
 
 const TEMPLATE: u32 = 11;
 const value: usize = 3;
@@ -202,9 +202,22 @@ fn check_paths(device: &Device) -> Outcome {
     equal(&o.read()?, &[500 + 2 + 10 + 1, 16])
 }
 
+/// Words of Rust as names in messages.
+#[cluster_kernel(block = 1)]
+fn raw_names(r#type: u32) {
+    println!("{type} {} {fn}", r#type + 1, r#fn = r#type, r#type = 7);
+    println!("{type:>4} {r}", r#type = 8, r = 9);
+}
+
+fn check_raw_names(device: &Device) -> Outcome {
+    let (text, result) = printed(device, || raw_names(3).grid(1).launch(device));
+    result?;
+    same_text(&text, "7 4 3\n   8 9\n")
+}
+
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let checks = check_list![check_param_names, check_macros, check_nest, check_hyg, check_paths];
-    let kernels = kernel_list![param_names, from_block, from_parts, nested_macro, two_names, m1::k, paths_];
+    let checks = check_list![check_param_names, check_macros, check_nest, check_hyg, check_paths, check_raw_names];
+    let kernels = kernel_list![param_names, from_block, from_parts, nested_macro, two_names, m1::k, paths_, raw_names];
     vec![Module { name: "macro_made", checks, kernels }]
 }

@@ -52,7 +52,8 @@ fn text(message: &Message, sides: &[Ident], values: &[Ident], at: SpanRange) -> 
         let literal = &format.literal;
         let arguments = format.names.iter().zip(values).map(|(name, value)| {
             let name = name.as_ref().map(|name| {
-                let name = Ident::new(name, literal.span());
+                // Raw, because `r#type = x` is what `{type}` names.
+                let name = Ident::new_raw(name, literal.span());
                 quote!(#name =)
             });
             quote!(#name #value)
