@@ -17,6 +17,7 @@ mod calls;
 mod captures;
 mod casts;
 mod chains;
+mod combinators;
 mod constants;
 mod control;
 mod corners;
@@ -92,6 +93,7 @@ pub fn modules() -> Vec<Module> {
         elements::modules(),
         iterations::modules(),
         chains::modules(),
+        combinators::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),
