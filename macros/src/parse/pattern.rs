@@ -26,6 +26,11 @@ impl Parser<'_> {
             Kind::Unknown => self.value_pattern(pat, Kind::Unknown),
             _ => self.value_pattern(pat, Kind::Value),
         };
+        self.supported(kind, span)
+    }
+
+    /// The pattern, or a report that it is none of the language.
+    fn supported(&mut self, kind: Option<PatternKind>, span: SpanRange) -> Pattern {
         let kind = kind.unwrap_or_else(|| {
             self.diags.push(messages::unsupported_pattern(span));
             PatternKind::Error
@@ -174,7 +179,6 @@ impl Parser<'_> {
     }
 
     fn range_end(&mut self, end: &Expr) -> Box<Pattern> {
-        let span = SpanRange::of(end);
         let kind = match end {
             Expr::Lit(literal) => literal_pattern(&literal.lit),
             Expr::Unary(minus) if matches!(minus.op, UnOp::Neg(_)) => match &*minus.expr {
@@ -187,11 +191,7 @@ impl Parser<'_> {
             Expr::Path(path) => Some(self.compared(|parser| parser.constant_path(path))),
             _ => None,
         };
-        let kind = kind.unwrap_or_else(|| {
-            self.diags.push(messages::unsupported_pattern(span));
-            PatternKind::Error
-        });
-        Box::new(Pattern { kind, span })
+        Box::new(self.supported(kind, SpanRange::of(end)))
     }
 
     /// `match scrutinee { pattern if guard => body, .. }`

@@ -57,9 +57,10 @@ impl Host<'_> {
             Op::TiledPartition(_, size) => {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
                 let size = &self.function.values[usize::from(size.0)].tokens;
-                let name = proc_macro2::Ident::new(Group::Tile.origin(), at.lo);
                 let arguments = parentheses(at, quote!(#parent));
-                quote_spanned!(at.lo=> ::phalanx::#name::<#size> #arguments)
+                // A size that depends on a generic parameter is known to no check before rustc's.
+                let check = quote_spanned!(at.lo=> const { ::phalanx::__private::tile_size(#size) });
+                quote_spanned!(at.lo=> { #check; ::phalanx::__private::tile::<#size, _> #arguments })
             }
             Op::Partition(_, name) => {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
@@ -143,13 +144,15 @@ impl Host<'_> {
             _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);
-        let value = match callee {
+        let (value, check) = match callee {
             Callee::Function(path) => {
-                quote_spanned!(lo=> ::phalanx::__private::callee(#place, #path::__phalanx_marker()).call(#(#given),*))
+                let check = self.collectives_check(path, slot, lo);
+                let value = quote_spanned!(lo=> ::phalanx::__private::callee(#place, #path::__phalanx_marker()).call(#(#given),*));
+                (value, check)
             }
             Callee::Associated(owner, name, turbofish) => {
                 let name = entry_name(name);
-                quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place))
+                (quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place)), None)
             }
             Callee::Method(name, turbofish) => {
                 let (receiver, name) = (given.next(), entry_name(name));
@@ -158,12 +161,8 @@ impl Host<'_> {
                     Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
                     _ => quote_spanned!(lo=> (&#receiver)),
                 };
-                quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place))
+                (quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place)), None)
             }
-        };
-        let check = match callee {
-            Callee::Function(path) => self.collectives_check(path, slot, lo),
-            Callee::Associated(..) | Callee::Method(..) => None,
         };
         let value = match expr.gives {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
