@@ -5,11 +5,13 @@ mod attribute;
 mod by_hand;
 mod control;
 mod memory;
+mod uniform;
 
 pub(crate) use attribute::*;
 pub(crate) use by_hand::*;
 pub(crate) use control::*;
 pub(crate) use memory::*;
+pub(crate) use uniform::*;
 
 use crate::diag::Diag;
 use crate::model::op::MEMORY_METHODS;
@@ -72,6 +74,11 @@ pub(crate) fn collective_in_closure(at: SpanRange) -> Diag {
 pub(crate) fn lifetime_parameter(at: SpanRange) -> Diag {
     Diag::new("unsupported_signature", at, "lifetime parameters are not supported")
         .help("leave lifetimes out: every reference parameter lives for the whole call")
+}
+
+pub(crate) fn unbounded_parameter(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_signature", at, format!("nothing is known of the type `{name}`: it has no bound"))
+        .help(format!("write `{name}: DeviceCopy` for plain data, `{name}: Number` for arithmetic, or another bound"))
 }
 
 pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
@@ -231,13 +238,13 @@ fn group_methods(group: Group) -> String {
     match group {
         Group::Coalesced | Group::Tile => {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.of_tiles);
-            list(["sync", "invoke_one"].into_iter().chain(methods.map(|method| method.name)).chain(queries))
+            list(["sync", "uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name)).chain(queries))
         }
-        Group::ThreadBlock => list(barrier.into_iter().chain(["invoke_one"]).chain(queries)),
-        Group::Cluster => {
-            list(barrier.into_iter().chain(["map_shared_rank", "query_shared_rank", "invoke_one"]).chain(queries))
-        }
-        Group::Grid => list(["invoke_one"].into_iter().chain(queries)),
+        Group::ThreadBlock => list(barrier.into_iter().chain(["uniform", "invoke_one"]).chain(queries)),
+        Group::Cluster => list(
+            barrier.into_iter().chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries),
+        ),
+        Group::Grid => list(["uniform", "invoke_one"].into_iter().chain(queries)),
     }
 }
 

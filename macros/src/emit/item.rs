@@ -46,7 +46,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
             /// If device functions call each other in a circle.
             #[allow(dead_code, reason = "a kernel need not be printed")]
             #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
-                ::phalanx::Program::of::<Self>().map(|program| program.cuda_source().into())
+                ::phalanx::Program::of::<Self>().map(|program| ::std::borrow::ToOwned::to_owned(program.cuda_source()))
             }
         },
         Role::Device | Role::Method => TokenStream::new(),
@@ -54,7 +54,10 @@ pub(super) fn marker(function: &Function) -> TokenStream {
     // At the function's name, where rustc points at it: "method defined here".
     quote_spanned! {name.span()=>
         #attrs
-        #[allow(non_camel_case_types, dead_code, reason = "named after the function")]
+        #[allow(
+            non_camel_case_types, dead_code, missing_debug_implementations, missing_copy_implementations,
+            reason = "named after the function, and nobody's value"
+        )]
         #vis struct #name<#(#defaults),*> {
             #[doc(hidden)]
             __phalanx_types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
@@ -62,7 +65,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         impl<#declared> #name<#used> #where_clause {
             #source
             #[doc(hidden)]
-            #[allow(dead_code, reason = "kernels may be its only callers")]
+            #[allow(dead_code, clippy::pedantic, reason = "kernels may be its only callers")]
             #[inline(always)]
             #vis fn __phalanx_marker() -> Self {
                 #name { __phalanx_types: ::core::marker::PhantomData }
@@ -188,11 +191,11 @@ pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream 
             )]
             #lints
             #[inline(always)]
-            fn __phalanx_body<'__phalanx, __PhalanxVisitor, #(#closures),*>(visitor: __PhalanxVisitor) -> __PhalanxVisitor::Output
+            fn __phalanx_body<'__phalanx, __PhalanxVisitor, #(#closures),*>(__phalanx_visitor: __PhalanxVisitor) -> __PhalanxVisitor::Output
             where
                 __PhalanxVisitor: ::phalanx::__private::Visitor<'__phalanx, (#(#types,)*), #ret>,
             {
-                visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
+                __phalanx_visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
                     let __phalanx_slots = #slots;
                     let __phalanx_result: #ret = #statements;
                     (__phalanx_result, __phalanx_slots)

@@ -5,8 +5,9 @@ use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
 use super::host::internal;
-use super::item;
-use crate::model::expr::{Callee, ExprKind, StmtKind};
+use super::{item, summary};
+use crate::check::Checked;
+use crate::model::expr::{ExprKind, StmtKind};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -15,7 +16,7 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::span::SpanRange;
 
-pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> TokenStream {
+pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>) -> TokenStream {
     let name = &function.title;
     let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Item(item) => Some(item),
@@ -54,7 +55,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         match constant.ty {
             Some(ty) => {
                 let ty = quote::format_ident!("{ty}");
-                quote!({ let value: #ty = #tokens; ::phalanx::__private::constant(&value) })
+                quote!({ let __phalanx_value: #ty = #tokens; ::phalanx::__private::constant(&__phalanx_value) })
             }
             None if constant.in_pattern => quote_spanned!(at=> ::phalanx::__private::pattern_constant(&#tokens)),
             None => quote_spanned!(at=> ::phalanx::__private::constant(&#tokens)),
@@ -64,20 +65,16 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         let length = &function.values[usize::from(length.0)].tokens;
         quote!(::phalanx::__private::SharedInfo::of::<[#ty; { #length }]>())
     });
-    let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
+    let stand_ins = item::closure_stand_ins(function);
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
+    let (summary, summarised) = (summary::constants(checked, &items), summarised(function));
     quote! {
-        impl ::phalanx::__private::Summary for #marker {
-            const COLLECTIVES: u8 = {
-                #(#items)*
-                #collectives #(| <#callees as ::phalanx::__private::Summary>::COLLECTIVES)*
-            };
-        }
+        #summarised { #summary }
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
-                static TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
+                static __PHALANX_TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
                     name: #name,
                     module: ::core::module_path!(),
                     file: ::core::file!(),
@@ -91,7 +88,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                 };
                 #(#items)*
                 ::phalanx::__private::Definition {
-                    template: &TEMPLATE,
+                    template: &__PHALANX_TEMPLATE,
                     options: #options,
                     instance: ::core::any::type_name::<Self>(),
                     slots: Self::__phalanx_body::<::phalanx::__private::Describe, #(#stand_ins),*>(::phalanx::__private::Describe),
@@ -107,14 +104,26 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
 /// A function with faults has no text.
 pub(super) fn stub(function: &Function) -> TokenStream {
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
-    let marker = &function.name;
+    let (marker, summarised) = (&function.name, summarised(function));
+    // Nothing is asked of its callers: the fault is told already.
     quote! {
-        impl ::phalanx::__private::Summary for #marker {
-            const COLLECTIVES: u8 = 0;
-        }
+        #summarised {}
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition { loop {} }
+        }
+    }
+}
+
+/// A function is named by its path, whose parameters have defaults; a method by the type that rustc finds, with all of
+/// its parameters.
+fn summarised(function: &Function) -> TokenStream {
+    let marker = &function.name;
+    let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
+    match function.role {
+        Role::Kernel | Role::Device => quote!(impl ::phalanx::__private::Summary for #marker),
+        Role::Method => {
+            quote!(impl<#declared> ::phalanx::__private::Summary for #marker<#used> #where_clause)
         }
     }
 }
@@ -126,20 +135,6 @@ pub(super) fn without_turbofish(path: &TokenStream) -> TokenStream {
         last.arguments = syn::PathArguments::None;
     }
     quote!(#path)
-}
-
-/// The device functions that the body calls by their paths, each once. Methods use no collectives.
-fn callees(function: &Function) -> Vec<TokenStream> {
-    let mut callees: Vec<TokenStream> = Vec::new();
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Call { callee: Callee::Function(path), .. } = &expr.kind {
-            let path = without_turbofish(path);
-            if !callees.iter().any(|known| known.to_string() == path.to_string()) {
-                callees.push(path);
-            }
-        }
-    });
-    callees
 }
 
 /// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.

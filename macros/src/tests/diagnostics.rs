@@ -117,6 +117,7 @@ fn every_rule_is_seen() {
         include_str!("../messages/by_hand.rs"),
         include_str!("../messages/control.rs"),
         include_str!("../messages/memory.rs"),
+        include_str!("../messages/uniform.rs"),
         include_str!("../derive/messages.rs"),
     );
     let names =
@@ -191,14 +192,18 @@ fn the_signature_stays() {
 pub(crate) fn kernel<T: Number, const N: usize>(x: &[T], y: &mut [f32], n: u32) where T: Copy { x?; }",
         "#[allow(unused_variables, reason = \"a stub\")]
 /// Doc.
-#[allow(clippy::too_many_arguments, reason = \"as many as the kernel has\")]
+#[allow(
+    clippy::too_many_arguments,
+    clippy::pedantic,
+    reason = \"as many as the kernel has\"
+)]
 pub(crate) fn kernel<'__phalanx, T: Number, const N: usize>(
     x: &'__phalanx ::phalanx::Buffer<T>,
     y: &'__phalanx mut ::phalanx::Buffer<f32>,
     n: u32,
 ) -> ::phalanx::Launch<'__phalanx>
 where
-    T: Copy,
+    T: 'static + Copy,
 {
     loop {}
 }
@@ -210,6 +215,7 @@ where
     dead_code,
     unused_variables,
     clippy::too_many_arguments,
+    clippy::pedantic,
     reason = \"kernels may be its only callers\"
 )]
 fn helper<'__phalanx>(x: f32, y: &'__phalanx mut u32) -> f32 {

@@ -64,6 +64,12 @@ struct thread_block {
     __device__ extent dim_threads() const { return detail::extent_of(blockDim); }
     __device__ extent group_dim() const { return dim_threads(); }
 
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
+    }
+
     // Not `.aligned`: that the warp has converged is not proved.
     __device__ void sync() const { asm volatile("barrier.sync 0;" ::: "memory"); }
 
@@ -86,6 +92,12 @@ struct cluster_group {
     __device__ extent dim_threads() const {
         const auto blocks = __clusterDim();
         return {blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z};
+    }
+
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
     }
 
     __device__ void sync() const { barrier_wait(barrier_arrive()); }
@@ -153,6 +165,12 @@ struct grid_group {
     __device__ extent dim_blocks() const { return detail::extent_of(gridDim); }
     __device__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
     __device__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
+
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
+    }
 };
 
 __device__ inline thread_block this_thread_block() {

@@ -86,6 +86,11 @@ template <class Group>
 struct warp_group {
     __device__ u32 size() const { return group().num_threads(); }
     __device__ void sync() const { __syncwarp(group().lanes()); }
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
+    }
 
     __device__ bool any(bool predicate) const { return __any_sync(group().lanes(), predicate); }
     __device__ bool all(bool predicate) const { return __all_sync(group().lanes(), predicate); }

@@ -31,6 +31,7 @@ impl Lower<'_> {
             Op::Warp(_, warp) => method(warp.name, None),
             Op::Query(_, query) => method(query.name, None),
             Op::Sync(_) => method("sync", None),
+            Op::Uniform(_) => method("uniform", None),
             Op::Arrive(_) => method("barrier_arrive", None),
             Op::Wait(_) => method("barrier_wait", None),
             Op::MapSharedRank(_) => method("map_shared_rank", site),
@@ -60,11 +61,5 @@ impl Lower<'_> {
                 CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])
             }
         }
-    }
-
-    pub(super) fn unchecked(&mut self, base: &Expr, index: &Expr) -> CuExpr {
-        let mut values = self.operands(&[base, index]).into_iter();
-        let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
-        CuExpr::Method { base, name: "get_unchecked", arguments: values.collect(), site: None }
     }
 }
