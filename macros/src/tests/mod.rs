@@ -5,6 +5,7 @@ mod corpus;
 mod diagnostics;
 mod engine;
 mod generated_tokens;
+mod generated_uniformity;
 mod graph;
 mod no_panic;
 mod random;

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::bits::Blocks;
-use crate::check::cfg::{BlockId, Cfg, End, Place, StepKind};
+use crate::check::cfg::{BlockId, Cfg, End, Extent, Place, StepKind};
 
 pub(super) struct Control {
     /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
@@ -29,23 +29,39 @@ impl Control {
         };
         let mut entries = vec![0_u32; cfg.blocks.len()];
         cfg.blocks.iter().flat_map(|block| block.end.successors()).for_each(|next| entries[next.0] += 1);
+        let fields = fields(cfg);
         for branch in branches(cfg) {
-            control.meet(cfg, branch, nearest(&after, branch), &entries);
+            control.meet(cfg, branch, nearest(&after, branch), &entries, &fields);
         }
         control
     }
 
     /// What is set on the ways from `branch` to `end`, where all of them have met, and where some meet before.
-    fn meet(&mut self, cfg: &Cfg<'_>, branch: BlockId, end: Option<BlockId>, entries: &[u32]) {
+    fn meet(
+        &mut self,
+        cfg: &Cfg<'_>,
+        branch: BlockId,
+        end: Option<BlockId>,
+        entries: &[u32],
+        fields: &BTreeSet<Place>,
+    ) {
         let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, end));
         let (Some(first), Some(second)) = (ways.next(), ways.next()) else { return };
         let between = first.clone().or(&second);
         let steps = between.iter().flat_map(|block| &cfg.blocks[block.0].steps);
         let set = steps.filter_map(|step| match step.kind {
-            StepKind::Set { place, .. } => Some(place),
+            StepKind::Set { place, extent, .. } => Some((place, extent)),
             _ => None,
         });
-        self.assigned.insert(branch, set.collect());
+        let mut assigned = BTreeSet::new();
+        for (place, extent) in set {
+            assigned.insert(place);
+            // The whole is set: so are its fields, which have no step of their own.
+            if let (Place::Local(local), Extent::Whole | Extent::Part) = (place, extent) {
+                assigned.extend(fields.range(Place::Field(local, 0)..=Place::Field(local, u16::MAX)));
+            }
+        }
+        self.assigned.insert(branch, assigned);
         let met = first.and(&second);
         for block in met.iter().filter(|block| entries[block.0] > 1).chain(end) {
             self.merges[block.0].push(branch);
@@ -82,6 +98,16 @@ pub(super) fn leaves(cfg: &Cfg<'_>, branch: BlockId, block: BlockId) -> bool {
     ends.peek().is_some() && ends.all(|end| !staying.contains(end))
 }
 
+/// The fields that are set by themselves anywhere.
+fn fields(cfg: &Cfg<'_>) -> BTreeSet<Place> {
+    let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
+    let set = steps.filter_map(|step| match step.kind {
+        StepKind::Set { place: place @ Place::Field(..), .. } => Some(place),
+        _ => None,
+    });
+    set.collect()
+}
+
 /// Blocks that end in a choice.
 fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
     let chooses = |block: &usize| {
@@ -103,16 +129,36 @@ fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Blocks {
     reached
 }
 
+/// The heads of loops from which no way leads to the function's end. As if one did from there, each round is by itself.
+fn endless(cfg: &Cfg<'_>) -> Blocks {
+    let count = cfg.blocks.len();
+    let mut endless = Blocks::none(count);
+    let ends = |block: BlockId| matches!(cfg.blocks[block.0].end, End::Leave);
+    for block in (0..count).map(BlockId) {
+        let mut after = Blocks::none(count);
+        for next in cfg.blocks[block.0].end.successors() {
+            after = after.or(&reachable(cfg, next, None));
+        }
+        // The head of a loop is built before its inside.
+        if after.contains(block) && !after.iter().any(|later| ends(later) || endless.contains(later)) {
+            endless.insert(block);
+        }
+    }
+    endless
+}
+
 /// For each block, the blocks that control passes on every way from it to the function's end, itself among them. A
 /// block from which no way leads there has all of them.
 fn post_dominators(cfg: &Cfg<'_>) -> Vec<Blocks> {
     let count = cfg.blocks.len();
     let mut after = vec![Blocks::all(count); count];
+    let endless = endless(cfg);
     loop {
         let mut changed = false;
         for block in (0..count).rev() {
             let mut passed = match cfg.blocks[block].end {
                 End::Leave => Blocks::none(count),
+                _ if endless.contains(BlockId(block)) => Blocks::none(count),
                 End::Never | End::Goto(_) | End::Branch { .. } | End::Option { .. } => Blocks::all(count),
             };
             for next in cfg.blocks[block].end.successors() {
