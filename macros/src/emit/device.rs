@@ -66,6 +66,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
     };
     // At the function's name, where rustc points at it: "method defined here".
     quote_spanned! {marker.span()=>
+        #[diagnostic::do_not_recommend]
         impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
             type Marker = Self;
             #[inline(always)]

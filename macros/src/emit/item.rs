@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::host::slots_declaration;
+use super::host::{HostBody, slots_declaration};
 use crate::model::ty::ParamType;
 use crate::model::{Function, GenericParam, Generics, Param, Role};
 
@@ -38,15 +38,21 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         GenericParam::Const(ident, ty) if ty.to_string() == "bool" => quote!(const #ident: #ty = false),
         GenericParam::Const(ident, ty) => quote!(const #ident: #ty = 0),
     });
+    let unbounded = params.iter().map(|param| match param {
+        GenericParam::Type(ident) => quote!(#ident),
+        GenericParam::Const(ident, ty) => quote!(const #ident: #ty),
+    });
     let source = match function.role {
-        Role::Kernel => quote! {
-            /// The CUDA C++ that this kernel becomes.
-            ///
-            /// # Errors
-            /// If device functions call each other in a circle.
-            #[allow(dead_code, reason = "a kernel need not be printed")]
-            #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
-                ::phalanx::Program::of::<Self>().map(|program| program.cuda_source().into())
+        Role::Kernel => quote_spanned! {name.span()=>
+            impl<#declared> #name<#used> #where_clause {
+                /// The CUDA C++ that this kernel becomes.
+                ///
+                /// # Errors
+                /// If device functions call each other in a circle.
+                #[allow(dead_code, reason = "a kernel need not be printed")]
+                #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
+                    ::phalanx::Program::of::<Self>().map(|program| program.cuda_source().into())
+                }
             }
         },
         Role::Device | Role::Method => TokenStream::new(),
@@ -59,8 +65,9 @@ pub(super) fn marker(function: &Function) -> TokenStream {
             #[doc(hidden)]
             __phalanx_types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
         }
-        impl<#declared> #name<#used> #where_clause {
-            #source
+        #source
+        // Without bounds: one that is not met is told of the call alone.
+        impl<#(#unbounded),*> #name<#used> {
             #[doc(hidden)]
             #[allow(dead_code, reason = "kernels may be its only callers")]
             #[inline(always)]
@@ -168,7 +175,8 @@ pub(super) fn bindings(function: &Function) -> TokenStream {
 }
 
 /// The function that hands the body to a visitor.
-pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream {
+pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
+    let HostBody { block, description } = body;
     let Declared { declared, used, where_clause } = declared(&function.generics);
     let Function { name: marker, lints, .. } = function;
     let types: Vec<TokenStream> = function.params.iter().map(host_type).collect();
@@ -194,9 +202,9 @@ pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream 
             {
                 visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
                     let __phalanx_slots = #slots;
-                    let __phalanx_result: #ret = #statements;
+                    let __phalanx_result: #ret = #block;
                     (__phalanx_result, __phalanx_slots)
-                })
+                }, #description)
             }
         }
     }

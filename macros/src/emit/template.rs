@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use super::cuda::{Piece, Text};
 use super::host::internal;
 use super::item;
-use crate::model::expr::{Callee, ExprKind, StmtKind};
+use crate::model::expr::{Callee, ExprKind, FunctionPath, StmtKind};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -71,7 +71,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         impl ::phalanx::__private::Summary for #marker {
             const COLLECTIVES: u8 = {
                 #(#items)*
-                #collectives #(| <#callees as ::phalanx::__private::Summary>::COLLECTIVES)*
+                #collectives #(| #callees)*
             };
         }
 
@@ -119,23 +119,37 @@ pub(super) fn stub(function: &Function) -> TokenStream {
     }
 }
 
-/// The path as a type: the marker's parameters have defaults.
-pub(super) fn without_turbofish(path: &TokenStream) -> TokenStream {
-    let Ok(mut path) = syn::parse2::<syn::Path>(path.clone()) else { return path.clone() };
-    if let Some(last) = path.segments.last_mut() {
-        last.arguments = syn::PathArguments::None;
+/// What `value` makes of a function's marker. Where it has none, the import finds but a function, and the name is still
+/// `Unmarked`'s: rustc says that a marker is missing, and not that it knows no such type. All is placed at the function's
+/// name.
+pub(super) fn of_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> TokenStream) -> TokenStream {
+    let FunctionPath { path, name, .. } = function;
+    let callee = Ident::new("__phalanx_callee", name.span());
+    let value = value(&callee);
+    let allow = quote_spanned!(name.span()=> #[allow(unused_imports, reason = "one of both has the marker")]);
+    quote_spanned! {name.span()=>
+        { #allow use ::phalanx::__private::Unmarked as #callee; { #allow use #path as #callee; #value } }
     }
-    quote!(#path)
+}
+
+/// The groups whose collectives a function uses, as a constant expression.
+pub(super) fn collectives(function: &FunctionPath) -> TokenStream {
+    // The marker's parameters have defaults.
+    of_marker(
+        function,
+        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::COLLECTIVES),
+    )
 }
 
 /// The device functions that the body calls by their paths, each once. Methods use no collectives.
 fn callees(function: &Function) -> Vec<TokenStream> {
-    let mut callees: Vec<TokenStream> = Vec::new();
+    let (mut known, mut callees) = (Vec::new(), Vec::new());
     walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Call { callee: Callee::Function(path), .. } = &expr.kind {
-            let path = without_turbofish(path);
-            if !callees.iter().any(|known| known.to_string() == path.to_string()) {
-                callees.push(path);
+        if let ExprKind::Call { callee: Callee::Function(function), .. } = &expr.kind {
+            let path = function.path.to_string();
+            if !known.contains(&path) {
+                known.push(path);
+                callees.push(collectives(function));
             }
         }
     });

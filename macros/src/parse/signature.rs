@@ -1,6 +1,6 @@
 //! Parameters, generics and the result.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type};
 
@@ -77,14 +77,14 @@ impl Parser<'_> {
     fn parameter(&mut self, pat: &Pat, ty: &Type) {
         let Pat::Ident(name) = pat else {
             self.diags.push(messages::parameter_pattern(SpanRange::of(pat)));
+            self.refused_parameter(&Ident::new("_", SpanRange::of(pat).lo));
             return;
         };
         if name.by_ref.is_some() || name.subpat.is_some() {
             self.diags.push(messages::parameter_pattern(SpanRange::of(pat)));
         }
         let Some(param) = self.parameter_type(ty) else {
-            // Declared all the same, so that its uses are not reported too.
-            self.declare(&name.ident, name.mutability.is_some(), Kind::Unknown, None);
+            self.refused_parameter(&name.ident);
             return;
         };
         let is_kernel = matches!(self.function.role, Role::Kernel);
@@ -103,7 +103,7 @@ impl Parser<'_> {
         };
         if !fits {
             self.diags.push(messages::kernel_parameter(SpanRange::of(ty)));
-            self.declare(&name.ident, name.mutability.is_some(), Kind::Unknown, None);
+            self.refused_parameter(&name.ident);
             return;
         }
         let kind = match &param {
@@ -122,6 +122,20 @@ impl Parser<'_> {
         self.function.params.push(Param { local, ty: param });
     }
 
+    /// Declared all the same, so that neither its uses nor its callers' are reported too.
+    fn refused_parameter(&mut self, name: &Ident) {
+        let local = self.declare(name, false, Kind::Unknown, None);
+        let ty = ParamType::Value(self.refused_type());
+        self.function.params.push(Param { local, ty });
+    }
+
+    /// What was reported last, in place of a type: rustc says it once, and nothing of values of such a type.
+    fn refused_type(&mut self) -> ValueType {
+        let fault = self.diags.last();
+        let tokens = quote!(<::phalanx::__private::Refused<{ #fault }> as ::phalanx::__private::RefusedType>::Type);
+        ValueType { shape: TypeShape::Named(self.type_name(tokens.clone())), tokens }
+    }
+
     fn result(&mut self, ty: &Type) {
         if matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty()) {
             return;
@@ -130,9 +144,8 @@ impl Parser<'_> {
             self.diags.push(messages::kernel_result(SpanRange::of(ty)));
             return;
         }
-        if let Some(ValueType { shape, tokens }) = self.value_type(ty) {
-            self.function.ret = Some(Return { shape, tokens });
-        }
+        let ValueType { shape, tokens } = self.value_type(ty).unwrap_or_else(|| self.refused_type());
+        self.function.ret = Some(Return { shape, tokens });
     }
 }
 

@@ -88,6 +88,7 @@ mod sealed {
 macro_rules! atomic_value {
     ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr) => {
         impl sealed::Sealed for $t {}
+        #[diagnostic::do_not_recommend]
         impl AtomicValue for $t {
             #[inline]
             unsafe fn load(address: NonNull<$t>, order: Ordering) -> $t {
@@ -140,6 +141,7 @@ macro_rules! atomic_value {
 macro_rules! atomic_integers {
     ($($t:ident $atomic:ident)*) => {$(
         atomic_value!($t as $atomic: std::convert::identity, std::convert::identity);
+        #[diagnostic::do_not_recommend]
         impl AtomicInteger for $t {
             #[inline]
             fn both(self, other: $t) -> $t {

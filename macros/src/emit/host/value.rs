@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::place::{MemoryPlace, host_member};
-use super::{Host, body_label, internal, private};
+use super::{Host, body_label, braces, internal, private};
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::method::ScalarFunction;
 use crate::model::ty::Kind;
@@ -99,8 +99,9 @@ impl Host<'_> {
                 quote_spanned!(lo=> ::core::option::Option::Some(#value))
             }
             ExprKind::None(slot) => {
-                let slot = self.slot(*slot, at);
-                private(at, "none", quote!(#slot))
+                // In braces, which are the user's place.
+                let slot = braces(SpanRange::at(lo), self.slot(*slot, at));
+                private(at, "none", slot)
             }
             ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref(), at),
             ExprKind::Method { method, operands, .. } => {
