@@ -8,7 +8,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __launch_bounds__(128)
 copy(readonly_slice<f32> input, slice_mut<f32> output) {
-#line 133 "ui-tests/src/kernels/vectors.rs"
+#line 137 "ui-tests/src/kernels/vectors.rs"
     auto grid = this_grid();
     auto whole = input.len() / 4 * 4;
     for (auto i : range(grid.thread_rank() * 4, whole).step_by(grid.num_threads() * 4)) {

@@ -14,7 +14,7 @@ fn atomics(output: &mut [u32], input: &[u32], n: u32) {
     output.atomic(0).compare_exchange(1, 2, AcqRel, Release).is_ok();
     output.atomic(0).scope(Scope::Warp).fetch_add(1, Relaxed);
     output.atomic(0).scope().fetch_add(1, Relaxed);
-    output.atomic(0).fetch_nand(1, Relaxed);
+    output.atomic(0).fetch_update(Relaxed, Relaxed, |x| Some(x));
     output.atomic(0).fetch_add(1);
     output.atomic(0, 1).fetch_add(1, Relaxed);
     input.atomic(0).fetch_add(1, Relaxed);

@@ -58,9 +58,10 @@ fn every_kernel_is_in_the_table() {
 const MODULES: [&str; 2] = ["guide", "by_hand"];
 
 /// And kernels of others.
-const KERNELS: [(&str, &str); 7] = [
+const KERNELS: [(&str, &str); 8] = [
     ("calls", "method_calls"),
     ("calls", "nested_closures"),
+    ("half_atomics", "scatter"),
     ("memory", "ordered"),
     ("memory", "parts"),
     ("orders", "message"),

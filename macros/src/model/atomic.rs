@@ -98,7 +98,11 @@ const fn update(name: &'static str) -> AtomicMethod {
     AtomicMethod { name, operands: 1, orders: &[UPDATES], result: Kind::Value }
 }
 
-pub(crate) static ATOMIC_METHODS: [AtomicMethod; 11] = [
+const fn exchange(name: &'static str) -> AtomicMethod {
+    AtomicMethod { name, operands: 2, orders: &[UPDATES, LOADS], result: Kind::Value }
+}
+
+pub(crate) static ATOMIC_METHODS: [AtomicMethod; 13] = [
     AtomicMethod { name: "load", operands: 0, orders: &[LOADS], result: Kind::Value },
     AtomicMethod { name: "store", operands: 1, orders: &[STORES], result: Kind::Unit },
     update("swap"),
@@ -109,5 +113,7 @@ pub(crate) static ATOMIC_METHODS: [AtomicMethod; 11] = [
     update("fetch_and"),
     update("fetch_or"),
     update("fetch_xor"),
-    AtomicMethod { name: "compare_exchange", operands: 2, orders: &[UPDATES, LOADS], result: Kind::Value },
+    update("fetch_nand"),
+    exchange("compare_exchange"),
+    exchange("compare_exchange_weak"),
 ];

@@ -15,6 +15,11 @@ use crate::span::SpanRange;
 /// Scalars that are a crate's, not the compiler's: no suffix of a literal.
 const HALVES: [&str; 2] = ["f16", "bf16"];
 
+/// The name of a scalar, the compiler's or the crate's.
+pub(super) fn is_number(name: &str) -> bool {
+    ty::scalar(name).is_some() || HALVES.contains(&name)
+}
+
 impl Parser<'_> {
     /// `f32::from_bits(x)`, `u64::from(x)`, `f32::max(x, y)`, `fast::sin(x)`; `None` where the path is none of these.
     pub(super) fn number_function(&mut self, path: &Path, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
@@ -25,7 +30,7 @@ impl Parser<'_> {
             let function = FastFunction::by_name(&name)?;
             return Some(self.fast_function(function, path, arguments, span));
         }
-        if ty::scalar(&owner).is_none() && !HALVES.contains(&owner.as_str()) {
+        if !is_number(&owner) {
             return None;
         }
         // Any other may be a user's, of a trait.

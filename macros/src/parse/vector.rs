@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::{ExprCall, ExprMethodCall, ExprPath};
 
 use super::Parser;
+use super::number::is_number;
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};
@@ -70,8 +71,8 @@ impl Parser<'_> {
 fn is_vector(name: &str) -> bool {
     let alias = || {
         let (scalar, lanes) = name.rsplit_once('x')?;
-        let is_number = !lanes.is_empty() && lanes.bytes().all(|byte| byte.is_ascii_digit());
-        (crate::model::ty::scalar(scalar).is_some() && is_number).then_some(())
+        let digits = !lanes.is_empty() && lanes.bytes().all(|byte| byte.is_ascii_digit());
+        Some(digits && is_number(scalar))
     };
-    name == "Vector" || alias().is_some()
+    name == "Vector" || alias() == Some(true)
 }

@@ -4,21 +4,28 @@
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use half::{bf16, f16};
 
 use super::index::position;
+use super::vector::vectors::{bf16x2, f16x2};
 use super::{Index, MemoryMut};
 use crate::numeric;
 use crate::scope::Scope;
 use crate::sim::{self, Access, Kind, MemoryId, Synchronization, cost};
-use crate::types::DeviceScalar;
+use crate::types::{DeviceCopy, DeviceScalar};
 
 /// An element of global, shared or remote memory for atomic access: `memory.atomic(index)`.
 ///
 /// On a GPU (PTX ISA, atom; all of them exist for every memory):
 /// - `fetch_min` and `fetch_max` of floats are loops of compare-exchanges, and so is `fetch_add` of floats in shared
 ///   memory, a peer's too.
-/// - `fetch_min`, `fetch_max`, `fetch_and`, `fetch_or` and `fetch_xor` of 64 bits in a peer's shared memory are such loops.
+/// - `fetch_nand` is such a loop; so are `fetch_min`, `fetch_max`, `fetch_and`, `fetch_or` and `fetch_xor` of 64 bits in a
+///   peer's shared memory.
+/// - `f16` and `bf16` are exchanged by such loops, on the 32 bits around them. `fetch_add` of `f16x2` and `bf16x2` is one
+///   instruction in global memory. Each lane of a pair is an atomic of its own: another thread may see one lane before
+///   the other, and so pairs have `load`, `store`, `fetch_add` and `fetch_sub` only.
 /// - `fetch_add` of `f32` in global memory takes subnormal operands and results for zero.
 /// - The order of additions is open, and with it the rounding of a sum of floats.
 #[derive(Debug)]
@@ -34,9 +41,9 @@ pub struct Atomic<'m, T> {
 /// A type with atomic operations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations",
-    note = "i32, u32, i64, u64, isize, usize, f32 and f64 have"
+    note = "i32, u32, i64, u64, isize, usize, f32, f64, f16, bf16, f16x2 and bf16x2 have"
 )]
-pub trait AtomicValue: DeviceScalar + sealed::Sealed {
+pub trait AtomicValue: DeviceCopy + sealed::Sealed {
     /// # Safety
     /// `address` is valid and aligned, holds a value, and every access to it is atomic.
     #[doc(hidden)]
@@ -64,6 +71,14 @@ pub trait AtomicValue: DeviceScalar + sealed::Sealed {
     fn sum(self, other: Self) -> Self;
     #[doc(hidden)]
     fn difference(self, other: Self) -> Self;
+}
+
+/// A scalar with atomic operations: one value, as against a pair of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not exchanged as a whole",
+    note = "its lanes are atomics of their own: `load`, `store`, `fetch_add` and `fetch_sub`"
+)]
+pub trait AtomicScalar: AtomicValue + DeviceScalar {
     #[doc(hidden)]
     fn smaller(self, other: Self) -> Self;
     #[doc(hidden)]
@@ -72,13 +87,15 @@ pub trait AtomicValue: DeviceScalar + sealed::Sealed {
 
 /// An integer with atomic operations.
 #[diagnostic::on_unimplemented(message = "`{Self}` has no atomic operations on bits", note = "integers have")]
-pub trait AtomicInteger: AtomicValue {
+pub trait AtomicInteger: AtomicScalar {
     #[doc(hidden)]
     fn both(self, other: Self) -> Self;
     #[doc(hidden)]
     fn either(self, other: Self) -> Self;
     #[doc(hidden)]
     fn differing(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn not_both(self, other: Self) -> Self;
 }
 
 mod sealed {
@@ -86,7 +103,7 @@ mod sealed {
 }
 
 macro_rules! atomic_value {
-    ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr) => {
+    ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr, $sum:expr, $difference:expr) => {
         impl sealed::Sealed for $t {}
         #[diagnostic::do_not_recommend]
         impl AtomicValue for $t {
@@ -120,19 +137,28 @@ macro_rules! atomic_value {
 
             #[inline]
             fn sum(self, other: $t) -> $t {
-                numeric::add(self, other)
+                $sum(self, other)
             }
             #[inline]
             fn difference(self, other: $t) -> $t {
-                numeric::sub(self, other)
+                $difference(self, other)
             }
+        }
+    };
+}
+
+macro_rules! atomic_scalar {
+    ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr) => {
+        atomic_value!($t as $atomic: $to_bits, $from_bits, numeric::add, numeric::sub);
+        #[diagnostic::do_not_recommend]
+        impl AtomicScalar for $t {
             #[inline]
             fn smaller(self, other: $t) -> $t {
-                self.min(other)
+                numeric::min(self, other)
             }
             #[inline]
             fn larger(self, other: $t) -> $t {
-                self.max(other)
+                numeric::max(self, other)
             }
         }
     };
@@ -140,7 +166,7 @@ macro_rules! atomic_value {
 
 macro_rules! atomic_integers {
     ($($t:ident $atomic:ident)*) => {$(
-        atomic_value!($t as $atomic: std::convert::identity, std::convert::identity);
+        atomic_scalar!($t as $atomic: std::convert::identity, std::convert::identity);
         #[diagnostic::do_not_recommend]
         impl AtomicInteger for $t {
             #[inline]
@@ -155,13 +181,37 @@ macro_rules! atomic_integers {
             fn differing(self, other: $t) -> $t {
                 self ^ other
             }
+            #[inline]
+            fn not_both(self, other: $t) -> $t {
+                !(self & other)
+            }
         }
     )*};
 }
 
 atomic_integers!(i32 AtomicI32 u32 AtomicU32 i64 AtomicI64 u64 AtomicU64 isize AtomicIsize usize AtomicUsize);
-atomic_value!(f32 as AtomicU32: f32::to_bits, f32::from_bits);
-atomic_value!(f64 as AtomicU64: f64::to_bits, f64::from_bits);
+atomic_scalar!(f32 as AtomicU32: f32::to_bits, f32::from_bits);
+atomic_scalar!(f64 as AtomicU64: f64::to_bits, f64::from_bits);
+atomic_scalar!(f16 as AtomicU16: f16::to_bits, f16::from_bits);
+atomic_scalar!(bf16 as AtomicU16: bf16::to_bits, bf16::from_bits);
+
+/// Both lanes at once, which is one of the orders that a GPU may take.
+macro_rules! atomic_pairs {
+    ($($pair:ident of $t:ident;)*) => {$(
+        atomic_value!(
+            $pair as AtomicU32:
+            |pair: $pair| pair.lanes().iter().rev().fold(0, |bits, lane| bits << 16 | u32::from(lane.to_bits())),
+            |bits: u32| $pair::new([$t::from_bits(bits as u16), $t::from_bits((bits >> 16) as u16)]),
+            |a: $pair, b: $pair| $pair::new([a.lanes()[0] + b.lanes()[0], a.lanes()[1] + b.lanes()[1]]),
+            |a: $pair, b: $pair| $pair::new([a.lanes()[0] - b.lanes()[0], a.lanes()[1] - b.lanes()[1]])
+        );
+    )*};
+}
+
+atomic_pairs! {
+    f16x2 of f16;
+    bf16x2 of bf16;
+}
 
 /// `memory.atomic(index)`.
 #[inline]
@@ -215,29 +265,10 @@ impl<T: AtomicValue> Atomic<'_, T> {
     }
 
     fetch! {
-        /// Overwrites the value and returns the one before.
-        swap |_, new| new;
         /// Adds, integers wrapping, and returns the value before.
         fetch_add T::sum;
         /// Subtracts, integers wrapping, and returns the value before.
         fetch_sub T::difference;
-        /// Takes the smaller (of floats, the one that is a number) and returns the value before.
-        fetch_min T::smaller;
-        /// Takes the larger (of floats, the one that is a number) and returns the value before.
-        fetch_max T::larger;
-    }
-
-    /// Stores `new` if the value is `current`, bit by bit. Returns the value before: `Ok` if it was `current`.
-    #[inline]
-    #[track_caller]
-    pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        // SAFETY: as for `load`.
-        let result = self.access(Kind::Atomic, success, |address| unsafe {
-            T::exchange_if(address, current, new, success, failure)
-        });
-        let cost = if result.is_ok() { cost::ATOMIC } else { cost::ATOMIC_LOAD };
-        sim::with("an atomic", |context| context.point(cost));
-        result
     }
 
     /// Also when another thread changes the value meanwhile: then once more.
@@ -270,6 +301,37 @@ impl<T: AtomicValue> Atomic<'_, T> {
     }
 }
 
+impl<T: AtomicScalar> Atomic<'_, T> {
+    fetch! {
+        /// Overwrites the value and returns the one before.
+        swap |_, new| new;
+        /// Takes the smaller (of floats, the one that is a number) and returns the value before.
+        fetch_min T::smaller;
+        /// Takes the larger (of floats, the one that is a number) and returns the value before.
+        fetch_max T::larger;
+    }
+
+    /// Stores `new` if the value is `current`, bit by bit. Returns the value before: `Ok` if it was `current`.
+    #[inline]
+    #[track_caller]
+    pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        // SAFETY: as for `load`.
+        let result = self.access(Kind::Atomic, success, |address| unsafe {
+            T::exchange_if(address, current, new, success, failure)
+        });
+        let cost = if result.is_ok() { cost::ATOMIC } else { cost::ATOMIC_LOAD };
+        sim::with("an atomic", |context| context.point(cost));
+        result
+    }
+
+    /// `compare_exchange`: on a GPU, too, it fails only where the value differs.
+    #[inline]
+    #[track_caller]
+    pub fn compare_exchange_weak(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        self.compare_exchange(current, new, success, failure)
+    }
+}
+
 impl<T: AtomicInteger> Atomic<'_, T> {
     fetch! {
         /// Takes the bits that both have and returns the value before.
@@ -278,6 +340,8 @@ impl<T: AtomicInteger> Atomic<'_, T> {
         fetch_or T::either;
         /// Takes the bits that one of them has and returns the value before.
         fetch_xor T::differing;
+        /// Takes the bits that not both have and returns the value before.
+        fetch_nand T::not_both;
     }
 }
 

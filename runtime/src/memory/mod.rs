@@ -18,7 +18,7 @@ mod vector;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-pub use self::atomic::{Atomic, AtomicInteger, AtomicValue, atomic, fence};
+pub use self::atomic::{Atomic, AtomicInteger, AtomicScalar, AtomicValue, atomic, fence};
 pub(crate) use self::bytes::{GlobalMemory, bytes_of};
 pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;

@@ -4,6 +4,8 @@
 use std::fmt;
 use std::panic::Location;
 
+use half::{bf16, f16};
+
 use super::slice::out_of_bounds;
 use super::{Addressed, Index, MemoryMut, read_as, write_as};
 use crate::failure::Cause;
@@ -77,7 +79,7 @@ macro_rules! vectors {
         /// Vectors by name, as in `std::simd`.
         #[allow(non_camel_case_types, reason = "named as in `std::simd`")]
         pub mod vectors {
-            use super::Vector;
+            use super::{Vector, bf16, f16};
             $($($(
                 #[doc = concat!("A vector of ", $n, " `", stringify!($t), "`.")]
                 pub type $name = Vector<$t, $n>;
@@ -94,6 +96,8 @@ vectors! {
     u8: 1 (), 2 To2 = u8x2, 4 To4 = u8x4, 8 To8 = u8x8, 16 To16 = u8x16;
     i16: 1 To2, 2 To4 = i16x2, 4 To8 = i16x4, 8 To16 = i16x8;
     u16: 1 To2, 2 To4 = u16x2, 4 To8 = u16x4, 8 To16 = u16x8;
+    f16: 1 To2, 2 To4 = f16x2, 4 To8 = f16x4, 8 To16 = f16x8;
+    bf16: 1 To2, 2 To4 = bf16x2, 4 To8 = bf16x4, 8 To16 = bf16x8;
     i32: 1 To4, 2 To8 = i32x2, 4 To16 = i32x4;
     u32: 1 To4, 2 To8 = u32x2, 4 To16 = u32x4;
     f32: 1 To4, 2 To8 = f32x2, 4 To16 = f32x4;

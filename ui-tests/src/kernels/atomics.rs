@@ -21,7 +21,7 @@ macro_rules! atomics {
             pub(super) fn sequence(a: &[$t], b: &[$t], cells: &mut [$t], out: &mut [$t]) {
                 let i = this_grid().thread_rank();
                 if i < a.len() {
-                    let k = i * 12;
+                    let k = i * 13;
                     cells.atomic(i).store(a[i], Relaxed);
                     out[k] = cells.atomic(i).fetch_add(b[i], Relaxed);
                     out[k + 1] = cells.atomic(i).fetch_sub(a[i] ^ 3, Relaxed);
@@ -41,12 +41,13 @@ macro_rules! atomics {
                     }
                     let exchanged = cells.atomic(i).compare_exchange(a[i], 7, Relaxed, Relaxed).is_ok();
                     out[k + 11] = exchanged as $t;
+                    out[k + 12] = cells.atomic(i).fetch_nand(b[i], Relaxed);
                 }
             }
 
-            fn host(a: $t, b: $t) -> ([$t; 12], $t) {
+            fn host(a: $t, b: $t) -> ([$t; 13], $t) {
                 let cell = $atomic::new(a);
-                let mut out = [0; 12];
+                let mut out = [0; 13];
                 out[0] = cell.fetch_add(b, Relaxed);
                 out[1] = cell.fetch_sub(a ^ 3, Relaxed);
                 out[2] = cell.fetch_min(b, Relaxed);
@@ -63,19 +64,20 @@ macro_rules! atomics {
                     out[10] = actual ^ 5;
                 }
                 out[11] = cell.compare_exchange(a, 7, Relaxed, Relaxed).is_ok() as $t;
+                out[12] = cell.fetch_nand(b, Relaxed);
                 (out, cell.into_inner())
             }
 
             pub(super) fn values(device: &Device) -> Outcome {
                 let (a, b) = pairs::<$t, $t>(|_, _| true);
-                let (mut cells, mut out) = (device.zeros(a.len())?, device.zeros(a.len() * 12)?);
+                let (mut cells, mut out) = (device.zeros(a.len())?, device.zeros(a.len() * 13)?);
                 let launch = sequence(&device.upload(&a)?, &device.upload(&b)?, &mut cells, &mut out)
                     .grid(a.len().div_ceil(64) as u32)
                     .launch(device);
                 launch?;
                 let want: Vec<_> = a.iter().zip(&b).map(|(&a, &b)| host(a, b)).collect();
                 let returned: Vec<$t> = want.iter().flat_map(|(returned, _)| *returned).collect();
-                same(&out.read()?, &returned, |i| format!("number {} of {}, {}", i % 12, a[i / 12], b[i / 12]))?;
+                same(&out.read()?, &returned, |i| format!("number {} of {}, {}", i % 13, a[i / 13], b[i / 13]))?;
                 let left: Vec<$t> = want.iter().map(|(_, left)| *left).collect();
                 same(&cells.read()?, &left, |i| format!("left of {}, {}", a[i], b[i]))
             }
@@ -103,7 +105,7 @@ macro_rules! atomics {
                 swapped[i] = global.atomic(7).swap(v + 1, Relaxed);
                 loop {
                     let old = global.atomic(8).load(Relaxed);
-                    if global.atomic(8).compare_exchange(old, old + v, Relaxed, Relaxed).is_ok() {
+                    if global.atomic(8).compare_exchange_weak(old, old + v, Relaxed, Relaxed).is_ok() {
                         break;
                     }
                 }

@@ -25,6 +25,7 @@ mod folds;
 mod generics;
 mod groups;
 mod guide;
+mod half_atomics;
 mod halves;
 mod integers;
 mod large_shared;
@@ -79,6 +80,7 @@ pub fn modules() -> Vec<Module> {
         casts::modules(),
         integers::modules(),
         floats::modules(),
+        half_atomics::modules(),
         halves::modules(),
         accuracy::modules(),
         fast::modules(),

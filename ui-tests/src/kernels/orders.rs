@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 use crate::{Check, Kernel, Module, Outcome, check_list, kernel_list, same};
 
 macro_rules! orders {
-    ($($module:ident: $t:ident;)*) => {$(
+    ($($module:ident: $t:ident, $of:expr;)*) => {$(
         mod $module {
             use super::*;
 
@@ -67,7 +67,8 @@ macro_rules! orders {
             }
 
             pub(super) fn values(device: &Device) -> Outcome {
-                let a: Vec<$t> = (0..64).map(|i| (i * 37 % 101) as $t + 1 as $t).collect();
+                let of: fn(u8) -> $t = $of;
+                let a: Vec<$t> = (0..64).map(|i| of((i * 37 % 101) as u8 + 1)).collect();
                 let (mut global, mut out) = (device.zeros(64)?, device.zeros(64 * 24)?);
                 every(&device.upload(&a)?, &mut global, &mut out).grid(2).launch(device)?;
                 let mut want = Vec::new();
@@ -78,12 +79,39 @@ macro_rules! orders {
                     let most = if least > x + a[3] { least } else { x + a[3] };
                     want.extend([x, sum, less, least, most, x, x, x, a[1]]);
                     want.extend([x, sum, less, least, most, x]);
-                    want.extend([x, sum, less, least, most, x, a[1], a[1], 0 as $t]);
+                    want.extend([x, sum, less, least, most, x, a[1], a[1], of(0)]);
                 }
                 same(&out.read()?, &want, |i| format!("number {} of {}", i % 24, a[i / 24]))?;
                 let left: Vec<$t> = a.iter().map(|&x| a[1] + x).collect();
                 same(&global.read()?, &left, |i| format!("left of {}", a[i]))
             }
+
+        }
+    )*
+
+        fn value_checks() -> (Vec<Check>, Vec<Kernel>) {
+            let checks = vec![$(Check { name: concat!("values_", stringify!($t)), run: $module::values }),*];
+            (checks, vec![$(Kernel::of::<$module::every>(concat!("every ", stringify!($t)))),*])
+        }
+    };
+}
+
+orders! {
+    of_i32: i32, i32::from;
+    of_u32: u32, u32::from;
+    of_i64: i64, i64::from;
+    of_u64: u64, u64::from;
+    of_f32: f32, f32::from;
+    of_f64: f64, f64::from;
+    of_f16: f16, f16::from;
+    // All values in between have 8 bits.
+    of_bf16: bf16, bf16::from;
+}
+
+macro_rules! contentions {
+    ($($module:ident: $t:ident;)*) => {$(
+        mod $module {
+            use super::*;
 
             /// All threads on the same places: sums of whole numbers are exact whatever their order.
             #[cluster_kernel(cluster = 2, block = 128)]
@@ -132,28 +160,20 @@ macro_rules! orders {
         }
     )*
 
-        /// Checks and kernels of all types.
-        fn of_types() -> (Vec<Check>, Vec<Kernel>) {
-            let checks = vec![$(
-                Check { name: concat!("values_", stringify!($t)), run: $module::values },
-                Check { name: concat!("contention_", stringify!($t)), run: $module::contention },
-            )*];
-            let kernels = vec![$(
-                Kernel::of::<$module::every>(concat!("every ", stringify!($t))),
-                Kernel::of::<$module::contend>(concat!("contend ", stringify!($t))),
-            )*];
-            (checks, kernels)
+        fn contention_checks() -> (Vec<Check>, Vec<Kernel>) {
+            let checks = vec![$(Check { name: concat!("contention_", stringify!($t)), run: $module::contention }),*];
+            (checks, vec![$(Kernel::of::<$module::contend>(concat!("contend ", stringify!($t)))),*])
         }
     };
 }
 
-orders! {
-    of_i32: i32;
-    of_u32: u32;
-    of_i64: i64;
-    of_u64: u64;
-    of_f32: f32;
-    of_f64: f64;
+contentions! {
+    many_i32: i32;
+    many_u32: u32;
+    many_i64: i64;
+    many_u64: u64;
+    many_f32: f32;
+    many_f64: f64;
 }
 
 /// A message by release and acquire: from block to block through global memory, and through a peer's shared memory.
@@ -230,7 +250,10 @@ fn one_of_two_is_first(device: &Device) -> Outcome {
 
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let (mut checks, mut kernels) = of_types();
+    let (mut checks, mut kernels) = value_checks();
+    let (of_many, kernels_of_many) = contention_checks();
+    checks.extend(of_many);
+    kernels.extend(kernels_of_many);
     checks.extend(check_list![messages_arrive, one_of_two_is_first]);
     kernels.extend(kernel_list![message, store_buffering]);
     vec![Module { name: "orders", checks, kernels }]

@@ -66,17 +66,21 @@ macro_rules! exchanges {
 
 exchanges! {
     bools: bool, |i| i % 3 == 0, 1 2 4 8 16;
-    i8s: i8, |i| i as i8, 2 16;
+    i8s: i8, |i| i as i8, 1 2 4 8 16;
     u8s: u8, |i| (i * 7) as u8, 1 2 4 8 16;
-    i16s: i16, |i| i as i16 - 50, 2 8;
-    u16s: u16, |i| i as u16 * 77, 4 8;
-    i32s: i32, |i| i as i32 - 60, 2 4;
+    i16s: i16, |i| i as i16 - 50, 1 2 4 8;
+    u16s: u16, |i| i as u16 * 77, 1 2 4 8;
+    f16s: f16, |i| f16::from_f32(i as f32 * 0.37 - 9.0), 1 2 4 8;
+    bf16s: bf16, |i| bf16::from_f32(i as f32 * 0.37 - 9.0), 1 2 4 8;
+    i32s: i32, |i| i as i32 - 60, 1 2 4;
     u32s: u32, |i| i as u32 * 1_000_003, 1 2 4;
     f32s: f32, |i| i as f32 * 0.37 - 9.0, 1 2 4;
     i64s: i64, |i| i as i64 - 1, 1 2;
-    u64s: u64, |i| i as u64 * 0x1234_5678_9abc, 2;
+    u64s: u64, |i| i as u64 * 0x1234_5678_9abc, 1 2;
     f64s: f64, |i| 1.0 / (i as f64 + 1.0), 1 2;
-    usizes: usize, |i| i << 40, 2;
+    isizes: isize, |i| (i as isize - 9) << 40, 1 2;
+    usizes: usize, |i| i << 40, 1 2;
+    i128s: i128, |i| (i as i128 - 7) << 90 | 5, 1;
     u128s: u128, |i| (i as u128) << 90 | 5, 1;
 }
 

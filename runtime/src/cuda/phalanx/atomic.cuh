@@ -1,10 +1,10 @@
 // `x.atomic(i)`: one element as Rust's atomics, and `fence`. Orders and scopes are those of the PTX memory consistency
 // model (PTX ISA, Memory Consistency Model); the compiler's builtins map them to it as "A Formal Analysis of the NVIDIA
 // PTX Memory Consistency Model" (Lustig et al., ASPLOS 2019) does: `seq_cst` is `fence.sc` before an acquire, or before a
-// relaxed store. For integers and floats of 32 and 64 bits; integers wrap.
+// relaxed store. For integers of 32 and 64 bits, which wrap, all floats, and pairs of half floats.
 #pragma once
+#include <phalanx/array.cuh>
 #include <phalanx/option.cuh>
-#include <phalanx/scalar.cuh>
 
 namespace phalanx {
 
@@ -60,6 +60,32 @@ __device__ constexpr int stronger(int success, int failure) {
     const bool releases = success == __NV_ATOMIC_RELEASE || success == __NV_ATOMIC_ACQ_REL;
     return acquires ? (releases ? __NV_ATOMIC_ACQ_REL : __NV_ATOMIC_ACQUIRE)
                     : (releases ? __NV_ATOMIC_RELEASE : __NV_ATOMIC_RELAXED);
+}
+
+// The builtin takes no constant that depends on a template (NVRTC 13.0).
+__device__ inline void fence_acq_rel(block_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
+}
+__device__ inline void fence_acq_rel(cluster_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_CLUSTER);
+}
+__device__ inline void fence_acq_rel(device_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
+}
+__device__ inline void fence_acq_rel(system_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
+}
+__device__ inline void fence_sc(block_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_BLOCK);
+}
+__device__ inline void fence_sc(cluster_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_CLUSTER);
+}
+__device__ inline void fence_sc(device_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
+}
+__device__ inline void fence_sc(system_scope_type) {
+    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_SYSTEM);
 }
 
 // The hardware's operations. By the compiler's builtins, which are inline PTX on generic addresses.
@@ -143,6 +169,13 @@ struct atomic_operations {
         __device__ static Raw exchange_if(Raw* place, Raw current, Raw replacement) {                                  \
             return atomicCAS##suffix(place, current, replacement);                                                     \
         }                                                                                                              \
+        /* Of 16 bits, CUDA has no function at every scope. */                                                         \
+        __device__ static unsigned short exchange_if(unsigned short* place, unsigned short current,                    \
+                                                     unsigned short replacement) {                                     \
+            __nv_atomic_compare_exchange_n(place, &current, replacement, false, __NV_ATOMIC_RELAXED,                   \
+                                           __NV_ATOMIC_RELAXED, thread_scope(Scope()));                                \
+            return current;                                                                                            \
+        }                                                                                                              \
     };
 PHALANX_RELAXED(block_scope_type, _block)
 // CUDA has none for clusters: a wider scope is right.
@@ -151,37 +184,102 @@ PHALANX_RELAXED(device_scope_type, )
 PHALANX_RELAXED(system_scope_type, _system)
 #undef PHALANX_RELAXED
 
-// What the builtins are used with: the bits of an integer or a float, unsigned.
+// A pair of half floats in global memory, each lane an atomic of its own (PTX ISA, atom, `.f16x2` and `.bf16x2`).
+#define PHALANX_ADD_PAIR(Format, type, Scope, scope)                                                                   \
+    __device__ inline unsigned add_pair(Format, unsigned* place, unsigned value, Scope) {                              \
+        unsigned before;                                                                                               \
+        asm volatile("atom.relaxed." scope ".global.add.noftz." type " %0, [%1], %2;"                                  \
+                     : "=r"(before)                                                                                    \
+                     : "l"(__cvta_generic_to_global(place)), "r"(value)                                                \
+                     : "memory");                                                                                      \
+        return before;                                                                                                 \
+    }
+#define PHALANX_ADD_PAIRS(Scope, scope)                                                                                \
+    PHALANX_ADD_PAIR(binary16, "f16x2", Scope, scope)                                                                  \
+    PHALANX_ADD_PAIR(brain16, "bf16x2", Scope, scope)
+PHALANX_ADD_PAIRS(block_scope_type, "cta")
+PHALANX_ADD_PAIRS(cluster_scope_type, "cluster")
+PHALANX_ADD_PAIRS(device_scope_type, "gpu")
+PHALANX_ADD_PAIRS(system_scope_type, "sys")
+#undef PHALANX_ADD_PAIRS
+#undef PHALANX_ADD_PAIR
+
+// The order by fences around it.
+template <class Format, class Order, class Scope>
+__device__ inline unsigned add_pair(Format format, unsigned* place, unsigned value, Scope scope, Order order) {
+    if constexpr (same<Order, seq_cst_type>) {
+        fence_sc(scope);
+    } else if constexpr (same<Order, release_type> || same<Order, acq_rel_type>) {
+        fence_acq_rel(scope);
+    }
+    const unsigned before = add_pair(format, place, value, scope);
+    if constexpr (memory_order(Order()) != __NV_ATOMIC_RELAXED && !same<Order, release_type>) {
+        fence_acq_rel(scope);
+    }
+    return before;
+}
+
+// What a type can do.
+template <class T>
+struct atomic_traits {
+    enum : bool { is_integer = false, is_pair = false, has_add = false };
+};
 template <class Raw>
+struct atomic_traits<integer<Raw>> {
+    enum : bool { is_integer = true, is_pair = false, has_add = true };
+};
+template <class Raw>
+struct atomic_traits<floating<Raw>> {
+    enum : bool { is_integer = false, is_pair = false, has_add = true };
+};
+template <class Format>
+struct atomic_traits<vector<half_float<Format>, 2>> {
+    using format = Format;
+    enum : bool { is_integer = false, is_pair = true, has_add = false };
+};
+
+// What the builtins are used with: the bits, unsigned.
+template <unsigned long long Bytes>
 struct atomic_bits;
-template <class Raw>
-    requires(sizeof(Raw) == 4)
-struct atomic_bits<Raw> {
-    using type = unsigned;
-};
-template <class Raw>
-    requires(sizeof(Raw) == 8)
-struct atomic_bits<Raw> {
-    using type = unsigned long long;
-};
+template <> struct atomic_bits<2> { using type = unsigned short; };
+template <> struct atomic_bits<4> { using type = unsigned; };
+template <> struct atomic_bits<8> { using type = unsigned long long; };
+
+template <class T>
+__device__ inline T sum_of(T a, T b) {
+    return a + b;
+}
+template <class Half>
+__device__ inline vector<Half, 2> sum_of(vector<Half, 2> a, vector<Half, 2> b) {
+    return {a.lanes[0] + b.lanes[0], a.lanes[1] + b.lanes[1]};
+}
+template <class T>
+__device__ inline T negative_of(T a) {
+    return -a;
+}
+template <class Half>
+__device__ inline vector<Half, 2> negative_of(vector<Half, 2> a) {
+    return {-a.lanes[0], -a.lanes[1]};
+}
+
+enum class space { global, shared, remote };
 
 } // namespace detail
 
-// The place of the atomic. `Remote` if it may be in the shared memory of a peer.
-template <class T, class Scope, bool Remote>
+// The place of the atomic.
+template <class T, class Scope, detail::space Space>
 struct atomic_element {
-    using raw = decltype(T::value);
-    using bits = typename detail::atomic_bits<raw>::type;
+    using bits = typename detail::atomic_bits<sizeof(T)>::type;
 
     T* element;
 
     template <class Wanted>
     __device__ auto scope(Wanted) const {
         // A block has no memory in common with a peer's: at least the cluster.
-        if constexpr (Remote && detail::same<Wanted, block_scope_type>) {
-            return atomic_element<T, cluster_scope_type, Remote>{element};
+        if constexpr (is_remote && detail::same<Wanted, block_scope_type>) {
+            return atomic_element<T, cluster_scope_type, Space>{element};
         } else {
-            return atomic_element<T, Wanted, Remote>{element};
+            return atomic_element<T, Wanted, Space>{element};
         }
     }
 
@@ -194,8 +292,12 @@ struct atomic_element {
         __nv_atomic_store_n(place(), to_bits(value), detail::memory_order(Order()), scope_of);
     }
     template <class Order>
-    __device__ T swap(T value, Order) const {
-        return of_bits(on<Order>::exchange(place(), to_bits(value)));
+    __device__ T swap(T value, Order order) const {
+        if constexpr (sizeof(T) < 4) {
+            return update([value](T) { return value; }, order);
+        } else {
+            return of_bits(on<Order>::exchange(place(), to_bits(value)));
+        }
     }
 
     // The value before, `Ok` if its bits were `current`'s and it was replaced.
@@ -205,20 +307,26 @@ struct atomic_element {
             detail::atomic_operations<Success, Scope, Failure>::exchange_if(place(), to_bits(current), to_bits(replacement));
         return {of_bits(before), before == to_bits(current)};
     }
+    template <class Success, class Failure>
+    __device__ result<T> compare_exchange_weak(T current, T replacement, Success success, Failure failure) const {
+        return compare_exchange(current, replacement, success, failure);
+    }
 
     template <class Order>
     __device__ T fetch_add(T value, Order order) const {
-        if constexpr (is_integer) {
+        if constexpr (traits::is_integer) {
             return of_bits(on<Order>::add(place(), to_bits(value)));
-        } else if constexpr (Remote) {
-            return update([value](T old) { return old + value; }, order);
-        } else {
+        } else if constexpr (traits::has_add && !is_remote) {
             return T(on<Order>::add(&element->value, value.value));
+        } else if constexpr (traits::is_pair && Space == detail::space::global) {
+            return of_bits(detail::add_pair(typename traits::format(), place(), to_bits(value), Scope(), order));
+        } else {
+            return update([value](T old) { return detail::sum_of(old, value); }, order);
         }
     }
     template <class Order>
     __device__ T fetch_sub(T value, Order order) const {
-        return fetch_add(-value, order);
+        return fetch_add(detail::negative_of(value), order);
     }
     template <class Order>
     __device__ T fetch_min(T value, Order order) const {
@@ -261,12 +369,19 @@ struct atomic_element {
         }
     }
 
+    template <class Order>
+    __device__ T fetch_nand(T value, Order order) const {
+        return update([value](T old) { return !(old & value); }, order);
+    }
+
   private:
-    enum : bool { is_integer = detail::raw_integer<raw> };
+    using traits = detail::atomic_traits<T>;
+    enum : bool { is_remote = Space == detail::space::remote };
     // Of floats, hardware has no min and max. Of 64 bits in a peer's shared memory, sm_90 has no min, max, and, or, xor;
     // ptxas (13.0 and 13.5) then makes a plain load and store of them, and updates are lost. The others are right,
-    // measured on an H100. The add of floats there is a loop in any case: this one is ours to know.
-    enum : bool { looped = !is_integer || (Remote && sizeof(raw) == 8) };
+    // measured on an H100. The add of floats there is a loop in any case: this one is ours to know. So is each operation
+    // on 16 bits, and the add of pairs in shared memory; of pairs in a peer's, ptxas would lose updates.
+    enum : bool { looped = !traits::is_integer || (is_remote && sizeof(T) == 8) };
     enum : int { scope_of = detail::thread_scope(Scope()) };
     template <class Order>
     using on = detail::atomic_operations<Order, Scope>;
@@ -284,47 +399,17 @@ struct atomic_element {
     }
 
     __device__ bits* place() const { return reinterpret_cast<bits*>(element); }
-    __device__ static bits to_bits(T value) { return __builtin_bit_cast(bits, value.value); }
-    __device__ static T of_bits(bits value) { return T(__builtin_bit_cast(raw, value)); }
+    __device__ static bits to_bits(T value) { return __builtin_bit_cast(bits, value); }
+    __device__ static T of_bits(bits value) { return __builtin_bit_cast(T, value); }
 };
 
 // Of global, shared and a peer's memory, with the scopes that they have unless another is asked for.
 template <class T>
-struct global_atomic : atomic_element<T, device_scope_type, false> {};
+struct global_atomic : atomic_element<T, device_scope_type, detail::space::global> {};
 template <class T>
-struct shared_atomic : atomic_element<T, cluster_scope_type, false> {};
+struct shared_atomic : atomic_element<T, cluster_scope_type, detail::space::shared> {};
 template <class T>
-struct remote_atomic : atomic_element<T, cluster_scope_type, true> {};
-
-namespace detail {
-
-// The builtin takes no constant that depends on a template (NVRTC 13.0).
-__device__ inline void fence_acq_rel(block_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
-}
-__device__ inline void fence_acq_rel(cluster_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_CLUSTER);
-}
-__device__ inline void fence_acq_rel(device_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_DEVICE);
-}
-__device__ inline void fence_acq_rel(system_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
-}
-__device__ inline void fence_sc(block_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_BLOCK);
-}
-__device__ inline void fence_sc(cluster_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_CLUSTER);
-}
-__device__ inline void fence_sc(device_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_DEVICE);
-}
-__device__ inline void fence_sc(system_scope_type) {
-    __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_SYSTEM);
-}
-
-} // namespace detail
+struct remote_atomic : atomic_element<T, cluster_scope_type, detail::space::remote> {};
 
 // PTX ISA, fence: `.sc`, or `.acq_rel` for all that is weaker.
 template <class Order, class Scope>
