@@ -23,6 +23,16 @@ pub(super) fn declared(generics: &Generics) -> Declared {
     Declared { declared: quote!(#(#declared),*), used: quote!(#(#used),*), where_clause: generics.where_clause.clone() }
 }
 
+/// Lints of the user's crate see what the user wrote, and not what stands beside it.
+pub(super) fn unlinted() -> TokenStream {
+    quote! {
+        #[allow(
+            clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction, missing_debug_implementations,
+            missing_copy_implementations, reason = "made by an attribute"
+        )]
+    }
+}
+
 /// `struct name`: beside the function `name` in the other namespace. Calls, launches and the text go through it.
 pub(super) fn marker(function: &Function) -> TokenStream {
     let Function { name, vis, attrs, .. } = function;
@@ -43,7 +53,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         GenericParam::Const(ident, ty) => quote!(const #ident: #ty),
     });
     let source = match function.role {
-        Role::Kernel => quote_spanned! {name.span()=>
+        Role::Kernel => quote! {
             impl<#declared> #name<#used> #where_clause {
                 /// The CUDA C++ that this kernel becomes.
                 ///
@@ -57,9 +67,11 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         },
         Role::Device | Role::Method => TokenStream::new(),
     };
+    let unlinted = unlinted();
     // At the function's name, where rustc points at it: "method defined here".
     quote_spanned! {name.span()=>
         #attrs
+        #unlinted
         #[allow(non_camel_case_types, dead_code, reason = "named after the function")]
         #vis struct #name<#(#defaults),*> {
             #[doc(hidden)]
@@ -67,6 +79,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         }
         #source
         // Without bounds: one that is not met is told of the call alone.
+        #unlinted
         impl<#(#unbounded),*> #name<#used> {
             #[doc(hidden)]
             #[allow(dead_code, reason = "kernels may be its only callers")]

@@ -12,7 +12,7 @@ use crate::model::{Function, Method, Param};
 
 /// What `impl` holds for a method: the plain method where host code can call it, and the one that bodies call.
 pub(super) fn members(method: &Method, real: bool) -> TokenStream {
-    let Method { function, vis, .. } = method;
+    let Method { function, vis, attrs, .. } = method;
     let Function { name: marker, .. } = function;
     let Declared { used, .. } = declared(&function.generics);
     let marker = quote!(#marker::<#used>);
@@ -24,7 +24,7 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     let plain_body = value(function.params.iter().map(|param| argument(method, param, false)).collect());
     let entry_body = value(function.params.iter().map(|param| argument(method, param, true)).collect());
     let plain = plain.map(|signature| {
-        quote!(#[allow(dead_code, unused_variables, reason = "kernels may be its only callers")] #vis #signature #plain_body)
+        quote!(#attrs #[allow(dead_code, unused_variables, reason = "kernels may be its only callers")] #vis #signature #plain_body)
     });
     let associated = method.of_trait.then(|| {
         let name = format_ident!("{}__marker", method.name);
@@ -43,7 +43,8 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
 /// What a trait declares for a method.
 pub(super) fn declaration(method: &Method) -> TokenStream {
     let marker = format_ident!("{}__marker", method.name);
-    let plain = plain(method).map(|signature| quote!(#signature;));
+    let attrs = &method.attrs;
+    let plain = plain(method).map(|signature| quote!(#attrs #signature;));
     let entry = entry(method, &quote!(Self::#marker));
     quote! {
         #plain
@@ -87,7 +88,7 @@ fn plain(method: &Method) -> Option<TokenStream> {
     if !takes_values(function) {
         return None;
     }
-    let Method { name: method_name, own, attrs, .. } = method;
+    let Method { name: method_name, own, .. } = method;
     let generics = call_generics(function, &own.declared);
     let where_clause = &own.where_clause;
     let params = function.params.iter().map(|param| {
@@ -98,7 +99,7 @@ fn plain(method: &Method) -> Option<TokenStream> {
         quote!(#name: #ty)
     });
     let ret = result(function);
-    Some(quote!(#attrs fn #method_name<#generics>(#(#params),*) #ret #where_clause))
+    Some(quote!(fn #method_name<#generics>(#(#params),*) #ret #where_clause))
 }
 
 fn entry(method: &Method, marker: &TokenStream) -> TokenStream {

@@ -67,14 +67,17 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
     let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
-    quote! {
+    // At the function's name, which rustc shows where functions call each other in a circle.
+    let summary = quote_spanned! {marker.span()=>
         impl ::phalanx::__private::Summary for #marker {
             const COLLECTIVES: u8 = {
                 #(#items)*
                 #collectives #(| #callees)*
             };
         }
-
+    };
+    quote! {
+        #summary
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
                 static TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
@@ -210,10 +213,10 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
     })
 }
 
-/// A number of any integer type; the shift refuses all others, which `as` would take.
+/// A number of any integer type; `as` alone would take others.
 fn number(setting: &Setting) -> TokenStream {
     let value = &setting.tokens;
-    quote_spanned!(setting.at.lo=> ((#value) << 0u32) as i128)
+    quote_spanned!(setting.at.lo=> ::phalanx::__private::whole(#value) as i128)
 }
 
 fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {

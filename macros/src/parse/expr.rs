@@ -71,10 +71,21 @@ impl Parser<'_> {
             syn::Expr::Let(_) => self.error(
                 messages::unsupported_syntax(span, "`let` beside other conditions is").help("nest the `if let`s"),
             ),
-            syn::Expr::Range(_) => self.error(messages::unsupported_syntax(span, "ranges outside of `for` are")),
+            syn::Expr::Range(_) => self.error(
+                messages::unsupported_syntax(span, "ranges outside of `for` are")
+                    .help("keep both ends, each as a value"),
+            ),
             syn::Expr::Try(_) => self.error(messages::unsupported_syntax(span, "`?` is")),
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
+            syn::Expr::Const(_) => self.error(
+                messages::unsupported_syntax(span, "a `const` block is")
+                    .help("declare a constant: `const N: u32 = ...;`"),
+            ),
+            syn::Expr::RawAddr(_) => self.error(
+                messages::unsupported_syntax(span, "a raw address is")
+                    .help("memory has indexes; `cuda!` has its addresses"),
+            ),
             _ => self.error(messages::unsupported_syntax(span, "this expression is")),
         }
     }

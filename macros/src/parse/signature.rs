@@ -49,7 +49,7 @@ impl Parser<'_> {
         };
         refuse(sig.constness.is_some(), sig.constness.to_token_stream(), "`const`");
         refuse(sig.asyncness.is_some(), sig.asyncness.to_token_stream(), "`async`");
-        refuse(!matches!(sig.safety, syn::Safety::Default), sig.safety.to_token_stream(), "`unsafe` or `safe`");
+        refuse(!matches!(sig.safety, syn::Safety::Default), sig.safety.to_token_stream(), "`unsafe`");
         refuse(sig.abi.is_some(), sig.abi.to_token_stream(), "`extern`");
         refuse(sig.variadic.is_some(), sig.variadic.to_token_stream(), "variadic");
     }
@@ -60,12 +60,16 @@ impl Parser<'_> {
             match param {
                 syn::GenericParam::Lifetime(_) => self.diags.push(messages::lifetime_parameter(at)),
                 syn::GenericParam::Type(ty) => {
-                    let (ident, bounds) = (&ty.ident, &ty.bounds);
-                    self.function.generics.declared.push(quote!(#ident: #bounds));
+                    let (ident, colon, bounds) = (&ty.ident, &ty.colon_token, &ty.bounds);
+                    self.function.generics.declared.push(quote!(#ident #colon #bounds));
                     self.function.generics.params.push(GenericParam::Type(ident.clone()));
                 }
                 syn::GenericParam::Const(constant) => {
                     let (ident, ty) = (&constant.ident, &constant.ty);
+                    if matches!(ty, Type::Path(path) if path.path.is_ident("char")) {
+                        let mend = "take its number: `const LETTER: u8`";
+                        self.diags.push(messages::unsupported_type_with(SpanRange::of(ty), mend));
+                    }
                     self.function.generics.declared.push(quote!(const #ident: #ty));
                     self.function.generics.params.push(GenericParam::Const(ident.clone(), ty.to_token_stream()));
                 }

@@ -55,8 +55,10 @@ impl Parser<'_> {
             }
             Item::Const(_) | Item::Use(_) => Some(StmtKind::Item(item.to_token_stream())),
             _ => {
-                self.diags
-                    .push(messages::unsupported_syntax(SpanRange::of(item), "items other than `const` and `use` are"));
+                self.diags.push(
+                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const` and `use` are")
+                        .help("move it out of the function"),
+                );
                 None
             }
         }

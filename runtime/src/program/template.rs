@@ -192,7 +192,7 @@ pub enum Scalar {
 }
 
 /// A kernel or device function, by its marker type.
-pub trait Function: 'static {
+pub trait Function {
     /// Its text with the holes' fillings, for this instance.
     fn definition() -> Definition;
 }

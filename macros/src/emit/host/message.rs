@@ -3,7 +3,7 @@
 //! recorded. A closure that captures nothing: its type is all that is needed to call it.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 
 use super::value::binary;
 use super::{Host, internal, private};
@@ -52,7 +52,8 @@ fn text(message: &Message, sides: &[Ident], values: &[Ident], at: SpanRange) -> 
         let literal = &format.literal;
         let arguments = format.names.iter().zip(values).map(|(name, value)| {
             let name = name.as_ref().map(|name| {
-                let name = Ident::new(name, literal.span());
+                // Of a raw name too.
+                let name = format_ident!("{name}", span = literal.span());
                 quote!(#name =)
             });
             quote!(#name #value)
