@@ -3,10 +3,12 @@
 
 mod attribute;
 mod by_hand;
+mod control;
 mod memory;
 
 pub(crate) use attribute::*;
 pub(crate) use by_hand::*;
+pub(crate) use control::*;
 pub(crate) use memory::*;
 
 use crate::diag::Diag;
@@ -81,8 +83,13 @@ pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
         .help("for another trait, write a type parameter: `fn f<T: Trait>(x: T)`")
 }
 
+pub(crate) fn tuple_parameter(at: SpanRange) -> Diag {
+    Diag::new("kernel_parameter", at, "a kernel takes no tuples: Rust does not say how they lie in memory")
+        .help("take the parts one by one, or a struct with `#[derive(DeviceCopy)]` and `#[repr(C)]`")
+}
+
 pub(crate) fn parameter_pattern(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "a parameter is a name")
+    Diag::new("unsupported_signature", at, "a parameter is a name, or a pattern of names")
         .help("take the value under one name and bind its parts with `let`")
 }
 
@@ -154,11 +161,6 @@ pub(crate) fn matches_form(at: SpanRange) -> Diag {
     )
 }
 
-pub(crate) fn loop_range(at: SpanRange) -> Diag {
-    Diag::new("unsupported_loop", at, "`for` goes over a range")
-        .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed")
-}
-
 pub(crate) fn borrow(at: SpanRange) -> Diag {
     Diag::new("unsupported_borrow", at, "`&` stands only before an argument")
         .help("pass `&group`, `&array` or `&mut local` directly to the function that takes it")
@@ -195,14 +197,6 @@ pub(crate) fn literal_suffix(at: SpanRange, suffix: &str) -> Diag {
 pub(crate) fn assignment_target(at: SpanRange) -> Diag {
     Diag::new("assignment_target", at, "this cannot be assigned to")
         .help("assign to a local, to `memory[i]`, to a field of these, or through a `&mut` parameter")
-}
-
-pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {
-    Diag::new("unknown_label", at, format!("no enclosing loop or block is labelled `'{label}`"))
-}
-
-pub(crate) fn outside_loop(at: SpanRange, keyword: &str) -> Diag {
-    Diag::new("outside_loop", at, format!("`{keyword}` outside of a loop"))
 }
 
 pub(crate) fn reserved_name(at: SpanRange, name: &str) -> Diag {
@@ -269,6 +263,11 @@ pub(crate) fn tile_size(at: SpanRange) -> Diag {
 pub(crate) fn invoke_one(at: SpanRange) -> Diag {
     Diag::new("argument_count", at, "`invoke_one` takes a closure without arguments or result")
         .help("write `group.invoke_one(|| { ... })`")
+}
+
+pub(crate) fn invoke_one_broadcast(at: SpanRange) -> Diag {
+    Diag::new("argument_count", at, "`invoke_one_broadcast` takes a closure without arguments")
+        .help("write `group.invoke_one_broadcast(|| value)`")
 }
 
 pub(crate) fn operator(at: SpanRange) -> Diag {
@@ -350,7 +349,11 @@ pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
 }
 
 pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
-    Diag::new("wrong_kind", at, format!("{} is not a number or a truth value", found.noun()))
+    let diag = Diag::new("wrong_kind", at, format!("{} is not a number or a truth value", found.noun()));
+    match found {
+        Kind::Reference { .. } => diag.help("read what it refers to: `*reference`"),
+        _ => diag,
+    }
 }
 
 pub(crate) fn group_memory_copy(at: SpanRange, kind: Kind) -> Diag {

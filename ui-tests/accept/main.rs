@@ -14,6 +14,7 @@ mod derive;
 mod format_string;
 mod launch_limit;
 mod tiles;
+mod token_conditions;
 mod token_escapes;
 mod token_never_waited;
 mod token_on_its_way;
@@ -39,6 +40,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         format_string::KERNELS,
         launch_limit::KERNELS,
         tiles::KERNELS,
+        token_conditions::KERNELS,
         token_escapes::KERNELS,
         token_never_waited::KERNELS,
         token_on_its_way::KERNELS,

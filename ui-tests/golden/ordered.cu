@@ -12,8 +12,8 @@ __device__ usize next(usize& counter) {
     return counter;
 }
 
-__device__ u32 weigh(slice<u32> a, slice<u32> b, usize c) {
-
+template <template <class> class Slice0, template <class> class Slice1>
+__device__ u32 weigh(Slice0<u32> a, Slice1<u32> b, usize c) {
     return a[0] + 100 * b[0] + 10000 * as<u32>(c);
 }
 

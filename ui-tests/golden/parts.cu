@@ -5,7 +5,8 @@
 
 using namespace phalanx;
 
-__device__ u32 sum(slice<u32> values) {
+template <template <class> class Slice0>
+__device__ u32 sum(Slice0<u32> values) {
 #line 11 "ui-tests/src/kernels/memory.rs"
     auto total = u32(0);
     for (auto i : range(0, values.len())) {

@@ -12,6 +12,9 @@ fn shared(array: &SharedArray<u32, 32>) {}
 fn reference(x: &u32) {}
 
 #[cluster_kernel]
+fn tuple(pair: (f32, u32)) {}
+
+#[cluster_kernel]
 fn token(token: ArrivalToken<Cluster>) {}
 
 #[cluster_kernel]

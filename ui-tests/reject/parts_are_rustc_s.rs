@@ -29,7 +29,7 @@ fn wrong_place(input: &[f32], output: &mut [f32]) {
 fn wrong_element(input: &[f64], output: &mut [f32]) {
     output[0] = total(&input[1..]);
     let row = &input[1];
-    let row = &input[1u64..];
+    let row = &input[1u128..];
 }
 
 fn main() {}

@@ -48,6 +48,11 @@ fn methods(x: u32, y: f32) {
     tile.invoke_one();
     tile.invoke_one(|a| {});
     tile.invoke_one(|| x);
+    tile.invoke_one_broadcast();
+    tile.invoke_one_broadcast(|a| a);
+    tile.invoke_one_broadcast(x);
+    tile.invoke_one_broadcast(|| group.thread_rank() + tile.shfl(x, 1));
+    this_thread_block().invoke_one_broadcast(|| x);
     loop {
         tile.invoke_one(|| {
             break;

@@ -3,11 +3,25 @@
 use phalanx::prelude::*;
 
 #[cluster_kernel]
-fn loops(input: &[u32], n: u32) {
-    for x in input {}
+fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for i in 0.. {}
     for i in (0..n).rev().rev() {}
     for i in (0..n).map(|x| x) {}
+    for (i, x) in (0..n).enumerate() {}
+    for x in input.iter().map(|x| x + 1) {}
+    for (x, i) in input.iter().zip(0..) {}
+    for (a, b) in input.iter() {}
+    for &x in [n, 2] {}
+    for pair in input.iter().enumerate() {}
+    for x in [n, 2].iter_mut() {}
+    for x in [n, 2].chunks(2) {}
+    for x in input.iter().rev(1) {}
+    for x in this_cluster() {}
+    for x in output {}
+    for x in output.iter_mut() {}
+    for x in input.iter() {
+        if x > n {}
+    }
     break;
     continue;
     loop {

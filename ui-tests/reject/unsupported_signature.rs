@@ -28,7 +28,7 @@ fn generic<T: Number>(x: T) -> T {
 }
 
 #[device]
-fn pattern((x, y): (u32, u32)) {}
+fn pattern(&x: &u32) {}
 
 #[device]
 fn letters<const C: char>() {}

@@ -16,7 +16,8 @@ fn syntax(output: &mut [u32], n: u32) {
         const NESTED: u32 = 3;
     }
     output[0]?;
-    if let Some(x) = None && n > 1 {}
+    let test = n > 1 && (let 3 = n);
+    let closure = |x: u32| x.checked_add(1)?;
     Ok(3);
     std::mem::swap::<u32>;
     0..n;

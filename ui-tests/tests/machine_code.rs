@@ -14,6 +14,8 @@ const STORE_GLOBAL: u64 = 0x986;
 const BYTES_16: u64 = 6;
 /// `.32`
 const BYTES_4: u64 = 4;
+/// `.CONSTANT`, bit 79.
+const CONSTANT: u64 = 1 << 15;
 
 /// The machine code of a kernel of the corpus: the section `.text.name` of an ELF file of 64 bits.
 fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
@@ -45,6 +47,19 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
 
 fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
     code.iter().filter(|[low, high]| low & 0xfff == operation && high >> 9 & 7 == size).count()
+}
+
+/// A slice that nobody writes is read past the coherent path in device functions too, a `&mut [T]` that was lent is not.
+#[test]
+fn device_functions_read_as_their_callers_may() {
+    let (Some(read_only), Some(lent)) = (code("elements", "read_only"), code("elements", "read_lent")) else { return };
+    let loads = |code: &[[u64; 2]]| -> Vec<bool> {
+        let loads = code.iter().filter(|[low, _]| low & 0xfff == LOAD_GLOBAL);
+        loads.map(|[_, high]| high & CONSTANT != 0).collect()
+    };
+    let (read_only, lent) = (loads(&read_only), loads(&lent));
+    assert!(!read_only.is_empty() && read_only.iter().all(|constant| *constant), "{read_only:?}");
+    assert!(!lent.is_empty() && !lent.contains(&true), "{lent:?}");
 }
 
 #[test]

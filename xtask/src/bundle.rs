@@ -1,8 +1,9 @@
 //! `cargo xtask bundle`: a folder to copy to a machine with a GPU and nothing else. The kernels are compiled by running
-//! everything once in the simulator, which puts what it runs into PHALANX_CUBINS.
+//! everything once in the simulator, which puts what it runs into PHALANX_CUBINS. Programs and kernels are packed, to a
+//! quarter of their size; `tar` and `gzip` unpack them there.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
@@ -14,6 +15,7 @@ use crate::run::{Result, at, cargo, output, root, run};
 const RUN: &str = r#"#!/bin/sh
 # Runs the tests and the examples on this machine's GPU, with kernels that were compiled when the bundle was made.
 cd "$(dirname "$0")" || exit 1
+tar -xzf packed.tar.gz || exit 1
 export PHALANX_CUBINS="$PWD/cubins"
 failed=""
 for test in tests/*; do
@@ -57,14 +59,24 @@ pub(crate) fn bundle() -> Result<()> {
             output(command.args(arguments).current_dir(root()).env("PHALANX_CUBINS", &cubins))?;
         }
     }
+    let kernels = fs::read_dir(&cubins).map_err(at(&cubins))?.count();
+    if kernels == 0 {
+        return Err("no kernel was compiled".into());
+    }
+    let folders = ["cubins", "tests", "checks", "examples"];
+    run(Command::new("tar").args(["-czf", "packed.tar.gz"]).args(folders).current_dir(&bundle))?;
+    for folder in folders.map(|folder| bundle.join(folder)) {
+        fs::remove_dir_all(&folder).map_err(at(&folder))?;
+    }
+
     let script = bundle.join("run.sh");
     fs::write(&script, RUN).map_err(at(&script))?;
     run(Command::new("chmod").arg("+x").arg(&script))?;
 
-    let kernels = fs::read_dir(&cubins).map_err(at(&cubins))?.count();
-    let size = size(&bundle)?;
-    println!("{}: {kernels} kernels, {:.1} MB", bundle.display(), size as f64 / 1e6);
-    if kernels == 0 { Err("no kernel was compiled".into()) } else { Ok(()) }
+    let packed = bundle.join("packed.tar.gz");
+    let bytes = fs::metadata(&packed).map_err(at(&packed))?.len();
+    println!("{}: {kernels} kernels, {:.1} MB", bundle.display(), bytes as f64 / 1e6);
+    Ok(())
 }
 
 /// A program that cargo built.
@@ -82,14 +94,4 @@ fn build(arguments: &[&str]) -> Result<Vec<Built>> {
     });
     let built: Vec<Built> = built.collect();
     if built.is_empty() { Err(format!("cargo {} built no program", arguments.join(" "))) } else { Ok(built) }
-}
-
-/// Bytes of all files in a folder.
-fn size(folder: &Path) -> Result<u64> {
-    let mut sum = 0;
-    for entry in fs::read_dir(folder).map_err(at(folder))?.flatten() {
-        let metadata = entry.metadata().map_err(at(&entry.path()))?;
-        sum += if metadata.is_dir() { size(&entry.path())? } else { metadata.len() };
-    }
-    Ok(sum)
 }

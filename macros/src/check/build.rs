@@ -345,7 +345,7 @@ impl<'f> Builder<'f> {
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
                 self.goto(again);
                 self.end(End::Branch { then: inside, otherwise: after });
-                self.repeat(*id, [again, inside, after], None, body);
+                self.repeat(*id, [again, inside, after], Vec::new(), body);
                 None
             }
             ExprKind::Assign(place, value) => {
@@ -415,7 +415,7 @@ impl<'f> Builder<'f> {
         matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place)
     }
 
-    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Option<Place>, body: &'f Block) {
+    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Vec<Place>, body: &'f Block) {
         let value = self.temporary();
         self.jumps.push(Jump {
             id,

@@ -54,7 +54,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         ExprKind::If { condition, then, otherwise, .. } => {
             let condition = match &**condition {
                 Condition::Value(condition) => of(condition),
-                Condition::Let { .. } => Effect::Changes,
+                Condition::Let { .. } | Condition::All(_) => Effect::Changes,
             };
             let otherwise = otherwise.as_ref().map_or(Effect::Pure, |otherwise| of(otherwise));
             condition.max(block_effect(function, then)).max(otherwise)

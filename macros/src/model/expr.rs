@@ -292,6 +292,30 @@ impl BinaryOp {
         matches!(self, BinaryOp::Div | BinaryOp::Rem)
     }
 
+    /// It makes a number of two, or a truth value of two by their bits.
+    pub(crate) fn is_arithmetic(self) -> bool {
+        match self {
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr => true,
+            BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge
+            | BinaryOp::And
+            | BinaryOp::Or => false,
+        }
+    }
+
     pub(crate) fn short_circuits(self) -> bool {
         matches!(self, BinaryOp::And | BinaryOp::Or)
     }
@@ -306,6 +330,18 @@ pub(crate) enum Condition {
         pattern: Pattern,
         scrutinee: Expr,
     },
+    /// `let Some(a) = x && a > 3 && let Some(b) = y`: more than one part, each of them one of the above.
+    All(Vec<Condition>),
+}
+
+impl Condition {
+    /// What must hold, one after the other.
+    pub(crate) fn parts(&self) -> &[Condition] {
+        match self {
+            Condition::All(parts) => parts,
+            Condition::Value(_) | Condition::Let { .. } => std::slice::from_ref(self),
+        }
+    }
 }
 
 /// How the user named a device function.
@@ -331,7 +367,7 @@ pub(crate) struct FunctionPath {
 #[derive(Debug)]
 pub(crate) struct Arm {
     pub(crate) pattern: Pattern,
-    pub(crate) guard: Option<Expr>,
+    pub(crate) guard: Option<Condition>,
     pub(crate) body: Expr,
 }
 

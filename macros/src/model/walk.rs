@@ -24,6 +24,7 @@ pub(crate) fn walk_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Expr))
 fn walk_condition<'e>(condition: &'e Condition, visit: &mut impl FnMut(&'e Expr)) {
     match condition {
         Condition::Value(expr) | Condition::Let { scrutinee: expr, .. } => walk(expr, visit),
+        Condition::All(parts) => parts.iter().for_each(|part| walk_condition(part, visit)),
     }
 }
 
@@ -79,7 +80,7 @@ pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         ExprKind::Match { scrutinee, arms, .. } => {
             walk(scrutinee, visit);
             for arm in arms {
-                arm.guard.iter().for_each(|guard| walk(guard, visit));
+                arm.guard.iter().for_each(|guard| walk_condition(guard, visit));
                 walk(&arm.body, visit);
             }
         }

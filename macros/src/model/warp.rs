@@ -17,17 +17,19 @@ pub(crate) enum WarpOperand {
     Value,
     /// Of the type that the method has it in.
     Given,
-    /// `op::Plus`
+    /// `op::Plus`, or a closure of two values.
     Operator,
+    /// A closure of nothing.
+    Once,
 }
 
-use WarpOperand::{Given, Operator, Value};
+use WarpOperand::{Given, Once, Operator, Value};
 
 const fn method(name: &'static str, operands: &'static [WarpOperand]) -> WarpMethod {
     WarpMethod { name, operands, of_tiles: false }
 }
 
-pub(crate) static WARP_METHODS: [WarpMethod; 12] = [
+pub(crate) static WARP_METHODS: [WarpMethod; 13] = [
     method("shfl", &[Value, Given]),
     method("shfl_up", &[Value, Given]),
     method("shfl_down", &[Value, Given]),
@@ -40,6 +42,7 @@ pub(crate) static WARP_METHODS: [WarpMethod; 12] = [
     method("reduce", &[Value, Operator]),
     method("inclusive_scan", &[Value, Operator]),
     method("exclusive_scan", &[Value, Operator]),
+    method("invoke_one_broadcast", &[Once]),
 ];
 
 /// An operator of `reduce` and the scans.

@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type, TypeParamBound, WherePredicate, parse_quote};
 
-use super::Parser;
+use super::{Parser, parameters};
 use crate::messages;
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
@@ -70,6 +70,7 @@ impl Parser<'_> {
         if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
             return self.error(messages::unsupported_syntax(span, "`async`, `const` or `for` before a closure is"));
         }
+        let closure = &parameters::of_closure(closure);
         let (params, body) = self.in_closure(|parser| {
             let ((params, body), bound) = parser.scoped(|parser| {
                 let params: Vec<_> = closure.inputs.iter().map(|input| parser.closure_parameter(input)).collect();
@@ -95,10 +96,11 @@ impl Parser<'_> {
     /// A value, or nothing: then it is called for what it does to memory.
     fn closure_body(&mut self, body: &syn::Expr) -> Expr {
         let body = self.expr(body);
-        if body.gives != Kind::Unit {
-            self.require_value(&body);
+        if body.gives == Kind::Unit {
+            return body;
         }
-        body
+        self.require_value(&body);
+        self.with_type(body)
     }
 
     fn closure_parameter(&mut self, input: &syn::Pat) -> Option<(LocalId, Option<ValueType>)> {
@@ -109,11 +111,6 @@ impl Parser<'_> {
         match pat {
             syn::Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
                 Some((self.declare(&name.ident, name.mutability.is_some(), Kind::Value, None), ty))
-            }
-            syn::Pat::Wild(wild) => {
-                let name =
-                    Ident::new("_unused", wild.underscore_token.span.resolved_at(proc_macro2::Span::mixed_site()));
-                Some((self.declare(&name, false, Kind::Value, None), ty))
             }
             pat => {
                 self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));

@@ -2,12 +2,13 @@
 
 use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
 
+use super::elements::is_range;
 use super::expr::is_literal;
 use super::signature::shape_kind;
 use super::{Binding, Jump, Parser};
 use crate::messages;
 use crate::model::expr::{Adaptor, Block, Expr, ExprKind, Range};
-use crate::model::ty::Kind;
+use crate::model::ty::{Kind, TypeShape};
 use crate::model::{LoopId, SlotUse};
 use crate::span::SpanRange;
 
@@ -98,6 +99,10 @@ impl Parser<'_> {
         (result, value)
     }
 
+    pub(super) fn loop_body(&mut self, id: LoopId, label: Option<&syn::Label>, body: &syn::Block) -> Block {
+        self.jump_scope(id, label, true, |parser| parser.block(body)).0
+    }
+
     pub(super) fn plain_loop(&mut self, repeat: &ExprLoop, span: SpanRange) -> Expr {
         let id = self.new_loop();
         let (body, value) = self.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
@@ -111,8 +116,7 @@ impl Parser<'_> {
         let id = self.new_loop();
         let ((condition, body), bound) = self.scoped(|parser| {
             let condition = parser.condition(&repeat.cond);
-            let (body, _) = parser.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
-            (condition, body)
+            (condition, parser.loop_body(id, repeat.label.as_ref(), &repeat.body))
         });
         let body = with_binding(body, bound);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
@@ -121,6 +125,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        if !is_range(&repeat.expr) {
+            return self.elements_loop(repeat, span);
+        }
         let id = self.new_loop();
         let Some(range) = self.range(&repeat.expr) else { return Expr::error(span) };
         let ((local, body), bound) = self.scoped(|parser| {
@@ -134,8 +141,7 @@ impl Parser<'_> {
                     None
                 }
             };
-            let (body, _) = parser.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
-            (local, body)
+            (local, parser.loop_body(id, repeat.label.as_ref(), &repeat.body))
         });
         let body = with_binding(body, bound);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
@@ -171,7 +177,7 @@ impl Parser<'_> {
                         Adaptor::StepBy(step, site)
                     }
                     _ => {
-                        self.diags.push(messages::loop_range(SpanRange::of(expr)));
+                        self.diags.push(messages::range_adaptor(SpanRange::of(&call.method)));
                         return None;
                     }
                 };
@@ -216,6 +222,29 @@ impl Parser<'_> {
             });
         }
         found
+    }
+
+    /// `option?` is `match option { Some(value) => value, None => return None }`.
+    pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, span: SpanRange) -> Expr {
+        if self.closures > 0 {
+            return self.error(messages::unsupported_syntax(span, "`?` in a closure is"));
+        }
+        let gives_option = self.function.ret.as_ref().is_some_and(|ret| match ret.shape {
+            TypeShape::Option(_) | TypeShape::OptionalToken(_) => true,
+            // An alias, perhaps: rustc knows.
+            TypeShape::Named(_) => !ret.tokens.to_string().contains("Result"),
+            TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Token(_) | TypeShape::Tuple(_) => false,
+        });
+        if !gives_option {
+            return self.error(messages::no_option_to_return(span));
+        }
+        let (option, at) = (&attempt.expr, attempt.question_token.span);
+        let value = proc_macro2::Ident::new("value", at.resolved_at(proc_macro2::Span::mixed_site()));
+        let choice = quote::quote_spanned!(at=> match (#option) { Some(#value) => #value, None => return None });
+        match syn::parse2(choice) {
+            Ok(choice) => self.match_expr(&choice, span),
+            Err(_) => self.error(messages::unsupported_syntax(span, "`?` after this is")),
+        }
     }
 
     pub(super) fn return_expr(&mut self, jump: &ExprReturn, span: SpanRange) -> Expr {

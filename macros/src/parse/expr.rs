@@ -68,14 +68,16 @@ impl Parser<'_> {
             syn::Expr::Closure(closure) => self.closure(closure, span),
             syn::Expr::Struct(literal) => self.struct_literal(literal, span),
             syn::Expr::Match(choice) => self.match_expr(choice, span),
-            syn::Expr::Let(_) => self.error(
-                messages::unsupported_syntax(span, "`let` beside other conditions is").help("nest the `if let`s"),
-            ),
+            syn::Expr::Let(_) => {
+                self.error(messages::unsupported_syntax(span, "`let` outside of a condition is").help(
+                    "in `if`, `while` and guards it stands by itself or in a row of `&&`; `matches!` gives a `bool`",
+                ))
+            }
             syn::Expr::Range(_) => self.error(
                 messages::unsupported_syntax(span, "ranges outside of `for` are")
                     .help("keep both ends, each as a value"),
             ),
-            syn::Expr::Try(_) => self.error(messages::unsupported_syntax(span, "`?` is")),
+            syn::Expr::Try(attempt) => self.attempt(attempt, span),
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
             syn::Expr::Const(_) => self.error(
@@ -216,7 +218,8 @@ impl Parser<'_> {
             UnOp::Deref(_) => return self.deref(&unary.expr, span),
             _ => return self.error(messages::unsupported_syntax(span, "this operator is")),
         };
-        let value = self.value(&unary.expr);
+        let value = read_through(self.expr(&unary.expr));
+        self.require_value(&value);
         Expr { kind: ExprKind::Unary(op, Box::new(value)), gives: Kind::Value, span }
     }
 
@@ -237,12 +240,17 @@ impl Parser<'_> {
             let place = self.expr(&binary.left);
             self.require_place(&place);
             let value = self.beside(&binary.right);
+            let value = read_through(value);
             self.require_value(&value);
             let site = self.division_site(op, span);
             let kind = ExprKind::AssignOp { op, place: Box::new(place), value: Box::new(value), site };
             return Expr { kind, gives: Kind::Unit, span };
         }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
+        let (left, right) = match op.is_arithmetic() {
+            true => (read_through(left), read_through(right)),
+            false => (left, right),
+        };
         self.require_value(&left);
         self.require_value(&right);
         let site = self.division_site(op, span);
@@ -326,14 +334,23 @@ impl Parser<'_> {
     }
 
     pub(super) fn condition(&mut self, condition: &syn::Expr) -> Condition {
-        let syn::Expr::Let(binding) = condition else {
-            let value = self.expr(condition);
-            self.require_value(&value);
-            return Condition::Value(value);
-        };
-        let scrutinee = self.scrutinee(&binding.expr);
-        let pattern = self.pattern(&binding.pat, scrutinee.gives);
-        Condition::Let { pattern, scrutinee }
+        match condition {
+            syn::Expr::Let(binding) => {
+                let scrutinee = self.scrutinee(&binding.expr);
+                let pattern = self.pattern(&binding.pat, scrutinee.gives);
+                Condition::Let { pattern, scrutinee }
+            }
+            syn::Expr::Binary(both) if matches!(both.op, BinOp::And(_)) && binds(condition) => {
+                // What the left side binds is in scope on the right.
+                let mut parts = match self.condition(&both.left) {
+                    Condition::All(parts) => parts,
+                    one => vec![one],
+                };
+                parts.push(self.condition(&both.right));
+                Condition::All(parts)
+            }
+            condition => Condition::Value(self.value(condition)),
+        }
     }
 
     /// `None` where no token can be: of a plain type.
@@ -352,6 +369,23 @@ pub(super) fn dereferenced(reference: Expr) -> Expr {
             Expr { gives: Kind::Value, ..reference }
         }
         _ => Expr { kind: ExprKind::Deref(Box::new(reference)), gives: Kind::Value, span },
+    }
+}
+
+/// Rust's arithmetic takes references to numbers as it takes numbers; its comparisons do not.
+fn read_through(operand: Expr) -> Expr {
+    match operand.gives {
+        Kind::Reference { .. } => dereferenced(operand),
+        _ => operand,
+    }
+}
+
+/// Whether a condition has a `let` in it.
+fn binds(condition: &syn::Expr) -> bool {
+    match condition {
+        syn::Expr::Let(_) => true,
+        syn::Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => binds(&both.left) || binds(&both.right),
+        _ => false,
     }
 }
 

@@ -9,12 +9,14 @@ mod call;
 mod closure;
 mod control;
 mod cuda;
+mod elements;
 mod expr;
 mod format;
 pub(crate) mod implementation;
 mod macro_call;
 mod method;
 mod number;
+mod parameters;
 mod pattern;
 mod signature;
 mod slice;
@@ -41,7 +43,7 @@ const PASSES: usize = 4;
 
 /// Parses a function under one of the attributes. What could not be understood is in `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
-    let item = &closure::in_place(item);
+    let item = &parameters::named(closure::in_place(item));
     // `let mut best = None;` holds a token or plain data: what is assigned to it further down says so. Then all is
     // parsed once more with that known.
     let mut known = Vec::new();

@@ -207,7 +207,7 @@ impl Parser<'_> {
                     pat => (pat, None),
                 };
                 let pattern = parser.pattern(pat, scrutinee.gives);
-                let guard = guard.map(|guard| parser.value(guard));
+                let guard = guard.map(|guard| parser.condition(guard));
                 (pattern, guard, parser.expr(&arm.body))
             });
             let (pattern, guard, body) = arm;

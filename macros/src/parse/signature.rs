@@ -106,7 +106,12 @@ impl Parser<'_> {
             | ParamType::Memory { .. } => !is_kernel,
         };
         if !fits {
-            self.diags.push(messages::kernel_parameter(SpanRange::of(ty)));
+            self.diags.push(match &param {
+                ParamType::Value(ValueType { shape: TypeShape::Tuple(_), .. }) => {
+                    messages::tuple_parameter(SpanRange::of(ty))
+                }
+                _ => messages::kernel_parameter(SpanRange::of(ty)),
+            });
             self.refused_parameter(&name.ident);
             return;
         }

@@ -64,7 +64,7 @@ impl Parser<'_> {
         }
     }
 
-    fn local(&mut self, local: &Local) -> Option<StmtKind> {
+    pub(super) fn local(&mut self, local: &Local) -> Option<StmtKind> {
         let (pat, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, self.value_type(&typed.ty)),
             pat => (pat, None),

@@ -154,6 +154,18 @@ impl Parser<'_> {
                 value
             }
             WarpOperand::Operator => self.operator(argument),
+            WarpOperand::Once => self.once(argument),
+        }
+    }
+
+    /// What one thread computes for all: `|| value`, or the name of such a closure.
+    fn once(&mut self, argument: &syn::Expr) -> Expr {
+        let takes_something = matches!(argument, syn::Expr::Closure(closure) if !closure.inputs.is_empty());
+        let once = if takes_something { Expr::error(SpanRange::of(argument)) } else { self.expr(argument) };
+        match once.gives {
+            Kind::Closure => once,
+            Kind::Unknown if !takes_something => once,
+            _ => self.error(messages::invoke_one_broadcast(SpanRange::of(argument))),
         }
     }
 

@@ -115,6 +115,13 @@ impl Members {
         source.map_or(value, |rank| values.of_rank(rank))
     }
 
+    /// What `once` gives to the thread of rank 0.
+    pub(super) fn broadcast<T: DeviceType + Copy>(self, call: Call, once: impl Fn() -> T) -> T {
+        let own = (self.rank() == 0).then(&once);
+        // Rank 0 brings a value.
+        self.shuffle(call, own, |_, _| Some(0)).unwrap_or_else(once)
+    }
+
     /// The lanes whose predicate holds.
     pub(super) fn votes(self, call: Call, predicate: bool) -> u32 {
         let values = self.values(call, predicate);

@@ -252,6 +252,13 @@ macro_rules! collectives {
                 self.members().exclusive_scan(call, value, &op)
             }
 
+            /// What the thread of rank 0 computes, for all threads: it alone calls `once`.
+            #[track_caller]
+            pub fn invoke_one_broadcast<T: DeviceType + Copy>(&self, once: impl Fn() -> T) -> T {
+                let call = Call { name: concat!($name, ".invoke_one_broadcast"), site: Location::caller() };
+                self.members().broadcast(call, once)
+            }
+
             #[doc(hidden)]
             #[track_caller]
             pub fn exclusive_scan_with<T: DeviceType + Copy>(&self, value: T, op: impl Fn(T, T) -> T) -> T {

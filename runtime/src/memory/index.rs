@@ -5,8 +5,8 @@ use std::panic::Location;
 use crate::failure::Cause;
 use crate::sim::fail_at;
 
-/// A type of indexes.
-#[diagnostic::on_unimplemented(message = "`{Self}` cannot index memory; cast to u32, i32 or usize")]
+/// A type of indexes: the integers of up to 64 bits.
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot index memory; integers of up to 64 bits can")]
 pub trait Index: sealed::Sealed + Copy {
     /// The value; negative ones are above every length.
     #[doc(hidden)]
@@ -37,7 +37,7 @@ macro_rules! indexes {
     )*};
 }
 
-indexes!(u32 i32 usize);
+indexes!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
 /// The index, if it is below `length`; otherwise the end of the launch.
 #[inline]

@@ -173,7 +173,7 @@ trait Operators: Random + Number {
 }
 
 macro_rules! operators {
-    ($plus:ident $zero:literal $low:ident $high:ident: $($t:ident)*) => {$(
+    ($plus:ident $zero:expr, $low:ident $high:ident: $($t:ident)*) => {$(
         impl Operators for $t {
             fn plus(self, other: $t) -> $t {
                 self.$plus(other)
@@ -189,8 +189,10 @@ macro_rules! operators {
     )*};
 }
 
-operators!(wrapping_add 0 MIN MAX: i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
-operators!(add 0.0 NEG_INFINITY INFINITY: f32 f64);
+operators!(wrapping_add 0, MIN MAX: i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+operators!(add 0.0, NEG_INFINITY INFINITY: f32 f64);
+operators!(add f16::ZERO, NEG_INFINITY INFINITY: f16);
+operators!(add bf16::ZERO, NEG_INFINITY INFINITY: bf16);
 
 fn expected<T: Operators>(groups: &[Vec<usize>], input: &[T]) -> Vec<T> {
     let mut want = vec![input[0]; THREADS * RESULTS];
@@ -328,9 +330,13 @@ table! {
         words: u32, 1 2 4 8 16 32;
         signed_words: i32, 32;
         floats: f32, 1 2 4 8 16 32;
+        half_floats: f16, 32 4;
+        brain_floats: bf16, 32;
         long_words: u64, 2;
         signed_long_words: i64, 32;
         doubles: f64, 32;
+        sizes: usize, 16;
+        signed_sizes: isize, 32;
         longest: i128, 8;
     }
     groups {
@@ -338,6 +344,10 @@ table! {
         words_of_groups: u32;
         floats_of_groups: f32;
         doubles_of_groups: f64;
+        half_floats_of_groups: f16;
+        brain_floats_of_groups: bf16;
+        long_words_of_groups: u64;
+        signed_long_words_of_groups: i64;
         longest_of_groups: u128;
     }
     bits {

@@ -15,9 +15,11 @@ mod atomics;
 mod by_hand;
 mod calls;
 mod casts;
+mod chains;
 mod constants;
 mod control;
 mod edges;
+mod elements;
 mod failures;
 mod fast;
 mod floats;
@@ -28,6 +30,7 @@ mod guide;
 mod half_atomics;
 mod halves;
 mod integers;
+mod iterations;
 mod large_shared;
 mod layouts;
 mod literals;
@@ -51,6 +54,7 @@ mod twins;
 mod unchecked;
 mod vectors;
 mod warp_guide;
+mod warp_values;
 mod warps;
 
 use crate::Module;
@@ -60,6 +64,7 @@ pub fn modules() -> Vec<Module> {
     let modules = [
         guide::modules(),
         warp_guide::modules(),
+        warp_values::modules(),
         groups::modules(),
         tiles::modules(),
         shuffles::modules(),
@@ -75,6 +80,9 @@ pub fn modules() -> Vec<Module> {
         generics::modules(),
         literals::modules(),
         memory::modules(),
+        elements::modules(),
+        iterations::modules(),
+        chains::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),

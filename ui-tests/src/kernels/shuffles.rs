@@ -143,6 +143,8 @@ table! {
         words: u32, 1 2 4 8 16 32;
         signed_words: i32, 32;
         floats: f32, 32;
+        half_floats: f16, 32 2;
+        brain_floats: bf16, 16;
         long_words: u64, 2;
         signed_long_words: i64, 32;
         sizes: usize, 32;
@@ -156,6 +158,9 @@ table! {
         bytes_of_groups: u8;
         words_of_groups: u32;
         doubles_of_groups: f64;
+        half_floats_of_groups: f16;
+        brain_floats_of_groups: bf16;
+        signed_long_words_of_groups: i64;
         longest_of_groups: i128;
     }
 }

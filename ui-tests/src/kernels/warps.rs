@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 
 use phalanx::DeviceCopy;
+use phalanx::prelude::{bf16, f16};
 
 use crate::Bits;
 
@@ -59,6 +60,8 @@ random! {
     usize: |n| n.draw() as usize;
     // No NaN, and of many magnitudes.
     f32: |n| (n.draw() as i32 as f32) * 2.0_f32.powi(n.below(40) as i32 - 20);
+    f16: |n| f16::from_f32(n.draw() as i16 as f32 / 64.0);
+    bf16: |n| bf16::from_f32(n.draw() as i16 as f32 * 2.0_f32.powi(n.below(40) as i32 - 20));
     f64: |n| (n.draw() as i64 as f64) * 2.0_f64.powi(n.below(200) as i32 - 100);
 }
 

@@ -10,12 +10,12 @@ use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
     /// A block during which a value without a name lives.
-    pub(super) fn holding(&mut self, held: Option<Place>, block: &'f Block) -> Option<Place> {
+    pub(super) fn holding(&mut self, held: Vec<Place>, block: &'f Block) -> Option<Place> {
         let before = self.waiting.len();
-        self.waiting.extend(held);
+        self.waiting.extend(&held);
         let value = self.block(block);
         self.waiting.truncate(before);
-        self.drop_temporary(held, block.span);
+        held.into_iter().rev().for_each(|place| self.drop_temporary(Some(place), block.span));
         value
     }
 
@@ -42,7 +42,7 @@ impl<'f> Builder<'f> {
 
     /// Ends the current block with a branch on `condition`.
     /// Gives what lives on, without a name, while the `yes` side runs.
-    pub(super) fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) -> Option<Place> {
+    pub(super) fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) -> Vec<Place> {
         match condition {
             Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
                 if operands.first().is_some_and(|operand| matches!(operand.gives, Kind::OptionalToken(_))) =>
@@ -53,12 +53,12 @@ impl<'f> Builder<'f> {
                 let holds = if *variant == Variant::Some { yes } else { no };
                 self.current = holds;
                 self.drop_temporary(place, operands[0].span);
-                None
+                Vec::new()
             }
             Condition::Value(value) => {
                 self.value(value);
                 self.end(End::Branch { then: yes, otherwise: no });
-                None
+                Vec::new()
             }
             Condition::Let { pattern, scrutinee } => {
                 let place = self.value(scrutinee);
@@ -69,9 +69,38 @@ impl<'f> Builder<'f> {
                     self.drop_temporary(place, scrutinee.span);
                 }
                 self.current = yes;
-                self.bind(pattern, place, scrutinee.span)
+                self.bind(pattern, place, scrutinee.span).into_iter().collect()
+            }
+            Condition::All(parts) => self.all(parts, yes, no),
+        }
+    }
+
+    /// Where a part does not hold, what those before it bound is dropped.
+    fn all(&mut self, parts: &'f [Condition], yes: BlockId, no: BlockId) -> Vec<Place> {
+        let (depth, waiting) = (self.scopes.len(), self.waiting.len());
+        let mut held = Vec::new();
+        self.scopes.push(Vec::new());
+        for part in parts {
+            let (holds, fails) = (self.new_block(), self.new_block());
+            let place = self.condition(part, holds, fails);
+            self.current = fails;
+            let at = match part {
+                Condition::Value(value) | Condition::Let { scrutinee: value, .. } => value.span,
+                Condition::All(_) => continue,
+            };
+            self.abandon(waiting, depth, Loss::EndOfScope, at);
+            self.end(End::Goto(no));
+            self.current = holds;
+            self.waiting.extend(&place);
+            held.extend(place);
+            if let Condition::Let { pattern, .. } = part {
+                pattern.locals().into_iter().for_each(|local| self.declare(local));
             }
         }
+        self.scopes.pop();
+        self.waiting.truncate(waiting);
+        self.end(End::Goto(yes));
+        held
     }
 
     /// An arm is tried after those before it; the last one is taken without a test, because rustc knows that the arms
@@ -87,16 +116,16 @@ impl<'f> Builder<'f> {
                 _ => self.test(&arm.pattern, place, yes, no),
             }
             self.current = yes;
+            let mut guarded = Vec::new();
             if let Some(guard) = &arm.guard {
                 let before = self.waiting.len();
                 self.waiting.extend(place.filter(|place| matches!(place, Place::Temporary(_))));
-                self.value(guard);
-                self.waiting.truncate(before);
                 let bound = self.new_block();
-                self.end(End::Branch { then: bound, otherwise: no });
+                guarded = self.condition(guard, bound, no);
+                self.waiting.truncate(before);
                 self.current = bound;
             }
-            let held = self.bind(&arm.pattern, place, scrutinee.span);
+            let held = guarded.into_iter().chain(self.bind(&arm.pattern, place, scrutinee.span)).collect();
             let ExprKind::Block(body) = &arm.body.kind else { continue };
             let result = self.holding(held, body);
             self.move_to(value, result, arm.body.span);

@@ -10,7 +10,7 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
     match &function.role {
         Role::Kernel => out.extend(["extern \"C\" __global__ void".into(), Piece::Bounds, "\n".into()]),
         Role::Device | Role::Method => {
-            out.extend(closure_types(function));
+            out.extend(template_parameters(function));
             out.push("__device__ ".into());
             match &function.ret {
                 Some(ret) => out.extend(shape(&ret.shape)),
@@ -25,7 +25,12 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
         if index > 0 {
             out.push(", ".into());
         }
-        let (before, after) = parameter(&param.ty, &function.role);
+        let slice = match (function.role, lent_slice(function, index)) {
+            (Role::Kernel, _) => "readonly_slice".into(),
+            (_, Some(name)) => name,
+            (_, None) => "slice".into(),
+        };
+        let (before, after) = parameter(&param.ty, &slice);
         out.extend(before);
         out.push(Piece::Text(format!("{after}{}", names.local(param.local))));
     }
@@ -33,14 +38,26 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
     out
 }
 
-/// `template <class F>`: C++ names no lambda's type.
-fn closure_types(function: &Function) -> Option<Piece> {
-    let closures = function.params.iter().filter_map(|param| match param.ty {
+/// `template <class F>`: C++ names no lambda's type. And a `&[T]` may be one that nobody writes, or a `&mut [T]` that was
+/// lent: the caller's type says how it is read.
+fn template_parameters(function: &Function) -> Option<Piece> {
+    let params = function.params.iter().enumerate().filter_map(|(index, param)| match param.ty {
         ParamType::Closure { index, .. } => Some(format!("class {}", closure_type(index))),
-        _ => None,
+        _ => lent_slice(function, index).map(|name| format!("template <class> class {name}")),
     });
-    let closures: Vec<String> = closures.collect();
-    (!closures.is_empty()).then(|| Piece::Text(format!("template <{}>\n", closures.join(", "))))
+    let params: Vec<String> = params.collect();
+    (!params.is_empty()).then(|| Piece::Text(format!("template <{}>\n", params.join(", "))))
+}
+
+/// The template parameter that stands for the slice that a device function is given. A variable may come to be another.
+fn lent_slice(function: &Function, index: usize) -> Option<String> {
+    let param = &function.params[index];
+    match (&param.ty, function.role) {
+        (ParamType::Slice { mutable: false, .. }, Role::Device | Role::Method) => {
+            (!function.local(param.local).mutable).then(|| format!("Slice{index}"))
+        }
+        _ => None,
+    }
 }
 
 fn closure_type(index: usize) -> String {
@@ -48,7 +65,7 @@ fn closure_type(index: usize) -> String {
 }
 
 /// The type, and what stands between it and the name.
-fn parameter(ty: &ParamType, role: &Role) -> (Vec<Piece>, &'static str) {
+fn parameter(ty: &ParamType, slice: &str) -> (Vec<Piece>, &'static str) {
     let around = |before: &str, inner: Vec<Piece>, after: &str| {
         let mut out = vec![before.into()];
         out.extend(inner);
@@ -66,14 +83,7 @@ fn parameter(ty: &ParamType, role: &Role) -> (Vec<Piece>, &'static str) {
             (around("option<readonly_slice<", shape(&element.shape), ">>"), " ")
         }
         ParamType::Slice { mutable: true, element } => (around("slice_mut<", shape(&element.shape), ">"), " "),
-        ParamType::Slice { mutable: false, element } => {
-            // To a device function a `&mut [T]` may be lent, which threads write.
-            let name = match role {
-                Role::Kernel => "readonly_slice<",
-                Role::Device | Role::Method => "slice<",
-            };
-            (around(name, shape(&element.shape), ">"), " ")
-        }
+        ParamType::Slice { mutable: false, element } => (around(&format!("{slice}<"), shape(&element.shape), ">"), " "),
         ParamType::Group(group) => (vec![Piece::Text(format!("const {}", group.cuda_name()))], "& "),
         ParamType::Tile { size, .. } => {
             let before = format!("const {}<", Group::Tile.cuda_name());

@@ -28,6 +28,13 @@ impl Host<'_> {
                 let (pattern, value) = (self.pattern(pattern), self.operand(scrutinee));
                 quote_spanned!(scrutinee.span.lo=> let #pattern = #value)
             }
+            Condition::All(parts) => {
+                let parts = parts.iter().map(|part| match part {
+                    Condition::Value(value) => self.operand(value),
+                    part => self.condition(part),
+                });
+                quote!(#(#parts)&&*)
+            }
         }
     }
 
@@ -54,8 +61,8 @@ impl Host<'_> {
         let arms = arms.iter().map(|arm| {
             let pattern = self.pattern(&arm.pattern);
             let guard = arm.guard.as_ref().map(|guard| {
-                let condition = self.expr(guard);
-                quote_spanned!(guard.span.lo=> if #condition)
+                let condition = self.condition(guard);
+                quote_spanned!(arm.pattern.span.lo=> if #condition)
             });
             let body = if discarded { self.discarded(&arm.body) } else { self.expr(&arm.body) };
             quote_spanned!(arm.pattern.span.lo=> #pattern #guard => #body)

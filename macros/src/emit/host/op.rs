@@ -12,6 +12,7 @@ use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::{Group, Kind, ValueType};
 use crate::model::walk::walk_block;
+use crate::model::warp::WarpOperand;
 use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
 use crate::span::SpanRange;
 
@@ -66,8 +67,10 @@ impl Host<'_> {
                 call(at, &[name], quote!(#parent, #key))
             }
             // rustc knows what a closure takes only where one is asked for.
-            Op::Warp(group, method) => match operands.last().map(|last| last.gives) {
-                Some(Kind::Closure) => group_method(group, &format!("{}_with", method.name)),
+            Op::Warp(group, method) => match (method.operands.last(), operands.last().map(|last| last.gives)) {
+                (Some(WarpOperand::Operator), Some(Kind::Closure)) => {
+                    group_method(group, &format!("{}_with", method.name))
+                }
                 _ => group_method(group, method.name),
             },
             Op::Query(group, query) => group_method(group, query.name),

@@ -63,7 +63,7 @@ impl Host<'_> {
                 quote_spanned!(lo=> #base.#axis)
             }
             ExprKind::Borrow { mutable, target } => {
-                let target = self.expr(target);
+                let target = if *mutable { self.place(target, true) } else { self.expr(target) };
                 let mutable = mutable.then(|| quote_spanned!(lo=> mut));
                 quote_spanned!(lo=> &#mutable #target)
             }

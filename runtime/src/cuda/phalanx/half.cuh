@@ -129,7 +129,7 @@ template <class Format>
 struct limits<half_float<Format>> {
     __device__ static constexpr half_float<Format> zero() { return half_float<Format>::from_bits(0); }
     __device__ static constexpr half_float<Format> least() { return half_float<Format>::from_bits(Format::infinity | 0x8000); }
-    __device__ static constexpr half_float<Format> most() { return half_float<Format>::from_bits(Format::infinity); }
+    __device__ static constexpr half_float<Format> most() { return half_float<Format>::from_bits(unsigned(Format::infinity)); }
 };
 
 } // namespace detail

@@ -7,9 +7,9 @@ namespace phalanx {
 namespace detail {
 
 template <class Raw>
-concept index_type = same<Raw, unsigned> || same<Raw, int> || same<Raw, unsigned long long>;
+concept index_type = raw_integer<Raw> && sizeof(Raw) <= 8;
 
-// A `u32`, `i32` or `usize`, or a bare literal. A negative one is above every length.
+// An integer of up to 64 bits, or a bare literal. A negative one is above every length.
 struct index {
     unsigned long long value;
     value_tag tag;

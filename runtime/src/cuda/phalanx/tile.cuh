@@ -142,6 +142,16 @@ struct warp_group {
         return group().thread_rank() == 0 ? first : below;
     }
 
+    // What the thread of rank 0 computes; the others have no value to give.
+    template <class Once>
+    __device__ auto invoke_one_broadcast(Once once) const {
+        decltype(once()) value;
+        if (group().thread_rank() == 0) {
+            value = once();
+        }
+        return group().shfl(value, 0);
+    }
+
     // The lanes whose value has the same bits.
     template <class T>
     __device__ unsigned matching(T value) const {

@@ -21,26 +21,82 @@ pub(super) struct Jump {
     continues: Option<String>,
 }
 
+/// A part of a condition.
+pub(super) struct Test {
+    pub(super) before: Vec<CuStmt>,
+    pub(super) holds: CuExpr,
+    /// Where it holds, what it binds.
+    pub(super) bind: Vec<CuStmt>,
+}
+
+impl Test {
+    fn or_break(self) -> Vec<CuStmt> {
+        let mut out = self.before;
+        out.push(CuStmt::If { condition: self.holds.not(), then: vec![CuStmt::Break], otherwise: Vec::new() });
+        out.extend(self.bind);
+        out
+    }
+}
+
 impl Lower<'_> {
-    /// The test, and the statements that bind what `if let` matched.
-    fn condition(&mut self, condition: &Condition) -> (CuExpr, Vec<CuStmt>) {
-        match condition {
-            Condition::Value(condition) => (self.value(condition), Vec::new()),
-            Condition::Let { pattern, scrutinee } => {
-                let value = self.value(scrutinee);
-                let value = self.spill_unless_name(value);
-                let test = self.test(pattern, &value).unwrap_or_else(|| CuExpr::name("true"));
-                (test, self.bindings(pattern, &value))
-            }
+    /// What must hold, one after the other.
+    fn tests(&mut self, condition: &Condition) -> Vec<Test> {
+        let mut tests = Vec::new();
+        for part in condition.parts() {
+            let ((holds, bind), before) = self.nested(|lower| match part {
+                Condition::Value(condition) => (lower.value(condition), Vec::new()),
+                Condition::Let { pattern, scrutinee } => {
+                    let value = lower.value(scrutinee);
+                    let value = lower.spill_unless_name(value);
+                    let test = lower.test(pattern, &value).unwrap_or_else(|| CuExpr::name("true"));
+                    (test, lower.bindings(pattern, &value))
+                }
+                // The parser makes one row of them.
+                Condition::All(_) => (CuExpr::name("true"), Vec::new()),
+            });
+            tests.push(Test { before, holds, bind });
+        }
+        tests
+    }
+
+    /// `then` if `first` and all of the condition hold, and otherwise `otherwise`, which is written once.
+    pub(super) fn choose(
+        &mut self,
+        first: Option<Test>,
+        condition: &Condition,
+        then: Vec<CuStmt>,
+        otherwise: Vec<CuStmt>,
+    ) {
+        let mut tests = self.tests(condition);
+        tests.splice(0..0, first);
+        if tests.len() == 1 {
+            let Some(Test { before, holds, mut bind }) = tests.pop() else { return };
+            bind.extend(then);
+            self.out.extend(before);
+            self.out.push(CuStmt::If { condition: holds, then: bind, otherwise });
+            return;
+        }
+        let fails = (!otherwise.is_empty()).then(|| self.names.fresh("otherwise"));
+        let mut inside = then;
+        if let Some(name) = &fails {
+            let (ty, init) = (vec!["bool".into()], Some(CuExpr::name("true")));
+            self.out.push(CuStmt::Declare { ty, name: name.clone(), init });
+            let (place, value) = (Box::new(CuExpr::name(name)), Box::new(CuExpr::name("false")));
+            inside.insert(0, CuStmt::Expr(CuExpr::Assign { op: "=", place, value, site: None }));
+        }
+        for Test { mut before, holds, mut bind } in tests.into_iter().rev() {
+            bind.extend(inside);
+            before.push(CuStmt::If { condition: holds, then: bind, otherwise: Vec::new() });
+            inside = before;
+        }
+        self.out.extend(inside);
+        if let Some(name) = fails {
+            self.out.push(CuStmt::If { condition: CuExpr::name(&name), then: otherwise, otherwise: Vec::new() });
         }
     }
 
     pub(super) fn branch(&mut self, condition: &Condition, then: &Block, otherwise: Option<&Expr>, dest: &Dest) {
-        let (condition, bind) = self.condition(condition);
-        let ((), then) = self.nested(|lower| {
-            lower.out.extend(bind);
-            lower.block_into(then, dest);
-        });
+        let ((), then) = self.nested(|lower| lower.block_into(then, dest));
         let otherwise = match otherwise {
             Some(otherwise) => {
                 self.nested(|lower| match &otherwise.kind {
@@ -51,7 +107,7 @@ impl Lower<'_> {
             }
             None => Vec::new(),
         };
-        self.out.push(CuStmt::If { condition, then, otherwise });
+        self.choose(None, condition, then, otherwise);
     }
 
     pub(super) fn repeat(&mut self, expr: &Expr, dest: &Dest) {
@@ -70,18 +126,13 @@ impl Lower<'_> {
             }
             ExprKind::While { id, label, condition, body } => {
                 self.enter(*id, true, &name(label), dest);
-                let ((condition, bind), mut before) = self.nested(|lower| lower.condition(condition));
-                let condition = if before.is_empty() && bind.is_empty() {
-                    condition
-                } else {
-                    // The test takes statements: it moves into the loop.
-                    before.push(CuStmt::If {
-                        condition: condition.not(),
-                        then: vec![CuStmt::Break],
-                        otherwise: Vec::new(),
-                    });
-                    before.extend(bind);
-                    CuExpr::name("true")
+                let tests = self.tests(condition);
+                let (condition, before) = match &tests[..] {
+                    [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => {
+                        (holds.clone(), Vec::new())
+                    }
+                    // The tests take statements: they move into the loop.
+                    _ => (CuExpr::name("true"), tests.into_iter().flat_map(Test::or_break).collect()),
                 };
                 let body = self.loop_body(before, body);
                 self.out.push(CuStmt::While { condition, body });

@@ -15,6 +15,7 @@ use super::signature::shape;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
 use crate::model::op::{Effect, Op};
+use crate::model::place::local_of;
 use crate::model::ty::{Kind, Memory, ValueType};
 use crate::model::{Function, LocalId, ValueId};
 
@@ -132,9 +133,12 @@ impl Lower<'_> {
             return;
         }
         let value = self.value(init);
-        let auto = match kind {
+        let auto = match (kind, &init.kind) {
             // Shared memory has one place; its other names refer to it.
-            Kind::Memory(Memory::SharedArray) => "auto&",
+            (Kind::Memory(Memory::SharedArray), _) => "auto&",
+            // So does a reference to a place of the thread's own; what is in memory is read where it is bound.
+            (Kind::Reference { mutable: true }, _) => "auto&",
+            (_, ExprKind::Borrow { target, .. }) if local_of(target).is_some() => "const auto&",
             _ => "auto",
         };
         let ty = written.unwrap_or_else(|| vec![auto.into()]);

@@ -1,13 +1,14 @@
 //! Patterns as tests and declarations: `match` becomes a chain of `if`s over a value that has a name. The last arm
 //! needs no test: rustc knows that the arms cover everything.
 
+use super::control::Test;
 use super::value::bare_integer;
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
 use crate::member::member as cpp_name;
 use crate::model::effect::effect;
-use crate::model::expr::{Arm, Block, Expr, ExprKind, LiteralType, Member};
+use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType, Member};
 use crate::model::op::Effect;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
@@ -53,7 +54,7 @@ impl Lower<'_> {
                 let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
                 self.out.push(CuStmt::If { condition, then, otherwise });
             }
-            (Some(guard), test) => {
+            (Some(Condition::Value(guard)), test) => {
                 // The guard sees what the pattern binds. Where the pattern does not match, nothing reads it.
                 let bindings = self.bindings(&arm.pattern, value);
                 self.out.extend(bindings);
@@ -61,6 +62,14 @@ impl Lower<'_> {
                 let ((), then) = self.nested(|lower| lower.into(&arm.body, dest));
                 let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
                 self.out.push(CuStmt::If { condition, then, otherwise });
+            }
+            (Some(guard @ (Condition::Let { .. } | Condition::All(_))), test) => {
+                let ((), body) = self.nested(|lower| lower.into(&arm.body, dest));
+                let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
+                let bindings = self.bindings(&arm.pattern, value);
+                let holds = test.unwrap_or_else(|| CuExpr::name("true"));
+                let first = Test { before: Vec::new(), holds, bind: bindings };
+                self.choose(Some(first), guard, body, otherwise);
             }
         }
     }

@@ -1,0 +1,55 @@
+//! Loops and jumps.
+
+use crate::diag::Diag;
+use crate::model::ty::Kind;
+use crate::span::SpanRange;
+
+pub(crate) fn loop_range(at: SpanRange) -> Diag {
+    Diag::new("unsupported_loop", at, "`for` goes over a range with two ends")
+        .help("write `a..b` or `a..=b`, in parentheses with `.rev()` or `.step_by(n)` where needed")
+}
+
+pub(crate) fn range_adaptor(at: SpanRange) -> Diag {
+    Diag::new("unsupported_loop", at, "a range in `for` has one `rev` and one `step_by`, and nothing else")
+        .help("count with a variable of your own; elements have `enumerate` and `zip`: `for (i, x) in array.iter().enumerate()`")
+}
+
+pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_loop", at, format!("a loop has no `{name}` here")).help(
+        "there are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references; write the rest in the body",
+    )
+}
+
+pub(crate) fn no_elements(at: SpanRange, found: Kind) -> Diag {
+    Diag::new("unsupported_loop", at, format!("{} has no elements", found.noun()))
+        .help("`for` goes over ranges, arrays, slices and shared memory")
+}
+
+pub(crate) fn elements_of_memory(at: SpanRange) -> Diag {
+    Diag::new("unsupported_loop", at, "a loop gives no `&mut` elements of memory, which all threads share")
+        .help("read them by `.iter()`; write them by index: `for i in 0..memory.len() { memory[i] = ...; }`")
+}
+
+pub(crate) fn parts_of_array(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_loop", at, format!("`{name}` takes parts of global, shared and remote memory only"))
+        .help("go over the local array by index")
+}
+
+pub(crate) fn element_pattern(at: SpanRange) -> Diag {
+    Diag::new("unsupported_pattern", at, "this pattern does not fit what the loop gives").help(
+        "elements of `.iter()` are references: bind a name, or the value by `&pattern`; `enumerate` and `zip` give pairs",
+    )
+}
+
+pub(crate) fn no_option_to_return(at: SpanRange) -> Diag {
+    Diag::new("unsupported_syntax", at, "`?` stands in a device function that returns an `Option`")
+        .help("write `let Some(x) = option else { ... };`, or `match`")
+}
+
+pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {
+    Diag::new("unknown_label", at, format!("no enclosing loop or block is labelled `'{label}`"))
+}
+
+pub(crate) fn outside_loop(at: SpanRange, keyword: &str) -> Diag {
+    Diag::new("outside_loop", at, format!("`{keyword}` outside of a loop"))
+}

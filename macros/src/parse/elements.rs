@@ -1,0 +1,448 @@
+//! What `for` goes over besides ranges: the elements of arrays and of memory, by Rust's iterators and their adaptors. All
+//! of them know their length, so a loop over elements is one over positions, whose body begins with what is there.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{ExprForLoop, ExprMethodCall, Pat};
+
+use super::Parser;
+use super::expr::dereferenced;
+use super::method::strip;
+use crate::messages;
+use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Range, Stmt, StmtKind};
+use crate::model::place::local_of;
+use crate::model::ty::{Kind, Memory};
+use crate::span::SpanRange;
+
+/// Adaptors of Rust's iterators that a loop cannot have, because they do not know their length or call closures.
+const OTHERS: [&str; 16] = [
+    "map",
+    "filter",
+    "filter_map",
+    "flat_map",
+    "chain",
+    "cycle",
+    "peekable",
+    "take_while",
+    "skip_while",
+    "map_while",
+    "scan",
+    "inspect",
+    "chunks_mut",
+    "chunks_exact_mut",
+    "rchunks",
+    "split",
+];
+
+/// What there is at a position.
+enum Item {
+    /// A counter, or an element that is copied.
+    Value(TokenStream),
+    /// `&place` or `&mut place`
+    Reference {
+        mutable: bool,
+        place: TokenStream,
+    },
+    /// `&a.chunks(n)[i]`
+    Part(TokenStream),
+    Pair(Box<Item>, Box<Item>),
+}
+
+/// A loop's items at one position, and how many positions there are.
+struct Items {
+    at: Item,
+    length: TokenStream,
+}
+
+/// What is evaluated before the loop, under names that are nobody's.
+struct Setup {
+    statements: Vec<Stmt>,
+    names: Vec<&'static str>,
+    fresh: Span,
+}
+
+impl Setup {
+    fn name(&mut self, what: &'static str) -> Ident {
+        self.names.push(what);
+        match self.names.iter().filter(|known| **known == what).count() {
+            1 => Ident::new(what, self.fresh),
+            number => format_ident!("{what}_{number}", span = self.fresh),
+        }
+    }
+}
+
+/// How the elements are taken.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Value,
+    Reference { mutable: bool },
+}
+
+impl Parser<'_> {
+    pub(super) fn elements_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
+        let fresh = SpanRange::of(&repeat.expr).lo.resolved_at(Span::mixed_site());
+        // The counter of `enumerate` counts the loop.
+        let counter = counter(repeat).unwrap_or_else(|| Ident::new("position", fresh));
+        let (parts, declared) = self.scoped(|parser| {
+            let mut setup = Setup { statements: Vec::new(), names: Vec::new(), fresh };
+            let items = parser.items(&repeat.expr, counter.to_token_stream(), &mut setup)?;
+            let length = items.length;
+            let end = parser.written(length)?;
+            let repeat = parser.over_positions(repeat, &counter, &items.at, end, span)?;
+            Some((setup.statements, repeat))
+        });
+        let Some((statements, repeat)) = parts else { return Expr::error(span) };
+        if statements.is_empty() {
+            return repeat;
+        }
+        let block = Block { statements, tail: Some(Box::new(repeat)), span, declared };
+        Expr { kind: ExprKind::Block(block), gives: Kind::Unit, span }
+    }
+
+    /// `for counter in 0..end { let pattern = items[counter]; ... }`
+    fn over_positions(
+        &mut self,
+        repeat: &ExprForLoop,
+        counter: &Ident,
+        at: &Item,
+        end: Expr,
+        span: SpanRange,
+    ) -> Option<Expr> {
+        let id = self.new_loop();
+        let (parts, bound) = self.scoped(|parser| {
+            let local = parser.declare(counter, false, Kind::Value, None);
+            let mut bindings = Vec::new();
+            parser.bind_item(&repeat.pat, at, counter, &mut bindings)?;
+            let body = parser.loop_body(id, repeat.label.as_ref(), &repeat.body);
+            Some((local, bindings, body))
+        });
+        let (local, bindings, mut body) = parts?;
+        let local = (!bindings.is_empty()).then_some(local);
+        body.statements.splice(0..0, bindings);
+        body.declared.splice(0..0, bound);
+        let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
+        let start = Expr { kind, gives: Kind::Value, span: end.span };
+        let range = Box::new(Range { start, end, inclusive: false, adaptors: Vec::new() });
+        let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
+        Some(Expr { kind: ExprKind::For { id, label, local, range, body }, gives: Kind::Unit, span })
+    }
+
+    /// The names that the loop's pattern binds at each position.
+    fn bind_item(&mut self, pat: &Pat, item: &Item, counter: &Ident, out: &mut Vec<Stmt>) -> Option<()> {
+        let span = SpanRange::of(pat);
+        let kind = match (pat, item) {
+            (Pat::Paren(paren), item) => return self.bind_item(&paren.pat, item, counter, out),
+            (Pat::Wild(_), _) => return Some(()),
+            (Pat::Ident(name), Item::Value(value)) if name.ident == *counter && *counter == value.to_string() => {
+                return Some(());
+            }
+            (Pat::Tuple(tuple), Item::Pair(first, second)) if tuple.elems.len() == 2 => {
+                self.bind_item(&tuple.elems[0], first, counter, out)?;
+                return self.bind_item(&tuple.elems[1], second, counter, out);
+            }
+            (Pat::Reference(reference), Item::Reference { mutable, place })
+                if reference.mutability.is_some() == *mutable =>
+            {
+                return self.bind_item(&reference.pat, &Item::Value(place.clone()), counter, out);
+            }
+            (Pat::Ident(name), Item::Reference { mutable, place })
+                if name.by_ref.is_none() && name.subpat.is_none() =>
+            {
+                let target = Box::new(self.written(place.clone())?);
+                let gives = Kind::Reference { mutable: *mutable };
+                let init = Expr { kind: ExprKind::Borrow { mutable: *mutable, target }, gives, span };
+                let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                StmtKind::Let { local, ty: None, init: Some(init) }
+            }
+            (pat, item) => match item.value() {
+                Some(value) => self.binding(quote_spanned!(span.lo=> let #pat = #value;))?,
+                None => {
+                    self.diags.push(messages::element_pattern(span));
+                    return None;
+                }
+            },
+        };
+        out.push(Stmt { kind, span });
+        Some(())
+    }
+
+    /// What `expr` gives at the position `at`.
+    fn items(&mut self, expr: &syn::Expr, at: TokenStream, setup: &mut Setup) -> Option<Items> {
+        let call = match strip(expr) {
+            syn::Expr::MethodCall(call) => call,
+            syn::Expr::Reference(reference) => {
+                let by = By::Reference { mutable: reference.mutability.is_some() };
+                return self.source(&reference.expr, by, at, setup);
+            }
+            expr => return self.source(expr, By::Value, at, setup),
+        };
+        let name = call.method.to_string();
+        let Some(arguments) = arguments(&name) else {
+            if OTHERS.contains(&name.as_str()) {
+                self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
+                return None;
+            }
+            // A user's own, which gives an array; or a `take` or a part of memory.
+            return self.source(strip(expr), By::Value, at, setup);
+        };
+        if call.args.len() != arguments {
+            self.diags.push(messages::argument_count(SpanRange::of(expr), &name, arguments, call.args.len()));
+            return None;
+        }
+        let lo = SpanRange::of(&call.method).lo;
+        match name.as_str() {
+            "iter" | "iter_mut" => {
+                let by = By::Reference { mutable: name == "iter_mut" };
+                self.source(&call.receiver, by, at, setup)
+            }
+            "into_iter" => self.source(&call.receiver, By::Value, at, setup),
+            "chunks" | "chunks_exact" | "windows" => self.parts(call, &name, at, setup),
+            "rev" => {
+                let length = setup.name("length");
+                let items = self.items(&call.receiver, quote_spanned!(lo=> (#length - 1 - #at)), setup)?;
+                self.before(&length, items.length, setup);
+                Some(Items { length: length.to_token_stream(), ..items })
+            }
+            "enumerate" => {
+                let items = self.items(&call.receiver, at.clone(), setup)?;
+                let pair = Item::Pair(Box::new(Item::Value(at)), Box::new(items.at));
+                Some(Items { at: pair, length: items.length })
+            }
+            "zip" => {
+                let first = self.items(&call.receiver, at.clone(), setup)?;
+                let second = self.items(call.args.first()?, at, setup)?;
+                let (one, other) = (first.length, second.length);
+                let pair = Item::Pair(Box::new(first.at), Box::new(second.at));
+                Some(Items { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
+            }
+            "copied" | "cloned" => {
+                let items = self.items(&call.receiver, at, setup)?;
+                match items.at {
+                    Item::Reference { mutable: false, place } => Some(Items { at: Item::Value(place), ..items }),
+                    _ => {
+                        self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
+                        None
+                    }
+                }
+            }
+            // `step_by`, `skip`, `take`
+            _ => {
+                let by = setup.name("by");
+                let inner = match name.as_str() {
+                    "step_by" => quote_spanned!(lo=> (#at * #by)),
+                    "skip" => quote_spanned!(lo=> (#at + #by)),
+                    _ => at,
+                };
+                let Items { at, length } = self.items(&call.receiver, inner, setup)?;
+                self.count(
+                    &by,
+                    call.args.first()?,
+                    (name == "step_by").then_some("assertion failed: step != 0"),
+                    setup,
+                );
+                let length = match name.as_str() {
+                    "step_by" => quote_spanned!(lo=> #length.div_ceil(#by)),
+                    "skip" => quote_spanned!(lo=> #length.saturating_sub(#by)),
+                    _ => quote_spanned!(lo=> #length.min(#by)),
+                };
+                Some(Items { at, length })
+            }
+        }
+    }
+
+    /// `chunks(n)`, `chunks_exact(n)`, `windows(n)` of memory.
+    fn parts(&mut self, call: &ExprMethodCall, name: &str, at: TokenStream, setup: &mut Setup) -> Option<Items> {
+        let (memory, by) = self.evaluated(&call.receiver, By::Reference { mutable: false }, setup)?;
+        if by.is_some() {
+            self.diags.push(messages::parts_of_array(SpanRange::of(call), name));
+            return None;
+        }
+        let (size, lo) = (setup.name("size"), SpanRange::of(&call.method).lo);
+        let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
+        self.count(&size, call.args.first()?, Some(what), setup);
+        let (part, length) = match name {
+            "windows" => (
+                quote_spanned!(lo=> #memory[#at..#at + #size]),
+                quote_spanned!(lo=> (#memory.len() + 1).saturating_sub(#size)),
+            ),
+            "chunks" => {
+                (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> #memory.len().div_ceil(#size)))
+            }
+            _ => (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size))),
+        };
+        Some(Items { at: Item::Part(part), length })
+    }
+
+    /// The elements of an array or of memory.
+    fn source(&mut self, expr: &syn::Expr, by: By, at: TokenStream, setup: &mut Setup) -> Option<Items> {
+        let (source, of_array) = self.evaluated(expr, by, setup)?;
+        let lo = SpanRange::of(expr).lo;
+        let place = quote_spanned!(lo=> #source[#at]);
+        let at = match of_array.unwrap_or(By::Reference { mutable: false }) {
+            By::Value => Item::Value(place),
+            By::Reference { mutable } => Item::Reference { mutable, place },
+        };
+        Some(Items { at, length: quote_spanned!(lo=> #source.len()) })
+    }
+
+    /// What the loop goes over, evaluated once and under a name; for an array, how its elements are taken.
+    fn evaluated(&mut self, expr: &syn::Expr, by: By, setup: &mut Setup) -> Option<(TokenStream, Option<By>)> {
+        let expr = strip(expr);
+        if let syn::Expr::Range(_) = expr {
+            self.diags.push(messages::loop_range(SpanRange::of(expr)));
+            return None;
+        }
+        let source = self.place(expr);
+        let source = self.as_memory(source);
+        let span = source.span;
+        let is_fixed = match source.kind {
+            ExprKind::Constant(_) => true,
+            ExprKind::Local(local) => !self.function.local(local).mutable,
+            _ => false,
+        };
+        let (init, by) = match (source.gives, by) {
+            (Kind::Unknown, _) => return None,
+            (Kind::Memory(_), By::Reference { mutable: true }) | (Kind::Memory(Memory::GlobalMut), By::Value) => {
+                self.diags.push(messages::elements_of_memory(span));
+                return None;
+            }
+            (Kind::Memory(_), _) if is_fixed => return Some((expr.to_token_stream(), None)),
+            (Kind::Memory(_), _) => (source, None),
+            (Kind::Value, By::Value) if is_fixed => return Some((expr.to_token_stream(), Some(by))),
+            (Kind::Value, By::Value) => (source, Some(by)),
+            (Kind::Value, By::Reference { mutable }) => match local_of(&source) {
+                Some(_) => (lent(source, mutable), Some(by)),
+                None if mutable => {
+                    self.diags.push(messages::borrow_target(span));
+                    return None;
+                }
+                None if is_fixed => return Some((expr.to_token_stream(), Some(by))),
+                // Of a value without a place, or in memory: a copy.
+                None => (source, Some(by)),
+            },
+            (Kind::Reference { mutable }, By::Value) => {
+                (lent(dereferenced(source), mutable), Some(By::Reference { mutable }))
+            }
+            (Kind::Reference { .. }, By::Reference { mutable }) => (lent(dereferenced(source), mutable), Some(by)),
+            (
+                kind @ (Kind::Extent
+                | Kind::Unit
+                | Kind::Never
+                | Kind::Group(_)
+                | Kind::Token(_)
+                | Kind::OptionalToken(_)
+                | Kind::OptionalMemory(_)
+                | Kind::Closure),
+                _,
+            ) => {
+                self.diags.push(messages::no_elements(span, kind));
+                return None;
+            }
+        };
+        let name = setup.name("items");
+        let local = self.declare(&name, false, init.gives, None);
+        setup.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
+        Some((name.to_token_stream(), by))
+    }
+
+    /// `let name = value;` before the loop.
+    fn before(&mut self, name: &Ident, value: TokenStream, setup: &mut Setup) {
+        let span = SpanRange::at(name.span());
+        let kind = self.binding(quote_spanned!(span.lo=> let #name = #value;));
+        setup.statements.extend(kind.map(|kind| Stmt { kind, span }));
+    }
+
+    /// An adaptor's number, which must not be zero if there is a sentence for that.
+    fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, setup: &mut Setup) {
+        let span = SpanRange::of(value);
+        let kind = self.binding(quote_spanned!(span.lo=> let #name: usize = #value;));
+        setup.statements.extend(kind.map(|kind| Stmt { kind, span }));
+        let is_positive = matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. })
+            if digits.base10_parse::<u64>().is_ok_and(|digits| digits > 0));
+        if let Some(sentence) = unless_zero.filter(|_| !is_positive) {
+            let test = self.written(quote_spanned!(span.lo=> assert!(#name != 0, #sentence)));
+            setup.statements.extend(test.map(|test| Stmt { kind: StmtKind::Expr(test), span }));
+        }
+    }
+
+    /// An expression as Rust writes it.
+    fn written(&mut self, tokens: TokenStream) -> Option<Expr> {
+        let span = SpanRange::of(&tokens);
+        match syn::parse2::<syn::Expr>(tokens) {
+            Ok(expr) => Some(self.expr(&expr)),
+            Err(_) => {
+                self.diags.push(messages::unsupported_syntax(span, "this loop is"));
+                None
+            }
+        }
+    }
+
+    /// `let pattern = value;`
+    fn binding(&mut self, tokens: TokenStream) -> Option<StmtKind> {
+        let span = SpanRange::of(&tokens);
+        match syn::parse2(tokens) {
+            Ok(syn::Stmt::Local(local)) => self.local(&local),
+            _ => {
+                self.diags.push(messages::unsupported_syntax(span, "this loop is"));
+                None
+            }
+        }
+    }
+}
+
+impl Item {
+    /// The item as one value, if no part of it is a reference.
+    fn value(&self) -> Option<TokenStream> {
+        match self {
+            Item::Value(value) => Some(value.clone()),
+            Item::Reference { .. } => None,
+            Item::Part(part) => Some(quote!(&#part)),
+            Item::Pair(first, second) => {
+                let (first, second) = (first.plain()?, second.plain()?);
+                Some(quote!((#first, #second)))
+            }
+        }
+    }
+
+    fn plain(&self) -> Option<TokenStream> {
+        self.value().filter(|_| !matches!(self, Item::Part(_)))
+    }
+}
+
+/// Whether a loop goes over a range of numbers.
+pub(super) fn is_range(expr: &syn::Expr) -> bool {
+    match strip(expr) {
+        syn::Expr::Range(_) => true,
+        syn::Expr::MethodCall(call) => is_range(&call.receiver),
+        _ => false,
+    }
+}
+
+/// `i` of `for (i, x) in items.enumerate()`.
+fn counter(repeat: &ExprForLoop) -> Option<Ident> {
+    let syn::Expr::MethodCall(call) = strip(&repeat.expr) else { return None };
+    match &*repeat.pat {
+        Pat::Tuple(tuple) if call.method == "enumerate" => match tuple.elems.first() {
+            Some(Pat::Ident(name)) if name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none() => {
+                Some(name.ident.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// How many arguments an adaptor takes that a loop can have.
+fn arguments(name: &str) -> Option<usize> {
+    match name {
+        "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
+        "zip" | "step_by" | "skip" | "take" | "chunks" | "chunks_exact" | "windows" => Some(1),
+        _ => None,
+    }
+}
+
+fn lent(target: Expr, mutable: bool) -> Expr {
+    let span = target.span;
+    let kind = ExprKind::Borrow { mutable, target: Box::new(target) };
+    Expr { kind, gives: Kind::Reference { mutable }, span }
+}
