@@ -13,6 +13,7 @@ mod cuda_is_rustc_s;
 mod derive;
 mod format_string;
 mod launch_limit;
+mod lints;
 mod tiles;
 mod token_conditions;
 mod token_escapes;
@@ -39,6 +40,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         derive::KERNELS,
         format_string::KERNELS,
         launch_limit::KERNELS,
+        lints::KERNELS,
         tiles::KERNELS,
         token_conditions::KERNELS,
         token_escapes::KERNELS,

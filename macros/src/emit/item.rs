@@ -180,7 +180,7 @@ pub(super) fn result(function: &Function) -> Option<TokenStream> {
 /// `let (a, mut b) = arguments;`, the body's first statement.
 pub(super) fn bindings(function: &Function) -> TokenStream {
     let names = function.params.iter().map(|param| {
-        let mutable = function.local(param.local).mutable.then(|| quote!(mut));
+        let mutable = function.local(param.local).mutable.map(|at| quote_spanned!(at=> mut));
         let name = name(function, param);
         quote_spanned!(name.span()=> #mutable #name)
     });

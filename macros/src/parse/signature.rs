@@ -127,13 +127,13 @@ impl Parser<'_> {
             ParamType::Closure { .. } => Kind::Closure,
             ParamType::Memory { memory, .. } => Kind::Memory(*memory),
         };
-        let local = self.declare(&name.ident, name.mutability.is_some(), kind, None);
+        let local = self.declare(&name.ident, name.mutability.map(|token| token.span), kind, None);
         self.function.params.push(Param { local, ty: param });
     }
 
     /// Declared all the same, so that neither its uses nor its callers' are reported too.
     fn refused_parameter(&mut self, name: &Ident) {
-        let local = self.declare(name, false, Kind::Unknown, None);
+        let local = self.declare(name, None, Kind::Unknown, None);
         let ty = ParamType::Value(self.refused_type());
         self.function.params.push(Param { local, ty });
     }

@@ -173,7 +173,7 @@ fn every_sentence_is_seen() {
         let folder_path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
         for entry in std::fs::read_dir(folder_path).expect("a folder of this crate") {
             let path = entry.expect("a readable folder").path();
-            let of_catalogue = folder != "" || path.ends_with("messages.rs");
+            let of_catalogue = !folder.is_empty() || path.ends_with("messages.rs");
             if of_catalogue && path.extension().is_some_and(|ending| ending == "rs") {
                 let text = std::fs::read_to_string(&path).expect("text");
                 syn::visit::Visit::visit_file(&mut sentences, &syn::parse_file(&text).expect("Rust"));

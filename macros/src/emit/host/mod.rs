@@ -151,7 +151,7 @@ impl Host<'_> {
                 let halves = halves.map(|half| match half {
                     Some(local) => {
                         let info = self.function.local(local);
-                        let (name, mutable) = (&info.name, info.mutable.then(|| quote!(mut)));
+                        let (name, mutable) = (&info.name, info.mutable.map(|at| quote_spanned!(at=> mut)));
                         quote!(#mutable #name)
                     }
                     None => quote!(_),
@@ -186,7 +186,7 @@ impl Host<'_> {
     fn declare(&self, local: LocalId, ty: Option<&TokenStream>, init: Option<&Expr>, at: SpanRange) -> TokenStream {
         let info = self.function.local(local);
         let (name, lo) = (&info.name, at.lo);
-        let mutable = info.mutable.then(|| quote_spanned!(lo=> mut));
+        let mutable = info.mutable.map(|at| quote_spanned!(at=> mut));
         let ty = ty.filter(|ty| !ty.is_empty()).map(|ty| quote_spanned!(lo=> : #ty));
         let init = init.map(|init| {
             let value = self.expr(init);

@@ -118,7 +118,7 @@ impl Host<'_> {
                 let by_value = by_value.then(|| quote_spanned!(lo=> move));
                 let params = params.iter().map(|(local, ty)| {
                     let info = self.function.local(*local);
-                    let (name, mutable) = (&info.name, info.mutable.then(|| quote_spanned!(lo=> mut)));
+                    let (name, mutable) = (&info.name, info.mutable.map(|at| quote_spanned!(at=> mut)));
                     let ty = ty.as_ref().map(|ty| &ty.tokens).map(|ty| quote_spanned!(lo=> : #ty));
                     quote!(#mutable #name #ty)
                 });
