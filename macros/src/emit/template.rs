@@ -129,7 +129,8 @@ pub(super) fn of_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> T
     let FunctionPath { path, name, .. } = function;
     let callee = Ident::new("__phalanx_callee", name.span());
     let value = value(&callee);
-    let allow = quote_spanned!(name.span()=> #[allow(unused_imports, reason = "one of both has the marker")]);
+    let allow =
+        quote_spanned!(name.span()=> #[allow(unused_imports, clippy::all, reason = "one of both has the marker")]);
     quote_spanned! {name.span()=>
         { #allow use ::phalanx::__private::Unmarked as #callee; { #allow use #path as #callee; #value } }
     }

@@ -119,7 +119,7 @@ impl Parser<'_> {
         let syn::Expr::MethodCall(call) = strip(init) else { return None };
         let (Pat::Tuple(tuple), Some(mutable)) = (pat, split_name(call)) else { return None };
         let span = SpanRange::of(call);
-        let names: Option<Vec<Option<(Ident, Option<Span>)>>> = tuple.elems.iter().map(half).collect();
+        let names: Option<Vec<_>> = tuple.elems.iter().map(half).collect();
         let Some([left, right]) = names.and_then(|names| <[_; 2]>::try_from(names).ok()) else {
             self.diags.push(messages::split_at(SpanRange::of(pat)));
             return Some(None);
