@@ -10,7 +10,8 @@ mod warp;
 use std::panic::Location;
 
 pub use self::warp::{
-    CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tiled_partition,
+    CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tile, tile_size,
+    tiled_partition,
 };
 
 use crate::memory::{OwnedShared, Shared};

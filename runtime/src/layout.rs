@@ -3,6 +3,7 @@
 
 use crate::program::constant::Value;
 use crate::program::layout::{Content, Field, TypeArgument, TypeInfo};
+use crate::refusal::Message;
 use crate::types::DeviceCopy;
 
 /// A struct with the derive.
@@ -56,6 +57,7 @@ pub fn struct_value<S: DeviceStruct>(value: &S) -> Value {
 const LARGEST_ALIGN: usize = 16;
 
 /// Refuses padding, fields of no size, and large alignments.
+#[track_caller]
 pub const fn check_struct<S: DeviceStruct>(name: &str) {
     if align_of::<S>() > LARGEST_ALIGN {
         let message = Message::new().text("`").text(name).text("` is aligned to ").number(align_of::<S>());
@@ -81,6 +83,7 @@ pub const fn check_struct<S: DeviceStruct>(name: &str) {
 }
 
 /// Refuses an enum that is not its integer, or for which memory of zeros holds no value.
+#[track_caller]
 pub const fn check_enum<T, Raw>(name: &str, has_zero: bool) {
     if size_of::<T>() != size_of::<Raw>() || align_of::<T>() != align_of::<Raw>() {
         Message::new().text("`").text(name).text("` does not have the layout of its integer").panic();
@@ -88,42 +91,5 @@ pub const fn check_enum<T, Raw>(name: &str, has_zero: bool) {
     if !has_zero {
         let message = Message::new().text("no variant of `").text(name);
         message.text("` has the value 0, which fresh memory holds; give it to one").panic();
-    }
-}
-
-/// A text that is put together at compile time.
-struct Message {
-    bytes: [u8; 512],
-    len: usize,
-}
-
-impl Message {
-    const fn new() -> Message {
-        Message { bytes: [0; 512], len: 0 }
-    }
-
-    /// Appends as much as there is room for.
-    const fn text(mut self, text: &str) -> Message {
-        let (text, mut index) = (text.as_bytes(), 0);
-        while index < text.len() && self.len < self.bytes.len() {
-            self.bytes[self.len] = text[index];
-            self.len += 1;
-            index += 1;
-        }
-        self
-    }
-
-    const fn number(self, number: usize) -> Message {
-        const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
-        let rest = if number >= 10 { self.number(number / 10) } else { self };
-        rest.text(DIGITS[number % 10])
-    }
-
-    const fn panic(self) -> ! {
-        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
-            Ok(text) => panic!("{}", text),
-            // A long name of letters beyond ASCII was cut in the middle of one.
-            Err(_) => panic!("this type does not have the same layout on both sides"),
-        }
     }
 }

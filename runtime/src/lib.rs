@@ -47,6 +47,7 @@ mod failure; // level 0
 mod layout;
 mod output;
 mod program;
+mod refusal;
 mod scope;
 mod shape;
 mod types;

@@ -22,6 +22,16 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     for x in input.iter() {
         if x > n {}
     }
+    let a = [1u32, 2, 3];
+    let total: u32 = a.iter().sum();
+    let most = a.iter().max();
+    let late = a.iter().map(|x| x + 1).position(|x| x == 2);
+    let any = a.iter().any(|x| {
+        return true;
+    });
+    let other = Some(n).map_or(n + 1, |x| x);
+    let first = input.get(0);
+    let folded = a.iter().fold(0, |x| x);
     break;
     continue;
     loop {

@@ -47,7 +47,7 @@ fn items() {
         x: u32,
     }
     static COUNT: u32 = 0;
-    type Number = u32;
+    fn of_a_types() {}
     trait Area {}
     impl Area for u32 {}
     mod inner {}

@@ -10,6 +10,11 @@ use phalanx_ui_tests::kernels;
 /// Operations, by the lowest 12 bits.
 const LOAD_GLOBAL: u64 = 0x981;
 const STORE_GLOBAL: u64 = 0x986;
+const LOAD_SHARED: u64 = 0x984;
+const STORE_SHARED: u64 = 0x388;
+/// Of a generic address: a peer's shared memory.
+const LOAD: u64 = 0x980;
+const STORE: u64 = 0x385;
 /// `.128`, in the three bits from bit 73.
 const BYTES_16: u64 = 6;
 /// `.32`
@@ -22,7 +27,8 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
     let modules = kernels::modules();
     let module = modules.iter().find(|found| found.name == module).unwrap();
     let kernel = module.kernels.iter().find(|kernel| kernel.name == name).unwrap();
-    let cubin = match (kernel.program)().unwrap().compile("sm_90a") {
+    let program = (kernel.program)().unwrap();
+    let cubin = match program.compile("sm_90a") {
         Err(missing @ Error::NvrtcMissing { .. }) => {
             assert!(env::var_os("PHALANX_REQUIRE_NVRTC").is_none(), "{missing}");
             eprintln!("not compiled: {missing}");
@@ -39,7 +45,7 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
         (number(at, 4), number(at + 0x18, 8), number(at + 0x20, 8))
     };
     let (_, names, _) = section(names);
-    let wanted = format!(".text.{name}\0");
+    let wanted = format!(".text.{}\0", program.entry());
     let found = (0..count).map(section).find(|(name, ..)| cubin[names + name..].starts_with(wanted.as_bytes()));
     let (_, start, length) = found.expect("a section for the kernel");
     Some((start..start + length).step_by(16).map(|at| [number(at, 8) as u64, number(at + 8, 8) as u64]).collect())
@@ -69,4 +75,25 @@ fn a_copy_by_vectors_moves_16_bytes_at_once() {
     // The record of a failure is written by stores of 4 and 8 bytes, none of them in the kernel itself.
     assert_eq!(count(&code, STORE_GLOBAL, BYTES_16), 1, "one store of a vector");
     assert_eq!(count(&code, LOAD_GLOBAL, BYTES_4), 1, "one load of the rest");
+}
+
+/// Of every scalar: from global memory to shared memory, within it, to and from a peer's, and back.
+#[test]
+fn vectors_of_all_scalars_move_16_bytes_at_once() {
+    let names = ["bool 16", "i8 16", "u8 16", "i16 8", "u16 8", "f16 8", "bf16 8", "i32 4", "u32 4", "f32 4"];
+    for name in names.into_iter().chain(["i64 2", "u64 2", "f64 2", "isize 2", "usize 2", "i128 1", "u128 1"]) {
+        let Some(code) = code("vectors", &format!("exchange {name}")) else { return };
+        let moves = [LOAD_GLOBAL, STORE_GLOBAL, LOAD_SHARED, STORE_SHARED];
+        let moves = moves.map(|operation| count(&code, operation, BYTES_16));
+        // What a block has just stored is not loaded again.
+        assert_eq!(moves, [1, 2, 1, 2], "{name}");
+        assert!(count(&code, STORE, BYTES_16) > 0, "{name}");
+        // The kernel replaces the last lane of what it loads from a peer: of 4 or 8 bytes, that lane is not loaded.
+        let from_peer = count(&code, LOAD, BYTES_16);
+        let is_narrow = name
+            .split(' ')
+            .next()
+            .is_some_and(|scalar| ["bool", "i8", "u8", "i16", "u16", "f16", "bf16"].contains(&scalar));
+        assert!(from_peer == 1 || !is_narrow, "{name}");
+    }
 }

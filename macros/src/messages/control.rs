@@ -41,6 +41,29 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
     )
 }
 
+pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_loop", at, format!("an iterator has no `{name}` here")).help(
+        "there are `sum`, `product`, `fold`, `any`, `all`, `position` and `for_each`, with `map` before them; write others as a `for` loop",
+    )
+}
+
+pub(crate) fn consumer_form(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_loop", at, format!("`{name}` in this form is not part of the kernel language")).help(
+        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, and closures in place; `position` comes behind no `map`",
+    )
+}
+
+pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
+    let call = if name == "get" { "get(i)" } else { &format!("{name}()") };
+    Diag::new("unknown_method", at, format!("`{name}` gives no reference into memory in a kernel"))
+        .help(format!("copy the element, where memory has a name: `memory.{call}.copied()`"))
+}
+
+pub(crate) fn map_or(at: SpanRange) -> Diag {
+    Diag::new("unsupported_syntax", at, "`map_or` takes a name or a literal first here")
+        .help("write `match`, or bind the value with `let` before")
+}
+
 pub(crate) fn no_option_to_return(at: SpanRange) -> Diag {
     Diag::new("unsupported_syntax", at, "`?` stands in a device function that returns an `Option`")
         .help("write `let Some(x) = option else { ... };`, or `match`")

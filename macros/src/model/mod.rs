@@ -150,6 +150,8 @@ pub(crate) struct Local {
     pub(crate) ty: Option<ValueType>,
     /// Filled at the assignments of a local that is declared without type and value.
     pub(crate) slot: Option<SlotId>,
+    /// Syntax shows that it is an array, or a reference to one.
+    pub(crate) is_array: bool,
 }
 
 /// What a slot is filled with.

@@ -31,6 +31,9 @@ impl Parser<'_> {
         if let Some(known) = self.number_function(&path.path, &call.args, span) {
             return known;
         }
+        if let Some(exchange) = self.exchange(call, span) {
+            return exchange;
+        }
         match last.ident.to_string().as_str() {
             "this_cluster" => self.nullary(Op::This(Group::Cluster), "this_cluster", &call.args, span),
             "this_thread_block" => self.nullary(Op::This(Group::ThreadBlock), "this_thread_block", &call.args, span),

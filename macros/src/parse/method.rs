@@ -19,6 +19,12 @@ impl Parser<'_> {
         if let Some(operation) = self.atomic_operation(call, span) {
             return operation;
         }
+        if let Some(value) = self.consumed(call, span) {
+            return value;
+        }
+        if let Some(value) = self.shorthand(call, span) {
+            return value;
+        }
         let name = call.method.to_string();
         let mut receiver = self.place(&call.receiver);
         if MEMORY_METHODS.contains(&name.as_str()) {
@@ -51,6 +57,9 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if name == "len" && call.args.is_empty() {
             return self.op(Op::Length, vec![receiver], span);
+        }
+        if Parser::is_choice(call) {
+            return self.choice(receiver, call, span);
         }
         if let Some(op) = option_method(&name) {
             return self.option_method(op, receiver, call, span);
@@ -241,6 +250,9 @@ impl Parser<'_> {
                 self.require_value(&index);
                 let kind = ExprKind::UncheckedPlace { base: Box::new(receiver), index: Box::new(index) };
                 Expr { kind, gives: Kind::Reference { mutable: true }, span }
+            }
+            ("get" | "first" | "last", _) => {
+                self.error(messages::element_reference(SpanRange::of(&call.method), &name))
             }
             ("atomic", _) => self.error(messages::atomic_alone(span)),
             ("chunks" | "chunks_mut", _) => self.error(messages::chunks(span)),

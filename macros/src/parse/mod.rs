@@ -7,6 +7,8 @@ pub(crate) mod attribute;
 mod attributes;
 mod call;
 mod closure;
+mod combinator;
+mod consume;
 mod control;
 mod cuda;
 mod elements;
@@ -172,7 +174,7 @@ impl<'d> Parser<'d> {
             (Kind::OptionalToken(None), Some(known)) => *known,
             (kind, _) => kind,
         };
-        self.function.locals.push(Local { name: name.clone(), mutable, kind, ty, slot: None });
+        self.function.locals.push(Local { name: name.clone(), mutable, kind, ty, slot: None, is_array: false });
         // There is always the function's own scope.
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(Binding::of(name), id);

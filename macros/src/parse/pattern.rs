@@ -26,6 +26,11 @@ impl Parser<'_> {
             Kind::Unknown => self.value_pattern(pat, Kind::Unknown),
             _ => self.value_pattern(pat, Kind::Value),
         };
+        self.supported(kind, span)
+    }
+
+    /// The pattern, or a report that it is none of the language.
+    fn supported(&mut self, kind: Option<PatternKind>, span: SpanRange) -> Pattern {
         let kind = kind.unwrap_or_else(|| {
             self.diags.push(messages::unsupported_pattern(span));
             PatternKind::Error
@@ -174,7 +179,6 @@ impl Parser<'_> {
     }
 
     fn range_end(&mut self, end: &Expr) -> Box<Pattern> {
-        let span = SpanRange::of(end);
         let kind = match end {
             Expr::Lit(literal) => literal_pattern(&literal.lit),
             Expr::Unary(minus) if matches!(minus.op, UnOp::Neg(_)) => match &*minus.expr {
@@ -187,19 +191,19 @@ impl Parser<'_> {
             Expr::Path(path) => Some(self.compared(|parser| parser.constant_path(path))),
             _ => None,
         };
-        let kind = kind.unwrap_or_else(|| {
-            self.diags.push(messages::unsupported_pattern(span));
-            PatternKind::Error
-        });
-        Box::new(Pattern { kind, span })
+        Box::new(self.supported(kind, SpanRange::of(end)))
     }
 
     /// `match scrutinee { pattern if guard => body, .. }`
     pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> model::Expr {
         let scrutinee = self.scrutinee(&expr.expr);
+        self.match_arms(scrutinee, &expr.arms, span)
+    }
+
+    pub(super) fn match_arms(&mut self, scrutinee: model::Expr, of: &[syn::Arm], span: SpanRange) -> model::Expr {
         let mut gives = None;
         let mut arms = Vec::new();
-        for arm in &expr.arms {
+        for arm in of {
             // What the pattern binds is in scope in the guard and the body.
             let (arm, bound) = self.scoped(|parser| {
                 let (pat, guard) = match &arm.pat {

@@ -128,6 +128,12 @@ impl Parser<'_> {
             ParamType::Memory { memory, .. } => Kind::Memory(*memory),
         };
         let local = self.declare(&name.ident, name.mutability.map(|token| token.span), kind, None);
+        self.function.locals[local.0].is_array = match &param {
+            ParamType::Value(value) | ParamType::Reference { target: value, .. } => {
+                matches!(value.shape, TypeShape::Array(..))
+            }
+            _ => false,
+        };
         self.function.params.push(Param { local, ty: param });
     }
 

@@ -49,14 +49,14 @@ impl Parser<'_> {
     fn item(&mut self, item: &Item) -> Option<StmtKind> {
         match item {
             // What the text needs of it is evaluated beside the body, where only the function's own items are seen.
-            Item::Const(_) | Item::Use(_) if self.scopes.len() > 2 => {
+            Item::Const(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
                 self.diags.push(messages::nested_item(SpanRange::of(item)));
                 None
             }
-            Item::Const(_) | Item::Use(_) => Some(StmtKind::Item(item.to_token_stream())),
+            Item::Const(_) | Item::Use(_) | Item::Type(_) => Some(StmtKind::Item(item.to_token_stream())),
             _ => {
                 self.diags.push(
-                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const` and `use` are")
+                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const`, `type` and `use` are")
                         .help("move it out of the function"),
                 );
                 None
@@ -142,8 +142,14 @@ impl Parser<'_> {
         if let (Kind::Reference { .. }, Some(init)) = (kind, &init) {
             self.diags.push(messages::reference_local(init.span));
         }
+        let is_array = match (&ty, &init) {
+            (Some(ty), _) => matches!(ty.shape, TypeShape::Array(..)),
+            (None, Some(init)) => matches!(init.kind, ExprKind::Array { .. } | ExprKind::Repeat { .. }),
+            (None, None) => false,
+        };
         let local = self.declare(name, mutable, kind, ty.clone());
         self.function.locals[local.0].slot = slot;
+        self.function.locals[local.0].is_array = is_array;
         Some(StmtKind::Let { local, ty, init })
     }
 

@@ -7,6 +7,7 @@ use super::ThreadBlock;
 use super::members::{Call, Members};
 use super::op::Operator;
 use crate::failure::Cause;
+use crate::refusal::Message;
 use crate::sim::{self, LANES, Site};
 use crate::types::{DeviceCopy, DeviceType};
 
@@ -84,17 +85,49 @@ impl sealed::Warp for CoalescedGroup {
 
 /// The running thread's tile of `N` threads, of a block or of a larger tile.
 ///
+/// A size that no tile has is an error of the kernel's instance:
+///
+/// ```compile_fail,E0080
+/// # use phalanx::prelude::*;
+/// #[cluster_kernel(block = 96)]
+/// fn heads<const N: u32>(out: &mut [u32]) {
+///     let tile = tiled_partition::<N>(&this_thread_block());
+///     out[this_grid().thread_rank()] = tile.shfl(tile.meta_group_rank(), 0);
+/// }
+///
+/// let device = Device::simulator();
+/// heads::<12>(&mut device.zeros(96).unwrap()).grid(1).launch(&device).unwrap();
+/// ```
+///
 /// # Failures
 /// If the block's size is no multiple of `N`.
 #[track_caller]
 pub fn tiled_partition<const N: u32>(parent: &impl Parent) -> Tile<N> {
-    const { assert!(N.is_power_of_two() && N <= LANES, "a tile has 1, 2, 4, 8, 16 or 32 threads") };
-    partition(parent, Location::caller())
+    const { tile_size(N) };
+    tile(parent)
 }
 
-fn partition<const N: u32, P: Parent>(parent: &P, site: Site) -> Tile<N> {
-    const { assert!(N <= P::MOST, "a tile is no larger than the tile that it is a part of") };
-    let (meta_group_rank, meta_group_size) = parent.tile(N, site);
+/// Refuses a size that no tile has. A kernel says so where the size is written, so that rustc's error is there.
+#[doc(hidden)]
+#[track_caller]
+pub const fn tile_size(size: u32) {
+    if !size.is_power_of_two() || size > LANES {
+        let message = Message::new().text("there is no tile of ").number(size as usize);
+        message.text(" threads, only of 1, 2, 4, 8, 16 and 32").panic();
+    }
+}
+
+/// `tiled_partition` of a size that was checked.
+#[doc(hidden)]
+#[track_caller]
+pub fn tile<const N: u32, P: Parent>(parent: &P) -> Tile<N> {
+    const {
+        if N > P::MOST {
+            let message = Message::new().text("a tile of ").number(N as usize);
+            message.text(" threads is no part of one of ").number(P::MOST as usize).panic();
+        }
+    };
+    let (meta_group_rank, meta_group_size) = parent.tile(N, Location::caller());
     Tile { meta_group_rank, meta_group_size }
 }
 

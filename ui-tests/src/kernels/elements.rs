@@ -249,6 +249,49 @@ fn narrow_indexes_are_checked(device: &Device) -> Outcome {
 }
 
 #[device]
+fn dot(a: &[u32], b: &[u32]) -> u32 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum::<u32>()
+}
+
+#[cluster_kernel(block = 32)]
+fn consumed(a: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let shared = shared_array::<u32, 32>();
+    shared[i] = a.get(i).copied().unwrap_or(7);
+    block.sync();
+    if i == 0 {
+        shared.swap(3, 30u8);
+        out[0] = dot(a, &a[1..]);
+        out[1] = shared.iter().fold(0, |total, x| total * 3 + x);
+        out[2] = shared.iter().any(|x| *x == 8) as u32;
+        out[3] = a.iter().position(|&x| x == 16).map_or(99, |at| at as u32);
+        shared.fill(2);
+        out[4] = shared.iter().copied().map(|x| x + 1).sum::<u32>();
+        let none = &a[..0];
+        let absent = a.get(20).copied().is_none() && none.last().copied().is_none();
+        out[5] = a.last().copied().unwrap_or(0) + absent as u32;
+    }
+}
+
+fn values_of_iterators(device: &Device) -> Outcome {
+    let a: Vec<u32> = (0..20).map(|i| i * i).collect();
+    let input = device.upload(&a)?;
+    let mut shared: Vec<u32> = (0..32).map(|i| a.get(i).copied().unwrap_or(7)).collect();
+    shared.swap(3, 30);
+    let want = [
+        a.iter().zip(&a[1..]).map(|(x, y)| x * y).sum(),
+        shared.iter().fold(0u32, |total, x| total.wrapping_mul(3).wrapping_add(*x)),
+        0,
+        4,
+        96,
+        362,
+    ];
+    let got = read!(device, 6, |out| consumed(&input, out).grid(1));
+    same(&got, &want, |i| format!("out[{i}]"))
+}
+
+#[device]
 fn differences(before: &[u32], after: &[u32], i: usize) -> u32 {
     sum(&after[i..]).wrapping_sub(sum(before))
 }
@@ -283,8 +326,9 @@ pub(super) fn modules() -> Vec<Module> {
         zeros_end_the_launch,
         indexes_of_all_types,
         narrow_indexes_are_checked,
+        values_of_iterators,
         slices_through_functions,
     ];
-    let kernels = kernel_list![elements, chunked, no_steps, indexes, beyond, read_only, read_lent];
+    let kernels = kernel_list![elements, chunked, no_steps, indexes, beyond, consumed, read_only, read_lent];
     vec![Module { name: "elements", checks, kernels }]
 }

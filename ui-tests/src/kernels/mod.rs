@@ -16,6 +16,7 @@ mod by_hand;
 mod calls;
 mod casts;
 mod chains;
+mod combinators;
 mod constants;
 mod control;
 mod edges;
@@ -83,6 +84,7 @@ pub fn modules() -> Vec<Module> {
         elements::modules(),
         iterations::modules(),
         chains::modules(),
+        combinators::modules(),
         operators::modules(),
         by_hand::modules(),
         casts::modules(),

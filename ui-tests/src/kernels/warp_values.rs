@@ -58,7 +58,7 @@ fn check<T: DeviceCopy + PartialEq + Debug>(device: &Device, make: impl Fn(u8) -
     // All of the second tile are one.
     let input: Vec<T> = (0..THREADS).map(|i| make(if i / 16 == 1 { 3 } else { (i * i % 7) as u8 })).collect();
     let by: Vec<u32> = (0..THREADS as u32).map(|i| i * 5 % 19).collect();
-    let mut moved = device.upload(&vec![input[0]; THREADS * MOVES])?;
+    let mut moved = device.upload(&[input[0]; THREADS * MOVES])?;
     let mut masks = device.zeros(THREADS * MASKS)?;
     handed(&device.upload(&input)?, &device.upload(&by)?, &mut moved, &mut masks).grid(1).launch(device)?;
 

@@ -57,9 +57,10 @@ impl Host<'_> {
             Op::TiledPartition(_, size) => {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
                 let size = &self.function.values[usize::from(size.0)].tokens;
-                let name = proc_macro2::Ident::new(Group::Tile.origin(), at.lo);
                 let arguments = parentheses(at, quote!(#parent));
-                quote_spanned!(at.lo=> ::phalanx::#name::<#size> #arguments)
+                // A size that depends on a generic parameter is known to no check before rustc's.
+                let check = quote_spanned!(at.lo=> const { ::phalanx::__private::tile_size(#size) });
+                quote_spanned!(at.lo=> { #check; ::phalanx::__private::tile::<#size, _> #arguments })
             }
             Op::Partition(_, name) => {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
@@ -148,7 +149,7 @@ impl Host<'_> {
             _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);
-        let value = match callee {
+        let (value, check) = match callee {
             Callee::Function(function) => {
                 let turbofish = &function.turbofish;
                 let marker = template::of_marker(
@@ -156,11 +157,12 @@ impl Host<'_> {
                     |callee| quote_spanned!(function.name.span()=> #callee #turbofish::__phalanx_marker()),
                 );
                 let marker = private(at, "callee", quote!(#place, #marker));
-                quote_spanned!(at.lo=> #marker.call(#(#given),*))
+                let check = self.collectives_check(function, slot);
+                (quote_spanned!(at.lo=> #marker.call(#(#given),*)), check)
             }
             Callee::Associated(owner, name, turbofish) => {
                 let name = entry_name(name);
-                quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place))
+                (quote_spanned!(lo=> #owner::#name #turbofish(#(#given,)* #place)), None)
             }
             Callee::Method(name, turbofish) => {
                 let (receiver, name) = (given.next(), entry_name(name));
@@ -169,12 +171,8 @@ impl Host<'_> {
                     Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
                     _ => quote_spanned!(lo=> (&#receiver)),
                 };
-                quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place))
+                (quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place)), None)
             }
-        };
-        let check = match callee {
-            Callee::Function(function) => self.collectives_check(function, slot),
-            Callee::Associated(..) | Callee::Method(..) => None,
         };
         let value = match expr.gives {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,

@@ -36,22 +36,15 @@ impl Host<'_> {
         let at = expr.span;
         match &expr.kind {
             ExprKind::Index { base, index, .. } => match base.gives {
-                Kind::Memory(_) => {
-                    let (base, index) = (self.borrowed(base), self.expr(index));
-                    Some(private(at, "place", quote!(#base, #index)))
-                }
+                Kind::Memory(_) => Some(self.element("place", base, index, at)),
                 _ => {
                     let (base, index) = (self.inside_memory(base)?, self.expr(index));
                     Some(private(at, "nth", quote!(#base, #index)))
                 }
             },
-            ExprKind::UncheckedPlace { base, index } => {
-                let (base, index) = (self.borrowed(base), self.expr(index));
-                Some(private(at, "place_unchecked", quote!(#base, #index)))
-            }
+            ExprKind::UncheckedPlace { base, index } => Some(self.element("place_unchecked", base, index, at)),
             ExprKind::Op { op: Op::LoadUnchecked, operands, .. } => {
-                let (base, index) = (self.borrowed(operands.first()?), self.expr(operands.get(1)?));
-                Some(private(at, "place_unchecked", quote!(#base, #index)))
+                Some(self.element("place_unchecked", operands.first()?, operands.get(1)?, at))
             }
             ExprKind::Field { base, member } => {
                 let (base, value, member) =
@@ -61,6 +54,12 @@ impl Host<'_> {
             }
             _ => None,
         }
+    }
+
+    /// An element of memory, by this function of the private API.
+    fn element(&self, function: &str, base: &Expr, index: &Expr, at: SpanRange) -> TokenStream {
+        let (base, index) = (self.borrowed(base), self.expr(index));
+        private(at, function, quote!(#base, #index))
     }
 
     /// A place that is not memory: a local, what a reference refers to, a part of these.

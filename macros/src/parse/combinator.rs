@@ -1,0 +1,205 @@
+//! Methods that stand for control flow: `option.map(|x| ..)` is a `match`, `range.contains(&x)` two comparisons,
+//! `array.swap(i, j)` assignments. What takes a closure runs its body in place.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{ExprCall, ExprMethodCall, Pat, RangeLimits};
+
+use super::Parser;
+use super::method::strip;
+use crate::messages;
+use crate::model::expr::Expr;
+use crate::model::ty::Kind;
+use crate::span::SpanRange;
+
+/// The methods of `Option` and `bool` that take closures, with the number of their arguments.
+const OF_CHOICE: [(&str, usize); 8] = [
+    ("map", 1),
+    ("and_then", 1),
+    ("is_some_and", 1),
+    ("is_none_or", 1),
+    ("unwrap_or_else", 1),
+    ("or_else", 1),
+    ("map_or", 2),
+    ("then", 1),
+];
+
+impl Parser<'_> {
+    /// Whether a call is one of `OF_CHOICE`: a user's own method of that name takes no closure there.
+    pub(super) fn is_choice(call: &ExprMethodCall) -> bool {
+        let known = OF_CHOICE.iter().any(|(name, count)| call.method == name && call.args.len() == *count);
+        let is_function = |argument: &syn::Expr| matches!(strip(argument), syn::Expr::Closure(_) | syn::Expr::Path(_));
+        known && call.args.last().is_some_and(is_function)
+    }
+
+    pub(super) fn choice(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let at = SpanRange::of(&call.method).lo;
+        let value = Ident::new("value", at.resolved_at(Span::mixed_site()));
+        let Some(function) = call.args.last().map(strip) else { return Expr::error(span) };
+        if let syn::Expr::Closure(closure) = function
+            && let Some(token) = self.captured_token(closure)
+        {
+            let kind = crate::model::expr::ExprKind::Local(token);
+            return self.escape(Expr { kind, gives: Kind::Unknown, span }, "a closure");
+        }
+        let Some((pattern, body)) = applied(function, &value) else {
+            return self.error(messages::unsupported_syntax(SpanRange::of(function), "this closure here is"));
+        };
+        let some = quote_spanned!(at=> Some(#pattern));
+        let arms = match call.method.to_string().as_str() {
+            "map" => quote_spanned!(at=> { #some => Some(#body), None => None }),
+            "and_then" => quote_spanned!(at=> { #some => #body, None => None }),
+            "is_some_and" => quote_spanned!(at=> { #some => #body, None => false }),
+            "is_none_or" => quote_spanned!(at=> { #some => #body, None => true }),
+            "unwrap_or_else" => quote_spanned!(at=> { Some(#value) => #value, None => #body }),
+            "or_else" => quote_spanned!(at=> { Some(#value) => Some(#value), None => #body }),
+            "then" => quote_spanned!(at=> { true => Some(#body), false => None }),
+            // `map_or`, whose first argument is evaluated in any case.
+            _ => match call.args.first().map(strip) {
+                Some(other @ (syn::Expr::Lit(_) | syn::Expr::Path(_) | syn::Expr::Unary(_))) => {
+                    quote_spanned!(at=> { #some => #body, None => #other })
+                }
+                other => {
+                    let at = other.map_or(span, SpanRange::of);
+                    return self.error(messages::map_or(at));
+                }
+            },
+        };
+        match syn::parse2::<syn::ExprMatch>(quote_spanned!(at=> match () #arms)) {
+            Ok(choice) => self.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span)),
+            Err(_) => self.error(messages::unsupported_syntax(span, "this closure here is")),
+        }
+    }
+
+    /// `(low..high).contains(&x)`, `array.swap(i, j)`, `array.fill(x)`, `array.get(i).copied()`, if it is one of them.
+    pub(super) fn shorthand(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
+        let at = SpanRange::of(&call.method).lo;
+        let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+        let receiver = strip(&call.receiver);
+        let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
+        let tokens = match (call.method.to_string().as_str(), receiver, &arguments[..]) {
+            ("contains", syn::Expr::Range(range), [syn::Expr::Reference(value)]) => {
+                let (name, value) = (fresh("value"), &value.expr);
+                let low = range.start.as_ref().map(|low| quote!(#low <= #name));
+                let high = range.end.as_ref().map(|high| match range.limits {
+                    RangeLimits::HalfOpen(_) => quote!(#name < #high),
+                    RangeLimits::Closed(_) => quote!(#name <= #high),
+                });
+                let tests = low.into_iter().chain(high);
+                quote_spanned!(at=> { let #name = #value; true #(&& #tests)* })
+            }
+            ("swap", place, [first, second]) if self.is_elements(place) => {
+                let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
+                quote_spanned!(at=> {
+                    let #i = #first;
+                    let #j = #second;
+                    let #held = #place[#i];
+                    #place[#i] = #place[#j];
+                    #place[#j] = #held;
+                })
+            }
+            ("copied" | "cloned", syn::Expr::MethodCall(element), []) if is_plain_place(&element.receiver) => {
+                let (place, i) = (strip(&element.receiver), fresh("i"));
+                let argument = element.args.first();
+                let index = match (element.method.to_string().as_str(), argument, element.args.len()) {
+                    ("get", Some(index), 1) => quote!(#index),
+                    ("first", None, _) => quote!(0),
+                    // Of nothing it is above every length.
+                    ("last", None, _) => quote!(#place.len() - 1),
+                    _ => return None,
+                };
+                quote_spanned!(at=> {
+                    let #i = #index;
+                    if (#i as usize) < #place.len() { Some(#place[#i]) } else { None }
+                })
+            }
+            ("fill", place, [value]) if self.is_elements(place) => {
+                let (i, name) = (fresh("i"), fresh("value"));
+                quote_spanned!(at=> { let #name = #value; for #i in 0..#place.len() { #place[#i] = #name; } })
+            }
+            _ => return None,
+        };
+        Some(self.in_place(tokens, span))
+    }
+
+    /// `std::mem::swap(&mut a, &mut b)`, `std::mem::replace(&mut a, x)`, if it is one of them.
+    pub(super) fn exchange(&mut self, call: &ExprCall, span: SpanRange) -> Option<Expr> {
+        let syn::Expr::Path(path) = strip(&call.func) else { return None };
+        let names: Vec<String> = path.path.segments.iter().rev().map(|segment| segment.ident.to_string()).collect();
+        // By the whole path: a module of the user's may be called `mem`.
+        let [function, "mem", "std" | "core"] = names.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let at = SpanRange::of(path).lo;
+        let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
+        let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
+        let tokens = match (function, &arguments[..]) {
+            ("swap", [first, second]) => {
+                let (first, second, held) = (lent(first)?, lent(second)?, fresh("held"));
+                quote_spanned!(at=> { let #held = #first; #first = #second; #second = #held; })
+            }
+            ("replace", [place, value]) => {
+                let (place, new, held) = (lent(place)?, fresh("new"), fresh("held"));
+                quote_spanned!(at=> { let #new = #value; let #held = #place; #place = #new; #held })
+            }
+            _ => return None,
+        };
+        Some(self.in_place(tokens, span))
+    }
+
+    /// Memory, or an array as far as syntax shows: another type may have such a method of its own.
+    fn is_elements(&self, place: &syn::Expr) -> bool {
+        let syn::Expr::Path(path) = place else { return false };
+        let Some(local) = path.path.get_ident().and_then(|name| self.lookup(name)) else { return false };
+        let local = self.function.local(local);
+        local.is_array || matches!(local.kind, Kind::Memory(_))
+    }
+
+    fn in_place(&mut self, tokens: TokenStream, span: SpanRange) -> Expr {
+        match syn::parse2::<syn::Expr>(tokens) {
+            Ok(expr) => Expr { span, ..self.expr(&expr) },
+            Err(_) => self.error(messages::unsupported_syntax(span, "this call is")),
+        }
+    }
+}
+
+/// A closure or a function, applied to `value`: the pattern that takes it, and the result.
+fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStream)> {
+    match function {
+        syn::Expr::Path(path) => Some((quote!(#value), quote!(#path(#value)))),
+        syn::Expr::Closure(closure) => {
+            let body = &closure.body;
+            match (closure.inputs.first(), closure.inputs.len()) {
+                (None, _) => Some((quote!(#value), quote!(#body))),
+                (Some(Pat::Type(typed)), 1) => Some((quote!(#value), quote!({ let #typed = #value; #body }))),
+                (Some(pat), 1) => Some((quote!(#pat), quote!(#body))),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// A place that can be written more than once, because finding it does nothing.
+fn is_plain_place(expr: &syn::Expr) -> bool {
+    match strip(expr) {
+        syn::Expr::Path(_) => true,
+        syn::Expr::Field(field) => is_plain_place(&field.base),
+        syn::Expr::Index(index) => {
+            is_plain_place(&index.expr) && matches!(strip(&index.index), syn::Expr::Lit(_) | syn::Expr::Path(_))
+        }
+        _ => false,
+    }
+}
+
+/// What `&mut place` lends; what a parameter that is a reference refers to.
+fn lent(argument: &syn::Expr) -> Option<TokenStream> {
+    match argument {
+        syn::Expr::Reference(reference) if reference.mutability.is_some() && is_plain_place(&reference.expr) => {
+            let place = &reference.expr;
+            Some(quote!(#place))
+        }
+        syn::Expr::Path(path) => Some(quote!(*#path)),
+        _ => None,
+    }
+}

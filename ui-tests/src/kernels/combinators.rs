@@ -1,0 +1,91 @@
+//! Methods that stand for control flow: of `Option` and `bool`, of iterators, `swap`, `fill` and `std::mem`'s.
+
+use super::twins::twins;
+
+twins! {
+    combinators;
+    uses {
+        const WEIGHTS: [i32; 4] = [3, -1, 4, 1];
+    }
+    helpers {
+        fn even(x: i32) -> Option<i32> {
+            if x % 2 == 0 { Some(x / 2) } else { None }
+        }
+        fn twice(x: i32) -> i32 {
+            x * 2
+        }
+        fn joined(total: i32, x: i32) -> i32 {
+            total * 3 + x
+        }
+        fn exchange(a: &mut i32, b: &mut i32) -> i32 {
+            std::mem::swap(a, b);
+            std::mem::replace(a, 7)
+        }
+        fn sorted(mut a: [i32; 6]) -> [i32; 6] {
+            for i in 0..a.len() {
+                for j in 0..a.len() - 1 - i {
+                    if a[j] > a[j + 1] {
+                        a.swap(j, j + 1);
+                    }
+                }
+            }
+            a
+        }
+    }
+
+    fn of_options(x: i32, y: i32) -> i32 {
+        let a = even(x);
+        let b = a.map(|v| v + y).unwrap_or(-1);
+        let c = a.and_then(even).map(twice).unwrap_or_else(|| y * 3);
+        let d = even(y).map_or(5, |v: i32| v - 1) + a.map_or(-x, |v| if v > 2 { v } else { 9 });
+        let e = a.is_some_and(|v| v > 2) as i32 + 2 * a.is_none_or(|v| v > y) as i32;
+        let f = a.or_else(|| even(y)).unwrap_or(100);
+        let g = x.checked_sub(y).and_then(|v| v.checked_mul(x)).map(|v| (v, y)).map_or(0, |(p, q)| p - q);
+        b + 3 * c + 7 * d + 11 * e + 13 * f + g
+    }
+    fn with_effects(x: i32, y: i32) -> i32 {
+        let mut calls = 0;
+        let a = even(x).map(|v| { calls += 1; v + calls }).unwrap_or(3);
+        let b = (y > 2).then(|| { calls += 10; calls }).unwrap_or(1);
+        let c = even(y).unwrap_or_else(|| { calls += 100; 4 });
+        a * 7 + b * 5 + c + calls
+    }
+    fn of_truth(x: i32, y: i32) -> i32 {
+        let a = (x > y).then(|| x - y);
+        let b = (-2..5).contains(&x) as i32 + 2 * (1..=y).contains(&(x + 1)) as i32 + 4 * (y..).contains(&x) as i32;
+        a.unwrap_or(50) + 100 * b
+    }
+    fn of_iterators(x: i32, y: i32) -> i32 {
+        let a = [x, y, 3, -4, x * y];
+        let s = a.iter().sum::<i32>() + a.iter().map(|v| v * 2).sum::<i32>();
+        let p = a.iter().copied().product::<i32>() % 1000;
+        let f = a.iter().fold(7, |total, v| total * 3 - v) + a.into_iter().fold(1, joined);
+        let q = a.iter().any(|&v| v == 5) as i32 + 2 * a.iter().all(|v| *v > -4) as i32;
+        let at = a.iter().position(|v| *v > 3).map_or(-1, |i| i as i32);
+        let dot = a.iter().zip(&WEIGHTS).map(|(v, w)| v * w).sum::<i32>();
+        let squares = (0..x).map(|i| i * i).map(|s| s + y).sum::<i32>();
+        let mut most = i32::MIN;
+        a.iter().rev().for_each(|v| most = most.max(*v));
+        let floats = a.iter().map(|&v| v as f32 * 0.5).sum::<f32>();
+        let indexed = a.iter().enumerate().fold(0, |total, (i, v)| total + i as i32 * v);
+        s + p + f + q * 10 + at + dot + squares + most + floats as i32 + indexed
+    }
+    fn elements(x: i32, y: i32) -> i32 {
+        type Row = [i32; 3];
+        let a: Row = [x, y, 5];
+        let i = (y & 7) as usize;
+        let ends = a.first().copied().unwrap_or(1) + 3 * a.last().copied().unwrap_or(2);
+        a.get(i).copied().map_or(-1, |v| v * 2) + ends
+    }
+    fn exchanges(x: i32, y: i32) -> i32 {
+        let (mut a, mut b) = (x, y);
+        std::mem::swap(&mut a, &mut b);
+        let old = std::mem::replace(&mut a, b + 1);
+        let given = exchange(&mut a, &mut b);
+        let mut v = [x, y, 3, 9, -x, 4];
+        v.swap(0, (y & 3) as usize);
+        let sorted = sorted(v);
+        v.fill(x - y);
+        a + 3 * b + 5 * old + 7 * given + sorted.iter().fold(0, |total, v| total * 2 + v) + v[3]
+    }
+}
