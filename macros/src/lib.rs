@@ -10,12 +10,15 @@ mod member;
 mod messages;
 mod model;
 mod parse;
+mod room;
 mod rules;
 mod span;
 #[cfg(test)]
 mod tests;
 
 use proc_macro::TokenStream;
+
+use room::with_room;
 
 /// Makes a function a cluster kernel: checked here, compiled for the GPU at its first launch, run by the simulator
 /// where there is no GPU.
@@ -39,14 +42,14 @@ use proc_macro::TokenStream;
 /// launch says. `docs/language.md` has each option with an example.
 #[proc_macro_attribute]
 pub fn cluster_kernel(options: TokenStream, item: TokenStream) -> TokenStream {
-    expand::kernel(options.into(), item.into()).into()
+    with_room(|| expand::kernel(options.into(), item.into()).into())
 }
 
 /// Makes a function callable from kernels and from other device functions. Takes one option: `unchecked(rule, ...)`, as
 /// kernels do.
 #[proc_macro_attribute]
 pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
-    expand::device(options.into(), item.into()).into()
+    with_room(|| expand::device(options.into(), item.into()).into())
 }
 
 /// Lets values of a struct or a fieldless enum be kept in device memory and used in kernels.
@@ -56,5 +59,5 @@ pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
 /// is a compile error that says how to mend it. The trait's own page has an example.
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(item: TokenStream) -> TokenStream {
-    derive::device_copy(item.into()).into()
+    with_room(|| derive::device_copy(item.into()).into())
 }

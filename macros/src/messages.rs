@@ -78,6 +78,11 @@ pub(crate) fn lifetime_parameter(at: SpanRange) -> Diag {
         .help("leave lifetimes out: every reference parameter lives for the whole call")
 }
 
+pub(crate) fn unbounded_parameter(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_signature", at, format!("nothing is known of the type `{name}`: it has no bound"))
+        .help(format!("write `{name}: DeviceCopy` for plain data, `{name}: Number` for arithmetic, or another bound"))
+}
+
 pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
     Diag::new("unsupported_signature", at, "`impl Trait` parameters are closures: `impl Fn(A) -> B`")
         .help("for another trait, write a type parameter: `fn f<T: Trait>(x: T)`")

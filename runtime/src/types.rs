@@ -72,7 +72,8 @@ use crate::program::template::Scalar;
 /// (`bool` holds 0 or 1 on both sides); all bytes zero are a value; and its alignment is at most 16.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`"
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
     /// Evaluated wherever bytes of the type are touched: fails to compile for a layout that breaks the promise.
@@ -83,7 +84,8 @@ pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`"
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub trait DeviceType: 'static {
     /// Its spelling and size.

@@ -20,6 +20,16 @@ extern "C" fn foreign() {}
 fn lifetimes<'a>(input: &'a [u32]) {}
 
 #[device]
+fn unbounded<T>(x: T) {}
+
+struct Pair<T>(T, T);
+
+#[device]
+impl<T> Pair<T> {
+    fn first(self) {}
+}
+
+#[device]
 fn implicit(x: impl Number) {}
 
 #[device]

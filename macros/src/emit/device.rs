@@ -40,12 +40,13 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
         ParamType::Slice { mutable: false, element } => {
             let element = &element.tokens;
             let ty = quote!(impl ::core::convert::Into<::phalanx::__private::Global<'__phalanx, #element>>);
-            (quote_spanned!(name.span()=> #name: #ty), quote!(#name.into()))
+            (quote_spanned!(name.span()=> #name: #ty), quote!(::core::convert::Into::into(#name)))
         }
         // An array can be lent as a slice.
-        ParamType::Memory { memory, tokens, .. } if memory.is_slice() => {
-            (quote_spanned!(name.span()=> #name: impl ::core::convert::Into<#tokens>), quote!(#name.into()))
-        }
+        ParamType::Memory { memory, tokens, .. } if memory.is_slice() => (
+            quote_spanned!(name.span()=> #name: impl ::core::convert::Into<#tokens>),
+            quote!(::core::convert::Into::into(#name)),
+        ),
         _ => {
             let ty = host_type(param);
             (quote_spanned!(name.span()=> #name: #ty), quote!(#name))
@@ -71,6 +72,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
         #unlinted
         impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
             type Marker = Self;
+            #[allow(clippy::inline_always, reason = "debug builds would pay for each call")]
             #[inline(always)]
             fn marker(self) -> Self { self }
         }
@@ -78,7 +80,10 @@ fn entry(function: &Function, real: bool) -> TokenStream {
         #unlinted
         impl<#declared> #marker<#used> #where_clause {
             #[doc(hidden)]
-            #[allow(clippy::too_many_arguments, unused_variables, dead_code, reason = "as many as the function has")]
+            #[allow(
+                clippy::too_many_arguments, clippy::pedantic, unused_variables, dead_code,
+                reason = "as many as the function has"
+            )]
             #[inline(always)]
             #vis #unsafety fn call<#generics>(self, #(#params),*) #ret { #call }
         }
@@ -116,7 +121,7 @@ fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
     };
     Some(quote! {
         #attrs
-        #[allow(dead_code, unused_variables, clippy::too_many_arguments, reason = "kernels may be its only callers")]
+        #[allow(dead_code, unused_variables, clippy::too_many_arguments, clippy::pedantic, reason = "kernels may be its only callers")]
         #vis #unsafety fn #marker<#generics>(#(#params),*) #ret #where_clause { #body }
     })
 }

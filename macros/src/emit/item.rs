@@ -61,7 +61,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
                 /// If device functions call each other in a circle.
                 #[allow(dead_code, reason = "a kernel need not be printed")]
                 #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
-                    ::phalanx::Program::of::<Self>().map(|program| program.cuda_source().into())
+                    ::phalanx::Program::of::<Self>().map(|program| ::std::borrow::ToOwned::to_owned(program.cuda_source()))
                 }
             }
         },
@@ -72,7 +72,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
     quote_spanned! {name.span()=>
         #attrs
         #unlinted
-        #[allow(non_camel_case_types, dead_code, reason = "named after the function")]
+        #[allow(non_camel_case_types, dead_code, reason = "named after the function, and nobody's value")]
         #vis struct #name<#(#defaults),*> {
             #[doc(hidden)]
             __phalanx_types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
@@ -82,7 +82,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         #unlinted
         impl<#(#unbounded),*> #name<#used> {
             #[doc(hidden)]
-            #[allow(dead_code, reason = "kernels may be its only callers")]
+            #[allow(dead_code, clippy::pedantic, reason = "kernels may be its only callers")]
             #[inline(always)]
             #vis fn __phalanx_marker() -> Self {
                 #name { __phalanx_types: ::core::marker::PhantomData }
@@ -209,11 +209,11 @@ pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
             )]
             #lints
             #[inline(always)]
-            fn __phalanx_body<'__phalanx, __PhalanxVisitor, #(#closures),*>(visitor: __PhalanxVisitor) -> __PhalanxVisitor::Output
+            fn __phalanx_body<'__phalanx, __PhalanxVisitor, #(#closures),*>(__phalanx_visitor: __PhalanxVisitor) -> __PhalanxVisitor::Output
             where
                 __PhalanxVisitor: ::phalanx::__private::Visitor<'__phalanx, (#(#types,)*), #ret>,
             {
-                visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
+                __phalanx_visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
                     let __phalanx_slots = #slots;
                     let __phalanx_result: #ret = #block;
                     (__phalanx_result, __phalanx_slots)

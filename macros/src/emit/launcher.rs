@@ -32,7 +32,7 @@ fn signature(function: &Function) -> TokenStream {
     });
     quote! {
         #attrs
-        #[allow(clippy::too_many_arguments, reason = "as many as the kernel has")]
+        #[allow(clippy::too_many_arguments, clippy::pedantic, reason = "as many as the kernel has")]
         #vis #unsafety fn #kernel<'__phalanx, #declared>(#(#params),*) -> ::phalanx::Launch<'__phalanx> #where_clause
     }
 }
@@ -66,9 +66,9 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
     });
     quote! {
         #signature {
-            let arguments = ::phalanx::__private::Arguments::new() #(#arguments)*;
-            let threads = #marker::<#used>::__phalanx_body(::phalanx::__private::Threads((#(#views,)*)));
-            ::phalanx::Launch::new::<#marker<#used>>(arguments, threads)
+            let __phalanx_arguments = ::phalanx::__private::Arguments::new() #(#arguments)*;
+            let __phalanx_threads = #marker::<#used>::__phalanx_body(::phalanx::__private::Threads((#(#views,)*)));
+            ::phalanx::Launch::new::<#marker<#used>>(__phalanx_arguments, __phalanx_threads)
         }
     }
 }

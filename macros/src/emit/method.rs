@@ -12,11 +12,11 @@ use crate::model::{Function, Method, Param};
 
 /// What `impl` holds for a method: the plain method where host code can call it, and the one that bodies call.
 pub(super) fn members(method: &Method, real: bool) -> TokenStream {
-    let Method { function, vis, attrs, .. } = method;
+    let Method { function, vis, .. } = method;
     let Function { name: marker, .. } = function;
     let Declared { used, .. } = declared(&function.generics);
     let marker = quote!(#marker::<#used>);
-    let (plain, entry) = (plain(method), entry(method, &quote!(#marker)));
+    let (plain, entry) = (plain(method, vis), entry(method, &quote!(#marker)));
     let value = |arguments: Vec<TokenStream>| match real {
         true => quote!({ #marker::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*))) }),
         false => quote!({ loop {} }),
@@ -24,7 +24,7 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     let plain_body = value(function.params.iter().map(|param| argument(method, param, false)).collect());
     let entry_body = value(function.params.iter().map(|param| argument(method, param, true)).collect());
     let plain = plain.map(|signature| {
-        quote!(#attrs #[allow(dead_code, unused_variables, reason = "kernels may be its only callers")] #vis #signature #plain_body)
+        quote!(#[allow(dead_code, unused_variables, reason = "kernels may be its only callers")] #signature #plain_body)
     });
     let associated = method.of_trait.then(|| {
         let name = format_ident!("{}__marker", method.name);
@@ -34,7 +34,10 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
         #plain
         #associated
         #[doc(hidden)]
-        #[allow(dead_code, unused_variables, non_snake_case, clippy::too_many_arguments, reason = "kernels may be its only callers")]
+        #[allow(
+            dead_code, unused_variables, non_snake_case, clippy::too_many_arguments, clippy::pedantic,
+            reason = "kernels may be its only callers"
+        )]
         #[inline(always)]
         #vis #entry #entry_body
     }
@@ -43,16 +46,15 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
 /// What a trait declares for a method.
 pub(super) fn declaration(method: &Method) -> TokenStream {
     let marker = format_ident!("{}__marker", method.name);
-    let attrs = &method.attrs;
-    let plain = plain(method).map(|signature| quote!(#attrs #signature;));
+    let plain = plain(method, &TokenStream::new()).map(|signature| quote!(#signature;));
     let entry = entry(method, &quote!(Self::#marker));
     quote! {
         #plain
         #[doc(hidden)]
         #[allow(non_camel_case_types, reason = "named after the function")]
-        type #marker: ::phalanx::__private::Function;
+        type #marker: ::phalanx::__private::Function + ::phalanx::__private::Summary;
         #[doc(hidden)]
-        #[allow(non_snake_case, clippy::too_many_arguments, reason = "named after the function")]
+        #[allow(non_snake_case, clippy::too_many_arguments, clippy::pedantic, reason = "named after the function")]
         #entry;
     }
 }
@@ -83,12 +85,12 @@ fn receiver(param: &Param) -> TokenStream {
 }
 
 /// The user's own method, where it takes nothing but values.
-fn plain(method: &Method) -> Option<TokenStream> {
+fn plain(method: &Method, vis: &TokenStream) -> Option<TokenStream> {
     let function = &method.function;
     if !takes_values(function) {
         return None;
     }
-    let Method { name: method_name, own, .. } = method;
+    let Method { name: method_name, own, attrs, .. } = method;
     let generics = call_generics(function, &own.declared);
     let where_clause = &own.where_clause;
     let params = function.params.iter().map(|param| {
@@ -99,7 +101,7 @@ fn plain(method: &Method) -> Option<TokenStream> {
         quote!(#name: #ty)
     });
     let ret = result(function);
-    Some(quote!(fn #method_name<#generics>(#(#params),*) #ret #where_clause))
+    Some(quote!(#attrs #vis fn #method_name<#generics>(#(#params),*) #ret #where_clause))
 }
 
 fn entry(method: &Method, marker: &TokenStream) -> TokenStream {

@@ -54,7 +54,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         match constant.ty {
             Some(ty) => {
                 let ty = quote::format_ident!("{ty}");
-                quote!({ let value: #ty = #tokens; ::phalanx::__private::constant(&value) })
+                quote!({ let __phalanx_value: #ty = #tokens; ::phalanx::__private::constant(&__phalanx_value) })
             }
             None if constant.in_pattern => quote_spanned!(at=> ::phalanx::__private::pattern_constant(&#tokens)),
             None => quote_spanned!(at=> ::phalanx::__private::constant(&#tokens)),
@@ -80,7 +80,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         #summary
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
-                static TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
+                static __PHALANX_TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
                     name: #name,
                     module: ::core::module_path!(),
                     file: ::core::file!(),
@@ -94,7 +94,7 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
                 };
                 #(#items)*
                 ::phalanx::__private::Definition {
-                    template: &TEMPLATE,
+                    template: &__PHALANX_TEMPLATE,
                     options: #options,
                     instance: ::core::any::type_name::<Self>(),
                     slots: Self::__phalanx_body::<::phalanx::__private::Describe, #(#stand_ins),*>(::phalanx::__private::Describe),

@@ -151,8 +151,8 @@ pub(crate) enum ExprKind {
     Closure {
         params: Vec<(LocalId, Option<ValueType>)>,
         body: Box<Expr>,
-        /// `move`
-        by_value: bool,
+        /// `move`, with the shared arrays around it that it names: a reference to one is copied, never the array.
+        by_value: Option<Vec<LocalId>>,
     },
     Block(Block),
     /// `unsafe { ... }`

@@ -8,7 +8,8 @@ use super::{Parser, parameters};
 use crate::messages;
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::ty::{Kind, ParamType, TypeShape, ValueType};
+use crate::model::ty::{Kind, Memory, ParamType, TypeShape, ValueType};
+use crate::model::walk::walk;
 use crate::span::SpanRange;
 
 /// Writes `f: F` with `F: Fn(A) -> B` as `f: impl Fn(A) -> B`.
@@ -70,6 +71,7 @@ impl Parser<'_> {
         if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
             return self.error(messages::unsupported_syntax(span, "`async`, `const` or `for` before a closure is"));
         }
+        let around = self.function.locals.len();
         let closure = &parameters::of_closure(closure);
         let (params, body) = self.in_closure(|parser| {
             let ((params, body), bound) = parser.scoped(|parser| {
@@ -79,8 +81,25 @@ impl Parser<'_> {
             (params, parser.arm_body(body, bound))
         });
         let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
-        let kind = ExprKind::Closure { params, body: Box::new(body), by_value: closure.capture.is_some() };
+        let by_value = closure.capture.is_some().then(|| self.shared_arrays(&body, around));
+        let kind = ExprKind::Closure { params, body: Box::new(body), by_value };
         Expr { kind, gives: Kind::Closure, span }
+    }
+
+    /// The shared arrays that `body` names, of the first `around` locals.
+    fn shared_arrays(&self, body: &Expr, around: usize) -> Vec<LocalId> {
+        let mut found = Vec::new();
+        walk(body, &mut |expr| match expr.kind {
+            ExprKind::Local(local)
+                if local.0 < around
+                    && self.function.kind(local) == Kind::Memory(Memory::SharedArray)
+                    && !found.contains(&local) =>
+            {
+                found.push(local);
+            }
+            _ => {}
+        });
+        found
     }
 
     /// Jumps in a closure stay inside, and its callers may not be a whole group.

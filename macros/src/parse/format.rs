@@ -2,6 +2,7 @@
 //! found the values that a kernel has to pass, those that the string names itself among them.
 
 use proc_macro2::Ident;
+use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr as SynExpr, Lit, LitStr, Token};
 
@@ -71,7 +72,7 @@ impl Parser<'_> {
         let mut names: Vec<Option<String>> = Vec::new();
         let mut values = Vec::new();
         for Argument { name, value } in arguments {
-            names.push(name.as_ref().map(ToString::to_string));
+            names.push(name.as_ref().map(|name| name.unraw().to_string()));
             values.push(self.shown(value));
         }
         for name in names_in(&literal.value()) {

@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 use syn::{FnArg, ImplItem, ItemFn, ItemImpl, ItemTrait, Signature, TraitItem, Type};
 
 use super::Parser;
+use super::signature::bounded;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::{Generics, Implementation, Method, Role};
@@ -19,6 +20,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
     let (safety, own_type) = (&item.unsafety, &item.self_ty);
     let of_trait = item.trait_.as_ref().map(|(path, of)| quote!(#path #of));
     let head = quote!(#(#attrs)* #safety impl #impl_generics #of_trait #own_type #where_clause);
+    bounded(generics, diags);
     let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new() };
     let Some(name) = type_name(own_type) else {
         diags.push(messages::implementing_type(SpanRange::of(own_type)));

@@ -2,9 +2,10 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type};
+use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type, parse_quote};
 
 use super::Parser;
+use crate::diag::Diags;
 use crate::messages;
 use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape, ValueType};
 use crate::model::{GenericParam, Param, Return, Role};
@@ -21,6 +22,41 @@ pub(super) fn attributes(attrs: &[Attribute], names: &[&str]) -> TokenStream {
         .filter(|attr| names.iter().any(|name| attr.path().is_ident(name)))
         .map(ToTokens::to_token_stream)
         .collect()
+}
+
+/// With `'static` among the bounds of each type, as all types of the language are: that another bound is missing is one
+/// error of rustc's then, and none about lifetimes.
+fn static_types(generics: &syn::Generics) -> syn::Generics {
+    let mut generics = generics.clone();
+    let mut names: Vec<String> = generics.type_params().map(|param| param.ident.to_string()).collect();
+    for predicate in generics.where_clause.iter_mut().flat_map(|clause| &mut clause.predicates) {
+        if let syn::WherePredicate::Type(of) = predicate
+            && let Some(index) = names.iter().position(|name| *name == of.bounded_ty.to_token_stream().to_string())
+        {
+            of.bounds.insert(0, parse_quote!('static));
+            names.swap_remove(index);
+        }
+    }
+    for param in generics.type_params_mut().filter(|param| names.contains(&param.ident.to_string())) {
+        param.bounds.insert(0, parse_quote!('static));
+    }
+    generics
+}
+
+/// A type parameter that may be any type is none of the language. rustc would say so at each of its uses.
+pub(super) fn bounded(generics: &syn::Generics, diags: &mut Diags) {
+    let clauses = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let subjects: Vec<String> = clauses
+        .filter_map(|predicate| match predicate {
+            syn::WherePredicate::Type(of) => Some(of.bounded_ty.to_token_stream().to_string()),
+            _ => None,
+        })
+        .collect();
+    for param in generics.type_params() {
+        if param.bounds.is_empty() && !subjects.contains(&param.ident.to_string()) {
+            diags.push(messages::unbounded_parameter(SpanRange::of(&param.ident), &param.ident.to_string()));
+        }
+    }
 }
 
 impl Parser<'_> {
@@ -55,6 +91,10 @@ impl Parser<'_> {
     }
 
     fn generics(&mut self, generics: &syn::Generics) {
+        if self.function.role != Role::Method {
+            bounded(generics, self.diags);
+        }
+        let generics = &static_types(generics);
         for param in &generics.params {
             let at = SpanRange::of(param);
             match param {

@@ -140,6 +140,8 @@ const UNSEEN: &[(&str, &str)] = &[
     ("window size must be non-zero", RUNTIME),
     ("`?` after this is", "of what the macro writes itself, which it can read"),
     ("this loop is", "the same"),
+    ("this call is", "the same"),
+    ("this closure here is", "the same"),
     (
         "the attribute goes on the `impl`",
         "attributes inside of an `impl` are not looked at: unsupported_signature.rs has it",
@@ -274,14 +276,18 @@ fn the_signature_stays() {
 pub(crate) fn kernel<T: Number, const N: usize>(x: &[T], y: &mut [f32], n: u32) where T: Copy { x?; }",
         "#[allow(unused_variables, reason = \"a stub\")]
 /// Doc.
-#[allow(clippy::too_many_arguments, reason = \"as many as the kernel has\")]
+#[allow(
+    clippy::too_many_arguments,
+    clippy::pedantic,
+    reason = \"as many as the kernel has\"
+)]
 pub(crate) fn kernel<'__phalanx, T: Number, const N: usize>(
     x: &'__phalanx ::phalanx::Buffer<T>,
     y: &'__phalanx mut ::phalanx::Buffer<f32>,
     n: u32,
 ) -> ::phalanx::Launch<'__phalanx>
 where
-    T: Copy,
+    T: 'static + Copy,
 {
     loop {}
 }
@@ -293,6 +299,7 @@ where
     dead_code,
     unused_variables,
     clippy::too_many_arguments,
+    clippy::pedantic,
     reason = \"kernels may be its only callers\"
 )]
 fn helper<'__phalanx>(x: f32, y: &'__phalanx mut u32) -> f32 {

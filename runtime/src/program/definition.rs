@@ -54,12 +54,21 @@ impl Types {
 
     /// A type in C++.
     pub(super) fn spell(&self, ty: &TypeInfo) -> String {
+        self.spell_beside(ty, &[])
+    }
+
+    /// A type in C++ where these fields are declared, whose names hide types.
+    fn spell_beside(&self, ty: &TypeInfo, fields: &[Field]) -> String {
         match &ty.name {
             TypeName::Prelude(name) => name.to_string(),
-            TypeName::User(user) => self.names.get(&user.id).cloned().unwrap_or_else(|| user.readable_name()),
+            TypeName::User(user) => {
+                let name = self.names.get(&user.id).cloned().unwrap_or_else(|| user.readable_name());
+                let is_hidden = fields.iter().any(|field| field.name == name);
+                if is_hidden { format!("::{name}") } else { name }
+            }
             TypeName::Template { name, arguments, .. } => {
                 let argument = |argument: &TypeArgument| match argument {
-                    TypeArgument::Type(ty) => self.spell(ty),
+                    TypeArgument::Type(ty) => self.spell_beside(ty, fields),
                     TypeArgument::Value(value) => value.to_string(),
                 };
                 match arguments.is_empty() {
@@ -95,7 +104,7 @@ impl Types {
         let mut proof = String::new();
         let mut size = 0;
         for Field { name: field, offset, ty } in fields {
-            let write = writeln!(out, "    {} {field};", self.spell(ty))
+            let write = writeln!(out, "    {} {field};", self.spell_beside(ty, fields))
                 .and_then(|()| writeln!(proof, "static_assert(PHALANX_OFFSET_OF({name}, {field}) == {offset});"));
             write.expect("a String takes every write");
             size = offset + ty.size;

@@ -22,14 +22,20 @@ const WORDS: &str = " \
 /// What NVRTC declares without any header, most of it under C linkage as kernels are; the functions also with an `f`
 /// at their end. Found by asking NVRTC 13.5.
 const BUILT_IN: &str = " \
-    NULL phalanx phalanx_dynamic_shared phalanx_sink abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 copysign cos \
-    cosh cospi cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fast fdim \
-    float2 float4 floor fma fmax fmin fmod free frexp gridDim hypot ilogb int2 int4 j0 j1 jn labs ldexp lgamma \
+    NULL phalanx phalanx_dynamic_shared phalanx_print_sink phalanx_sink abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 clock_t copysign cos \
+    cosh cospi cudaError cudaError_t cudaStream_t cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fast fdim \
+    floor fma fmax fmin fmod free frexp gridDim hypot ilogb j0 j1 jn labs ldexp lgamma \
     llabs llmax llmin llrint llround log log10 log1p log2 logb lrint lround main malloc max memcpy memset min \
     modf nan nearbyint nextafter norm norm3d norm4d normcdf normcdfinv pow printf ptrdiff_t rcbrt remainder \
     remquo rhypot rint rnorm rnorm3d rnorm4d round rsqrt scalbln scalbn sin sincos sincospi sinh sinpi size_t \
     sqrt std tan tanh tgamma threadIdx trunc ullmax ullmin umax umin va_arg va_copy va_end va_list va_start vprintf warpSize y0 y1 yn \
     ";
+
+/// Types of NVRTC's own with one to four members: `float4`.
+const VECTORS: &str = "char uchar short ushort int uint long ulong longlong ulonglong float double";
+
+/// Functions of the device that a type of the same name would hide: `atomicAdd`.
+const ATOMICS: &str = "Add Sub Exch Min Max Inc Dec CAS And Or Xor";
 
 /// What NVRTC's macros start with. No module does, so that a name with its module is free of them.
 const PREFIXES: [&str; 2] = ["CUDA", "NV_"];
@@ -106,7 +112,9 @@ fn is_reserved(name: &str) -> bool {
     let listed = |list: &str, name: &str| list.split_whitespace().any(|word| word == name);
     let of_float = name.strip_suffix('f').unwrap_or(name);
     let prefixed = PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    let built_in = listed(BUILT_IN, name) || listed(BUILT_IN, of_float);
+    let vector = name.strip_suffix(['1', '2', '3', '4']).is_some_and(|name| listed(VECTORS, name));
+    let atomic = name.strip_prefix("atomic").is_some_and(|name| listed(ATOMICS, name));
+    let built_in = vector || atomic || listed(BUILT_IN, name) || listed(BUILT_IN, of_float);
     prefixed || built_in || listed(WORDS, name) || prelude().contains(name)
 }
 
@@ -135,6 +143,11 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
             let word = &rest[start..];
             let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
             let (word, after) = word.split_at(end);
+            // `struct alignas(16) name`: what it begins with still stands before the name.
+            if word == "alignas" {
+                rest = after.rsplit_once(')').map_or("", |(_, rest)| rest);
+                continue;
+            }
             if defines
                 || after.starts_with('(')
                 || matches!(previous, "struct" | "class" | "using" | "enum" | "concept")
@@ -158,10 +171,10 @@ mod tests {
     #[test]
     fn finds_what_a_header_declares() {
         let names = declared(
-            "struct f32 { float v; };\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\ntemplate <class To>\n\
+            "struct f32 { float v; };\nstruct alignas(sizeof(T) * N) vector {\nusing usize = u64; // lerp(x)\ninline f32 sqrt(f32 x);\ntemplate <class To>\n\
              PHALANX_UNARY(cbrt, cbrtf)\n",
         );
-        assert_eq!(names, BTreeSet::from(["PHALANX_UNARY", "cbrt", "cbrtf", "f32", "usize", "sqrt"]));
+        assert_eq!(names, BTreeSet::from(["PHALANX_UNARY", "cbrt", "cbrtf", "f32", "usize", "sqrt", "vector"]));
     }
 
     #[test]
@@ -180,7 +193,20 @@ mod tests {
 
     #[test]
     fn keeps_off_what_cpp_has() {
-        for name in ["double", "exp", "expf", "this_cluster", "slice", "phalanx_sink", "NULL", "relaxed", "none"] {
+        for name in [
+            "double",
+            "exp",
+            "expf",
+            "this_cluster",
+            "slice",
+            "uint4",
+            "atomicCAS",
+            "vector",
+            "phalanx_sink",
+            "NULL",
+            "relaxed",
+            "none",
+        ] {
             assert!(is_reserved(name), "{name}");
         }
         for name in ["share", "square", "histogram", "f"] {

@@ -9,8 +9,9 @@ use corosensei::stack::DefaultStack;
 /// Most coroutines that live at a time: more than the largest cluster, 16 blocks of 1,024 threads.
 pub(super) const MOST_STACKS: usize = 20_000;
 
-/// Address space of a stack. Memory is used only where a thread touches it.
-const STACK_BYTES: usize = 256 << 10;
+/// Address space of a stack: twice the local memory that a thread of a GPU may have, because a debug build copies arrays.
+/// Memory is used only where a thread touches it, and by small pages: a huge page does not fit.
+const STACK_BYTES: usize = 1 << 20;
 
 /// How many stacks a reservation takes from the pool at a time.
 const BATCH: usize = 64;

@@ -14,11 +14,13 @@ pub mod accuracy;
 mod atomics;
 mod by_hand;
 mod calls;
+mod captures;
 mod casts;
 mod chains;
 mod combinators;
 mod constants;
 mod control;
+mod corners;
 mod edges;
 mod elements;
 mod failures;
@@ -35,9 +37,11 @@ mod iterations;
 mod large_shared;
 mod layouts;
 mod literals;
+mod macro_made;
 mod memory;
 mod mixtures;
 mod names;
+mod odd_places;
 mod operators;
 mod options;
 mod order;
@@ -52,6 +56,7 @@ mod text;
 mod tiles;
 mod tokens;
 mod twins;
+mod type_names;
 mod unchecked;
 mod vectors;
 mod warp_guide;
@@ -73,14 +78,18 @@ pub fn modules() -> Vec<Module> {
         tokens::modules(),
         atomics::modules(),
         control::modules(),
+        corners::modules(),
         order::modules(),
         patterns::modules(),
         calls::modules(),
+        captures::modules(),
         names::modules(),
         options::modules(),
         generics::modules(),
         literals::modules(),
+        macro_made::modules(),
         memory::modules(),
+        odd_places::modules(),
         elements::modules(),
         iterations::modules(),
         chains::modules(),
@@ -106,6 +115,7 @@ pub fn modules() -> Vec<Module> {
         text::modules(),
         vectors::modules(),
         orders::modules(),
+        type_names::modules(),
     ];
     modules.into_iter().flatten().collect()
 }

@@ -80,7 +80,7 @@ pub(crate) enum CuExpr {
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
     /// `[&](auto a, auto b) { ... }`: how it captures, parameters with what stands before their names, body.
     Lambda {
-        capture: &'static str,
+        capture: String,
         params: Vec<(Vec<Piece>, String)>,
         body: Vec<CuStmt>,
     },

@@ -3,7 +3,7 @@
 //! recorded. A closure that captures nothing: its type is all that is needed to call it.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 
 use super::value::binary;
 use super::{Host, internal, private};
@@ -52,8 +52,8 @@ fn text(message: &Message, sides: &[Ident], values: &[Ident], at: SpanRange) -> 
         let literal = &format.literal;
         let arguments = format.names.iter().zip(values).map(|(name, value)| {
             let name = name.as_ref().map(|name| {
-                // Of a raw name too.
-                let name = format_ident!("{name}", span = literal.span());
+                // Raw, because `r#type = x` is what `{type}` names.
+                let name = Ident::new_raw(name, literal.span());
                 quote!(#name =)
             });
             quote!(#name #value)
@@ -62,7 +62,7 @@ fn text(message: &Message, sides: &[Ident], values: &[Ident], at: SpanRange) -> 
     });
     let text = match (&message.lead, format) {
         (Some(lead), Some(format)) => private(at, "led", quote!(#lead, #format)),
-        (Some(lead), None) => quote!(::std::string::String::from(#lead)),
+        (Some(lead), None) => quote!(::std::borrow::ToOwned::to_owned(#lead)),
         (None, Some(format)) => format,
         (None, None) => quote!(::std::string::String::new()),
     };

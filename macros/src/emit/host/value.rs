@@ -115,7 +115,7 @@ impl Host<'_> {
                 private(at, "plain", quote_spanned!(lo=> #closure(#(#arguments),*)))
             }
             ExprKind::Closure { params, body, by_value } => {
-                let by_value = by_value.then(|| quote_spanned!(lo=> move));
+                let by_value = by_value.as_ref().map(|_| quote_spanned!(lo=> move));
                 let params = params.iter().map(|(local, ty)| {
                     let info = self.function.local(*local);
                     let (name, mutable) = (&info.name, info.mutable.map(|at| quote_spanned!(at=> mut)));

@@ -61,10 +61,4 @@ impl Lower<'_> {
             }
         }
     }
-
-    pub(super) fn unchecked(&mut self, base: &Expr, index: &Expr) -> CuExpr {
-        let mut values = self.operands(&[base, index]).into_iter();
-        let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
-        CuExpr::Method { base, name: "get_unchecked", arguments: values.collect(), site: None }
-    }
 }

@@ -1,7 +1,7 @@
 //! Expressions as C++ expressions.
 
 use super::pattern::{field_name, part};
-use super::{Dest, Lower};
+use super::{Dest, Lower, has_value};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
 use crate::model::effect::effect;
@@ -33,8 +33,9 @@ impl Lower<'_> {
             ExprKind::Typed(value, slot) => {
                 CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![self.value(value)], site: None }
             }
-            ExprKind::Index { .. } | ExprKind::Field { .. } => self.place(expr, false),
-            ExprKind::UncheckedPlace { base, index } => self.unchecked(base, index),
+            ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::UncheckedPlace { .. } => {
+                self.place(expr, false)
+            }
             ExprKind::Axis(base, axis) => CuExpr::Member(Box::new(self.value(base)), axis.to_string()),
             ExprKind::Array { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
@@ -85,7 +86,7 @@ impl Lower<'_> {
                 let arguments = self.operands(&arguments.iter().collect::<Vec<_>>());
                 CuExpr::Call { callee, arguments, site: None }
             }
-            ExprKind::Closure { params, body, by_value } => self.lambda(params, body, *by_value),
+            ExprKind::Closure { params, body, by_value } => self.lambda(params, body, by_value.as_deref()),
             ExprKind::Block(block) | ExprKind::Unsafe(block) => {
                 for statement in &block.statements {
                     self.statement(statement);
@@ -141,7 +142,15 @@ impl Lower<'_> {
         [receiver].into_iter().chain(self.operands(&rest)).collect()
     }
 
-    fn lambda(&mut self, params: &[(LocalId, Option<ValueType>)], body: &Expr, by_value: bool) -> CuExpr {
+    fn lambda(&mut self, params: &[(LocalId, Option<ValueType>)], body: &Expr, by_value: Option<&[LocalId]>) -> CuExpr {
+        let capture = match by_value {
+            None => "[&]".to_string(),
+            Some(arrays) => {
+                let arrays = arrays.iter().map(|array| self.names.local(*array));
+                let arrays: String = arrays.map(|name| format!(", &{name} = {name}")).collect();
+                format!("[={arrays}]")
+            }
+        };
         let params = params.iter().map(|(local, ty)| {
             let ty = ty.as_ref().map_or_else(|| vec!["auto".into()], |ty| shape(&ty.shape));
             (ty, self.names.local(*local).to_string())
@@ -151,25 +160,36 @@ impl Lower<'_> {
         let dest = if matches!(body.gives, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
         let ((), body) = self.nested(|lower| lower.into(body, &dest));
         self.jumps = jumps;
-        CuExpr::Lambda { capture: if by_value { "[=]" } else { "[&]" }, params, body }
+        CuExpr::Lambda { capture, params, body }
     }
 
-    /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right.
+    /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right. What is no place is
+    /// a value without a name: it is there before the indexes are.
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
-        if let ExprKind::Field { base, member } = &expr.kind {
-            return part(&self.place(base, changes_later), member);
+        match &expr.kind {
+            ExprKind::Field { base, member } => part(&self.place(base, changes_later), member),
+            ExprKind::Index { base, index, site } => {
+                let (base, index) = self.indexed(base, index, changes_later);
+                CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
+            }
+            ExprKind::UncheckedPlace { base, index } => {
+                let (base, index) = self.indexed(base, index, changes_later);
+                CuExpr::Method { base: Box::new(base), name: "get_unchecked", arguments: vec![index], site: None }
+            }
+            ExprKind::Local(_) | ExprKind::Deref(_) => self.value(expr),
+            _ => {
+                let value = self.value(expr);
+                let is_seen = has_value(expr) && effect(self.function, expr) != Effect::Pure;
+                if changes_later && is_seen { self.spill(value) } else { value }
+            }
         }
-        let ExprKind::Index { base, index, site } = &expr.kind else {
-            let value = self.value(expr);
-            // A part of memory with ends of its own.
-            let is_part = matches!(expr.kind, ExprKind::Op { .. }) && effect(self.function, expr) != Effect::Pure;
-            return if changes_later && is_part { self.spill(value) } else { value };
-        };
+    }
+
+    fn indexed(&mut self, base: &Expr, index: &Expr, changes_later: bool) -> (CuExpr, CuExpr) {
         let own = effect(self.function, index);
         let base = self.place(base, changes_later || own == Effect::Changes);
         let index = self.value(index);
-        let index = if changes_later && own != Effect::Pure { self.spill(index) } else { index };
-        CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
+        (base, if changes_later && own != Effect::Pure { self.spill(index) } else { index })
     }
 
     /// The fields' values in Rust's order where that can be seen; the text lists them in the type's.
