@@ -52,7 +52,7 @@ pub(super) fn declaration(method: &Method) -> TokenStream {
         #plain
         #[doc(hidden)]
         #[allow(non_camel_case_types, reason = "named after the function")]
-        type #marker: ::phalanx::__private::Function;
+        type #marker: ::phalanx::__private::Function + ::phalanx::__private::Summary;
         #[doc(hidden)]
         #[allow(non_snake_case, clippy::too_many_arguments, clippy::pedantic, reason = "named after the function")]
         #entry;

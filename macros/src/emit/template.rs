@@ -5,8 +5,9 @@ use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
 use super::host::internal;
-use super::item;
-use crate::model::expr::{Callee, ExprKind, StmtKind};
+use super::{item, summary};
+use crate::check::Checked;
+use crate::model::expr::{ExprKind, StmtKind};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -15,7 +16,7 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::span::SpanRange;
 
-pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> TokenStream {
+pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>) -> TokenStream {
     let name = &function.title;
     let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Item(item) => Some(item),
@@ -64,16 +65,12 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         let length = &function.values[usize::from(length.0)].tokens;
         quote!(::phalanx::__private::SharedInfo::of::<[#ty; { #length }]>())
     });
-    let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
+    let stand_ins = item::closure_stand_ins(function);
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
+    let (summary, summarised) = (summary::constants(checked, &items), summarised(function));
     quote! {
-        impl ::phalanx::__private::Summary for #marker {
-            const COLLECTIVES: u8 = {
-                #(#items)*
-                #collectives #(| <#callees as ::phalanx::__private::Summary>::COLLECTIVES)*
-            };
-        }
+        #summarised { #summary }
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
@@ -107,14 +104,26 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
 /// A function with faults has no text.
 pub(super) fn stub(function: &Function) -> TokenStream {
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
-    let marker = &function.name;
+    let (marker, summarised) = (&function.name, summarised(function));
+    // Nothing is asked of its callers: the fault is told already.
     quote! {
-        impl ::phalanx::__private::Summary for #marker {
-            const COLLECTIVES: u8 = 0;
-        }
+        #summarised {}
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition { loop {} }
+        }
+    }
+}
+
+/// A function is named by its path, whose parameters have defaults; a method by the type that rustc finds, with all of
+/// its parameters.
+fn summarised(function: &Function) -> TokenStream {
+    let marker = &function.name;
+    let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
+    match function.role {
+        Role::Kernel | Role::Device => quote!(impl ::phalanx::__private::Summary for #marker),
+        Role::Method => {
+            quote!(impl<#declared> ::phalanx::__private::Summary for #marker<#used> #where_clause)
         }
     }
 }
@@ -126,20 +135,6 @@ pub(super) fn without_turbofish(path: &TokenStream) -> TokenStream {
         last.arguments = syn::PathArguments::None;
     }
     quote!(#path)
-}
-
-/// The device functions that the body calls by their paths, each once. Methods use no collectives.
-fn callees(function: &Function) -> Vec<TokenStream> {
-    let mut callees: Vec<TokenStream> = Vec::new();
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Call { callee: Callee::Function(path), .. } = &expr.kind {
-            let path = without_turbofish(path);
-            if !callees.iter().any(|known| known.to_string() == path.to_string()) {
-                callees.push(path);
-            }
-        }
-    });
-    callees
 }
 
 /// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.
@@ -333,13 +328,13 @@ fn headers(function: &Function) -> Vec<&'static str> {
         ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
         ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
         ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
-        ExprKind::Vector { .. } => need("array.cuh"),
+        ExprKind::Vector { .. } => need("lanes.cuh"),
         ExprKind::Some(_) | ExprKind::None(_) | ExprKind::Op { op: Op::Is(_) | Op::Unwrap | Op::UnwrapOr, .. } => {
             need("option.cuh");
         }
         ExprKind::Tuple { .. } => need("tuple.cuh"),
         // The text may use all of it.
-        ExprKind::Cuda(_) => ["groups.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
+        ExprKind::Cuda(_) => ["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
         ExprKind::Method { method, .. } | ExprKind::ScalarCall { function: ScalarFunction::Method(method), .. } => {
             need(method.header);
         }

@@ -24,7 +24,8 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
             && let Some(groups) = broken.calls.get(&slot.0)
         {
             let summary = without_turbofish(path);
-            collectives.extend(quote!(| (<#summary as ::phalanx::__private::Summary>::COLLECTIVES & #groups)));
+            collectives
+                .extend(quote!(| (<#summary as ::phalanx::__private::Summary>::UNIFORMITY.collectives & #groups)));
         }
     });
     quote_spanned!(broken.waiver.lo=> const _: () = ::phalanx::__private::one_collective(0 #collectives);)
@@ -76,6 +77,7 @@ impl Host<'_> {
             },
             Op::Query(group, query) => group_method(group, query.name),
             Op::Sync(group) => group_method(group, "sync"),
+            Op::Uniform(group) => group_method(group, "uniform"),
             Op::Arrive(group) => group_method(group, "barrier_arrive"),
             Op::Wait(group) => group_method(group, "barrier_wait"),
             Op::MapSharedRank(_) => group_method(Group::Cluster, "map_shared_rank"),
@@ -183,7 +185,7 @@ impl Host<'_> {
         let check = if *groups == ANY_COLLECTIVE { "no_collective_at_all" } else { "no_collective" };
         let check = Ident::new(check, lo);
         Some(quote_spanned! {lo=>
-            const _: () = ::phalanx::__private::#check(<#summary as ::phalanx::__private::Summary>::COLLECTIVES, #groups);
+            const _: () = ::phalanx::__private::#check(<#summary as ::phalanx::__private::Summary>::UNIFORMITY.collectives, #groups);
         })
     }
 
