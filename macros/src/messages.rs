@@ -5,11 +5,13 @@ mod attribute;
 mod by_hand;
 mod control;
 mod memory;
+mod uniform;
 
 pub(crate) use attribute::*;
 pub(crate) use by_hand::*;
 pub(crate) use control::*;
 pub(crate) use memory::*;
+pub(crate) use uniform::*;
 
 use crate::diag::Diag;
 use crate::model::op::MEMORY_METHODS;
@@ -246,13 +248,13 @@ fn group_methods(group: Group) -> String {
     match group {
         Group::Coalesced | Group::Tile => {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.of_tiles);
-            list(["sync", "invoke_one"].into_iter().chain(methods.map(|method| method.name)).chain(queries))
+            list(["sync", "uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name)).chain(queries))
         }
-        Group::ThreadBlock => list(barrier.into_iter().chain(["invoke_one"]).chain(queries)),
-        Group::Cluster => {
-            list(barrier.into_iter().chain(["map_shared_rank", "query_shared_rank", "invoke_one"]).chain(queries))
-        }
-        Group::Grid => list(["invoke_one"].into_iter().chain(queries)),
+        Group::ThreadBlock => list(barrier.into_iter().chain(["uniform", "invoke_one"]).chain(queries)),
+        Group::Cluster => list(
+            barrier.into_iter().chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries),
+        ),
+        Group::Grid => list(["uniform", "invoke_one"].into_iter().chain(queries)),
     }
 }
 

@@ -19,16 +19,19 @@ const fn fixed(name: &'static str, summary: &'static str, why: &'static str) -> 
     Rule { name, summary, fixed: Some(why) }
 }
 
-pub(crate) static RULES: [Rule; 6] = [
+pub(crate) static RULES: [Rule; 8] = [
     rule("token_never_waited", "every arrival is waited for, on every path"),
     fixed("token_reused", "a token is waited with once", "rustc checks it, as a move"),
     fixed("token_escapes", "a token stays in a local variable", "a token that is anywhere else cannot be followed"),
     rule("arrive_while_pending", "a thread arrives at a barrier once a phase"),
     rule(COLLECTIVE_WHILE_PENDING, "between arrive and wait there is no other collective of the group"),
+    rule(DIVERGENT_COLLECTIVE, "all threads of a group come to its collectives together"),
+    rule("divergent_exit", "no thread leaves before the last collective of its groups"),
     fixed("launch_limit", "a device has room for the sizes of a launch", "no device runs what it refuses"),
 ];
 
-/// What a device function does against it shows only at its definition.
+// What a device function does against these shows only at its definition.
+pub(crate) const DIVERGENT_COLLECTIVE: &str = "divergent_collective";
 pub(crate) const COLLECTIVE_WHILE_PENDING: &str = "collective_while_pending";
 
 pub(crate) fn by_name(name: &str) -> Option<&'static Rule> {

@@ -1,7 +1,7 @@
 //! The groups of threads that a kernel names, with CUDA's names and numbering (`cooperative_groups.h`: ranks run
 //! along x first). They hold nothing: the simulator knows which thread asks. The device has its own in `groups.cuh`.
 //!
-//! The grid has queries only; no barrier. Tiles and coalesced groups are in `warp`.
+//! The grid has no barrier. Tiles and coalesced groups are in `warp`.
 
 mod members;
 pub mod op;
@@ -16,8 +16,10 @@ pub use self::warp::{
 
 use crate::memory::{OwnedShared, Shared};
 use crate::shape::{Dim3, Shape};
-use crate::sim::{self, Group};
+use crate::sim::{self, Claimant, Group};
 use crate::token::ArrivalToken;
+use crate::types::DeviceCopy;
+use members::bits;
 
 /// The blocks that share their memory: `cooperative_groups::cluster_group`.
 #[derive(Debug, Clone)]
@@ -71,6 +73,28 @@ macro_rules! queries {
 }
 
 impl Cluster {
+    /// Says that `value` is the same for all threads of the cluster, and gives it: what it decides, all of them do. The
+    /// simulator compares; a GPU goes by it. All threads of the cluster come here, and none waits.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[cluster_kernel]
+    /// # fn rounds(counts: &mut [u32]) {
+    /// #     let cluster = this_cluster();
+    /// // `counts[0]` may change, but not before the barrier in the loop.
+    /// while cluster.uniform(counts[0] > 0) {
+    /// #     break;
+    ///     // ...
+    /// }
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
+        let site = Location::caller();
+        sim::with("`cluster.uniform()`", |context| context.claim(Claimant::Cluster, bits(&value), site));
+        value
+    }
+
     /// Waits for all threads of the cluster.
     #[track_caller]
     pub fn sync(&self) {
@@ -132,6 +156,28 @@ impl Cluster {
 }
 
 impl ThreadBlock {
+    /// Says that `value` is the same for all threads of the block, and gives it: what it decides, all of them do. The
+    /// simulator compares; a GPU goes by it. All threads of the block come here, and none waits.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[cluster_kernel]
+    /// # fn rounds(counts: &mut [u32]) {
+    /// #     let block = this_thread_block();
+    /// // `counts[0]` may change, but not before the barrier in the loop.
+    /// while block.uniform(counts[0] > 0) {
+    /// #     break;
+    ///     // ...
+    /// }
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
+        let site = Location::caller();
+        sim::with("`block.uniform()`", |context| context.claim(Claimant::Block, bits(&value), site));
+        value
+    }
+
     /// Waits for all threads of the block.
     #[track_caller]
     pub fn sync(&self) {
@@ -174,6 +220,28 @@ impl ThreadBlock {
 }
 
 impl Grid {
+    /// Says that `value` is the same for all threads of the grid, and gives it: what it decides, all of them do. The
+    /// simulator compares; a GPU goes by it. All threads of the grid come here, and none waits.
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[cluster_kernel]
+    /// # fn rounds(counts: &mut [u32]) {
+    /// #     let grid = this_grid();
+    /// // `counts[0]` may change, but not before the barrier in the loop.
+    /// while grid.uniform(counts[0] > 0) {
+    /// #     break;
+    ///     // ...
+    /// }
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
+        let site = Location::caller();
+        sim::with("`grid.uniform()`", |context| context.claim(Claimant::Grid, bits(&value), site));
+        value
+    }
+
     /// The thread's rank in the grid: its block's rank times the block's size, plus its rank in the block.
     #[inline]
     #[track_caller]

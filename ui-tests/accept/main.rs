@@ -11,6 +11,9 @@ mod constant_options;
 mod cuda;
 mod cuda_is_rustc_s;
 mod derive;
+mod divergent_collective;
+mod divergent_exit;
+mod divergent_in_a_call;
 mod format_string;
 mod launch_limit;
 mod lints;
@@ -38,6 +41,9 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         cuda::KERNELS,
         cuda_is_rustc_s::KERNELS,
         derive::KERNELS,
+        divergent_collective::KERNELS,
+        divergent_exit::KERNELS,
+        divergent_in_a_call::KERNELS,
         format_string::KERNELS,
         launch_limit::KERNELS,
         lints::KERNELS,

@@ -1,3 +1,4 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>

@@ -1,3 +1,4 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/bits.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>

@@ -1,7 +1,9 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
 #include <phalanx/vector.cuh>
 
 using namespace phalanx;

@@ -1,9 +1,11 @@
 #define PHALANX_PLACED_SHARED_BYTES 65536
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
 
 using namespace phalanx;
 

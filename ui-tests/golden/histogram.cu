@@ -1,8 +1,11 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
 #include <phalanx/atomic.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
 
 using namespace phalanx;
 

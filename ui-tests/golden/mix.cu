@@ -1,9 +1,11 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/array.cuh>
 #include <phalanx/bits.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
 #include <phalanx/wrapping.cuh>
 
 using namespace phalanx;

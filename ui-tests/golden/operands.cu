@@ -1,5 +1,7 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/array.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/lanes.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>

@@ -1,4 +1,6 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/array.cuh>
+#include <phalanx/lanes.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
 #include <phalanx/subslice.cuh>

@@ -1,6 +1,8 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/bits.cuh>
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/half.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>

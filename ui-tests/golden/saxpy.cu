@@ -1,8 +1,10 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
 
 using namespace phalanx;
 

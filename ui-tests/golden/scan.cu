@@ -1,3 +1,4 @@
+#define PHALANX_PEERS
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>

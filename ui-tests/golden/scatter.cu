@@ -1,10 +1,11 @@
-#include <phalanx/array.cuh>
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/atomic.cuh>
 #include <phalanx/float_math.cuh>
 #include <phalanx/groups.cuh>
+#include <phalanx/half.cuh>
+#include <phalanx/lanes.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>
-#include <phalanx/tuple.cuh>
 
 using namespace phalanx;
 

@@ -1,3 +1,5 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/range.cuh>

@@ -1,4 +1,6 @@
+#define PHALANX_FLAT_BLOCK
 #include <phalanx/groups.cuh>
+#include <phalanx/lanes.cuh>
 #include <phalanx/math.cuh>
 #include <phalanx/memory.cuh>
 #include <phalanx/scalar.cuh>

@@ -24,9 +24,15 @@ fn every_accepted_file_has_its_rejected_pair() {
     let rejected = stems("reject");
     let alone: Vec<_> = accepted.difference(&rejected).collect();
     assert!(alone.is_empty(), "no rejected pair: {alone:?}");
-    for rule in
-        ["token_never_waited", "token_reused", "token_escapes", "arrive_while_pending", "collective_while_pending"]
-    {
+    for rule in [
+        "token_never_waited",
+        "token_reused",
+        "token_escapes",
+        "arrive_while_pending",
+        "collective_while_pending",
+        "divergent_collective",
+        "divergent_exit",
+    ] {
         assert!(accepted.contains(rule), "no accepted pair: {rule}");
     }
 }

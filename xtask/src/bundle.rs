@@ -32,7 +32,7 @@ exit 1
 "#;
 
 pub(crate) fn bundle() -> Result<()> {
-    let nvrtc = nvrtc::folder()?;
+    let nvrtc = nvrtc::folder(None)?;
     let bundle = root().join("bundle");
     if bundle.exists() {
         fs::remove_dir_all(&bundle).map_err(at(&bundle))?;

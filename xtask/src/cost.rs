@@ -22,7 +22,7 @@ pub(crate) fn cost() -> Result<()> {
         println!("| {name} | {} | {} |", shown(&times[0]), shown(&times[1]));
     }
     println!();
-    let nvrtc = nvrtc::folder()?;
+    let nvrtc = nvrtc::folder(None)?;
     let measure = cargo(&["run", "--quiet", "--release", "--package", "phalanx-ui-tests", "--bin", "compile_times"]);
     run(&mut nvrtc::with_nvrtc(measure, &nvrtc)?)
 }

@@ -18,6 +18,9 @@ mod test;
 enum Command {
     /// Runs all tests, on the simulator and through NVRTC, which is fetched; and on the GPU, where there is one.
     Test {
+        /// Another NVRTC than the tests are kept green with, by the version of NVIDIA's wheel: 13.0.88.
+        #[arg(long, value_name = "VERSION")]
+        nvrtc: Option<String>,
         /// For `cargo test`: a part of the tests' names, `-- --nocapture`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
@@ -33,7 +36,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
-        Command::Test { arguments } => test::test(&arguments),
+        Command::Test { nvrtc, arguments } => test::test(nvrtc.as_deref(), &arguments),
         Command::Bundle => bundle::bundle(),
         Command::Cost => cost::cost(),
         Command::Check => check::check(),

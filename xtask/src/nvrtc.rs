@@ -11,17 +11,19 @@ use crate::run::{Result, at, output, run, target};
 /// The version that the tests are kept green with.
 const VERSION: &str = "13.5.37";
 
-/// The folder that holds libnvrtc: PHALANX_NVRTC where it is set, else the fetched one.
-pub(crate) fn folder() -> Result<PathBuf> {
-    if let Some(folder) = env::var_os("PHALANX_NVRTC") {
+/// The folder that holds libnvrtc: of the version that is asked for, which is fetched; else what PHALANX_NVRTC names, and
+/// where it names none the fetched one that the tests are kept green with.
+pub(crate) fn folder(version: Option<&str>) -> Result<PathBuf> {
+    if let (None, Some(folder)) = (version, env::var_os("PHALANX_NVRTC")) {
         return Ok(folder.into());
     }
+    let version = version.unwrap_or(VERSION);
     let store = target().join("nvrtc");
-    let unpacked = store.join(VERSION);
+    let unpacked = store.join(version);
     let libraries = unpacked.join("nvidia/cu13/lib");
     if !libraries.is_dir() {
         fs::create_dir_all(&store).map_err(at(&store))?;
-        fetch(&store, &unpacked).map_err(|error| {
+        fetch(version, &store, &unpacked).map_err(|error| {
             format!("{error}\nNVRTC is fetched from PyPI with python3 and pip; or set PHALANX_NVRTC to the folder of a libnvrtc.so.13")
         })?;
     }
@@ -39,15 +41,15 @@ pub(crate) fn with_nvrtc(mut command: Command, folder: &PathBuf) -> Result<Comma
     Ok(command)
 }
 
-fn fetch(store: &PathBuf, unpacked: &PathBuf) -> Result<()> {
-    println!("fetching NVRTC {VERSION} into {}", store.display());
+fn fetch(version: &str, store: &PathBuf, unpacked: &PathBuf) -> Result<()> {
+    println!("fetching NVRTC {version} into {}", store.display());
     let python = |arguments: &[&str]| {
         let mut command = Command::new("python3");
         command.current_dir(store).args(arguments);
         command
     };
     output(&mut python(&["-m", "pip", "--version"]))?;
-    let package = format!("nvidia-cuda-nvrtc=={VERSION}");
+    let package = format!("nvidia-cuda-nvrtc=={version}");
     run(&mut python(&[
         "-m",
         "pip",

@@ -6,8 +6,8 @@ use std::fs;
 use crate::nvrtc;
 use crate::run::{Result, cargo, run, target};
 
-pub(crate) fn test(arguments: &[String]) -> Result<()> {
-    let nvrtc = nvrtc::folder()?;
+pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
+    let nvrtc = nvrtc::folder(version)?;
     let count = target().join("nvrtc-count");
     // Absent in a first run.
     let _ = fs::remove_file(&count);

@@ -1,35 +1,52 @@
-//! The tree to the graph: evaluation order, jumps, and where tokens move and are dropped.
+//! The tree to the graph: evaluation order, jumps, where tokens move and are dropped, and of what values are made.
+//! Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in `op`, memory in
+//! `memory`.
 
+mod closure;
 mod condition;
+mod memory;
+mod op;
+mod value;
 
-use super::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
+use std::collections::BTreeMap;
+
+use super::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Node, NodeId, Place, Root, Source, Step, StepKind};
+use super::scope::Team;
 use crate::messages::Loss;
-use crate::model::expr::{Adaptor, Block, Expr, ExprKind, Stmt, StmtKind};
-use crate::model::op::Op;
+use crate::model::expr::{Block, Expr, Member, Stmt, StmtKind};
 use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, LoopId};
 use crate::span::SpanRange;
 
-pub(crate) fn build(function: &Function) -> Cfg {
+pub(crate) fn build(function: &Function) -> Cfg<'_> {
     let mut builder = Builder {
         function,
         blocks: vec![BasicBlock::default()],
+        nodes: Vec::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
         jumps: Vec::new(),
         temporaries: 0,
         waiting: Vec::new(),
+        teams: BTreeMap::new(),
+        groups: 0,
+        roots: BTreeMap::new(),
+        fields: BTreeMap::new(),
     };
+    builder.params();
+    let teams = builder.teams.values().copied().collect();
     let end = SpanRange::at(function.body.span.hi);
     let value = builder.block(&function.body);
-    builder.hand_over(value, end);
+    builder.give(Some(value), end);
     builder.drop_scopes(0, Loss::EndOfScope, end);
-    Cfg { blocks: builder.blocks, entry: BlockId(0) }
+    builder.end(End::Leave);
+    Cfg { blocks: builder.blocks, entry: BlockId(0), nodes: builder.nodes, teams }
 }
 
 struct Builder<'f> {
     function: &'f Function,
     blocks: Vec<BasicBlock>,
+    nodes: Vec<Node<'f>>,
     current: BlockId,
     /// Locals in scope, innermost last.
     scopes: Vec<Vec<LocalId>>,
@@ -37,6 +54,34 @@ struct Builder<'f> {
     temporaries: usize,
     /// Operands that are evaluated and wait for the others: a jump out of one of those drops them.
     waiting: Vec<Place>,
+    /// What locals that are groups are groups of.
+    teams: BTreeMap<LocalId, Team>,
+    /// Groups whose threads only the run knows.
+    groups: u16,
+    /// What locals that are memory are memory of.
+    roots: BTreeMap<LocalId, Root>,
+    /// The numbers of fields, by their names.
+    fields: BTreeMap<String, u16>,
+}
+
+/// What an expression comes to.
+#[derive(Debug, Clone)]
+struct Value {
+    node: NodeId,
+    /// The place of the token that it is, if it is one.
+    token: Option<Place>,
+    /// What is known of its fields, by their numbers.
+    fields: Vec<(u16, Value)>,
+}
+
+impl Value {
+    fn of(node: NodeId) -> Value {
+        Value { node, token: None, fields: Vec::new() }
+    }
+
+    fn with(self, token: Option<Place>) -> Value {
+        Value { token, ..self }
+    }
 }
 
 /// Where `break` and `continue` go.
@@ -62,9 +107,9 @@ impl<'f> Builder<'f> {
         self.blocks[self.current.0].end = end;
     }
 
-    /// Ends the current block with a jump, and goes on in one that nothing reaches.
-    fn leave(&mut self, to: Option<BlockId>) {
-        self.end(to.map_or(End::Leave, End::Goto));
+    /// Ends the current block, and goes on in one that nothing reaches.
+    fn leave(&mut self, end: End) {
+        self.end(end);
         self.current = self.new_block();
     }
 
@@ -82,6 +127,50 @@ impl<'f> Builder<'f> {
         Place::Temporary(self.temporaries - 1)
     }
 
+    fn node(&mut self, source: Source<'f>, operands: Vec<NodeId>, at: SpanRange) -> NodeId {
+        let node = NodeId(self.nodes.len());
+        self.nodes.push(Node { source, operands, at });
+        self.step(StepKind::Evaluate(node), at);
+        node
+    }
+
+    /// A value of its operands and nothing else.
+    fn combined(&mut self, operands: Vec<NodeId>, at: SpanRange) -> Value {
+        Value::of(self.node(Source::Operands, operands, at))
+    }
+
+    /// A literal, a constant, `()`.
+    fn nothing(&mut self, at: SpanRange) -> Value {
+        self.combined(Vec::new(), at)
+    }
+
+    fn read(&mut self, place: Place, at: SpanRange) -> NodeId {
+        self.node(Source::Read(place), Vec::new(), at)
+    }
+
+    fn set(&mut self, place: Place, value: &Value, at: SpanRange) {
+        self.set_node(place, value.node, Extent::Whole, at);
+        if let Place::Local(local) = place {
+            for (field, value) in &value.fields {
+                self.set_node(Place::Field(local, *field), value.node, Extent::Whole, at);
+            }
+        }
+    }
+
+    fn set_node(&mut self, place: Place, value: NodeId, extent: Extent, at: SpanRange) {
+        self.step(StepKind::Set { place, value, extent }, at);
+    }
+
+    /// The number of a field's name.
+    fn field(&mut self, member: &Member) -> u16 {
+        let name = match member {
+            Member::Named(name) => name.to_string(),
+            Member::Unnamed(index) => index.to_string(),
+        };
+        let next = u16::try_from(self.fields.len()).unwrap_or(u16::MAX);
+        *self.fields.entry(name).or_insert(next)
+    }
+
     fn holds_token(&self, local: LocalId) -> bool {
         matches!(self.function.kind(local), Kind::Token(_) | Kind::OptionalToken(_))
     }
@@ -95,20 +184,40 @@ impl<'f> Builder<'f> {
         }
     }
 
+    /// The function's result, and what it leaves in variables that it was lent.
+    fn give(&mut self, value: Option<Value>, at: SpanRange) {
+        for param in &self.function.params {
+            if let Kind::Reference { mutable: true } = self.function.kind(param.local) {
+                let left = self.read(Place::Local(param.local), at);
+                self.step(StepKind::Return(left), at);
+            }
+        }
+        if let Some(value) = value {
+            self.step(StepKind::Return(value.node), at);
+            self.hand_over(value.token, at);
+        }
+    }
+
     fn hand_over(&mut self, value: Option<Place>, at: SpanRange) {
         if let Some(from) = value {
             self.step(StepKind::HandOver { from }, at);
         }
     }
 
-    fn move_to(&mut self, into: Place, value: Option<Place>, at: SpanRange) {
+    fn move_token(&mut self, into: Place, value: Option<Place>, at: SpanRange) {
         if let Some(from) = value.filter(|from| *from != into) {
             self.step(StepKind::Move { from, into }, at);
         }
     }
 
-    /// The token that a block's value is, moved out before its locals are dropped.
-    fn block(&mut self, block: &'f Block) -> Option<Place> {
+    /// A place gets a value, and the token that it is.
+    fn move_to(&mut self, into: Place, value: &Value, at: SpanRange) {
+        self.move_token(into, value.token, at);
+        self.set(into, value, at);
+    }
+
+    /// What a block comes to: its token is moved out before its locals are dropped.
+    fn block(&mut self, block: &'f Block) -> Value {
         // What a pattern bound is in scope before the first statement; a `let` adds its own.
         let declared_here = |local: &LocalId| {
             block.statements.iter().any(|statement| match &statement.kind {
@@ -122,12 +231,18 @@ impl<'f> Builder<'f> {
         for statement in &block.statements {
             self.statement(statement);
         }
-        let value = block.tail.as_ref().and_then(|tail| {
-            let value = self.value(tail)?;
-            let out = self.temporary();
-            self.step(StepKind::Move { from: value, into: out }, tail.span);
-            Some(out)
-        });
+        let value = match &block.tail {
+            Some(tail) => {
+                let value = self.value(tail);
+                let token = value.token.map(|from| {
+                    let out = self.temporary();
+                    self.step(StepKind::Move { from, into: out }, tail.span);
+                    out
+                });
+                value.with(token)
+            }
+            None => self.nothing(block.span),
+        };
         let depth = self.scopes.len() - 1;
         self.drop_scopes(depth, Loss::EndOfScope, SpanRange::at(block.span.hi));
         self.scopes.pop();
@@ -145,55 +260,75 @@ impl<'f> Builder<'f> {
             StmtKind::Let { local, init, .. } => {
                 if let Some(init) = init {
                     let value = self.value(init);
-                    self.move_to(Place::Local(*local), value, init.span);
+                    self.move_to(Place::Local(*local), &value, init.span);
+                    self.name(*local, init);
                 }
                 self.declare(*local);
             }
             StmtKind::LetPattern { pattern, init, otherwise, .. } => {
-                let place = self.value(init);
+                let value = self.value(init);
                 if let Some(otherwise) = otherwise {
                     let (yes, no) = (self.new_block(), self.new_block());
-                    self.test(pattern, place, yes, no);
+                    self.test(pattern, &value, yes, no);
                     self.current = no;
-                    self.drop_temporary(place, init.span);
+                    self.drop_temporary(value.token, init.span);
                     self.block(otherwise);
-                    self.end(End::Leave);
+                    self.end(End::Never);
                     self.current = yes;
                 }
-                let held = self.bind(pattern, place, init.span);
+                let held = self.bind(pattern, &value, init.span);
                 self.drop_temporary(held, init.span);
                 pattern.locals().into_iter().for_each(|local| self.declare(local));
             }
             StmtKind::Discard(expr) => {
                 let value = self.value(expr);
                 // `let _ = local;` does not move out of the local.
-                if let Some(place @ Place::Temporary(_)) = value {
+                if let Some(place @ Place::Temporary(_)) = value.token {
                     self.step(StepKind::Drop { place, how: Loss::Discarded }, statement.span);
                 }
             }
             StmtKind::Expr(expr) => {
-                if let Some(place) = self.value(expr) {
+                if let Some(place) = self.value(expr).token {
                     self.step(StepKind::Drop { place, how: Loss::Unused }, statement.span);
                 }
             }
-            // Memory: no token is in it.
-            StmtKind::Split { init, .. } => {
-                self.value(init);
+            StmtKind::Split { halves, init } => {
+                let value = self.value(init);
+                for half in halves.iter().flatten() {
+                    self.set(Place::Local(*half), &value, init.span);
+                    self.name(*half, init);
+                }
             }
             StmtKind::Item(_) => {}
         }
     }
 
-    fn values(&mut self, exprs: impl IntoIterator<Item = &'f Expr>) -> Vec<Option<Place>> {
+    /// What a local is a name of, where that is a group or memory.
+    fn name(&mut self, local: LocalId, init: &Expr) {
+        if let Kind::Group(_) = init.gives {
+            let team = self.team(init);
+            self.teams.insert(local, team);
+        }
+        if init.memory().is_some() {
+            let root = self.root(init);
+            self.roots.insert(local, root);
+        }
+    }
+
+    fn values(&mut self, exprs: impl IntoIterator<Item = &'f Expr>) -> Vec<Value> {
         let before = self.waiting.len();
-        let mut places = Vec::new();
+        let mut values = Vec::new();
         for expr in exprs {
-            let place = self.value(expr);
-            self.waiting.extend(place.filter(|place| matches!(place, Place::Temporary(_))));
-            places.push(place);
+            let value = self.value(expr);
+            self.waiting.extend(value.token.filter(|place| matches!(place, Place::Temporary(_))));
+            values.push(value);
         }
         self.waiting.truncate(before);
-        places
+        values
+    }
+
+    fn nodes(&mut self, exprs: impl IntoIterator<Item = &'f Expr>) -> Vec<NodeId> {
+        self.values(exprs).into_iter().map(|value| value.node).collect()
     }
 
     /// What a jump leaves behind: operands on their way, and locals of the scopes from `depth` inwards.
@@ -205,289 +340,14 @@ impl<'f> Builder<'f> {
         self.drop_scopes(depth, how, at);
     }
 
-    /// Evaluates an expression; gives the place of the token that it is, if it is one.
-    fn value(&mut self, expr: &'f Expr) -> Option<Place> {
-        let at = expr.span;
-        match &expr.kind {
-            ExprKind::Local(local) => self.holds_token(*local).then_some(Place::Local(*local)),
-            ExprKind::Error
-            | ExprKind::Int { .. }
-            | ExprKind::Float { .. }
-            | ExprKind::Bool(_)
-            | ExprKind::Constant(_)
-            | ExprKind::Operator(..) => None,
-            ExprKind::Some(inner) => match self.value(inner) {
-                // The variable is moved from, whatever becomes of the `Some`.
-                place @ Some(Place::Local(_)) => {
-                    let into = self.temporary();
-                    self.move_to(into, place, at);
-                    Some(into)
-                }
-                place => place,
-            },
-            ExprKind::None(_) => match expr.gives {
-                Kind::OptionalToken(_) => {
-                    let place = self.temporary();
-                    self.step(StepKind::Clear { place }, at);
-                    Some(place)
-                }
-                _ => None,
-            },
-            ExprKind::Unary(_, inner)
-            | ExprKind::Cast(inner, _)
-            | ExprKind::Typed(inner, _)
-            | ExprKind::Deref(inner)
-            | ExprKind::Axis(inner, _)
-            | ExprKind::Field { base: inner, .. }
-            | ExprKind::Borrow { target: inner, .. }
-            | ExprKind::Repeat { element: inner, .. }
-            | ExprKind::Vector { argument: inner, .. } => {
-                self.value(inner);
-                None
-            }
-            ExprKind::Binary { op, left, right, .. } if op.short_circuits() => {
-                self.value(left);
-                let (second, after) = (self.new_block(), self.new_block());
-                self.end(End::Branch { then: second, otherwise: after });
-                self.current = second;
-                self.value(right);
-                self.goto(after);
-                None
-            }
-            ExprKind::Binary { left, right, .. } => {
-                self.values([&**left, &**right]);
-                None
-            }
-            ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
-                self.values([&**base, &**index]);
-                None
-            }
-            ExprKind::Array { elements, .. } | ExprKind::Tuple { elements, .. } => {
-                self.values(elements);
-                None
-            }
-            ExprKind::Struct { fields, base, .. } => {
-                self.values(fields.iter().map(|(_, field)| field).chain(base.as_deref()));
-                None
-            }
-            ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
-            ExprKind::Method { operands, .. }
-            | ExprKind::ScalarCall { operands, .. }
-            | ExprKind::FastCall { operands, .. } => {
-                self.values(operands);
-                None
-            }
-            ExprKind::Call { slot, arguments, .. } => {
-                for place in self.values(arguments) {
-                    self.hand_over(place, at);
-                }
-                let gives = match expr.gives {
-                    Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some((group, self.temporary())),
-                    _ => None,
-                };
-                self.step(StepKind::Call { slot: *slot, gives }, at);
-                gives.map(|(_, place)| place)
-            }
-            ExprKind::CallClosure { arguments, .. } => {
-                self.values(arguments);
-                None
-            }
-            // No token and no collective is in it.
-            ExprKind::Closure { .. } => None,
-            ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
-            ExprKind::Labelled { id, block, .. } => {
-                let value = self.temporary();
-                let after = self.new_block();
-                self.jumps.push(Jump {
-                    id: *id,
-                    after,
-                    again: None,
-                    depth: self.scopes.len(),
-                    waiting: self.waiting.len(),
-                    value,
-                });
-                let tail = self.block(block);
-                self.move_to(value, tail, at);
-                self.goto(after);
-                self.jumps.pop();
-                self.token_of(expr, value)
-            }
-            ExprKind::If { condition, then, otherwise, .. } => self.branch(expr, condition, then, otherwise.as_deref()),
-            ExprKind::Match { scrutinee, arms, .. } => self.match_arms(expr, scrutinee, arms),
-            ExprKind::Loop { id, body, .. } => {
-                let value = self.temporary();
-                let (again, after) = (self.new_block(), self.new_block());
-                self.goto(again);
-                self.jumps.push(Jump {
-                    id: *id,
-                    after,
-                    again: Some(again),
-                    depth: self.scopes.len(),
-                    waiting: self.waiting.len(),
-                    value,
-                });
-                self.block(body);
-                self.end(End::Goto(again));
-                self.current = after;
-                self.jumps.pop();
-                self.token_of(expr, value)
-            }
-            ExprKind::While { id, condition, body, .. } => {
-                let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
-                self.goto(again);
-                let held = self.condition(condition, inside, after);
-                self.repeat(*id, [again, inside, after], held, body);
-                None
-            }
-            ExprKind::For { id, range, body, .. } => {
-                self.values([&range.start, &range.end]);
-                self.values(range.adaptors.iter().filter_map(Adaptor::step));
-                let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
-                self.goto(again);
-                self.end(End::Branch { then: inside, otherwise: after });
-                self.repeat(*id, [again, inside, after], Vec::new(), body);
-                None
-            }
-            ExprKind::Assign(place, value) => {
-                let new = self.value(value);
-                match (&place.kind, new) {
-                    (ExprKind::Local(local), Some(from)) => {
-                        let into = Place::Local(*local);
-                        self.step(StepKind::Drop { place: into, how: Loss::Overwritten }, at);
-                        self.move_to(into, Some(from), at);
-                    }
-                    _ => {
-                        self.value(place);
-                    }
-                }
-                None
-            }
-            ExprKind::AssignOp { place, value, .. } => {
-                self.values([&**value, &**place]);
-                None
-            }
-            ExprKind::Break { target, value, .. } => {
-                let carried = value.as_ref().and_then(|value| self.value(value));
-                let jump = self.jumps.iter().find(|jump| jump.id == *target)?;
-                let (after, waiting, depth, into) = (jump.after, jump.waiting, jump.depth, jump.value);
-                self.move_to(into, carried, at);
-                self.abandon(waiting, depth, Loss::Break, at);
-                self.leave(Some(after));
-                None
-            }
-            ExprKind::Continue { target, .. } => {
-                let jump = self.jumps.iter().find(|jump| jump.id == *target)?;
-                let (again, waiting, depth) = (jump.again, jump.waiting, jump.depth);
-                self.abandon(waiting, depth, Loss::Continue, at);
-                self.leave(again);
-                None
-            }
-            ExprKind::Return(value) => {
-                let value = value.as_ref().and_then(|value| self.value(value));
-                self.hand_over(value, at);
-                self.abandon(0, 0, Loss::Return, at);
-                self.leave(None);
-                None
-            }
-            ExprKind::Assert(test, message) => {
-                // A thread that fails ends the launch: nothing of its tokens matters any more.
-                self.values(test.operands());
-                self.values(&message.values);
-                None
-            }
-            ExprKind::Cuda(by_hand) => {
-                self.values(by_hand.operands.iter().map(|operand| &operand.value));
-                None
-            }
-            ExprKind::Panic(message) => {
-                self.values(&message.values);
-                self.leave(None);
-                None
-            }
-            ExprKind::Print(message) => {
-                self.values(&message.values);
-                None
-            }
-        }
-    }
-
-    fn token_of(&self, expr: &Expr, place: Place) -> Option<Place> {
-        matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place)
-    }
-
     fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Vec<Place>, body: &'f Block) {
         let value = self.temporary();
-        self.jumps.push(Jump {
-            id,
-            after,
-            again: Some(again),
-            depth: self.scopes.len(),
-            waiting: self.waiting.len(),
-            value,
-        });
+        let (depth, waiting) = (self.scopes.len(), self.waiting.len());
+        self.jumps.push(Jump { id, after, again: Some(again), depth, waiting, value });
         self.current = inside;
         self.holding(held, body);
         self.end(End::Goto(again));
         self.jumps.pop();
         self.current = after;
-    }
-
-    fn op(&mut self, op: Op, operands: &'f [Expr], expr: &'f Expr) -> Option<Place> {
-        let at = expr.span;
-        let places = self.values(operands);
-        let token = places.into_iter().flatten().next();
-        match op {
-            Op::Arrive(group) => {
-                let into = self.temporary();
-                self.step(StepKind::Arrive { group, into }, at);
-                Some(into)
-            }
-            Op::Wait(group) => {
-                if let Some(from) = token {
-                    self.step(StepKind::Wait { group, from }, at);
-                }
-                None
-            }
-            Op::Sync(group) => {
-                self.step(StepKind::Collective { group, name: "sync" }, at);
-                None
-            }
-            Op::Warp(group, method) => {
-                self.step(StepKind::Collective { group, name: method.name }, at);
-                None
-            }
-            Op::Partition(group, name) => {
-                self.step(StepKind::Collective { group, name }, at);
-                None
-            }
-            Op::Take => {
-                let into = self.temporary();
-                self.move_to(into, token, at);
-                Some(into)
-            }
-            Op::This(_)
-            | Op::TiledPartition(..)
-            | Op::Query(..)
-            | Op::MapSharedRank(_)
-            | Op::QuerySharedRank
-            | Op::SharedArray(_)
-            | Op::DynamicShared
-            | Op::DynamicSharedSlice
-            | Op::Part { .. }
-            | Op::SplitAt { .. }
-            | Op::LoadVec(_)
-            | Op::StoreVec
-            | Op::Length
-            | Op::IsEmpty
-            | Op::LoadUnchecked
-            | Op::Atomic(_)
-            | Op::Fence(..)
-            | Op::Unwrap
-            | Op::UnwrapOr => None,
-            Op::Is(_) => {
-                self.drop_temporary(token, at);
-                None
-            }
-        }
     }
 }

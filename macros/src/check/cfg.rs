@@ -1,20 +1,30 @@
 //! The control-flow graph that the checks walk: basic blocks of steps in the order of evaluation. `break`, `continue`
 //! and `return` are ordinary edges here, with the locals that they drop spelled out, so that no check needs to know
-//! how they nest. `build` makes it from the model's tree.
+//! how they nest. Values are nodes of a graph of their own, each evaluated at a step. `build` makes both from the
+//! model's tree.
 
+use super::scope::{Scope, Team};
 use crate::messages::Loss;
+use crate::model::expr::Callee;
 use crate::model::ty::Group;
-use crate::model::{LocalId, SlotId};
+use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
 
 /// Index into [`Cfg::blocks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BlockId(pub(crate) usize);
 
+/// Index into [`Cfg::nodes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NodeId(pub(crate) usize);
+
 #[derive(Debug)]
-pub(crate) struct Cfg {
+pub(crate) struct Cfg<'f> {
     pub(crate) blocks: Vec<BasicBlock>,
     pub(crate) entry: BlockId,
+    pub(crate) nodes: Vec<Node<'f>>,
+    /// The groups that are parameters.
+    pub(crate) teams: Vec<Team>,
 }
 
 #[derive(Debug, Default)]
@@ -26,17 +36,21 @@ pub(crate) struct BasicBlock {
 /// How control leaves a block.
 #[derive(Debug, Default)]
 pub(crate) enum End {
-    /// The function's end, or code that is never reached.
+    /// Code that is never reached, and code after which there is no launch any more.
     #[default]
+    Never,
+    /// The function's end, or a `return`.
     Leave,
     Goto(BlockId),
-    /// On a condition of which nothing is known but its expression.
+    /// On a value of which nothing is known but where it comes from.
     Branch {
+        on: NodeId,
         then: BlockId,
         otherwise: BlockId,
     },
     /// On whether an optional token is there.
     Option {
+        on: NodeId,
         place: Place,
         some: BlockId,
         none: BlockId,
@@ -46,20 +60,102 @@ pub(crate) enum End {
 impl End {
     pub(crate) fn successors(&self) -> impl Iterator<Item = BlockId> {
         let (first, second) = match *self {
-            End::Leave => (None, None),
+            End::Never | End::Leave => (None, None),
             End::Goto(next) => (Some(next), None),
-            End::Branch { then, otherwise } => (Some(then), Some(otherwise)),
+            End::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
             End::Option { some, none, .. } => (Some(some), Some(none)),
         };
         first.into_iter().chain(second)
     }
+
+    /// The value that decides where control goes.
+    pub(crate) fn condition(&self) -> Option<NodeId> {
+        match *self {
+            End::Never | End::Leave | End::Goto(_) => None,
+            End::Branch { on, .. } | End::Option { on, .. } => Some(on),
+        }
+    }
 }
 
-/// Something that can hold a token: a variable, or a value on its way to one.
+/// A value that the body computes: of what, and how.
+#[derive(Debug)]
+pub(crate) struct Node<'f> {
+    pub(crate) source: Source<'f>,
+    pub(crate) operands: Vec<NodeId>,
+    pub(crate) at: SpanRange,
+}
+
+/// What makes a value the same for some threads and different for others.
+#[derive(Debug)]
+pub(crate) enum Source<'f> {
+    /// Its operands, and nothing else: literals and constants have none.
+    Operands,
+    /// What a place holds at the step that evaluates the node.
+    Read(Place),
+    /// A parameter, by its position.
+    Param(usize),
+    /// Its operands, and how far threads agree on `what` itself.
+    Known { scope: Scope, what: &'static str },
+    /// The first operand, which is rounded down to a multiple of this, or compared with one: what is the thread's
+    /// rank is then the same for as many threads.
+    Round(Granule),
+    /// An element of memory: index, and for remote memory the rank.
+    Load(Root),
+    /// What all threads of a group get from all of them.
+    Agreed { team: Team, what: &'static str },
+    /// What one of them has: the value and whose.
+    Shuffled { team: Team },
+    /// The result of a device function, of its arguments, in their order.
+    /// `teams` are those that are groups.
+    Call { slot: SlotId, callee: &'f Callee, teams: Vec<Option<Team>> },
+}
+
+/// A multiple of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Granule {
+    Number(u64),
+    /// A constant, which rustc knows.
+    Constant(ValueId),
+}
+
+/// Which memory is read or written, as far as it matters whether threads see the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Root {
+    /// Nothing writes to it while the kernel runs, if nothing did when the function was called.
+    ReadOnly,
+    /// Other blocks may write to it at any time.
+    Global,
+    Shared(Shared),
+    Remote(Shared),
+}
+
+/// A piece of shared memory that overlaps no other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Shared {
+    /// Index into `Function::shared`.
+    Array(usize),
+    Dynamic,
+    /// Whatever a device function was given: two of its parameters may be one.
+    Given,
+}
+
+/// Something that holds a value: a variable, or a value on its way to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Local(LocalId),
+    /// A field of a struct or a tuple, which has a number of its own. No token is in it.
+    Field(LocalId, u16),
     Temporary(usize),
+}
+
+/// How much of a place is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// A field, which has a step of its own.
+    Field,
+    /// Some part, nobody knows which.
+    Part,
 }
 
 #[derive(Debug)]
@@ -70,9 +166,26 @@ pub(crate) struct Step {
 
 #[derive(Debug)]
 pub(crate) enum StepKind {
+    /// A value is computed.
+    Evaluate(NodeId),
+    /// A place gets a value.
+    Set {
+        place: Place,
+        value: NodeId,
+        extent: Extent,
+    },
+    /// Shared memory is written to.
+    Write(Root),
     /// A collective of a group that is neither arrival nor wait.
     Collective {
-        group: Group,
+        team: Team,
+        name: &'static str,
+    },
+    /// A group is made of the threads that are here: what another such group agreed on, this one may not.
+    Renew(Scope),
+    /// What all threads of a group execute, and no barrier: nothing is ordered by it.
+    Together {
+        team: Team,
         name: &'static str,
     },
     Arrive {
@@ -87,11 +200,14 @@ pub(crate) enum StepKind {
     Call {
         slot: SlotId,
         gives: Option<(Group, Place)>,
+        node: NodeId,
     },
     Move {
         from: Place,
         into: Place,
     },
+    /// The function's result.
+    Return(NodeId),
     /// A token leaves the function by its result or into a device function.
     HandOver {
         from: Place,

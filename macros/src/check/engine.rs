@@ -25,11 +25,11 @@ pub(crate) trait Analysis {
     fn transfer(&self, state: &mut Self::State, step: &Step);
 
     /// What is known beyond that when control goes from `from` to `to`.
-    fn edge(&self, state: &mut Self::State, cfg: &Cfg, from: BlockId, to: BlockId);
+    fn edge(&self, state: &mut Self::State, cfg: &Cfg<'_>, from: BlockId, to: BlockId);
 }
 
 /// The state before each block; `None` where control never comes.
-pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg) -> Vec<Option<A::State>> {
+pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::State>> {
     let mut states: Vec<Option<A::State>> = cfg.blocks.iter().map(|_| None).collect();
     states[cfg.entry.0] = Some(analysis.entry());
     let mut work = vec![cfg.entry];
@@ -59,7 +59,7 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg) -> Vec<Option<A::State
 /// Shows every step that can be reached with the state before it.
 pub(crate) fn visit<A: Analysis>(
     analysis: &A,
-    cfg: &Cfg,
+    cfg: &Cfg<'_>,
     states: &[Option<A::State>],
     mut visitor: impl FnMut(&A::State, &Step),
 ) {

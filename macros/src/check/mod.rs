@@ -1,11 +1,14 @@
 //! What the kernel language forbids beyond what rustc does. All rules report before the gate. Only this folder makes
 //! a [`Checked`].
 
+mod bits;
 pub(crate) mod build;
 pub(crate) mod cfg;
 pub(crate) mod engine;
+pub(crate) mod scope;
 mod tokens;
 mod unchecked;
+pub(crate) mod uniform;
 
 pub(crate) use unchecked::BrokenAt;
 
@@ -13,12 +16,14 @@ use crate::diag::{Diags, Reported};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SlotId};
+use uniform::summary::Summary;
 
 /// A function that broke no rule, with what the checks found out about it.
 pub(crate) struct Checked<'f> {
     function: &'f Function,
     pending: tokens::PendingAtCalls,
     broken_at: Option<BrokenAt>,
+    summary: Summary,
 }
 
 /// In place of pending groups: no collective may be used at all.
@@ -26,18 +31,20 @@ pub(crate) const ANY_COLLECTIVE: u8 = u8::MAX;
 
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
-    let mut pending = tokens::check(function, diags);
-    let broken_at = unchecked::apply(function, &mut pending, parsed, diags);
+    let cfg = build::build(function);
+    let mut pending = tokens::check(function, &cfg, diags);
+    let mut summary = uniform::check(function, &cfg, diags);
+    let broken_at = unchecked::apply(function, &mut pending, &mut summary, parsed, diags);
     for slot in calls_apart(function) {
         pending.insert(slot.0, ANY_COLLECTIVE);
     }
     diags.gate()?;
-    Ok(Checked { function, pending, broken_at })
+    Ok(Checked { function, pending, broken_at, summary })
 }
 
-/// Calls in methods and closures, whose callers may not be the whole group and do not see them.
+/// Calls in methods and closures, whose callers do not see them.
 fn calls_apart(function: &Function) -> Vec<SlotId> {
-    let mut calls = function.apart.clone();
+    let mut calls = Vec::new();
     let mut within = |block| {
         walk_block(block, &mut |expr: &Expr| {
             if let ExprKind::Call { slot, .. } = expr.kind {
@@ -66,6 +73,11 @@ impl<'f> Checked<'f> {
     /// For calls made while arrivals are pending, by slot: the groups of which the callee must use no collective.
     pub(crate) fn pending_at_calls(&self) -> &tokens::PendingAtCalls {
         &self.pending
+    }
+
+    /// What callers must know of the function's uniformity, and it of its callees'.
+    pub(crate) fn summary(&self) -> &Summary {
+        &self.summary
     }
 
     /// Calls one of which must break a rule that is switched off.

@@ -9,7 +9,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::build::build;
 use super::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
 use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
@@ -21,12 +20,11 @@ use crate::span::SpanRange;
 /// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.
 pub(crate) type PendingAtCalls = BTreeMap<u16, u8>;
 
-pub(crate) fn check(function: &Function, diags: &mut Diags) -> PendingAtCalls {
-    let cfg = build(function);
-    let analysis = Tokens { function, arrivals: arrivals(function, &cfg) };
-    let states = engine::solve(&analysis, &cfg);
+pub(crate) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) -> PendingAtCalls {
+    let analysis = Tokens { function, arrivals: arrivals(function, cfg) };
+    let states = engine::solve(&analysis, cfg);
     let mut report = Report { analysis: &analysis, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
-    engine::visit(&analysis, &cfg, &states, |state, step| report.step(state, step));
+    engine::visit(&analysis, cfg, &states, |state, step| report.step(state, step));
     report.finish()
 }
 
@@ -48,7 +46,7 @@ struct Tokens<'f> {
     arrivals: Vec<Arrival>,
 }
 
-fn arrivals(function: &Function, cfg: &Cfg) -> Vec<Arrival> {
+fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
     let params = function.params.iter().filter_map(|param| {
         let at = SpanRange::of(&function.local(param.local).name);
         let into = Place::Local(param.local);
@@ -119,7 +117,14 @@ impl Analysis for Tokens<'_> {
 
     fn transfer(&self, state: &mut Held, step: &Step) {
         match &step.kind {
-            StepKind::Collective { .. } | StepKind::Call { gives: None, .. } => {}
+            StepKind::Collective { .. }
+            | StepKind::Together { .. }
+            | StepKind::Renew(_)
+            | StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Write(_)
+            | StepKind::Return(_)
+            | StepKind::Call { gives: None, .. } => {}
             StepKind::Arrive { into, .. } | StepKind::Call { gives: Some((_, into)), .. } => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
@@ -136,8 +141,8 @@ impl Analysis for Tokens<'_> {
         }
     }
 
-    fn edge(&self, state: &mut Held, cfg: &Cfg, from: BlockId, to: BlockId) {
-        if let End::Option { place, none, some } = &cfg.blocks[from.0].end
+    fn edge(&self, state: &mut Held, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
+        if let End::Option { place, none, some, .. } = &cfg.blocks[from.0].end
             && to == *none
             && none != some
         {
@@ -157,11 +162,19 @@ struct Report<'a, 'f> {
 impl Report<'_, '_> {
     fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
-            StepKind::Move { .. } | StepKind::HandOver { .. } | StepKind::Clear { .. } => {}
+            StepKind::Move { .. }
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Together { .. }
+            | StepKind::Renew(_)
+            | StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Write(_)
+            | StepKind::Return(_) => {}
             StepKind::Drop { place, how } => self.check_dropped(state, *place, *how, step.at),
             StepKind::Arrive { group, .. } => self.check_arrive(state, *group, step.at),
             StepKind::Wait { group, from } => self.check_wait(state, *group, *from, step.at),
-            StepKind::Collective { group, name } => self.check_collective(state, *group, name, step.at),
+            StepKind::Collective { team, name } => self.check_collective(state, team.group, name, step.at),
             StepKind::Call { slot, .. } => self.note_pending(state, slot.0),
         }
     }
@@ -176,7 +189,7 @@ impl Report<'_, '_> {
     fn check_dropped(&mut self, state: &Held, place: Place, how: Loss, at: SpanRange) {
         let name = match place {
             Place::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
-            Place::Temporary(_) => None,
+            Place::Field(..) | Place::Temporary(_) => None,
         };
         for arrival in state.at(place) {
             self.losses.entry(arrival).or_default().push((how, at, name.clone()));
@@ -222,7 +235,7 @@ impl Report<'_, '_> {
         self.check_collective(&others, group, "barrier_wait", at);
     }
 
-    /// What a device function does is known where it is defined: its marker's `COLLECTIVES` is compared with this.
+    /// What a device function does is known where it is defined: its `collectives` are compared with this.
     fn note_pending(&mut self, state: &Held, slot: u16) {
         let arrivals = &self.analysis.arrivals;
         let groups = state.all().map(|(_, arrival)| arrivals[arrival].group);

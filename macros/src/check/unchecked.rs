@@ -2,10 +2,11 @@
 //! none is a fault itself, so that nothing stays switched off by mistake.
 
 use super::tokens::PendingAtCalls;
+use super::uniform::summary::Summary;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Function;
-use crate::rules::COLLECTIVE_WHILE_PENDING;
+use crate::rules::{COLLECTIVE_WHILE_PENDING, DIVERGENT_COLLECTIVE};
 use crate::span::SpanRange;
 
 /// What device functions do is known where they are defined, so that only rustc sees whether one of these calls breaks
@@ -21,6 +22,7 @@ pub(crate) struct BrokenAt {
 pub(super) fn apply(
     function: &Function,
     pending: &mut PendingAtCalls,
+    summary: &mut Summary,
     parsed: bool,
     diags: &mut Diags,
 ) -> Option<BrokenAt> {
@@ -34,6 +36,11 @@ pub(super) fn apply(
                 broken_at = Some(BrokenAt { calls, waiver: waiver.at });
                 needed = true;
             }
+        }
+        if waiver.rule.name == DIVERGENT_COLLECTIVE {
+            // What only rustc finds is not asked; nor can it be known whether it was needed.
+            needed |= !summary.obligations.is_empty();
+            summary.waived = true;
         }
         if !needed && parsed {
             idle.push(waiver);

@@ -30,7 +30,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
     let (ident, name) = (&input.ident, input.ident.to_string());
     let generics = generics(input);
     let (declared, used, clause) = generics.split_for_impl();
-    let quiet = quiet(&generics);
     let arguments = input.generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => {
             let ty = &param.ident;
@@ -64,7 +63,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         }
 
         #[automatically_derived]
-        #quiet
         impl #declared ::phalanx::DeviceType for #ident #used #clause {
             fn info() -> ::phalanx::__private::TypeInfo {
                 ::phalanx::__private::struct_info::<Self>(#name, ::core::module_path!(), ::std::vec![#(#arguments),*])
@@ -72,7 +70,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         }
 
         #[automatically_derived]
-        #quiet
         impl #declared ::phalanx::DeviceConstant for #ident #used #clause {
             fn value(&self) -> ::phalanx::__private::Value {
                 ::phalanx::__private::struct_value(self)
@@ -81,7 +78,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
 
         // SAFETY: `LAYOUT` refuses padding, each field keeps the promise itself, and no more is promised.
         #[automatically_derived]
-        #quiet
         unsafe impl #declared ::phalanx::DeviceCopy for #ident #used #clause {
             const LAYOUT: () = ::phalanx::__private::check_struct::<Self>(#name);
         }
@@ -103,7 +99,6 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
     };
     quote! {
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl ::phalanx::DeviceType for #ident {
             fn info() -> ::phalanx::__private::TypeInfo {
                 let raw = <#raw as ::phalanx::DeviceType>::info();
@@ -114,7 +109,6 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
         }
 
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl ::phalanx::DeviceConstant for #ident {
             fn value(&self) -> ::phalanx::__private::Value {
                 ::phalanx::__private::Value::Variant(match self { #(Self::#list => #names),* })
@@ -123,14 +117,12 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
 
         // SAFETY: an integer of which the device writes no values but the variants', 0 among them.
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         unsafe impl ::phalanx::DeviceCopy for #ident {
             const LAYOUT: () =
                 ::phalanx::__private::check_enum::<Self, #raw>(#name, #(Self::#list as #raw == 0)||*);
         }
 
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl ::phalanx::DeviceEq for #ident {}
 
         #compared
@@ -148,24 +140,14 @@ pub(super) fn stub(input: &DeriveInput) -> TokenStream {
     }
     let generics = generics(input);
     let (declared, used, clause) = generics.split_for_impl();
-    let quiet = quiet(&generics);
     quote! {
-        #quiet
         impl #declared ::phalanx::DeviceType for #ident #used #clause {
             fn info() -> ::phalanx::__private::TypeInfo { loop {} }
         }
-        #quiet
         impl #declared ::phalanx::DeviceConstant for #ident #used #clause {
             fn value(&self) -> ::phalanx::__private::Value { loop {} }
         }
-        #quiet
         impl #declared ::phalanx::DeviceEq for #ident #used #clause {}
-        #quiet
         unsafe impl #declared ::phalanx::DeviceCopy for #ident #used #clause {}
     }
-}
-
-/// What is wrong with another type is not told by a list of the user's. A generic type's impl tells which parameter fails.
-fn quiet(generics: &syn::Generics) -> Option<TokenStream> {
-    generics.params.is_empty().then(|| quote!(#[diagnostic::do_not_recommend]))
 }

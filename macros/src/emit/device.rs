@@ -68,7 +68,6 @@ fn entry(function: &Function, real: bool) -> TokenStream {
     let unlinted = unlinted();
     // At the function's name, where rustc points at it: "method defined here".
     quote_spanned! {marker.span()=>
-        #[diagnostic::do_not_recommend]
         #unlinted
         impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
             type Marker = Self;

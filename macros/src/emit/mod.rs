@@ -6,6 +6,7 @@ mod host;
 mod item;
 mod launcher;
 mod method;
+mod summary;
 mod template;
 
 use proc_macro2::TokenStream;
@@ -31,10 +32,11 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let marker = item::marker(function);
     let broken = checked.broken_at().map(|broken| host::one_collective(function, broken));
     let bindings = item::bindings(function);
-    let start = quote!(#broken #bindings);
+    let checks = summary::checks(function, checked.summary());
+    let start = quote!(#broken #bindings #checks);
     let body = item::body(function, host::body(function, checked.pending_at_calls(), &start));
     let options = template::options(function);
-    let definition = template::definition(function, &cuda::text(function), checked.collectives());
+    let definition = template::definition(function, &cuda::text(function), checked);
     quote!(#marker #body #options #definition)
 }
 

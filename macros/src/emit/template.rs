@@ -5,8 +5,9 @@ use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
 use super::host::internal;
-use super::item;
-use crate::model::expr::{Callee, ExprKind, FunctionPath, StmtKind};
+use super::{item, summary};
+use crate::check::Checked;
+use crate::model::expr::{ExprKind, FunctionPath, StmtKind};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -15,7 +16,7 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::span::SpanRange;
 
-pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> TokenStream {
+pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>) -> TokenStream {
     let name = &function.title;
     let items = function.body.statements.iter().filter_map(|statement| match &statement.kind {
         StmtKind::Item(item) => Some(item),
@@ -64,20 +65,15 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
         let length = &function.values[usize::from(length.0)].tokens;
         quote!(::phalanx::__private::SharedInfo::of::<[#ty; { #length }]>())
     });
-    let (callees, stand_ins) = (callees(function), item::closure_stand_ins(function));
+    let stand_ins = item::closure_stand_ins(function);
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
+    let (summary, summarised) = (summary::constants(checked, &items), summarised(function));
     // At the function's name, which rustc shows where functions call each other in a circle.
-    let summary = quote_spanned! {marker.span()=>
-        impl ::phalanx::__private::Summary for #marker {
-            const COLLECTIVES: u8 = {
-                #(#items)*
-                #collectives #(| #callees)*
-            };
-        }
-    };
+    let summary = quote_spanned!(marker.span()=> #summarised { #summary });
     quote! {
         #summary
+
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
                 static __PHALANX_TEMPLATE: ::phalanx::__private::Template = ::phalanx::__private::Template {
@@ -110,14 +106,27 @@ pub(super) fn definition(function: &Function, text: &Text, collectives: u8) -> T
 /// A function with faults has no text.
 pub(super) fn stub(function: &Function) -> TokenStream {
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
-    let marker = &function.name;
+    let (marker, summarised) = (&function.name, summarised(function));
+    // Nothing is asked of its callers: the fault is told already.
     quote! {
-        impl ::phalanx::__private::Summary for #marker {
-            const COLLECTIVES: u8 = 0;
-        }
+        #summarised {}
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition { loop {} }
+        }
+    }
+}
+
+/// A function is named by its path, whose parameters have defaults; a method by the type that rustc finds, with all of
+/// its parameters.
+fn summarised(function: &Function) -> TokenStream {
+    let marker = &function.name;
+    let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
+    let at = marker.span();
+    match function.role {
+        Role::Kernel | Role::Device => quote_spanned!(at=> impl ::phalanx::__private::Summary for #marker),
+        Role::Method => {
+            quote_spanned!(at=> impl<#declared> ::phalanx::__private::Summary for #marker<#used> #where_clause)
         }
     }
 }
@@ -136,28 +145,13 @@ pub(super) fn of_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> T
     }
 }
 
-/// The groups whose collectives a function uses, as a constant expression.
-pub(super) fn collectives(function: &FunctionPath) -> TokenStream {
+/// What its callers know of a function's collectives and uniformity, as a constant expression.
+pub(super) fn uniformity(function: &FunctionPath) -> TokenStream {
     // The marker's parameters have defaults.
     of_marker(
         function,
-        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::COLLECTIVES),
+        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::UNIFORMITY),
     )
-}
-
-/// The device functions that the body calls by their paths, each once. Methods use no collectives.
-fn callees(function: &Function) -> Vec<TokenStream> {
-    let (mut known, mut callees) = (Vec::new(), Vec::new());
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Call { callee: Callee::Function(function), .. } = &expr.kind {
-            let path = function.path.to_string();
-            if !known.contains(&path) {
-                known.push(path);
-                callees.push(collectives(function));
-            }
-        }
-    });
-    callees
 }
 
 /// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.
@@ -351,13 +345,13 @@ fn headers(function: &Function) -> Vec<&'static str> {
         ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
         ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
         ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
-        ExprKind::Vector { .. } => need("array.cuh"),
+        ExprKind::Vector { .. } => need("lanes.cuh"),
         ExprKind::Some(_) | ExprKind::None(_) | ExprKind::Op { op: Op::Is(_) | Op::Unwrap | Op::UnwrapOr, .. } => {
             need("option.cuh");
         }
         ExprKind::Tuple { .. } => need("tuple.cuh"),
         // The text may use all of it.
-        ExprKind::Cuda(_) => ["groups.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
+        ExprKind::Cuda(_) => ["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
         ExprKind::Method { method, .. } | ExprKind::ScalarCall { function: ScalarFunction::Method(method), .. } => {
             need(method.header);
         }

@@ -355,7 +355,7 @@ pub(crate) enum Callee {
 }
 
 /// `module::name::<T>`, a path that an import could have.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FunctionPath {
     /// Without the turbofish.
     pub(crate) path: TokenStream,

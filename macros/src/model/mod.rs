@@ -15,7 +15,7 @@ pub(crate) mod ty;
 pub(crate) mod walk;
 pub(crate) mod warp;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 use crate::span::SpanRange;
 use expr::Block;
@@ -69,8 +69,6 @@ pub(crate) struct Function {
     /// Constants that the text names.
     pub(crate) values: Vec<Constant>,
     pub(crate) sites: Vec<Site>,
-    /// Calls in what one thread of a group does alone: `invoke_one`.
-    pub(crate) apart: Vec<SlotId>,
     /// Element type and length of each `shared_array`, for the count of static shared memory.
     pub(crate) shared: Vec<(TokenStream, ValueId)>,
     /// `dynamic_shared` is used.
@@ -94,6 +92,19 @@ pub(crate) struct Generics {
     pub(crate) declared: Vec<TokenStream>,
     pub(crate) params: Vec<GenericParam>,
     pub(crate) where_clause: TokenStream,
+}
+
+impl Generics {
+    /// Whether one of the parameters stands in these tokens.
+    pub(crate) fn names_one_of(&self, tokens: &TokenStream) -> bool {
+        tokens.clone().into_iter().any(|tree| match tree {
+            TokenTree::Ident(ident) => self.params.iter().any(|param| match param {
+                GenericParam::Type(name) | GenericParam::Const(name, _) => *name == ident,
+            }),
+            TokenTree::Group(group) => self.names_one_of(&group.stream()),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+        })
+    }
 }
 
 /// What `#[device]` made of an `impl` or a `trait`.

@@ -23,6 +23,8 @@ pub(crate) enum Op {
     Query(Group, &'static Query),
     /// `group.sync()`
     Sync(Group),
+    /// `group.uniform(value)`
+    Uniform(Group),
     /// `group.barrier_arrive()`
     Arrive(Group),
     /// `group.barrier_wait(token)`
@@ -164,6 +166,8 @@ impl Op {
             }
             Op::Warp(group, _) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Value) },
             Op::Query(_, query) => plain(if query.extent { Kind::Extent } else { Kind::Value }),
+            // No barrier: other collectives may be pending.
+            Op::Uniform(_) => Facts { effect: Effect::Changes, ..plain(Kind::Value) },
             Op::Sync(group) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Unit) },
             Op::Arrive(group) => Facts {
                 collective: Some(group),

@@ -71,7 +71,7 @@ impl Group {
         }
     }
 
-    /// Its bit in `Function::COLLECTIVES`.
+    /// Its bit in `Uniformity::collectives`.
     pub(crate) fn bit(self) -> u8 {
         match self {
             Group::ThreadBlock => 1,

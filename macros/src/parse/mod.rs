@@ -145,7 +145,6 @@ impl<'d> Parser<'d> {
             sites: Vec::new(),
             shared: Vec::new(),
             dynamic_shared: false,
-            apart: Vec::new(),
             body: Block {
                 statements: Vec::new(),
                 tail: None,

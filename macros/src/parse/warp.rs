@@ -6,11 +6,11 @@ use syn::{ExprMethodCall, PathArguments, PathSegment, Token};
 
 use super::Parser;
 use crate::messages;
+use crate::model::ValueId;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
 use crate::model::ty::{Group, Kind};
 use crate::model::warp::{OPERATORS, PARTITIONS, WarpMethod, WarpOperand};
-use crate::model::{SlotId, SlotUse, ValueId};
 use crate::span::SpanRange;
 
 type Arguments = Punctuated<syn::Expr, Token![,]>;
@@ -112,6 +112,15 @@ impl Parser<'_> {
         self.op(Op::Warp(group, method), operands, span)
     }
 
+    /// `group.uniform(value)`
+    pub(super) fn uniform(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        let (Some(value), 1) = (call.args.first(), call.args.len()) else {
+            return self.error(messages::argument_count(span, "uniform", 1, call.args.len()));
+        };
+        let value = self.warp_operand(WarpOperand::Value, value);
+        self.op(Op::Uniform(group), vec![receiver, value], span)
+    }
+
     /// `group.invoke_one(|| { ... })`: a branch that the thread of rank 0 takes.
     pub(super) fn invoke_one(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(syn::Expr::Closure(closure)), 1) = (call.args.first(), call.args.len()) else {
@@ -134,11 +143,7 @@ impl Parser<'_> {
         let zero = Box::new(Expr { kind: zero, gives: Kind::Value, span });
         let test = ExprKind::Binary { op: BinaryOp::Eq, left: rank, right: zero, site: None };
         let condition = Box::new(Condition::Value(Expr { kind: test, gives: Kind::Value, span }));
-        let first = self.function.slots.len();
         let then = self.in_closure(|parser| parser.block(&body.block));
-        let slots = (first..self.function.slots.len()).filter(|slot| self.function.slots[*slot] == SlotUse::Callee);
-        let calls: Vec<SlotId> = slots.map(|slot| SlotId(slot as u16)).collect();
-        self.function.apart.extend(calls);
         Expr { kind: ExprKind::If { condition, then, otherwise: None, slot: None }, gives: Kind::Unit, span }
     }
 

@@ -117,6 +117,7 @@ fn every_rule_is_seen() {
         include_str!("../messages/by_hand.rs"),
         include_str!("../messages/control.rs"),
         include_str!("../messages/memory.rs"),
+        include_str!("../messages/uniform.rs"),
         include_str!("../derive/messages.rs"),
     );
     let names =

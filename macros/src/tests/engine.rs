@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 
 use super::random::Random;
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Place, Step, StepKind};
 use crate::check::engine::{Analysis, Join, solve, visit};
+use crate::check::scope::Team;
 use crate::model::ty::Group;
 use crate::span::SpanRange;
 
@@ -61,17 +62,18 @@ impl Analysis for Marks {
         apply(&mut state.0, step);
     }
 
-    fn edge(&self, state: &mut Marked, cfg: &Cfg, from: BlockId, to: BlockId) {
+    fn edge(&self, state: &mut Marked, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
         cross(&mut state.0, &cfg.blocks[from.0].end, to);
     }
 }
 
 /// Steps and end of each block; the first is the entry.
-fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg {
+fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
     let at = SpanRange::at(Span::call_site());
-    let step = |name: &&'static str| Step { kind: StepKind::Collective { group: Group::Cluster, name }, at };
+    let step =
+        |name: &&'static str| Step { kind: StepKind::Collective { team: Team::whole(Group::Cluster), name }, at };
     let blocks = blocks.into_iter().map(|(names, end)| BasicBlock { steps: names.iter().map(step).collect(), end });
-    Cfg { blocks: blocks.collect(), entry: BlockId(0) }
+    Cfg { blocks: blocks.collect(), entry: BlockId(0), nodes: Vec::new(), teams: Vec::new() }
 }
 
 fn goto(next: usize) -> End {
@@ -79,15 +81,15 @@ fn goto(next: usize) -> End {
 }
 
 fn branch(then: usize, otherwise: usize) -> End {
-    End::Branch { then: BlockId(then), otherwise: BlockId(otherwise) }
+    End::Branch { on: NodeId(0), then: BlockId(then), otherwise: BlockId(otherwise) }
 }
 
 fn option(some: usize, none: usize) -> End {
-    End::Option { place: Place::Temporary(0), some: BlockId(some), none: BlockId(none) }
+    End::Option { on: NodeId(0), place: Place::Temporary(0), some: BlockId(some), none: BlockId(none) }
 }
 
 /// The union over all paths, found by following each until it repeats a block in a state.
-fn union_over_paths(cfg: &Cfg) -> Vec<Option<Set>> {
+fn union_over_paths(cfg: &Cfg<'_>) -> Vec<Option<Set>> {
     let mut met = BTreeSet::new();
     let mut open = vec![(cfg.entry, Set::from(["entry"]))];
     while let Some((block, mut state)) = open.pop() {
@@ -111,7 +113,7 @@ fn union_over_paths(cfg: &Cfg) -> Vec<Option<Set>> {
 
 /// `solve` gives the union over all paths, in ever growing states and few steps; `visit` shows each step once.
 #[track_caller]
-fn check(cfg: &Cfg) {
+fn check(cfg: &Cfg<'_>) {
     let analysis = Marks::default();
     let states = solve(&analysis, cfg);
     let expected = union_over_paths(cfg);

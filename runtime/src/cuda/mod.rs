@@ -1,6 +1,8 @@
 //! The prelude: CUDA C++ headers that give the generated text Rust's meaning. They are given to NVRTC in memory; this
 //! is their one list.
 
+use std::collections::BTreeSet;
+
 /// A header of the prelude.
 #[derive(Debug, Clone, Copy)]
 pub struct Header {
@@ -30,6 +32,7 @@ pub const HEADERS: &[Header] = headers! {
     "half.cuh"
     "index.cuh"
     "integer.cuh"
+    "lanes.cuh"
     "math.cuh"
     "memory.cuh"
     "message.cuh"
@@ -39,6 +42,7 @@ pub const HEADERS: &[Header] = headers! {
     "range.cuh"
     "scalar.cuh"
     "sin_cos.cuh"
+    "stepped_range.cuh"
     "subslice.cuh"
     "tile.cuh"
     "transcendental.cuh"
@@ -47,10 +51,31 @@ pub const HEADERS: &[Header] = headers! {
     "wrapping.cuh"
 };
 
+/// Headers that a text needs if it names one of these. The macro says which of the others it needs, from what is in a
+/// body; of these it would have to say too much, and each costs every compilation a millisecond.
+const BY_NAME: &[(&str, &[&str])] = &[
+    ("atomic.cuh", &["atomic", "fence"]),
+    ("half.cuh", &["f16", "bf16"]),
+    ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
+    ("tuple.cuh", &["tuple"]),
+];
+
+/// The headers for a text: those of `wanted` that are not chosen by name, and those that are.
+pub(crate) fn needed(wanted: impl Iterator<Item = &'static str>, text: &str) -> BTreeSet<&'static str> {
+    let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
+    let by_name = |header: &str| BY_NAME.iter().any(|(name, _)| *name == header);
+    let named = BY_NAME.iter().filter(|(_, names)| names.iter().any(|name| words.contains(name)));
+    wanted.filter(|header| !by_name(header)).chain(named.map(|(header, _)| *header)).collect()
+}
+
+/// Whether the text may use the shared memory of other blocks: a block that fails must then stay until they are done
+/// with its own (failure.cuh). CUDA C++ by hand does it by PTX's names.
+pub(crate) fn knows_peers(text: &str) -> bool {
+    ["map_shared_rank", "mapa", "shared::cluster"].iter().any(|name| text.contains(name))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
@@ -59,5 +84,14 @@ mod tests {
         let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
         let files: BTreeSet<String> = files.map(|file| format!("phalanx/{file}")).collect();
         assert_eq!(files, HEADERS.iter().map(|header| header.path.to_string()).collect());
+    }
+
+    #[test]
+    fn a_text_has_the_headers_that_it_names() {
+        let text = "auto x = as<f16>(y); some_tuple(x); x.atomic(0)";
+        let headers = needed(["tuple.cuh", "memory.cuh"].into_iter(), text);
+        assert_eq!(headers, BTreeSet::from(["atomic.cuh", "half.cuh", "memory.cuh"]));
+        assert!(BY_NAME.iter().all(|(name, _)| HEADERS.iter().any(|header| header.path.ends_with(name))));
+        assert!(knows_peers("cluster.map_shared_rank(a, 1)") && !knows_peers("cluster.sync()"));
     }
 }

@@ -9,7 +9,7 @@ use crate::program::template::Scalar;
 use crate::shape::Dim3;
 
 /// `failure_record` of `failure.cuh`.
-#[repr(C)]
+#[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
     /// 1 once the rest is written.
@@ -19,8 +19,8 @@ pub(super) struct Record {
     /// Which loaded kernel: [`Sink::kernel`] of its module.
     pub(super) kernel: u32,
     block: [u32; 3],
+    tags: [u8; 4],
     thread: [u32; 3],
-    tags: [u32; 4],
     values: [u64; MOST_BYTES / 8],
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Sink {
     pub(super) kernel: u32,
 }
 
-const _: () = assert!(size_of::<Record>() == 312 && align_of::<Record>() == 8 && size_of::<Sink>() == 32);
+const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16 && size_of::<Sink>() == 32);
 
 impl Record {
     /// What the record says, in the terms of `program`, which wrote it.
@@ -89,7 +89,7 @@ impl Record {
 
     /// A word of what the language checks.
     fn word(&self, index: usize) -> u64 {
-        self.values[2 * index]
+        self.values[index]
     }
 
     /// A value that is an index: unsigned if its type was.
@@ -100,9 +100,9 @@ impl Record {
         }
     }
 
-    /// A value of what the language checks.
+    /// A value of what the language checks. One of two words is the only one.
     fn value(&self, index: usize) -> Option<Scalar> {
-        let (low, high) = (self.values[2 * index], self.values[2 * index + 1]);
+        let (low, high) = (self.values[index], self.values[index + 1]);
         let wide = u128::from(high) << 64 | u128::from(low);
         match self.tags[index] {
             1 => Some(Scalar::Signed((low as i64).into(), "i64")),
@@ -135,25 +135,25 @@ mod tests {
             offset_of!(Record, state),
             offset_of!(Record, site),
             offset_of!(Record, block),
-            offset_of!(Record, thread),
             offset_of!(Record, tags),
+            offset_of!(Record, thread),
             offset_of!(Record, values),
         ];
-        assert_eq!(offsets, [0, 8, 16, 28, 40, 56]);
+        assert_eq!(offsets, [0, 8, 16, 28, 32, 48]);
     }
 
     #[test]
     fn values_come_with_their_sign_and_all_their_bits() {
         let mut record = Record { tags: [1, 2, 0, 0], ..Record::default() };
         record.values[0] = -5i64 as u64;
-        record.values[2] = u64::MAX;
+        record.values[1] = u64::MAX;
         assert_eq!(record.value(0), Some(Scalar::Signed(-5, "i64")));
         assert_eq!(record.value(1), Some(Scalar::Unsigned(u64::MAX.into(), "u64")));
-        record.tags = [3, 4, 0, 0];
         (record.values[0], record.values[1]) = (5, 1 << 63);
-        record.values[3] = 1;
+        record.tags = [3, 0, 0, 0];
         assert_eq!(record.value(0), Some(Scalar::Signed(i128::MIN + 5, "i128")));
-        assert_eq!(record.value(1), Some(Scalar::Unsigned((1 << 64) + u128::from(u64::MAX), "u128")));
+        record.tags = [4, 0, 0, 0];
+        assert_eq!(record.value(0), Some(Scalar::Unsigned((1 << 127) + 5, "u128")));
         record.tags = [0, 9, 0, 0];
         assert_eq!((record.value(0), record.value(1)), (None, None));
     }

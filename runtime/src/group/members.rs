@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use super::op::Operator;
+use crate::failure::Cause;
 use crate::memory::bytes_of;
 use crate::sim::{self, LANES, Meeting, Site, WarpCall};
 use crate::types::{DeviceCopy, DeviceType};
@@ -69,7 +70,7 @@ impl<T: DeviceCopy> Values<T> {
 }
 
 /// The bytes of plain data, all of which are its own.
-fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
+pub(super) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
     // SAFETY: a `T` has no padding.
     unsafe { bytes_of(value).assume_init_ref() }
 }
@@ -151,6 +152,18 @@ impl Members {
     pub(super) fn match_all<T: DeviceCopy>(self, call: Call, value: T) -> u32 {
         let same = self.matching(call, value);
         if same == self.lanes { self.ranks(same) } else { 0 }
+    }
+
+    /// Fails unless all have the same.
+    pub(super) fn uniform<T: DeviceCopy>(self, call: Call, value: T) -> T {
+        if self.matching(call, value) != self.lanes {
+            let Call { name, site } = call;
+            sim::fail_at(
+                Cause::Protocol(format!("`{name}()` of a value that is not the same for all of the group")),
+                site,
+            );
+        }
+        value
     }
 
     /// Neighbours first, the lower rank left, a missing right side left out.

@@ -194,6 +194,14 @@ macro_rules! collectives {
                 self.members().sync(Call { name: concat!($name, ".sync"), site: Location::caller() });
             }
 
+            /// Says that `value` is the same for all threads of the group, and gives it: what it decides, all of them
+            /// do. The simulator compares; a GPU goes by it.
+            #[track_caller]
+            pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
+                let call = Call { name: concat!($name, ".uniform"), site: Location::caller() };
+                self.members().uniform(call, value)
+            }
+
             /// The value of the thread of rank `source`, modulo the size.
             #[track_caller]
             pub fn shfl<T: DeviceType + Copy>(&self, value: T, source: u32) -> T {

@@ -166,9 +166,9 @@ impl<T: VectorElement<N>, const N: usize> DeviceType for Vector<T, N> {
         match T::NAME {
             "" => {
                 let arguments = vec![TypeArgument::Type(T::info()), TypeArgument::Value(N.scalar())];
-                TypeInfo::template::<Self>("vector", "array.cuh", arguments)
+                TypeInfo::template::<Self>("vector", "lanes.cuh", arguments)
             }
-            name => TypeInfo::template::<Self>(name, "array.cuh", Vec::new()),
+            name => TypeInfo::template::<Self>(name, "lanes.cuh", Vec::new()),
         }
     }
 }

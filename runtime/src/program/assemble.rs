@@ -3,8 +3,8 @@
 //! nothing about the language itself.
 
 use std::any::TypeId;
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +17,7 @@ use super::options::KernelOptions;
 use super::shared::SharedLayout;
 use super::site::{Place, SiteMap};
 use super::template::{Definition, Function, Piece, Role, SiteMessage, Slot, Template};
+use crate::cuda;
 use crate::error::{Error, Result};
 
 /// A kernel as one CUDA C++ text, with what a launch must know of it.
@@ -104,14 +105,6 @@ impl Program {
         let shared = SharedLayout::of(order.functions.iter().map(|function| &function.definition.shared[..]));
 
         let mut text = Text::default();
-        if shared.offsets.is_some() {
-            text.push(&format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes));
-        }
-        let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
-        let headers: BTreeSet<_> = headers.chain(names.types.headers.iter().copied()).collect();
-        for header in &headers {
-            text.push(&format!("#include <phalanx/{header}>\n"));
-        }
         text.push("\nusing namespace phalanx;\n");
         text.push(&names.types.text());
         text.push(names.constants.text());
@@ -120,13 +113,28 @@ impl Program {
             let offsets = shared.offsets.as_ref().map(|offsets| &offsets[index][..]);
             text.function(&Filling { function, index, names: &names, offsets });
         }
-
+        let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
+        let headers = cuda::needed(headers.chain(names.types.headers.iter().copied()), &text.out);
         let kernel = order.functions.last().expect("the kernel is the last function");
+
+        // What the prelude need not find out at run time.
+        let mut head = String::new();
+        if shared.offsets.is_some() {
+            head += &format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes);
+        }
+        if let Some([_, 1, 1]) = kernel.definition.options.block {
+            head += "#define PHALANX_FLAT_BLOCK\n";
+        }
+        if cuda::knows_peers(&text.out) {
+            head += "#define PHALANX_PEERS\n";
+        }
+        head.extend(headers.iter().map(|header| format!("#include <phalanx/{header}>\n")));
+
         Ok(Program {
             name: kernel.definition.template.name,
             file: kernel.definition.template.file,
             entry: names.functions.last().expect("the kernel is the last function").clone(),
-            source: text.out,
+            source: head + &text.out,
             options: kernel.definition.options,
             static_shared_bytes: shared.bytes,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
@@ -238,7 +246,8 @@ impl Filling<'_> {
 /// The text so far, and which line and column a compiler is at in it.
 struct Text {
     out: String,
-    /// The file that `#line` named last; before the first, the text itself.
+    /// The file that `#line` named last. The first is before anything that has a place: it does not matter how many
+    /// lines the head has.
     file: Option<&'static str>,
     line: u32,
     column: u32,

@@ -15,5 +15,6 @@ pub(crate) mod options;
 mod shared;
 mod site;
 pub(crate) mod template;
+pub mod uniformity;
 
 pub use assemble::Program;

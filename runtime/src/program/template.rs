@@ -14,6 +14,7 @@ use super::constant::Constant;
 use super::layout::{TypeArgument, TypeInfo};
 use super::message::Format;
 use super::options::KernelOptions;
+use super::uniformity::{Level, Uniformity};
 use crate::types::DeviceType;
 
 /// A kernel or a device function as the macro printed it. One `static` a function, generic or not.
@@ -199,9 +200,10 @@ pub trait Function {
 
 /// What the callers of a function must know of it, the same for all its instances.
 pub trait Summary {
-    /// The groups of which it, or a function that it calls, executes a collective, one bit each: 1 the thread block,
-    /// 2 the cluster, 4 the grid.
-    const COLLECTIVES: u8;
+    /// How many threads agree on the result of each call of a device function in it.
+    const RESULTS: &'static [Level] = &[];
+    /// What its callers must know of what threads agree on.
+    const UNIFORMITY: Uniformity = Uniformity::UNKNOWN;
 }
 
 /// A function that kernels call, by its marker type.
@@ -261,9 +263,7 @@ impl<A, B, C, D> Unmarked<A, B, C, D> {
     }
 }
 
-impl Summary for Unmarked {
-    const COLLECTIVES: u8 = 0;
-}
+impl Summary for Unmarked {}
 
 /// A slot: names a type that rustc infers. Never holds a value.
 #[derive(Debug)]

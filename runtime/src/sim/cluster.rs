@@ -2,10 +2,12 @@
 //! told in `barrier`, `access` and `runner`.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use corosensei::Yielder;
 
 use super::barrier::{Arrival, Barrier, Collective};
+use super::claim::{Claimant, Claims};
 use super::prints::Prints;
 use super::schedule::{self, Scheduler};
 use super::shared::SharedMemory;
@@ -21,6 +23,7 @@ pub(crate) struct Launch<'l> {
     pub(crate) simulator: &'l Simulator,
     pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
     pub(crate) prints: Prints,
+    pub(crate) claims: Claims,
     /// Threads in a block.
     pub(crate) block_threads: u32,
     /// Blocks in a cluster.
@@ -43,6 +46,7 @@ impl<'l> Launch<'l> {
             simulator,
             body,
             prints: Prints::default(),
+            claims: Claims::default(),
             block_threads: block.count() as u32,
             cluster_blocks: cluster.count() as u32,
             dim_clusters: Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z),
@@ -99,6 +103,8 @@ pub(crate) struct Thread {
     /// A barrier of the cluster has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
+    /// How often it has claimed something to be the same, by group and place.
+    pub(crate) claims: RefCell<HashMap<(Claimant, Site), u64>>,
     /// Loop iterations so far.
     pub(crate) ticks: Cell<u64>,
     /// What gives the OS thread back to the runner. Null until the thread's first turn.
@@ -153,6 +159,7 @@ impl<'l> Cluster<'l> {
                 arrivals: [const { Cell::new(Arrival::None) }; 2],
                 peers_started: Cell::new(false),
                 warp: Lane::default(),
+                claims: RefCell::default(),
                 ticks: Cell::new(0),
                 yielder: Cell::new(std::ptr::null()),
             }

@@ -2,7 +2,7 @@
 //! rules of barriers and of shared memory, whatever today's hardware makes of it. It knows thread ids, byte ranges and
 //! sites; no types of the user's and no CUDA.
 //!
-//! Not detected: data races, relaxed arrivals that publish nothing, false claims of uniformity. An access to a block
+//! Not detected: data races, relaxed arrivals that publish nothing. An access to a block
 //! that has exited is reported when it happens in the schedule that ran, not when another schedule would show it.
 //! Every access and every scheduling point goes through one function each (`access`, `Context::point`), which is
 //! where vector clocks and other schedulers belong.
@@ -10,6 +10,7 @@
 mod access;
 mod barrier;
 mod by_hand;
+mod claim;
 mod cluster;
 mod context;
 mod hooks;
@@ -29,6 +30,7 @@ pub(crate) use access::MemoryId;
 pub(crate) use access::{Access, Kind, Synchronization};
 pub(crate) use barrier::Group;
 pub use by_hand::{by_hand, without_closure};
+pub(crate) use claim::Claimant;
 pub(crate) use context::{Context, fail_at, with};
 pub use hooks::{Held, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or};
 pub(crate) use shared::Key;

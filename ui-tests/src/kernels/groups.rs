@@ -276,6 +276,52 @@ fn all_shared_memory(device: &Device) -> Outcome {
     same(&got, &(0..512).map(sum).collect::<Vec<u32>>(), |i| format!("thread {i}"))
 }
 
+/// What each group says is the same for it decides how often it meets.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn claims(rounds: &mut [u32], out: &mut [u32]) {
+    let grid = this_grid();
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let tile = tiled_partition::<16>(&block);
+    let mut work = 0;
+    for _ in 0..grid.uniform(rounds[0]) {
+        cluster.sync();
+        work += 1;
+    }
+    let mut left = cluster.uniform(rounds[1 + grid.cluster_rank()]);
+    while left > 0 {
+        cluster.sync();
+        left -= 1;
+        work += 10;
+    }
+    while block.uniform(left < rounds[3 + grid.block_rank()]) {
+        block.sync();
+        left += 1;
+        work += 100;
+    }
+    if tile.uniform(block.thread_rank() / 16 % 2 == rounds[0] % 2) {
+        work += tile.reduce(1000, op::Plus);
+    }
+    if block.thread_rank() % 3 == 0 {
+        let group = coalesced_threads();
+        work += group.uniform(rounds[1]);
+    }
+    out[grid.thread_rank()] = work;
+}
+
+fn what_groups_agree_on(device: &Device) -> Outcome {
+    let data = [3, 4, 0, 1, 0, 2, 5];
+    let (mut rounds, mut out) = (device.upload(&data)?, device.zeros(256)?);
+    claims(&mut rounds, &mut out).grid(4).launch(device)?;
+    let want = (0..256).map(|thread| {
+        let (cluster, block, rank) = (thread / 128, thread / 64, thread as u32 % 64);
+        let tile = if rank / 16 % 2 == data[0] % 2 { 16_000 } else { 0 };
+        let third = if rank.is_multiple_of(3) { data[1] } else { 0 };
+        data[0] + 10 * data[1 + cluster] + 100 * data[3 + block] + tile + third
+    });
+    same(&out.read()?, &want.collect::<Vec<u32>>(), |i| format!("thread {i}"))
+}
+
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
@@ -286,7 +332,8 @@ pub(super) fn modules() -> Vec<Module> {
             values_that_wander,
             shared_memory_from_every_side,
             all_shared_memory,
+            what_groups_agree_on,
         ],
-        kernels: kernel_list![queries, sixteen_blocks, wander, ranks_and_lengths, large_shared_memory],
+        kernels: kernel_list![claims, queries, sixteen_blocks, wander, ranks_and_lengths, large_shared_memory],
     }]
 }

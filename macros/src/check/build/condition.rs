@@ -1,8 +1,8 @@
 //! Branches: what `if`, `while` and `match` test, and what lives while an arm runs.
 
-use super::{BlockId, Builder, End, Place, StepKind};
+use super::{BlockId, Builder, End, Node, Place, Source, StepKind, Value};
 use crate::messages::Loss;
-use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind};
+use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
 use crate::model::op::{Op, Variant};
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::Kind;
@@ -10,7 +10,7 @@ use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
     /// A block during which a value without a name lives.
-    pub(super) fn holding(&mut self, held: Vec<Place>, block: &'f Block) -> Option<Place> {
+    pub(super) fn holding(&mut self, held: Vec<Place>, block: &'f Block) -> Value {
         let before = self.waiting.len();
         self.waiting.extend(&held);
         let value = self.block(block);
@@ -25,19 +25,21 @@ impl<'f> Builder<'f> {
         condition: &'f Condition,
         then: &'f Block,
         otherwise: Option<&'f Expr>,
-    ) -> Option<Place> {
+    ) -> Value {
         let value = self.temporary();
         let (yes, no, after) = (self.new_block(), self.new_block(), self.new_block());
         let held = self.condition(condition, yes, no);
         self.current = yes;
         let first = self.holding(held, then);
-        self.move_to(value, first, then.span);
+        self.move_to(value, &first, then.span);
         self.goto(after);
         self.current = no;
-        let second = otherwise.and_then(|otherwise| self.value(otherwise));
-        self.move_to(value, second, expr.span);
+        if let Some(otherwise) = otherwise {
+            let second = self.value(otherwise);
+            self.move_to(value, &second, expr.span);
+        }
         self.goto(after);
-        self.token_of(expr, value)
+        self.joined(expr, value)
     }
 
     /// Ends the current block with a branch on `condition`.
@@ -47,29 +49,29 @@ impl<'f> Builder<'f> {
             Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
                 if operands.first().is_some_and(|operand| matches!(operand.gives, Kind::OptionalToken(_))) =>
             {
-                let place = self.values(operands).into_iter().flatten().next();
-                self.option_branch(*variant, place, yes, no);
+                let value = self.value(&operands[0]);
+                self.option_branch(*variant, &value, yes, no);
                 // The value that was asked is dropped where it is one.
                 let holds = if *variant == Variant::Some { yes } else { no };
                 self.current = holds;
-                self.drop_temporary(place, operands[0].span);
+                self.drop_temporary(value.token, operands[0].span);
                 Vec::new()
             }
             Condition::Value(value) => {
-                self.value(value);
-                self.end(End::Branch { then: yes, otherwise: no });
+                let on = self.value(value).node;
+                self.end(End::Branch { on, then: yes, otherwise: no });
                 Vec::new()
             }
             Condition::Let { pattern, scrutinee } => {
-                let place = self.value(scrutinee);
-                self.test(pattern, place, yes, no);
+                let value = self.value(scrutinee);
+                self.test(pattern, &value, yes, no);
                 // `if let None` of a value on its way: that is gone before the other arm.
                 if matches!(pattern.kind, PatternKind::Variant { variant: Variant::None, .. }) {
                     self.current = no;
-                    self.drop_temporary(place, scrutinee.span);
+                    self.drop_temporary(value.token, scrutinee.span);
                 }
                 self.current = yes;
-                self.bind(pattern, place, scrutinee.span).into_iter().collect()
+                self.bind(pattern, &value, scrutinee.span).into_iter().collect()
             }
             Condition::All(parts) => self.all(parts, yes, no),
         }
@@ -105,55 +107,106 @@ impl<'f> Builder<'f> {
 
     /// An arm is tried after those before it; the last one is taken without a test, because rustc knows that the arms
     /// cover everything.
-    pub(super) fn match_arms(&mut self, expr: &'f Expr, scrutinee: &'f Expr, arms: &'f [Arm]) -> Option<Place> {
+    pub(super) fn match_arms(&mut self, expr: &'f Expr, scrutinee: &'f Expr, arms: &'f [Arm]) -> Value {
         let value = self.temporary();
         let after = self.new_block();
-        let place = self.value(scrutinee);
+        let matched = self.value(scrutinee);
         for (index, arm) in arms.iter().enumerate() {
             let (yes, no) = (self.new_block(), self.new_block());
             match arm.guard {
                 None if index + 1 == arms.len() => self.end(End::Goto(yes)),
-                _ => self.test(&arm.pattern, place, yes, no),
+                _ => self.test(&arm.pattern, &matched, yes, no),
             }
             self.current = yes;
             let mut guarded = Vec::new();
             if let Some(guard) = &arm.guard {
                 let before = self.waiting.len();
-                self.waiting.extend(place.filter(|place| matches!(place, Place::Temporary(_))));
+                self.waiting.extend(matched.token.filter(|place| matches!(place, Place::Temporary(_))));
+                self.see(&arm.pattern, &matched);
                 let bound = self.new_block();
                 guarded = self.condition(guard, bound, no);
                 self.waiting.truncate(before);
                 self.current = bound;
             }
-            let held = guarded.into_iter().chain(self.bind(&arm.pattern, place, scrutinee.span)).collect();
+            let held = guarded.into_iter().chain(self.bind(&arm.pattern, &matched, scrutinee.span)).collect();
             let ExprKind::Block(body) = &arm.body.kind else { continue };
             let result = self.holding(held, body);
-            self.move_to(value, result, arm.body.span);
+            self.move_to(value, &result, arm.body.span);
             self.end(End::Goto(after));
             self.current = no;
         }
         self.current = after;
-        self.token_of(expr, value)
+        self.joined(expr, value)
     }
 
     /// Ends the current block with a branch on whether a pattern matches.
-    pub(super) fn test(&mut self, pattern: &Pattern, place: Option<Place>, yes: BlockId, no: BlockId) {
-        match (&pattern.kind, place) {
-            (PatternKind::Variant { variant, .. }, place) => self.option_branch(*variant, place, yes, no),
+    pub(super) fn test(&mut self, pattern: &Pattern, value: &Value, yes: BlockId, no: BlockId) {
+        match &pattern.kind {
+            PatternKind::Variant { variant, .. } => self.option_branch(*variant, value, yes, no),
             _ if pattern.is_irrefutable() => self.end(End::Goto(yes)),
-            _ => self.end(End::Branch { then: yes, otherwise: no }),
+            _ => self.end(End::Branch { on: value.node, then: yes, otherwise: no }),
         }
     }
 
-    /// A token moves into the name that a pattern gives it. Gives what lives on without a name where it gives none.
-    pub(super) fn bind(&mut self, pattern: &Pattern, place: Option<Place>, at: SpanRange) -> Option<Place> {
-        let place = place?;
+    /// The names that a pattern gives to parts of a value.
+    fn see(&mut self, pattern: &Pattern, value: &Value) {
+        match &pattern.kind {
+            PatternKind::Bind { local, sub } => {
+                self.set(Place::Local(*local), value, pattern.span);
+                sub.iter().for_each(|sub| self.see(sub, value));
+            }
+            PatternKind::Tuple { elements, .. } => {
+                for (element, index) in elements.iter().zip(0..) {
+                    let value = self.known_field(value, &Member::Unnamed(index));
+                    self.see(element, &value);
+                }
+            }
+            PatternKind::Struct { fields, .. } => {
+                for (member, field) in fields {
+                    let value = self.known_field(value, member);
+                    self.see(field, &value);
+                }
+            }
+            PatternKind::Array { elements, .. } => elements.iter().for_each(|element| self.see(element, value)),
+            PatternKind::Variant { field, .. } => field.iter().for_each(|field| self.see(field, value)),
+            // They bind nothing.
+            PatternKind::Error
+            | PatternKind::Wild
+            | PatternKind::Bool(_)
+            | PatternKind::Int { .. }
+            | PatternKind::Constant(_)
+            | PatternKind::Range { .. }
+            | PatternKind::Or(_) => {}
+        }
+    }
+
+    /// A field of a value, as far as it is known from the others.
+    fn known_field(&mut self, value: &Value, member: &Member) -> Value {
+        let field = self.field(member);
+        if let Some((_, value)) = value.fields.iter().find(|(known, _)| *known == field) {
+            return value.clone();
+        }
+        let Node { source, at, .. } = &self.nodes[value.node.0];
+        let at = *at;
+        match source {
+            Source::Read(Place::Local(local)) => Value::of(self.read(Place::Field(*local, field), at)),
+            _ => Value::of(value.node),
+        }
+    }
+
+    /// The same, and a token moves into its name. Gives what lives on without a name where it has none.
+    pub(super) fn bind(&mut self, pattern: &Pattern, value: &Value, at: SpanRange) -> Option<Place> {
+        self.see(pattern, value);
+        self.bind_token(pattern, value.token?, at)
+    }
+
+    fn bind_token(&mut self, pattern: &Pattern, place: Place, at: SpanRange) -> Option<Place> {
         match &pattern.kind {
             PatternKind::Bind { local, .. } => {
                 self.step(StepKind::Move { from: place, into: Place::Local(*local) }, at);
                 None
             }
-            PatternKind::Variant { field: Some(field), .. } => self.bind(field, Some(place), at),
+            PatternKind::Variant { field: Some(field), .. } => self.bind_token(field, place, at),
             PatternKind::Variant { field: None, .. } => None,
             // Nothing else is a pattern of tokens.
             PatternKind::Wild
@@ -176,11 +229,14 @@ impl<'f> Builder<'f> {
         }
     }
 
-    fn option_branch(&mut self, variant: Variant, place: Option<Place>, yes: BlockId, no: BlockId) {
-        let end = match (variant, place) {
-            (Variant::Some, Some(place)) => End::Option { place, some: yes, none: no },
-            (Variant::None, Some(place)) => End::Option { place, some: no, none: yes },
-            (Variant::Some | Variant::None | Variant::Ok | Variant::Err, _) => End::Branch { then: yes, otherwise: no },
+    fn option_branch(&mut self, variant: Variant, value: &Value, yes: BlockId, no: BlockId) {
+        let on = value.node;
+        let end = match (variant, value.token) {
+            (Variant::Some, Some(place)) => End::Option { on, place, some: yes, none: no },
+            (Variant::None, Some(place)) => End::Option { on, place, some: no, none: yes },
+            (Variant::Some | Variant::None | Variant::Ok | Variant::Err, _) => {
+                End::Branch { on, then: yes, otherwise: no }
+            }
         };
         self.end(end);
     }

@@ -19,7 +19,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
 pub(crate) use op::one_collective;
-pub(crate) use slots::declaration as slots_declaration;
+pub(crate) use slots::{declaration as slots_declaration, place as slot_place};
 
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::ty::Kind;

@@ -23,8 +23,8 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
         if let ExprKind::Call { callee: Callee::Function(function), slot, .. } = &expr.kind
             && let Some(groups) = broken.calls.get(&slot.0)
         {
-            let own = template::collectives(function);
-            collectives.extend(quote!(| (#own & #groups)));
+            let uniformity = template::uniformity(function);
+            collectives.extend(quote!(| (#uniformity.collectives & #groups)));
         }
     });
     quote_spanned!(broken.waiver.lo=> const _: () = ::phalanx::__private::one_collective(0 #collectives);)
@@ -76,6 +76,7 @@ impl Host<'_> {
             },
             Op::Query(group, query) => group_method(group, query.name),
             Op::Sync(group) => group_method(group, "sync"),
+            Op::Uniform(group) => group_method(group, "uniform"),
             Op::Arrive(group) => group_method(group, "barrier_arrive"),
             Op::Wait(group) => group_method(group, "barrier_wait"),
             Op::MapSharedRank(_) => group_method(Group::Cluster, "map_shared_rank"),
@@ -190,8 +191,8 @@ impl Host<'_> {
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
         let groups = self.pending.get(&slot.0)?;
         let check = if *groups == ANY_COLLECTIVE { "no_collective_at_all" } else { "no_collective" };
-        let (at, collectives) = (SpanRange::of(&function.name), template::collectives(function));
-        let check = private(at, check, quote!(#collectives, #groups));
+        let (at, uniformity) = (SpanRange::of(&function.name), template::uniformity(function));
+        let check = private(at, check, quote_spanned!(at.lo=> #uniformity.collectives, #groups));
         Some(quote_spanned!(at.lo=> const _: () = #check;))
     }
 

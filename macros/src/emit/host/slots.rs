@@ -16,7 +16,7 @@ fn depth(count: usize) -> u32 {
 }
 
 /// `&__phalanx_slots.1.7`
-pub(super) fn place(slot: SlotId, count: usize, at: SpanRange) -> TokenStream {
+pub(crate) fn place(slot: SlotId, count: usize, at: SpanRange) -> TokenStream {
     let (slots, span) = (internal("__phalanx_slots", at), at.lo);
     let fields = (0..depth(count)).rev().map(|level| {
         let mut field = Literal::usize_unsuffixed(usize::from(slot.0) / WIDTH.pow(level) % WIDTH);

@@ -7,7 +7,8 @@ use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
 use crate::messages::Loss;
 use crate::model::{Function, LocalId};
 
-pub(super) fn dump(function: &Function, cfg: &Cfg) -> String {
+/// The steps of tokens; those of values are left out.
+pub(super) fn dump(function: &Function, cfg: &Cfg<'_>) -> String {
     let mut dump = Dump { function, cfg, numbers: BTreeMap::new(), order: Vec::new() };
     dump.visit(cfg.entry);
     dump.text()
@@ -17,7 +18,7 @@ pub(super) fn dump(function: &Function, cfg: &Cfg) -> String {
 /// left out.
 struct Dump<'f> {
     function: &'f Function,
-    cfg: &'f Cfg,
+    cfg: &'f Cfg<'f>,
     numbers: BTreeMap<BlockId, usize>,
     order: Vec<BlockId>,
 }
@@ -36,7 +37,9 @@ impl Dump<'_> {
         // No more often than there are blocks: an empty loop goes on for ever.
         for _ in &self.cfg.blocks {
             match &self.cfg.blocks[block.0] {
-                BasicBlock { steps, end: End::Goto(next) } if steps.is_empty() => block = *next,
+                BasicBlock { steps, end: End::Goto(next) } if steps.iter().all(|step| self.step(step).is_none()) => {
+                    block = *next;
+                }
                 _ => break,
             }
         }
@@ -46,7 +49,7 @@ impl Dump<'_> {
     fn text(&self) -> String {
         let mut out = String::new();
         for block in &self.order {
-            let steps = self.cfg.blocks[block.0].steps.iter().map(|step| self.step(step) + "; ");
+            let steps = self.cfg.blocks[block.0].steps.iter().filter_map(|step| Some(self.step(step)? + "; "));
             let end = self.end(&self.cfg.blocks[block.0].end);
             _ = writeln!(out, "{}: {}{end}", self.block(*block), steps.collect::<String>());
         }
@@ -67,14 +70,21 @@ impl Dump<'_> {
     fn place(&self, place: Place) -> String {
         match place {
             Place::Local(local) => self.local(local),
+            Place::Field(local, field) => format!("{}.{field}", self.local(local)),
             Place::Temporary(number) => format!("_{number}"),
         }
     }
 
-    fn step(&self, step: &Step) -> String {
+    fn step(&self, step: &Step) -> Option<String> {
         let place = |place: &Place| self.place(*place);
-        match &step.kind {
-            StepKind::Collective { group, name } => format!("{name} {}", group.rust_name()),
+        Some(match &step.kind {
+            StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Write(_)
+            | StepKind::Renew(_)
+            | StepKind::Together { .. }
+            | StepKind::Return(_) => return None,
+            StepKind::Collective { team, name } => format!("{name} {}", team.group.rust_name()),
             StepKind::Arrive { group, into } => format!("{} = arrive {}", place(into), group.rust_name()),
             StepKind::Wait { group, from } => format!("wait {} {}", group.rust_name(), place(from)),
             StepKind::Call { gives: Some((_, into)), .. } => format!("{} = call", place(into)),
@@ -83,15 +93,16 @@ impl Dump<'_> {
             StepKind::HandOver { from } => format!("hand over {}", place(from)),
             StepKind::Clear { place: cleared } => format!("{} = none", place(cleared)),
             StepKind::Drop { place: dropped, how } => format!("drop {} ({})", place(dropped), loss(*how)),
-        }
+        })
     }
 
     fn end(&self, end: &End) -> String {
         match end {
+            End::Never => "never".into(),
             End::Leave => "leave".into(),
             End::Goto(next) => format!("goto {}", self.block(*next)),
-            End::Branch { then, otherwise } => format!("if {} else {}", self.block(*then), self.block(*otherwise)),
-            End::Option { place, some, none } => {
+            End::Branch { then, otherwise, .. } => format!("if {} else {}", self.block(*then), self.block(*otherwise)),
+            End::Option { place, some, none, .. } => {
                 format!("some({}) {} else {}", self.place(*place), self.block(*some), self.block(*none))
             }
         }

@@ -124,7 +124,7 @@ fn returns() {
     check(
         "let t = cluster.barrier_arrive(); if c { panic!(); } assert!(d); cluster.barrier_wait(t);",
         "b0: _0 = arrive Cluster; t = _0; if b1 else b2
-         b1: leave
+         b1: never
          b2: wait Cluster t; drop t (end); leave",
     );
 }
@@ -269,8 +269,8 @@ fn short_circuit() {
     check(
         "let x = c || { cluster.sync(); d };",
         "b0: if b1 else b2
-         b1: sync Cluster; goto b2
-         b2: leave",
+         b1: leave
+         b2: sync Cluster; goto b1",
     );
     check(
         "while c && { cluster.sync(); d } { block.sync(); }",

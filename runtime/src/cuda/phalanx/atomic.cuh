@@ -3,7 +3,7 @@
 // PTX Memory Consistency Model" (Lustig et al., ASPLOS 2019) does: `seq_cst` is `fence.sc` before an acquire, or before a
 // relaxed store. For integers of 32 and 64 bits, which wrap, all floats, and pairs of half floats.
 #pragma once
-#include <phalanx/array.cuh>
+#include <phalanx/lanes.cuh>
 #include <phalanx/option.cuh>
 
 namespace phalanx {

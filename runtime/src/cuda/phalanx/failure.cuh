@@ -32,15 +32,16 @@ enum failure_cause : unsigned {
 enum value_tag : unsigned { no_value, signed_value, unsigned_value, signed_wide_value, unsigned_wide_value };
 
 // Room for the values of a failure's message or of a `println!`.
-inline constexpr unsigned most_words = 32;
+enum : unsigned { most_words = 32 };
 
-struct failure_record {
+struct alignas(16) failure_record {
     unsigned state, cause, site, kernel;
-    unsigned block[3], thread[3];
-    unsigned tags[4]; // of what the language checks; for a message, the number of its words
+    unsigned block[3];
+    unsigned tags; // of what the language checks, a byte each; of a message, the number of its words
+    unsigned thread[3];
     unsigned long long values[most_words];
 };
-static_assert(sizeof(failure_record) == 312 && alignof(failure_record) == 8, "the host reads this layout");
+static_assert(sizeof(failure_record) == 304 && alignof(failure_record) == 16, "the host reads this layout");
 
 struct failure_sink {
     failure_record* record;   // pinned host memory; its state is 1 when it is complete
@@ -71,11 +72,18 @@ struct recorded {
     unsigned long long low, high;
 };
 
+#ifdef PHALANX_PEERS
 // Peers may still use the shared memory of this block, which goes with its last thread (CUDA C++ Programming Guide,
 // Distributed Shared Memory). So that thread takes part in the cluster's barrier (PTX ISA, barrier.cluster) for more
 // phases than a kernel in its last steps needs. It can't know whether it has an arrival pending, but a wait with none
 // returns at once.
-__device__ inline void linger() {
+__device__ __noinline__ inline void stay_for_peers() {
+    const failure_sink sink = phalanx_sink;
+    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+    if (__clusterSizeInBlocks() == 1 || block >= sink.blocks || atomicAdd(&sink.failed_threads[block], 1u) != threads - 1) {
+        return;
+    }
     asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 #pragma unroll 1 // Unrolled it takes the compiler four times as long as all the rest.
     for (unsigned phase = 0; phase < 65536; ++phase) {
@@ -83,74 +91,80 @@ __device__ inline void linger() {
         asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
     }
 }
+#endif
 
-// The record, for the first failing thread of the launch to write its values to; null for every other.
-__device__ __noinline__ inline failure_record* begin_failure(unsigned cause, unsigned site) {
-    const failure_sink sink = phalanx_sink;
-    if (atomicExch(sink.claim, 1u) != 0) {
-        return nullptr;
-    }
-    failure_record& record = *sink.record;
-    record.cause = cause;
-    record.site = site;
-    record.kernel = sink.kernel;
-    record.block[0] = blockIdx.x;
-    record.block[1] = blockIdx.y;
-    record.block[2] = blockIdx.z;
-    record.thread[0] = threadIdx.x;
-    record.thread[1] = threadIdx.y;
-    record.thread[2] = threadIdx.z;
-    return &record;
-}
-
-// Publishes the record, if this thread wrote it, and ends the thread.
-[[noreturn]] __device__ __noinline__ inline void end_failure(failure_record* record) {
-    const failure_sink sink = phalanx_sink;
-    if (record) {
-        __threadfence_system();
-        *const_cast<volatile unsigned*>(&record->state) = 1;
-    }
-    if (__clusterSizeInBlocks() > 1) {
-        const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-        const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-        if (block < sink.blocks && atomicAdd(&sink.failed_threads[block], 1u) == threads - 1) {
-            linger();
-        }
-    }
+[[noreturn]] __device__ __forceinline__ void end_thread() {
+#ifdef PHALANX_PEERS
+    stay_for_peers();
+#endif
     asm volatile("exit;");
     __builtin_unreachable();
 }
 
+// The record, for the first failing thread of the launch to write its values to; every other ends here. By PTX, like the
+// rest of this file where that is short: each kernel that can fail has this, and C++ takes the compiler several times as
+// long.
+__device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigned site, unsigned tags) {
+    if (atomicExch(phalanx_sink.claim, 1u) != 0) {
+        end_thread();
+    }
+    failure_record* record = phalanx_sink.record;
+    asm volatile("{\n"
+                 ".reg .b32 x, y, z;\n"
+                 "st.global.v4.b32 [%0], {0, %1, %2, %3};\n"
+                 "mov.b32 x, %%ctaid.x;\n"
+                 "mov.b32 y, %%ctaid.y;\n"
+                 "mov.b32 z, %%ctaid.z;\n"
+                 "st.global.v4.b32 [%0 + 16], {x, y, z, %4};\n"
+                 "mov.b32 x, %%tid.x;\n"
+                 "mov.b32 y, %%tid.y;\n"
+                 "mov.b32 z, %%tid.z;\n"
+                 "st.global.v4.b32 [%0 + 32], {x, y, z, 0};\n"
+                 "}"
+                 :
+                 : "l"(record), "r"(cause), "r"(site), "r"(phalanx_sink.kernel), "r"(tags)
+                 : "memory");
+    return record;
+}
+
+// Publishes the record and ends the thread.
+[[noreturn]] __device__ __forceinline__ void end_failure(failure_record* record) {
+    asm volatile("st.release.sys.global.b32 [%0], 1;" : : "l"(record) : "memory");
+    end_thread();
+}
+
 // Out of line, so that a check costs its caller a compare and a branch.
 [[noreturn]] __device__ __noinline__ inline void
-fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long a_high,
-     unsigned long long b, unsigned long long b_high) {
-    failure_record* record = begin_failure(cause, site);
-    if (record) {
-        record->tags[0] = tags & 255;
-        record->tags[1] = tags >> 8;
-        record->values[0] = a;
-        record->values[1] = a_high;
-        record->values[2] = b;
-        record->values[3] = b_high;
-    }
+fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
+    failure_record* record = begin_failure(cause, site, tags);
+    record->values[0] = a;
+    record->values[1] = b;
     end_failure(record);
 }
-[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site, recorded a = {}, recorded b = {}) {
-    fail(cause, site, a.tag | b.tag << 8, a.low, a.high, b.low, b.high);
-}
-// Of values that are all of one word.
 [[noreturn]] __device__ __noinline__ inline void
-fail(unsigned cause, unsigned site, recorded a, recorded b, recorded c, recorded d = {}) {
-    failure_record* record = begin_failure(cause, site);
-    if (record) {
-        const recorded values[4] = {a, b, c, d};
-        for (unsigned i = 0; i < 4; ++i) {
-            record->tags[i] = values[i].tag;
-            record->values[2 * i] = values[i].low;
-        }
-    }
+fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,
+     unsigned long long d) {
+    failure_record* record = begin_failure(cause, site, tags);
+    record->values[0] = a;
+    record->values[1] = b;
+    record->values[2] = c;
+    record->values[3] = d;
     end_failure(record);
+}
+
+// With no value, with one of up to two words, and with several of one word.
+[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site) {
+    fail(cause, site, 0, 0, 0);
+}
+[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site, recorded a) {
+    fail(cause, site, a.tag, a.low, a.high);
+}
+[[noreturn]] __device__ inline void fail(unsigned cause, unsigned site, recorded a, recorded b) {
+    fail(cause, site, a.tag | b.tag << 8, a.low, b.low);
+}
+[[noreturn]] __device__ inline void
+fail(unsigned cause, unsigned site, recorded a, recorded b, recorded c, recorded d = {}) {
+    fail(cause, site, a.tag | b.tag << 8 | c.tag << 16 | d.tag << 24, a.low, b.low, c.low, d.low);
 }
 
 } // namespace detail

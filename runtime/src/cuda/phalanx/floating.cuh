@@ -63,4 +63,8 @@ struct floating {
     __device__ friend constexpr bool operator>=(floating a, floating b) { return a.value >= b.value; }
 };
 
+// half.cuh, which a text that has such floats includes.
+template <class Format>
+struct half_float;
+
 } // namespace phalanx

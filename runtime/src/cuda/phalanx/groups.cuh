@@ -20,14 +20,22 @@ template <class Vector>
 __device__ inline extent extent_of(Vector v) {
     return {v.x, v.y, v.z};
 }
-template <class Vector>
-__device__ inline unsigned count(Vector size) {
-    return size.x * size.y * size.z;
+// Of a kernel whose attribute fixes a block of one dimension, its threads are in a row.
+#ifdef PHALANX_FLAT_BLOCK
+__device__ inline unsigned thread_in_block() {
+    return threadIdx.x;
 }
-template <class Index, class Size>
-__device__ inline unsigned rank(Index index, Size size) {
-    return index.x + size.x * (index.y + size.y * index.z);
+__device__ inline unsigned threads_of_block() {
+    return blockDim.x;
 }
+#else
+__device__ inline unsigned thread_in_block() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+__device__ inline unsigned threads_of_block() {
+    return blockDim.x * blockDim.y * blockDim.z;
+}
+#endif
 // A grid has more blocks than a `u32` counts.
 template <class Vector>
 __device__ inline unsigned long long wide_count(Vector size) {
@@ -48,13 +56,19 @@ __device__ inline Size not_zero(Size size) {
 } // namespace detail
 
 struct thread_block {
-    __device__ u32 thread_rank() const { return detail::rank(threadIdx, blockDim); }
-    __device__ u32 num_threads() const { return detail::not_zero(detail::count(blockDim)); }
+    __device__ u32 thread_rank() const { return detail::thread_in_block(); }
+    __device__ u32 num_threads() const { return detail::not_zero(detail::threads_of_block()); }
     __device__ u32 size() const { return num_threads(); }
     __device__ extent thread_index() const { return detail::extent_of(threadIdx); }
     __device__ extent group_index() const { return detail::extent_of(blockIdx); }
     __device__ extent dim_threads() const { return detail::extent_of(blockDim); }
     __device__ extent group_dim() const { return dim_threads(); }
+
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
+    }
 
     // Not `.aligned`: that the warp has converged is not proved.
     __device__ void sync() const { asm volatile("barrier.sync 0;" ::: "memory"); }
@@ -68,10 +82,8 @@ struct thread_block {
 struct cluster_group {
     unsigned rank, blocks;
 
-    __device__ u32 thread_rank() const {
-        return rank * detail::count(blockDim) + detail::rank(threadIdx, blockDim);
-    }
-    __device__ u32 num_threads() const { return detail::not_zero(blocks * detail::count(blockDim)); }
+    __device__ u32 thread_rank() const { return rank * detail::threads_of_block() + detail::thread_in_block(); }
+    __device__ u32 num_threads() const { return detail::not_zero(blocks * detail::threads_of_block()); }
     __device__ u32 size() const { return num_threads(); }
     __device__ u32 block_rank() const { return rank; }
     __device__ u32 num_blocks() const { return detail::not_zero(blocks); }
@@ -80,6 +92,12 @@ struct cluster_group {
     __device__ extent dim_threads() const {
         const auto blocks = __clusterDim();
         return {blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z};
+    }
+
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
     }
 
     __device__ void sync() const { barrier_wait(barrier_arrive()); }
@@ -133,10 +151,10 @@ struct cluster_group {
 
 struct grid_group {
     __device__ usize thread_rank() const {
-        return detail::wide_rank(blockIdx, gridDim) * detail::count(blockDim) + detail::rank(threadIdx, blockDim);
+        return detail::wide_rank(blockIdx, gridDim) * detail::threads_of_block() + detail::thread_in_block();
     }
     __device__ usize num_threads() const {
-        return detail::not_zero(detail::wide_count(gridDim) * detail::count(blockDim));
+        return detail::not_zero(detail::wide_count(gridDim) * detail::threads_of_block());
     }
     __device__ usize size() const { return num_threads(); }
     __device__ usize block_rank() const { return detail::wide_rank(blockIdx, gridDim); }
@@ -147,6 +165,12 @@ struct grid_group {
     __device__ extent dim_blocks() const { return detail::extent_of(gridDim); }
     __device__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
     __device__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
+
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
+    }
 };
 
 __device__ inline thread_block this_thread_block() {

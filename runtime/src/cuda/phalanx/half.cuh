@@ -1,9 +1,9 @@
 // `half_float<Format>`: `f16` and `bf16` with the operators of Rust's `half` crate, each rounded once. Arithmetic is
 // PTX's own (PTX ISA, Half Precision Floating Point Instructions), in the forms that are never contracted; what PTX does
 // not have goes through `f32`, where a second rounding changes nothing: it has more than twice the digits, and two.
-// Subnormals are kept. Its casts are scalar.cuh's, its named functions float_math.cuh's.
+// Subnormals are kept. Its named functions are float_math.cuh's.
 #pragma once
-#include <phalanx/floating.cuh>
+#include <phalanx/scalar.cuh>
 
 namespace phalanx {
 namespace detail {
@@ -120,7 +120,23 @@ struct half_float {
     __device__ friend constexpr bool operator>=(half_float a, half_float b) { return a.wide() >= b.wide(); }
 };
 
+using f16 = half_float<detail::binary16>;
+using bf16 = half_float<detail::brain16>;
+
 namespace detail {
+
+template <class Format>
+__device__ inline float raw_value(half_float<Format> value) {
+    return value.wide();
+}
+// Of an integer of eight bits, which every float has exactly: Rust has no other.
+template <class Format>
+struct cast<half_float<Format>> {
+    template <class From>
+    __device__ static half_float<Format> of(From from) {
+        return half_float<Format>::from_f32(static_cast<float>(from));
+    }
+};
 
 // For reductions (operator.cuh).
 template <class T>

@@ -21,9 +21,10 @@ struct index {
     __device__ constexpr index(Literal i)
         : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value) {}
 
+    // Told in words, not as a `recorded` each: every access comes through here, and the compiler takes time for each layer.
     __device__ constexpr unsigned long long below(unsigned long long length, unsigned site) const {
         if (value >= length) {
-            fail(index_out_of_bounds, site, recorded{tag, value}, recorded{unsigned_value, length});
+            fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);
         }
         return value;
     }

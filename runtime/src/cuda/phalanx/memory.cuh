@@ -3,7 +3,6 @@
 // the `[`. No synchronisation: groups.cuh; atomics are atomic.cuh's, parts of memory subslice.cuh's.
 #pragma once
 #include <phalanx/array.cuh>
-#include <phalanx/atomic.cuh>
 
 // The block's dynamic shared memory, aligned as bulk copies need it (PTX ISA, cp.async.bulk).
 extern __shared__ __align__(128) unsigned char phalanx_dynamic_shared[];
@@ -14,6 +13,15 @@ extern __shared__ __align__(128) unsigned char phalanx_dynamic_shared[];
 #endif
 
 namespace phalanx {
+
+// atomic.cuh, which a text that has atomics includes.
+template <class T>
+struct global_atomic;
+template <class T>
+struct shared_atomic;
+template <class T>
+struct remote_atomic;
+
 namespace detail {
 
 template <unsigned long long Bytes>
@@ -100,7 +108,6 @@ struct remote_slice : writable<T, remote_atomic> {};
 
 // As kernels' parameters, by value: the host passes an address and a length, 8 bytes each.
 static_assert(sizeof(readonly_slice<u8>) == 16 && sizeof(slice_mut<u8>) == 16, "the host passes this layout");
-static_assert(sizeof(option<slice_mut<u8>>) == 24, "and this one, with a byte that says whether there is one");
 
 // Shared memory of a peer: what `cluster.map_shared_rank` makes of a `shared_array`.
 template <class T, unsigned long long N>

@@ -103,11 +103,8 @@ struct written<tuple<Parts...>> {
 template <class... Values>
 [[noreturn]] __device__ inline void fail_with(unsigned cause, place at, const Values&... values) {
     static_assert(words_of<Values...>() <= most_words, "the host refuses a message of more");
-    failure_record* record = begin_failure(cause, at.site);
-    if (record) {
-        record->tags[0] = words_of<Values...>();
-        write_values(record->values, values...);
-    }
+    failure_record* record = begin_failure(cause, at.site, words_of<Values...>());
+    write_values(record->values, values...);
     end_failure(record);
 }
 

@@ -41,6 +41,8 @@ struct option {
     }
 };
 
+static_assert(sizeof(option<detail::recorded>) == sizeof(detail::recorded) + 8, "the host passes a byte behind the value");
+
 template <class T>
 __device__ inline option<T> some(T value) {
     return {value, true};

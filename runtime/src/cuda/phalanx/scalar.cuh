@@ -1,7 +1,7 @@
-// The scalars of the kernel language by their Rust names, and `as` between them. `bool` is C++'s.
+// The scalars of the kernel language by their Rust names, and `as` between them. `bool` is C++'s; `f16` and `bf16` are
+// half.cuh's.
 #pragma once
 #include <phalanx/floating.cuh>
-#include <phalanx/half.cuh>
 #include <phalanx/integer.cuh>
 
 // `offsetof` needs a header, `__builtin_offsetof` an NVRTC that is newer than 13.0.
@@ -21,8 +21,6 @@ using isize = i64;
 using usize = u64;
 using f32 = floating<float>;
 using f64 = floating<double>;
-using f16 = half_float<detail::binary16>;
-using bf16 = half_float<detail::brain16>;
 #ifdef PHALANX_INT128
 using i128 = integer<__int128>;
 using u128 = integer<unsigned __int128>;
@@ -41,10 +39,6 @@ __device__ constexpr Raw raw_value(integer<Raw> value) {
 template <class Raw>
 __device__ constexpr Raw raw_value(floating<Raw> value) {
     return value.value;
-}
-template <class Format>
-__device__ inline float raw_value(half_float<Format> value) {
-    return value.wide();
 }
 
 // The hardware's conversions to the integer types that it has, toward zero and clamped (PTX ISA, cvt). Not C++ casts:
@@ -164,14 +158,6 @@ struct cast {
         }
     }
 };
-// Of an integer of eight bits, which every float has exactly: Rust has no other.
-template <class Format>
-struct cast<half_float<Format>> {
-    template <class From>
-    __device__ static half_float<Format> of(From from) {
-        return half_float<Format>::from_f32(static_cast<float>(from));
-    }
-};
 template <>
 struct cast<bool> {
     __device__ static bool of(bool from) { return from; }
@@ -183,7 +169,8 @@ struct cast<bool> {
 // nearest even. `x` may also be a bare literal, a `bool`, or the `int` that C++ makes of `a & b` of two `bool`s.
 template <class To, class From>
 __device__ inline To as(From x) {
-    return detail::cast<To>::of(detail::raw_value(x));
+    using detail::raw_value; // Of types that are declared later too.
+    return detail::cast<To>::of(raw_value(x));
 }
 
 } // namespace phalanx

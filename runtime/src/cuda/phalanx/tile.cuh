@@ -86,6 +86,11 @@ template <class Group>
 struct warp_group {
     __device__ u32 size() const { return group().num_threads(); }
     __device__ void sync() const { __syncwarp(group().lanes()); }
+    // The simulator compares; here it is believed.
+    template <class T>
+    __device__ T uniform(T value) const {
+        return value;
+    }
 
     __device__ bool any(bool predicate) const { return __any_sync(group().lanes(), predicate); }
     __device__ bool all(bool predicate) const { return __all_sync(group().lanes(), predicate); }
@@ -303,7 +308,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
 template <unsigned N>
 __device__ inline thread_block_tile<N>
 tiled_partition(const thread_block& block, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
-    const unsigned threads = detail::count(blockDim);
+    const unsigned threads = detail::threads_of_block();
     if (threads % N != 0) {
         detail::fail(detail::partial_tile, detail::site_of(line, column), record_value(u32(threads)), record_value(u32(N)));
     }

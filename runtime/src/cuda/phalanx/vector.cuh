@@ -2,6 +2,7 @@
 // Programming Guide, Device Memory Accesses). A vector's address is a multiple of its
 // size, which is checked.
 #pragma once
+#include <phalanx/lanes.cuh>
 #include <phalanx/subslice.cuh>
 
 namespace phalanx {

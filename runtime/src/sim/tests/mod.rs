@@ -1,6 +1,7 @@
 //! The engine through the host API, as generated code calls it. Kernels are closures here.
 
 mod barriers;
+mod claims;
 mod memory;
 mod schedules;
 mod warps;

@@ -31,6 +31,7 @@ impl Lower<'_> {
             Op::Warp(_, warp) => method(warp.name, None),
             Op::Query(_, query) => method(query.name, None),
             Op::Sync(_) => method("sync", None),
+            Op::Uniform(_) => method("uniform", None),
             Op::Arrive(_) => method("barrier_arrive", None),
             Op::Wait(_) => method("barrier_wait", None),
             Op::MapSharedRank(_) => method("map_shared_rank", site),

@@ -1,0 +1,89 @@
+//! Sets of blocks, one bit each: as many as a graph has.
+
+use super::cfg::BlockId;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Blocks(Vec<u64>);
+
+impl Blocks {
+    /// Of a graph of this many blocks.
+    pub(super) fn none(of: usize) -> Blocks {
+        Blocks(vec![0; of.div_ceil(64)])
+    }
+
+    pub(super) fn all(of: usize) -> Blocks {
+        let mut blocks = Blocks(vec![u64::MAX; of.div_ceil(64)]);
+        if let Some(last) = blocks.0.last_mut() {
+            *last >>= of.next_multiple_of(64) - of;
+        }
+        blocks
+    }
+
+    /// Says whether it is new.
+    pub(super) fn insert(&mut self, BlockId(block): BlockId) -> bool {
+        let new = !self.contains(BlockId(block));
+        self.0[block / 64] |= 1 << (block % 64);
+        new
+    }
+
+    pub(super) fn remove(&mut self, BlockId(block): BlockId) {
+        self.0[block / 64] &= !(1 << (block % 64));
+    }
+
+    pub(super) fn contains(&self, BlockId(block): BlockId) -> bool {
+        self.0[block / 64] >> (block % 64) & 1 == 1
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    pub(super) fn and(mut self, other: &Blocks) -> Blocks {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
+        self
+    }
+
+    pub(super) fn or(mut self, other: &Blocks) -> Blocks {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
+        self
+    }
+
+    pub(super) fn without(mut self, other: &Blocks) -> Blocks {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= !other);
+        self
+    }
+
+    /// In ascending order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = BlockId> + '_ {
+        self.0.iter().enumerate().flat_map(|(at, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.checked_sub(1)?;
+                Some(BlockId(at * 64 + bit as usize))
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn like_a_set() {
+        for count in [1, 63, 64, 65, 200] {
+            let mut even = Blocks::none(count);
+            (0..count).step_by(2).for_each(|block| assert!(even.insert(BlockId(block))));
+            assert!(!even.insert(BlockId(0)));
+            assert_eq!(even.iter().collect::<Vec<_>>(), (0..count).step_by(2).map(BlockId).collect::<Vec<_>>());
+            let all = Blocks::all(count);
+            assert_eq!((all.len() as usize, even.len() as usize), (count, count.div_ceil(2)));
+            let odd = all.clone().without(&even);
+            assert_eq!((odd.clone().and(&even), odd.clone().or(&even)), (Blocks::none(count), all));
+            assert!(odd.iter().all(|block| block.0 % 2 == 1));
+            even.remove(BlockId(0));
+            assert!(!even.contains(BlockId(0)));
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Operations: groups, their questions and collectives, barriers, memory.
+
+use super::{Builder, Source, StepKind, Value};
+use crate::check::scope::{Scope, Team};
+use crate::model::ValueId;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::op::{Op, Query};
+use crate::model::options::Extents;
+use crate::model::ty::{Group, Kind, ParamType};
+use crate::span::SpanRange;
+
+impl<'f> Builder<'f> {
+    pub(super) fn op(&mut self, op: Op, operands: &'f [Expr], expr: &'f Expr) -> Value {
+        let at = expr.span;
+        let values = self.values(operands);
+        let token = values.iter().find_map(|value| value.token);
+        let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
+        let team = operands.first().filter(|first| matches!(first.gives, Kind::Group(_))).map(|group| self.team(group));
+        let node = match op {
+            Op::Arrive(group) => {
+                let into = self.temporary();
+                self.step(StepKind::Arrive { group, into }, at);
+                return self.nothing(at).with(Some(into));
+            }
+            Op::Wait(group) => {
+                if let Some(from) = token {
+                    self.step(StepKind::Wait { group, from }, at);
+                }
+                self.nothing(at).node
+            }
+            Op::Sync(group) => {
+                let team = team.unwrap_or(Team::whole(group));
+                self.step(StepKind::Collective { team, name: "sync" }, at);
+                self.nothing(at).node
+            }
+            Op::Warp(group, method) => {
+                let team = team.unwrap_or(Team::whole(group));
+                self.step(StepKind::Collective { team, name: method.name }, at);
+                match method.name {
+                    "shfl" => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
+                    "any" | "all" | "ballot" | "match_all" | "reduce" | "invoke_one_broadcast" => {
+                        self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at)
+                    }
+                    _ => self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at),
+                }
+            }
+            Op::Partition(group, name) => {
+                let team = team.unwrap_or(Team::whole(group));
+                self.step(StepKind::Collective { team, name }, at);
+                self.nothing(at).node
+            }
+            Op::Take => {
+                let into = self.temporary();
+                self.move_token(into, token, at);
+                return Value::of(nodes[0]).with(Some(into));
+            }
+            Op::Query(group, query) => {
+                let team = team.unwrap_or(Team::whole(group));
+                let scope = self.rank_scope(team, query).unwrap_or_else(|| Self::query_scope(team, query));
+                self.node(Source::Known { scope, what: query.name }, Vec::new(), at)
+            }
+            Op::QuerySharedRank => {
+                self.node(Source::Known { scope: Scope::Block, what: "query_shared_rank" }, nodes, at)
+            }
+            Op::LoadVec(_) | Op::LoadUnchecked => {
+                let root = self.root(&operands[0]);
+                self.node(Source::Load(root), nodes, at)
+            }
+            Op::StoreVec => {
+                self.write(&operands[0], at);
+                self.nothing(at).node
+            }
+            Op::Atomic(_) => {
+                self.write(&operands[0], at);
+                self.node(Source::Known { scope: Scope::Nothing, what: "an atomic operation" }, nodes, at)
+            }
+            Op::Uniform(group) => {
+                let team = team.unwrap_or(Team::whole(group));
+                self.step(StepKind::Together { team, name: "uniform" }, at);
+                self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
+            }
+            Op::This(_)
+            | Op::TiledPartition(..)
+            | Op::MapSharedRank(_)
+            | Op::SharedArray(_)
+            | Op::DynamicShared
+            | Op::DynamicSharedSlice
+            | Op::Part { .. }
+            | Op::SplitAt { .. }
+            | Op::Length
+            | Op::IsEmpty
+            | Op::Fence(..)
+            | Op::Unwrap
+            | Op::UnwrapOr => self.combined(nodes, at).node,
+            Op::Is(_) => {
+                self.drop_temporary(token, at);
+                nodes[0]
+            }
+        };
+        Value::of(node)
+    }
+
+    /// What an expression that is a group is a group of.
+    pub(super) fn team(&mut self, expr: &Expr) -> Team {
+        let group = match expr.gives {
+            Kind::Group(group) => group,
+            _ => Group::Coalesced,
+        };
+        match &expr.kind {
+            ExprKind::Local(local) => match self.teams.get(local) {
+                Some(team) => *team,
+                None => self.unknown_team(group),
+            },
+            ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.team(target),
+            ExprKind::Op { op: Op::TiledPartition(_, size), .. } => self.tile(*size),
+            ExprKind::Op { op: Op::This(Group::Coalesced) | Op::Partition(..), .. } => self.unknown_team(group),
+            ExprKind::Op { op: Op::This(group), .. } => Team::whole(*group),
+            _ => self.unknown_team(group),
+        }
+    }
+
+    /// Of an argument that is a group.
+    pub(super) fn team_of_argument(&mut self, argument: &Expr) -> Option<Team> {
+        matches!(argument.gives, Kind::Group(_)).then(|| self.team(argument))
+    }
+
+    /// A group of the threads that are here.
+    fn unknown_team(&mut self, group: Group) -> Team {
+        if !group.is_of_a_warp() {
+            return Team::whole(group);
+        }
+        let scope = self.fresh_scope();
+        self.step(StepKind::Renew(scope), SpanRange::at(self.function.name.span()));
+        Team { group, scope, made: Some(self.current), param: None }
+    }
+
+    fn fresh_scope(&mut self) -> Scope {
+        self.groups = self.groups.saturating_add(1);
+        Scope::Group(self.groups)
+    }
+
+    fn tile(&mut self, size: ValueId) -> Team {
+        let value = &self.function.values[usize::from(size.0)];
+        let scope = match value.tokens.to_string().trim_end_matches("u32").trim_end_matches('_').parse() {
+            Ok(threads) => Scope::of_threads(threads),
+            // Tiles of one size are one partition, whatever the size is. From the other end than `fresh_scope`'s.
+            Err(_) => Scope::Group(u16::MAX - size.0),
+        };
+        Team { group: Group::Tile, scope, made: None, param: None }
+    }
+
+    pub(super) fn team_of_param(&mut self, index: usize) -> Team {
+        match &self.function.params[index].ty {
+            ParamType::Group(group) if group.is_of_a_warp() => {
+                Team { group: *group, scope: self.fresh_scope(), made: None, param: Some(index) }
+            }
+            ParamType::Group(group) => Team::whole(*group),
+            ParamType::Tile { size, .. } => {
+                let team = self.tile(*size);
+                match team.scope {
+                    Scope::Group(_) => Team { param: Some(index), ..team },
+                    _ => team,
+                }
+            }
+            _ => Team::whole(Group::Grid),
+        }
+    }
+
+    /// How far threads agree on the answer to a question.
+    pub(super) fn query_scope(team: Team, query: &Query) -> Scope {
+        match (team.group, query.name) {
+            (_, "thread_rank" | "thread_index") => Scope::Nothing,
+            (Group::Tile, "meta_group_rank") | (Group::Coalesced, _) => team.scope,
+            (Group::Cluster | Group::Grid, "block_rank" | "block_index") | (Group::ThreadBlock, "group_index") => {
+                Scope::Block
+            }
+            (Group::Grid, "cluster_rank" | "cluster_index") => Scope::Cluster,
+            _ => Scope::Grid,
+        }
+    }
+
+    /// Of what is a rank.
+    fn rank_scope(&self, team: Team, query: &Query) -> Option<Scope> {
+        let is_rank = match (team.group, query.name) {
+            (Group::ThreadBlock, "thread_rank") => true,
+            // Blocks of whole warps go before it.
+            (Group::Cluster | Group::Grid, "thread_rank") => {
+                self.block_extents()?.count().is_some_and(|threads| threads % 32 == 0)
+            }
+            _ => false,
+        };
+        is_rank.then_some(Scope::Rank)
+    }
+
+    fn block_extents(&self) -> Option<&'f Extents> {
+        self.function.options.block.as_ref()
+    }
+
+    /// `extent.x`: what a thread's index says of its warp follows from the block's extents.
+    pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
+        let of_thread =
+            matches!(&extent.kind, ExprKind::Op { op: Op::Query(_, query), .. } if query.name == "thread_index");
+        let node = self.value(extent).node;
+        if !of_thread {
+            return Value::of(node);
+        }
+        let literals: Option<Vec<u64>> =
+            self.block_extents().and_then(|extents| extents.each.iter().map(|extent| extent.literal).collect());
+        let scope = match (axis, literals.as_deref()) {
+            ('x', Some([_])) => Scope::Rank,
+            ('x', Some([x, ..])) if x % 32 == 0 => Scope::Rank,
+            ('y', Some([x, _, ..])) => Scope::of_threads(*x),
+            ('z', Some([x, y, _])) => Scope::of_threads(x * y),
+            ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Scope::Grid,
+            _ => Scope::Nothing,
+        };
+        let node = self.node(Source::Known { scope, what: "thread_index" }, Vec::new(), at);
+        Value::of(node)
+    }
+}

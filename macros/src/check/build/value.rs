@@ -1,0 +1,403 @@
+//! Expressions, in the order in which they are evaluated.
+
+use super::{BlockId, Builder, End, Jump, NodeId, Place, Source, StepKind, Value};
+use crate::check::cfg::{Extent, Granule};
+use crate::check::scope::Scope;
+use crate::messages::Loss;
+use crate::model::LoopId;
+use crate::model::by_hand::{ByHand, Direction};
+use crate::model::expr::{Adaptor, BinaryOp, Expr, ExprKind, LiteralType, Member};
+use crate::model::place::local_of;
+use crate::model::ty::{Kind, TypeShape};
+use crate::span::SpanRange;
+
+impl<'f> Builder<'f> {
+    pub(super) fn value(&mut self, expr: &'f Expr) -> Value {
+        let at = expr.span;
+        match &expr.kind {
+            ExprKind::Local(local) => {
+                let token = self.holds_token(*local).then_some(Place::Local(*local));
+                Value::of(self.read(Place::Local(*local), at)).with(token)
+            }
+            ExprKind::Error
+            | ExprKind::Int { .. }
+            | ExprKind::Float { .. }
+            | ExprKind::Bool(_)
+            | ExprKind::Constant(_)
+            | ExprKind::Operator(..) => self.nothing(at),
+            ExprKind::Some(inner) => {
+                let value = self.value(inner);
+                // The variable is moved from, whatever becomes of the `Some`.
+                let token = match value.token {
+                    place @ Some(Place::Local(_)) => {
+                        let into = self.temporary();
+                        self.move_token(into, place, at);
+                        Some(into)
+                    }
+                    place => place,
+                };
+                value.with(token)
+            }
+            ExprKind::None(_) => {
+                let node = self.nothing(at).node;
+                let token = matches!(expr.gives, Kind::OptionalToken(_)).then(|| {
+                    let place = self.temporary();
+                    self.step(StepKind::Clear { place }, at);
+                    place
+                });
+                Value::of(node).with(token)
+            }
+            ExprKind::Cast(inner, ty) => {
+                let value = self.value(inner);
+                let whole = match ty.shape {
+                    TypeShape::Scalar(name) => !matches!(name, "f32" | "f64"),
+                    _ => false,
+                };
+                // A rank is one as long as it is an integer.
+                match whole {
+                    true => value.with(None),
+                    false => self.combined(vec![value.node], at),
+                }
+            }
+            ExprKind::Typed(inner, _) => {
+                let value = self.value(inner);
+                value.with(None)
+            }
+            ExprKind::Axis(inner, axis) => self.axis(inner, *axis, at),
+            ExprKind::Borrow { target: inner, .. } => {
+                let value = self.value(inner);
+                value.with(None)
+            }
+            ExprKind::Unary(_, inner)
+            | ExprKind::Deref(inner)
+            | ExprKind::Repeat { element: inner, .. }
+            | ExprKind::Vector { argument: inner, .. } => {
+                let value = self.value(inner);
+                match expr.kind {
+                    ExprKind::Deref(_) => value.with(None),
+                    _ => self.combined(vec![value.node], at),
+                }
+            }
+            ExprKind::Binary { op, left, right, .. } if op.short_circuits() => {
+                let first = self.value(left).node;
+                let (second, after) = (self.new_block(), self.new_block());
+                let (then, otherwise) = match op {
+                    BinaryOp::Or => (after, second),
+                    _ => (second, after),
+                };
+                self.end(End::Branch { on: first, then, otherwise });
+                self.current = second;
+                let other = self.value(right).node;
+                self.goto(after);
+                self.combined(vec![first, other], at)
+            }
+            ExprKind::Binary { op, left, right, .. } => self.binary(*op, left, right, at),
+            ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
+                let operands = self.nodes([&**base, &**index]);
+                match base.memory() {
+                    // A row of an array of arrays is memory still.
+                    Some(_) if matches!(expr.gives, Kind::Memory(_)) => self.combined(operands, at),
+                    Some(_) => {
+                        let root = self.root(base);
+                        Value::of(self.node(Source::Load(root), operands, at))
+                    }
+                    None => self.combined(operands, at),
+                }
+            }
+            ExprKind::Field { base, member } => self.field_of(base, member, at),
+            ExprKind::Array { elements, .. } => self.made_of(elements, at),
+            ExprKind::Tuple { elements, .. } => {
+                let members = (0..).map(Member::Unnamed);
+                let members: Vec<_> = members.zip(elements).map(|(member, _)| self.field(&member)).collect();
+                self.aggregate(members, elements.iter(), None, at)
+            }
+            ExprKind::Struct { fields, base, .. } => {
+                let members = fields.iter().map(|(member, _)| self.field(member)).collect();
+                self.aggregate(members, fields.iter().map(|(_, field)| field), base.as_deref(), at)
+            }
+            ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
+            ExprKind::Method { operands, .. }
+            | ExprKind::ScalarCall { operands, .. }
+            | ExprKind::FastCall { operands, .. } => self.made_of(operands, at),
+            ExprKind::Call { callee, slot, arguments } => {
+                let values = self.values(arguments);
+                let arguments_seen = arguments.iter().zip(&values);
+                let seen: Vec<_> = arguments_seen.map(|(argument, value)| (argument, value.node)).collect();
+                let seen = seen.into_iter().map(|(argument, node)| self.seen(argument, node)).collect();
+                let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
+                let node = self.node(Source::Call { slot: *slot, callee, teams }, seen, at);
+                for value in &values {
+                    self.hand_over(value.token, at);
+                }
+                let gives = match expr.gives {
+                    Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some((group, self.temporary())),
+                    _ => None,
+                };
+                self.step(StepKind::Call { slot: *slot, gives, node }, at);
+                self.lent(arguments, node, at);
+                Value::of(node).with(gives.map(|(_, place)| place))
+            }
+            ExprKind::CallClosure { closure, arguments } => {
+                let closure = self.read(Place::Local(*closure), at);
+                let arguments = self.nodes(arguments);
+                self.combined(std::iter::once(closure).chain(arguments).collect(), at)
+            }
+            ExprKind::Closure { body, params, .. } => {
+                let node = self.closure(body, params, at);
+                Value::of(node)
+            }
+            ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
+            ExprKind::Labelled { id, block, .. } => {
+                let (value, after) = (self.temporary(), self.new_block());
+                self.push_jump(*id, after, None, value);
+                let tail = self.block(block);
+                self.move_to(value, &tail, at);
+                self.goto(after);
+                self.jumps.pop();
+                self.joined(expr, value)
+            }
+            ExprKind::If { condition, then, otherwise, .. } => self.branch(expr, condition, then, otherwise.as_deref()),
+            ExprKind::Match { scrutinee, arms, .. } => self.match_arms(expr, scrutinee, arms),
+            ExprKind::Loop { id, body, .. } => {
+                let value = self.temporary();
+                let (again, after) = (self.new_block(), self.new_block());
+                self.goto(again);
+                self.push_jump(*id, after, Some(again), value);
+                self.block(body);
+                self.end(End::Goto(again));
+                self.current = after;
+                self.jumps.pop();
+                self.joined(expr, value)
+            }
+            ExprKind::While { id, condition, body, .. } => {
+                let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
+                self.goto(again);
+                let held = self.condition(condition, inside, after);
+                self.repeat(*id, [again, inside, after], held, body);
+                self.nothing(at)
+            }
+            ExprKind::For { id, local, range, body, .. } => {
+                let mut ends = self.nodes([&range.start, &range.end]);
+                ends.extend(self.nodes(range.adaptors.iter().filter_map(Adaptor::step)));
+                let on = self.node(Source::Operands, ends, range.start.span);
+                let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
+                self.goto(again);
+                self.end(End::Branch { on, then: inside, otherwise: after });
+                if let Some(local) = local {
+                    self.current = inside;
+                    self.set(Place::Local(*local), &Value::of(on), range.start.span);
+                }
+                self.repeat(*id, [again, inside, after], Vec::new(), body);
+                self.nothing(at)
+            }
+            ExprKind::Assign(place, value) => {
+                let new = self.value(value);
+                match (&place.kind, new.token) {
+                    (ExprKind::Local(local), Some(_)) => {
+                        let into = Place::Local(*local);
+                        self.step(StepKind::Drop { place: into, how: Loss::Overwritten }, at);
+                        self.move_to(into, &new, at);
+                    }
+                    _ => self.store(place, &new, at),
+                }
+                self.nothing(at)
+            }
+            ExprKind::AssignOp { place, value, .. } => {
+                let operands = self.nodes([&**value, &**place]);
+                let new = self.combined(operands, at);
+                self.store(place, &new, at);
+                self.nothing(at)
+            }
+            ExprKind::Break { target, value, .. } => {
+                let carried = value.as_ref().map(|value| self.value(value));
+                if let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) {
+                    let (after, waiting, depth, into) = (jump.after, jump.waiting, jump.depth, jump.value);
+                    if let Some(carried) = carried {
+                        self.move_to(into, &carried, at);
+                    }
+                    self.abandon(waiting, depth, Loss::Break, at);
+                    self.leave(End::Goto(after));
+                }
+                self.nothing(at)
+            }
+            ExprKind::Continue { target, .. } => {
+                if let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) {
+                    let (again, waiting, depth) = (jump.again, jump.waiting, jump.depth);
+                    self.abandon(waiting, depth, Loss::Continue, at);
+                    self.leave(again.map_or(End::Never, End::Goto));
+                }
+                self.nothing(at)
+            }
+            ExprKind::Return(value) => {
+                let value = value.as_ref().map(|value| self.value(value));
+                self.give(value, at);
+                self.abandon(0, 0, Loss::Return, at);
+                self.leave(End::Leave);
+                self.nothing(at)
+            }
+            ExprKind::Assert(test, message) => {
+                // A thread that fails ends the launch: nothing of its tokens matters any more.
+                self.nodes(test.operands());
+                self.nodes(&message.values);
+                self.nothing(at)
+            }
+            ExprKind::Cuda(by_hand) => self.by_hand(by_hand, expr),
+            ExprKind::Panic(message) => {
+                self.nodes(&message.values);
+                self.leave(End::Never);
+                self.nothing(at)
+            }
+            ExprKind::Print(message) => {
+                self.nodes(&message.values);
+                self.nothing(at)
+            }
+        }
+    }
+
+    fn push_jump(&mut self, id: LoopId, after: BlockId, again: Option<BlockId>, value: Place) {
+        let (depth, waiting) = (self.scopes.len(), self.waiting.len());
+        self.jumps.push(Jump { id, after, again, depth, waiting, value });
+    }
+
+    /// What the ways into the current block have put into a place.
+    pub(super) fn joined(&mut self, expr: &Expr, place: Place) -> Value {
+        let token = matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place);
+        Value::of(self.read(place, expr.span)).with(token)
+    }
+
+    fn made_of(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
+        let operands = self.nodes(exprs);
+        self.combined(operands, at)
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
+        let operands = self.nodes([left, right]);
+        let (first, second) = (operands[0], operands[1]);
+        let source = match (op, self.granule(right), self.granule(left)) {
+            (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule),
+            (BinaryOp::Shr, Some(Granule::Number(bits)), _) => {
+                Source::Round(Granule::Number(1_u64.checked_shl(u32::try_from(bits).unwrap_or(64)).unwrap_or(0)))
+            }
+            // `r <= 31` is `r < 32`.
+            (BinaryOp::Le | BinaryOp::Gt, Some(Granule::Number(last)), _) => {
+                Source::Round(Granule::Number(last.saturating_add(1)))
+            }
+            (BinaryOp::Gt | BinaryOp::Le, _, Some(granule)) => {
+                let node = self.node(Source::Round(granule), vec![second, first], at);
+                return Value::of(node);
+            }
+            _ => Source::Operands,
+        };
+        Value::of(self.node(source, operands, at))
+    }
+
+    /// A literal, or a constant that is the same in all instances.
+    fn granule(&self, expr: &Expr) -> Option<Granule> {
+        match &expr.kind {
+            ExprKind::Int { digits, ty: LiteralType::Beside | LiteralType::Suffix(_) | LiteralType::Slot(_) } => {
+                digits.parse().ok().map(Granule::Number)
+            }
+            ExprKind::Constant(value) => {
+                let constant = &self.function.values[usize::from(value.0)];
+                let generic = self.function.generics.names_one_of(&constant.tokens);
+                (!generic).then_some(Granule::Constant(*value))
+            }
+            ExprKind::Cast(inner, _) => self.granule(inner),
+            _ => None,
+        }
+    }
+
+    /// `base.member`: of a variable, what that field was set to.
+    fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
+        let field = self.field(member);
+        if let ExprKind::Local(local) = base.kind {
+            return Value::of(self.read(Place::Field(local, field), at));
+        }
+        let value = self.value(base);
+        match value.fields.into_iter().find(|(known, _)| *known == field) {
+            Some((_, value)) => value,
+            None => self.combined(vec![value.node], at),
+        }
+    }
+
+    /// A tuple or a struct.
+    fn aggregate(
+        &mut self,
+        members: Vec<u16>,
+        values: impl Iterator<Item = &'f Expr>,
+        base: Option<&'f Expr>,
+        at: SpanRange,
+    ) -> Value {
+        let mut values = self.values(values.chain(base));
+        let whole = self.combined(values.iter().map(|value| value.node).collect(), at);
+        // What comes from the base has no number.
+        values.truncate(members.len());
+        let fields = match base {
+            Some(_) => Vec::new(),
+            None => members.into_iter().zip(values).collect(),
+        };
+        Value { fields, ..whole }
+    }
+
+    /// A place gets a value.
+    fn store(&mut self, place: &'f Expr, value: &Value, at: SpanRange) {
+        if let ExprKind::Local(local) = place.kind {
+            return self.set(Place::Local(local), value, at);
+        }
+        if let ExprKind::Field { base, member } = &place.kind
+            && let ExprKind::Local(local) = base.kind
+        {
+            let field = self.field(member);
+            self.set_node(Place::Local(local), value.node, Extent::Field, at);
+            return self.set(Place::Field(local, field), value, at);
+        }
+        // Where: indexes, and what is behind a reference.
+        let at_place = self.value(place).node;
+        match (&place.kind, local_of(place)) {
+            (ExprKind::Deref(target), Some(local)) if matches!(target.kind, ExprKind::Local(_)) => {
+                self.set(Place::Local(local), value, at);
+            }
+            (_, Some(local)) => {
+                let value = self.combined(vec![value.node, at_place], at).node;
+                self.set_node(Place::Local(local), value, Extent::Part, at);
+            }
+            (_, None) => self.write(place, at),
+        }
+    }
+
+    /// Variables that a device function was lent to change.
+    fn lent(&mut self, arguments: &'f [Expr], node: NodeId, at: SpanRange) {
+        for argument in arguments {
+            let local = match &argument.kind {
+                ExprKind::Borrow { mutable: true, target } => local_of(target),
+                // The receiver of a method, and a reference that is passed on.
+                _ => local_of(argument).filter(|local| match self.function.kind(*local) {
+                    Kind::Reference { mutable } => mutable,
+                    _ => self.function.local(*local).mutable.is_some(),
+                }),
+            };
+            if let Some(local) = local {
+                self.set_node(Place::Local(local), node, Extent::Part, at);
+            }
+            if argument.memory().is_some() {
+                self.write(argument, at);
+            }
+        }
+    }
+
+    /// What it does with its operands, nobody here knows.
+    fn by_hand(&mut self, by_hand: &'f ByHand, expr: &'f Expr) -> Value {
+        let at = expr.span;
+        let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value).node).collect();
+        let node = self.node(Source::Known { scope: Scope::Nothing, what: "cuda!" }, values, at);
+        for operand in by_hand.operands.iter() {
+            if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
+                self.set_node(Place::Local(local), node, Extent::Part, at);
+            }
+            if operand.value.memory().is_some() {
+                self.write(&operand.value, at);
+            }
+        }
+        Value::of(node)
+    }
+}

@@ -1,0 +1,167 @@
+//! Which branches decide whether control comes to a block, and where the ways from a branch meet again. Facts of the graph
+//! alone: what the branches test is not looked at.
+//!
+//! Control dependence is that of Ferrante, Ottenstein and Warren (1987), by post-dominators; where ways meet is where
+//! a variable that was set on one of them has a value that depends on the branch, inside of loops and behind them. A
+//! thread that fails ends the launch, so no way leads from there to anywhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::check::bits::Blocks;
+use crate::check::cfg::{BlockId, Cfg, End, Place, StepKind};
+
+pub(super) struct Control {
+    /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
+    deciders: Vec<Blocks>,
+    /// For each block, the branches whose ways meet at its start.
+    pub(super) merges: Vec<Vec<BlockId>>,
+    /// For each branch, the places that are set before its ways have met.
+    pub(super) assigned: BTreeMap<BlockId, BTreeSet<Place>>,
+}
+
+impl Control {
+    pub(super) fn of(cfg: &Cfg<'_>) -> Control {
+        let after = post_dominators(cfg);
+        let mut control = Control {
+            deciders: deciders(cfg, &after),
+            merges: vec![Vec::new(); cfg.blocks.len()],
+            assigned: BTreeMap::new(),
+        };
+        let mut entries = vec![0_u32; cfg.blocks.len()];
+        cfg.blocks.iter().flat_map(|block| block.end.successors()).for_each(|next| entries[next.0] += 1);
+        for branch in branches(cfg) {
+            control.meet(cfg, branch, nearest(&after, branch), &entries);
+        }
+        control
+    }
+
+    /// What is set on the ways from `branch` to `end`, where all of them have met, and where some meet before.
+    fn meet(&mut self, cfg: &Cfg<'_>, branch: BlockId, end: Option<BlockId>, entries: &[u32]) {
+        let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, end));
+        let (Some(first), Some(second)) = (ways.next(), ways.next()) else { return };
+        let between = first.clone().or(&second);
+        let steps = between.iter().flat_map(|block| &cfg.blocks[block.0].steps);
+        let set = steps.filter_map(|step| match step.kind {
+            StepKind::Set { place, .. } => Some(place),
+            _ => None,
+        });
+        self.assigned.insert(branch, set.collect());
+        let met = first.and(&second);
+        for block in met.iter().filter(|block| entries[block.0] > 1).chain(end) {
+            self.merges[block.0].push(branch);
+        }
+    }
+
+    /// The branches that decide whether control comes to a block.
+    pub(super) fn deciders(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+        self.deciders[block.0].iter()
+    }
+
+    /// Those that decide about `block` and not about `made`, if that is given.
+    pub(super) fn deciders_since(&self, block: BlockId, made: Option<BlockId>) -> Blocks {
+        let own = self.deciders[block.0].clone();
+        match made {
+            Some(made) => own.without(&self.deciders[made.0]),
+            None => own,
+        }
+    }
+
+    pub(super) fn decides(&self, branch: BlockId, block: BlockId) -> bool {
+        self.deciders[block.0].contains(branch)
+    }
+}
+
+/// Whether control that goes from `branch` where it does not come to `block` leaves the function by a `return` of its
+/// own: the last end is that of the body, where those that stayed come to.
+pub(super) fn leaves(cfg: &Cfg<'_>, branch: BlockId, block: BlockId) -> bool {
+    let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None));
+    let Some(away) = ways.find(|way| !way.contains(block)) else { return false };
+    let is_end = |block: &BlockId| matches!(cfg.blocks[block.0].end, End::Leave);
+    let staying = reachable(cfg, block, None);
+    let mut ends = away.iter().filter(is_end).peekable();
+    ends.peek().is_some() && ends.all(|end| !staying.contains(end))
+}
+
+/// Blocks that end in a choice.
+fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
+    let chooses = |block: &usize| {
+        let mut next = cfg.blocks[*block].end.successors();
+        matches!((next.next(), next.next()), (Some(first), Some(second)) if first != second)
+    };
+    (0..cfg.blocks.len()).filter(chooses).map(BlockId)
+}
+
+/// What control can come to from the start of `from`, without passing `end`.
+fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Blocks {
+    let mut reached = Blocks::none(cfg.blocks.len());
+    let mut work = vec![from];
+    while let Some(block) = work.pop() {
+        if Some(block) != end && reached.insert(block) {
+            work.extend(cfg.blocks[block.0].end.successors());
+        }
+    }
+    reached
+}
+
+/// For each block, the blocks that control passes on every way from it to the function's end, itself among them. A
+/// block from which no way leads there has all of them.
+fn post_dominators(cfg: &Cfg<'_>) -> Vec<Blocks> {
+    let count = cfg.blocks.len();
+    let mut after = vec![Blocks::all(count); count];
+    loop {
+        let mut changed = false;
+        for block in (0..count).rev() {
+            let mut passed = match cfg.blocks[block].end {
+                End::Leave => Blocks::none(count),
+                End::Never | End::Goto(_) | End::Branch { .. } | End::Option { .. } => Blocks::all(count),
+            };
+            for next in cfg.blocks[block].end.successors() {
+                passed = passed.and(&after[next.0]);
+            }
+            passed.insert(BlockId(block));
+            if passed != after[block] {
+                after[block] = passed;
+                changed = true;
+            }
+        }
+        if !changed {
+            return after;
+        }
+    }
+}
+
+/// The first block that all ways from the branch's two sides pass.
+fn nearest(after: &[Blocks], branch: BlockId) -> Option<BlockId> {
+    let passed = &after[branch.0];
+    if passed.len() as usize == after.len() {
+        return None;
+    }
+    passed.iter().filter(|other| *other != branch).max_by_key(|other| after[other.0].len())
+}
+
+fn deciders(cfg: &Cfg<'_>, after: &[Blocks]) -> Vec<Blocks> {
+    let mut deciders = vec![Blocks::none(cfg.blocks.len()); cfg.blocks.len()];
+    for branch in branches(cfg) {
+        let mut always = after[branch.0].clone();
+        always.remove(branch);
+        for next in cfg.blocks[branch.0].end.successors() {
+            // What is passed on this side, and not on every.
+            let decided = reachable(cfg, next, None).and(&after[next.0]).without(&always);
+            decided.iter().for_each(|block| {
+                deciders[block.0].insert(branch);
+            });
+        }
+    }
+    loop {
+        let mut changed = false;
+        for block in 0..deciders.len() {
+            let own = deciders[block].clone();
+            let all = own.iter().fold(own.clone(), |all, branch| all.or(&deciders[branch.0]));
+            changed |= all != own;
+            deciders[block] = all;
+        }
+        if !changed {
+            return deciders;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Why a value is not the same for all threads of a group: the chain from what was tested back to where threads first
+//! differ, as notes.
+
+use std::collections::BTreeSet;
+
+use super::level::Unknown;
+use super::values::Values;
+use crate::check::cfg::{BlockId, NodeId, Place, Root, Source, StepKind};
+use crate::check::scope::Scope;
+use crate::messages;
+use crate::model::{Function, LocalId};
+use crate::span::SpanRange;
+
+pub(super) type Notes = Vec<(SpanRange, String)>;
+
+/// More notes than that are read by nobody.
+const LONGEST: usize = 6;
+
+pub(super) struct Explain<'a, 'f> {
+    function: &'f Function,
+    values: &'a Values<'a, 'f>,
+    scope: Scope,
+}
+
+impl<'a, 'f> Explain<'a, 'f> {
+    pub(super) fn new(function: &'f Function, values: &'a Values<'a, 'f>, scope: Scope) -> Self {
+        Explain { function, values, scope }
+    }
+
+    /// Why the branch at a block's end does not go the same way for all.
+    pub(super) fn branch(&self, branch: BlockId) -> Notes {
+        let mut notes = Notes::new();
+        if let Some(on) = self.values.cfg.blocks[branch.0].end.condition() {
+            notes.push((self.values.cfg.nodes[on.0].at, messages::depends_on_condition()));
+            self.node(on, &mut notes, &mut BTreeSet::new());
+        }
+        notes.truncate(LONGEST);
+        notes
+    }
+
+    /// Why a value is not the same for all.
+    pub(super) fn value(&self, node: NodeId) -> Notes {
+        let mut notes = Notes::new();
+        self.node(node, &mut notes, &mut BTreeSet::new());
+        notes.truncate(LONGEST);
+        notes
+    }
+
+    fn differs(&self, node: NodeId) -> bool {
+        let level = self.values.level(node);
+        let of_call = |unknown: &Unknown| !matches!(unknown, Unknown::Param(_));
+        !level.scope.covers(self.scope) || level.unknown.iter().any(of_call)
+    }
+
+    fn node(&self, node: NodeId, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
+        if !seen.insert(node) || notes.len() > LONGEST {
+            return;
+        }
+        let whole = &self.values.cfg.nodes[node.0];
+        let operand = whole.operands.iter().copied().find(|operand| self.differs(*operand));
+        match &whole.source {
+            Source::Known { scope, what } if !scope.covers(self.scope) => {
+                notes.push((whole.at, messages::differs(what, *scope, self.scope)));
+            }
+            Source::Load(Root::Global) => notes.push((whole.at, messages::others_may_write(self.scope))),
+            Source::Load(Root::Shared(_)) if operand.is_none() => {
+                notes.push((whole.at, messages::read_before_barrier(self.scope)));
+            }
+            Source::Load(Root::Remote(_)) if operand.is_none() => {
+                notes.push((whole.at, messages::read_before_barrier(self.scope)));
+            }
+            Source::Agreed { team, what } => notes.push((whole.at, messages::differs(what, team.scope, self.scope))),
+            Source::Call { .. } => notes.push((whole.at, messages::result_may_differ())),
+            Source::Read(place) => self.place(*place, notes, seen),
+            Source::Operands
+            | Source::Known { .. }
+            | Source::Param(_)
+            | Source::Round(_)
+            | Source::Load(_)
+            | Source::Shuffled { .. } => {
+                if let Some(operand) = operand {
+                    self.node(operand, notes, seen);
+                }
+            }
+        }
+    }
+
+    /// Where a variable gets what differs, or where ways meet that have set it differently.
+    fn place(&self, place: Place, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
+        let name = match place {
+            Place::Local(local) | Place::Field(local, _) => Some(self.name(local)),
+            Place::Temporary(_) => None,
+        };
+        let steps = self.values.cfg.blocks.iter().flat_map(|block| &block.steps);
+        let set = |place: Place| {
+            let set = steps.clone().filter_map(move |step| match step.kind {
+                StepKind::Set { place: other, value, .. } if other == place && self.differs(value) => {
+                    Some((step.at, value))
+                }
+                _ => None,
+            });
+            set.min_by_key(|(at, _)| (at.line(), at.column()))
+        };
+        let whole = |place: Place| match place {
+            Place::Field(local, _) => set(Place::Local(local)),
+            Place::Local(_) | Place::Temporary(_) => None,
+        };
+        if let Some((at, value)) = set(place).or_else(|| whole(place)) {
+            if let Some(name) = name {
+                notes.push((at, messages::gets_its_value(&name)));
+            }
+            return self.node(value, notes, seen);
+        }
+        let assigned = self.values.control.assigned.iter();
+        let branch = assigned
+            .filter(|(_, places)| places.contains(&place))
+            .filter_map(|(branch, _)| self.values.cfg.blocks[branch.0].end.condition())
+            .find(|on| self.differs(*on));
+        if let Some(on) = branch {
+            notes.push((self.values.cfg.nodes[on.0].at, messages::set_under_condition(name.as_deref())));
+            self.node(on, notes, seen);
+        }
+    }
+
+    fn name(&self, local: LocalId) -> String {
+        self.function.local(local).name.to_string()
+    }
+}

@@ -1,0 +1,167 @@
+//! Uniformity: `divergent_collective`, `divergent_exit`.
+//!
+//! CUDA C++ Programming Guide, Cooperative Groups: all threads of a group execute its collectives together. Whether they
+//! do is decided by branches, so what those test must be the same for all threads of the group. WGSL section 15.2 asks
+//! the same of its barriers, for one scope; here each group has its own, control dependence is that of the graph, and
+//! a device function is checked once, with what it asks of its callers in its summary.
+//!
+//! Not checked here: whether memory that is read without a barrier is what it seems (races), and what a `uniform(x)`
+//! claims; both are the simulator's.
+
+mod control;
+mod explain;
+pub(crate) mod level;
+pub(crate) mod summary;
+mod values;
+
+use std::collections::BTreeMap;
+
+use super::cfg::{BlockId, Cfg, NodeId, Source, Step, StepKind};
+use super::scope::{Scope, Team};
+use crate::diag::Diags;
+use crate::messages;
+use crate::model::Function;
+use crate::model::expr::Callee;
+use crate::span::SpanRange;
+use control::Control;
+use explain::Explain;
+use level::Level;
+use summary::{Need, Summary};
+use values::Values;
+
+pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, diags: &mut Diags) -> Summary {
+    let control = Control::of(cfg);
+    let (values, states) = Values::of(function.role, cfg, &control);
+    let groups = groups(cfg);
+    let summary = Summary::of(cfg, groups, |node| values.level(NodeId(node)));
+    let mut check = Check { function, cfg, values: &values, found: BTreeMap::new(), summary };
+    for (block, state) in states.iter().enumerate() {
+        if state.is_some() {
+            cfg.blocks[block].steps.iter().for_each(|step| check.step(BlockId(block), step));
+        }
+    }
+    check.report(diags);
+    check.summary
+}
+
+/// A collective that not all threads of its group may come to.
+struct Fault {
+    at: SpanRange,
+    name: &'static str,
+    team: Team,
+    /// How many more depend on the same branch.
+    more: usize,
+}
+
+struct Check<'a, 'f> {
+    function: &'f Function,
+    cfg: &'a Cfg<'f>,
+    values: &'a Values<'a, 'f>,
+    /// By the branch, and whether threads leave there.
+    found: BTreeMap<(BlockId, bool), Fault>,
+    summary: Summary,
+}
+
+impl<'a, 'f> Check<'a, 'f> {
+    fn step(&mut self, block: BlockId, step: &Step) {
+        match &step.kind {
+            StepKind::Collective { team, name } | StepKind::Together { team, name } => {
+                self.together(block, *team, name, step.at);
+            }
+            StepKind::Arrive { group, .. } => self.together(block, Team::whole(*group), "barrier_arrive", step.at),
+            StepKind::Wait { group, .. } => self.together(block, Team::whole(*group), "barrier_wait", step.at),
+            StepKind::Call { node, .. } => {
+                let node = &self.cfg.nodes[node.0];
+                if let Source::Call { slot, callee: Callee::Function(_), teams } = &node.source {
+                    for branch in self.control().deciders(block) {
+                        // What decided before a group was made has decided who is in it.
+                        let before = |team: &Team| team.made.is_some_and(|made| self.control().decides(branch, made));
+                        let groups = teams.iter().map(|team| team.filter(|team| !before(team)));
+                        let groups = groups.map(|team| team.map_or(Scope::Nothing, |team| team.scope)).collect();
+                        let on = self.values.tested(branch);
+                        let explain = Explain::new(self.function, self.values, beyond(&on));
+                        let message = || messages::divergent_call(step.at, explain.branch(branch)).text();
+                        self.summary.oblige(Need::Control(slot.0, groups), on, step.at, message);
+                    }
+                    for (index, operand) in node.operands.iter().enumerate() {
+                        let on = self.values.level(*operand);
+                        let explain = Explain::new(self.function, self.values, beyond(&on));
+                        let message = || messages::divergent_argument(step.at, explain.value(*operand)).text();
+                        self.summary.oblige(Need::Argument(slot.0, index), on, step.at, message);
+                    }
+                }
+            }
+            StepKind::Return(node) => {
+                self.summary.gives(&self.values.level(*node));
+                for branch in self.control().deciders(block) {
+                    self.summary.gives(&self.values.tested(branch));
+                }
+            }
+            StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Write(_)
+            | StepKind::Renew(_)
+            | StepKind::Move { .. }
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => {}
+        }
+    }
+
+    fn control(&self) -> &'a Control {
+        self.values.control
+    }
+
+    /// `divergent_collective`, `divergent_exit`: all threads of the group come here together.
+    ///
+    /// ```text
+    /// if block.thread_rank() == 0 { block.sync(); }            // the others never come
+    /// if i >= n { return; } block.sync();                      // some have left
+    /// ```
+    fn together(&mut self, block: BlockId, team: Team, name: &'static str, at: SpanRange) {
+        self.summary.needs(team);
+        // For a group that was made of those who were there, only what has come between.
+        for branch in self.control().deciders_since(block, team.made).iter() {
+            let tested = self.values.tested(branch);
+            if tested.scope.covers(team.scope) {
+                let explain = Explain::new(self.function, self.values, Scope::Grid);
+                let chain = || explain.branch(branch);
+                let message = || messages::divergent_collective(at, name, team.group, 0, chain()).text();
+                self.summary.oblige(Need::Team(team), tested, at, message);
+                continue;
+            }
+            let leaves = control::leaves(self.cfg, branch, block);
+            self.found.entry((branch, leaves)).and_modify(|fault| fault.more += 1).or_insert(Fault {
+                at,
+                name,
+                team,
+                more: 0,
+            });
+        }
+    }
+
+    fn report(&self, diags: &mut Diags) {
+        for ((branch, leaves), fault) in &self.found {
+            let explain = Explain::new(self.function, self.values, fault.team.scope);
+            let chain = explain.branch(*branch);
+            diags.push(match leaves {
+                true => messages::divergent_exit(fault.at, fault.name, fault.team.group, fault.more, chain),
+                false => messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain),
+            });
+        }
+    }
+}
+
+/// The groups of which only callers know how large they are, with their parameters' positions.
+fn groups(cfg: &Cfg<'_>) -> Vec<(Scope, usize)> {
+    cfg.teams.iter().filter_map(|team| Some((team.scope, team.param?))).collect()
+}
+
+/// A scope at which something of this level is not the same.
+fn beyond(level: &Level) -> Scope {
+    match level.scope {
+        Scope::Nothing | Scope::Rank | Scope::Group(_) | Scope::Lanes(_) | Scope::Warp => Scope::Block,
+        Scope::Block => Scope::Cluster,
+        Scope::Cluster | Scope::Grid => Scope::Grid,
+    }
+}

@@ -1,0 +1,315 @@
+//! How many threads hold the same in each variable and each value: the greatest solution over the graph.
+//!
+//! A variable that is set on one way from a branch has, where the ways meet, a value that depends on what was tested
+//! (`control` knows where). Shared memory is the same for all of a block once all writes to it are behind a barrier;
+//! from each write on, nothing is known of it.
+//!
+//! Among the threads that are at a point together: whether all threads of a group are there is for `super` to ask.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::control::Control;
+use super::level::{Level, Unknown};
+use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Place, Root, Shared, Source, Step, StepKind};
+use crate::check::engine::{self, Analysis, Join};
+use crate::check::scope::{Scope, Team};
+use crate::model::Role;
+use crate::model::expr::Callee;
+use crate::model::ty::Group;
+
+pub(super) struct Values<'a, 'f> {
+    pub(super) cfg: &'a Cfg<'f>,
+    pub(super) control: &'a Control,
+    role: Role,
+    /// Of each node. They only go down, round by round.
+    levels: RefCell<Vec<Level>>,
+}
+
+/// Writes to a piece of shared memory that a reader may not see, one bit each.
+mod dirty {
+    /// Of the block: behind no barrier of it; behind an arrival at the block's, or the cluster's.
+    pub(super) const OWN: u8 = 1;
+    pub(super) const OWN_BLOCK: u8 = 2;
+    pub(super) const OWN_CLUSTER: u8 = 4;
+    /// The same, of a peer.
+    pub(super) const PEER: u8 = 8;
+    pub(super) const PEER_CLUSTER: u8 = 16;
+    /// Of anybody, for a reader in another block.
+    pub(super) const FAR: u8 = 32;
+    pub(super) const FAR_CLUSTER: u8 = 64;
+
+    pub(super) const OF_BLOCK: u8 = OWN | OWN_BLOCK | OWN_CLUSTER | PEER | PEER_CLUSTER;
+    pub(super) const OF_CLUSTER: u8 = FAR | FAR_CLUSTER;
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    /// A place that is not named was not set.
+    places: BTreeMap<Place, Level>,
+    dirty: BTreeMap<Shared, u8>,
+    /// Of pieces that are not named.
+    others: u8,
+}
+
+impl Join for State {
+    // bottom = all agree on everything; join = what both say
+    fn join(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        let fields =
+            |state: &State| state.places.keys().filter(|place| matches!(place, Place::Field(..))).copied().collect();
+        let (own, others): (Vec<Place>, Vec<Place>) = (fields(self), fields(other));
+        for field in own.into_iter().chain(others) {
+            if let Some(level) = self.at(field).cloned() {
+                self.places.insert(field, level);
+            }
+        }
+        for (place, level) in &mut self.places {
+            if let Some(other) = other.at(*place) {
+                changed |= level.meet(other);
+            }
+        }
+        for (place, level) in &other.places {
+            if !self.places.contains_key(place) {
+                self.places.insert(*place, level.clone());
+                changed = true;
+            }
+        }
+        for shared in other.dirty.keys().chain(&self.dirty.keys().copied().collect::<Vec<_>>()) {
+            let both = self.dirt(*shared) | other.dirt(*shared);
+            changed |= self.dirt(*shared) != both;
+            self.dirty.insert(*shared, both);
+        }
+        changed |= self.others | other.others != self.others;
+        self.others |= other.others;
+        changed
+    }
+}
+
+impl State {
+    /// What a place holds; a field that was not set by itself is as good as the whole.
+    fn at(&self, place: Place) -> Option<&Level> {
+        match (self.places.get(&place), place) {
+            (None, Place::Field(local, _)) => self.places.get(&Place::Local(local)),
+            (level, _) => level,
+        }
+    }
+
+    fn set(&mut self, place: Place, level: &Level, extent: Extent) {
+        if let (Place::Local(local), Extent::Whole) = (place, extent) {
+            self.places.retain(|place, _| !matches!(place, Place::Field(of, _) if *of == local));
+        }
+        if let (Place::Local(local), Extent::Part) = (place, extent) {
+            let fields = self.places.range_mut(Place::Field(local, 0)..=Place::Field(local, u16::MAX));
+            fields.for_each(|(_, field)| {
+                field.meet(level);
+            });
+        }
+        match self.places.get_mut(&place) {
+            Some(known) if extent != Extent::Whole => {
+                known.meet(level);
+            }
+            _ => {
+                self.places.insert(place, level.clone());
+            }
+        }
+    }
+
+    fn dirt(&self, shared: Shared) -> u8 {
+        self.dirty.get(&shared).copied().unwrap_or(self.others)
+    }
+
+    /// Of a piece, and of what may be the same piece under another name.
+    fn seen(&self, shared: Shared) -> u8 {
+        match shared {
+            Shared::Given => self.dirty.values().fold(self.others, |all, dirt| all | dirt),
+            Shared::Array(_) | Shared::Dynamic => self.dirt(shared) | self.dirt(Shared::Given),
+        }
+    }
+
+    fn write(&mut self, shared: Shared, bits: u8) {
+        let dirt = self.dirt(shared) | bits;
+        self.dirty.insert(shared, dirt);
+        if shared == Shared::Given {
+            self.each(|dirt| dirt | bits);
+        }
+    }
+
+    fn each(&mut self, change: impl Fn(u8) -> u8) {
+        self.dirty.values_mut().for_each(|dirt| *dirt = change(*dirt));
+        self.others = change(self.others);
+    }
+
+    fn arrive(&mut self, group: Group) {
+        let moved = |dirt: u8, from: u8, to: u8| if dirt & from != 0 { dirt & !from | to } else { dirt };
+        self.each(|dirt| match group {
+            Group::ThreadBlock => moved(dirt, dirty::OWN, dirty::OWN_BLOCK),
+            Group::Cluster | Group::Grid => {
+                let dirt = moved(dirt, dirty::OWN, dirty::OWN_CLUSTER);
+                moved(moved(dirt, dirty::PEER, dirty::PEER_CLUSTER), dirty::FAR, dirty::FAR_CLUSTER)
+            }
+            Group::Tile | Group::Coalesced => dirt,
+        });
+    }
+
+    fn wait(&mut self, group: Group) {
+        self.each(|dirt| match group {
+            Group::ThreadBlock => dirt & !dirty::OWN_BLOCK,
+            Group::Cluster | Group::Grid => dirt & !(dirty::OWN_CLUSTER | dirty::PEER_CLUSTER | dirty::FAR_CLUSTER),
+            Group::Tile | Group::Coalesced => dirt,
+        });
+    }
+
+    fn sync(&mut self, group: Group) {
+        self.each(|dirt| match group {
+            Group::ThreadBlock => dirt & !(dirty::OWN | dirty::OWN_CLUSTER),
+            Group::Cluster | Group::Grid => 0,
+            Group::Tile | Group::Coalesced => dirt,
+        });
+    }
+}
+
+impl<'a, 'f> Values<'a, 'f> {
+    /// Solved.
+    pub(super) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control) -> (Values<'a, 'f>, Vec<Option<State>>) {
+        let levels = RefCell::new(vec![Level::known(Scope::Grid); cfg.nodes.len()]);
+        let values = Values { cfg, control, role, levels };
+        loop {
+            let before = values.levels.borrow().clone();
+            let states = engine::solve(&values, cfg);
+            if *values.levels.borrow() == before {
+                return (values, states);
+            }
+        }
+    }
+
+    pub(super) fn level(&self, node: NodeId) -> Level {
+        self.levels.borrow()[node.0].clone()
+    }
+
+    /// Of what a block's end tests.
+    pub(super) fn tested(&self, block: BlockId) -> Level {
+        self.cfg.blocks[block.0].end.condition().map_or(Level::known(Scope::Grid), |on| self.level(on))
+    }
+
+    fn evaluate(&self, state: &State, node: NodeId) -> Level {
+        let node = &self.cfg.nodes[node.0];
+        let operand = |index: usize| node.operands.get(index).map(|operand| self.level(*operand));
+        let operands = || {
+            let mut all = Level::known(Scope::Grid);
+            for operand in &node.operands {
+                all.meet(&self.level(*operand));
+            }
+            all.combined()
+        };
+        let at_most = |scope: Scope| {
+            let mut level = operands();
+            level.meet(&Level::known(scope));
+            level
+        };
+        match &node.source {
+            Source::Operands => operands(),
+            Source::Read(place) => state.at(*place).cloned().unwrap_or(Level::known(Scope::Grid)),
+            Source::Param(index) => match self.role {
+                Role::Kernel => Level::known(Scope::Grid),
+                Role::Device | Role::Method => Level::of(Unknown::Param(*index)),
+            },
+            Source::Known { scope: Scope::Rank, .. } => Level::known(Scope::Rank),
+            Source::Known { scope, .. } => at_most(*scope),
+            Source::Round(granule) => match operand(0) {
+                Some(rank) if rank.scope == Scope::Rank => {
+                    let mut level = match granule {
+                        Granule::Number(number) => Level::known(Scope::of_threads(*number)),
+                        Granule::Constant(value) => Level::multiple(*value),
+                    };
+                    level.unknown.extend(&rank.unknown);
+                    level
+                }
+                _ => operands(),
+            },
+            Source::Load(root) => match root {
+                Root::ReadOnly => operands(),
+                Root::Global => Level::known(Scope::Nothing),
+                Root::Shared(shared) if state.seen(*shared) & dirty::OF_BLOCK == 0 => at_most(Scope::Block),
+                Root::Remote(shared) if state.seen(*shared) & dirty::OF_CLUSTER == 0 => at_most(Scope::Cluster),
+                Root::Shared(_) | Root::Remote(_) => Level::known(Scope::Nothing),
+            },
+            Source::Agreed { team, .. } => Self::agreed(operands(), team),
+            Source::Shuffled { team } => {
+                // One lane for all: what it holds. Otherwise what all of them hold.
+                let whose = operand(1).unwrap_or(Level::known(Scope::Nothing)).combined();
+                match whose.scope.covers(team.scope) && whose.unknown.is_empty() {
+                    true => Self::agreed(operands(), team),
+                    false => operands(),
+                }
+            }
+            Source::Call { slot, callee: Callee::Function(_), .. } => Level::of(Unknown::Call(slot.0)),
+            // All of its arguments count.
+            Source::Call { slot, callee: Callee::Associated(..) | Callee::Method(..), .. } => {
+                let mut level = operands();
+                level.meet(&Level::of(Unknown::Method(slot.0)));
+                level
+            }
+        }
+    }
+
+    /// All of the group get the same, and more where all of those had the same.
+    fn agreed(operands: Level, team: &Team) -> Level {
+        let further =
+            team.group != Group::Coalesced && operands.scope.covers(team.scope) && operands.unknown.is_empty();
+        if further { operands } else { Level::known(team.scope) }
+    }
+}
+
+impl Analysis for Values<'_, '_> {
+    type State = State;
+
+    fn entry(&self) -> State {
+        State { places: BTreeMap::new(), dirty: BTreeMap::new(), others: dirty::OWN | dirty::FAR }
+    }
+
+    fn transfer(&self, state: &mut State, step: &Step) {
+        match &step.kind {
+            StepKind::Evaluate(node) => {
+                let level = self.evaluate(state, *node);
+                self.levels.borrow_mut()[node.0].meet(&level);
+            }
+            StepKind::Set { place, value, extent } => state.set(*place, &self.level(*value), *extent),
+            StepKind::Write(root) => match root {
+                Root::ReadOnly | Root::Global => {}
+                Root::Shared(shared) => state.write(*shared, dirty::OWN | dirty::FAR),
+                Root::Remote(shared) => state.write(*shared, dirty::PEER | dirty::FAR),
+            },
+            StepKind::Renew(group) => {
+                let lost = state.places.values_mut().filter(|level| level.scope == *group);
+                lost.for_each(|level| level.scope = Scope::Nothing);
+            }
+            StepKind::Arrive { group, .. } => state.arrive(*group),
+            StepKind::Wait { group, .. } => state.wait(*group),
+            StepKind::Collective { team, name: "sync" } => state.sync(team.group),
+            // It may have a name of its own for dynamic shared memory.
+            StepKind::Call { .. } => state.write(Shared::Dynamic, dirty::OWN | dirty::FAR),
+            StepKind::Collective { .. }
+            | StepKind::Together { .. }
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => {}
+        }
+    }
+
+    fn edge(&self, state: &mut State, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
+        for branch in &self.control.merges[to.0] {
+            let tested = self.tested(*branch);
+            if tested.is_top() {
+                continue;
+            }
+            for place in self.control.assigned.get(branch).into_iter().flatten() {
+                if let Some(level) = state.places.get_mut(place) {
+                    level.meet(&tested);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// `vector`, a `Vector<T, N>`, and the short names of those that have one. Copied by assignment; every `x[i]` is checked.
+// Loads and stores are vector.cuh's.
+#pragma once
+#include <phalanx/array.cuh>
+#include <phalanx/half.cuh>
+
+namespace phalanx {
+
+// Up to 16 bytes, aligned to its size. `f32x4{a, b, c, d}`, `f32x4::filled(x)`.
+template <class T, unsigned long long N>
+struct alignas(sizeof(T) * N) vector {
+    T lanes[N];
+
+    __device__ static constexpr vector filled(T value) {
+        vector v;
+        for (unsigned long long i = 0; i < N; ++i) {
+            v.lanes[i] = value;
+        }
+        return v;
+    }
+    __device__ static constexpr vector of(local_array<T, N> values) {
+        vector v;
+        for (unsigned long long i = 0; i < N; ++i) {
+            v.lanes[i] = values.elements[i];
+        }
+        return v;
+    }
+
+    __device__ constexpr T& operator[](detail::located_index i) { return lanes[i.below(N)]; }
+    __device__ constexpr const T& operator[](detail::located_index i) const { return lanes[i.below(N)]; }
+    __device__ constexpr usize len() const { return N; }
+    __device__ constexpr bool is_empty() const { return N == 0; }
+};
+
+using i8x2 = vector<i8, 2>;
+using i8x4 = vector<i8, 4>;
+using i8x8 = vector<i8, 8>;
+using i8x16 = vector<i8, 16>;
+using u8x2 = vector<u8, 2>;
+using u8x4 = vector<u8, 4>;
+using u8x8 = vector<u8, 8>;
+using u8x16 = vector<u8, 16>;
+using i16x2 = vector<i16, 2>;
+using i16x4 = vector<i16, 4>;
+using i16x8 = vector<i16, 8>;
+using u16x2 = vector<u16, 2>;
+using u16x4 = vector<u16, 4>;
+using u16x8 = vector<u16, 8>;
+using f16x2 = vector<f16, 2>;
+using f16x4 = vector<f16, 4>;
+using f16x8 = vector<f16, 8>;
+using bf16x2 = vector<bf16, 2>;
+using bf16x4 = vector<bf16, 4>;
+using bf16x8 = vector<bf16, 8>;
+using i32x2 = vector<i32, 2>;
+using i32x4 = vector<i32, 4>;
+using u32x2 = vector<u32, 2>;
+using u32x4 = vector<u32, 4>;
+using f32x2 = vector<f32, 2>;
+using f32x4 = vector<f32, 4>;
+using i64x2 = vector<i64, 2>;
+using u64x2 = vector<u64, 2>;
+using f64x2 = vector<f64, 2>;
+
+} // namespace phalanx

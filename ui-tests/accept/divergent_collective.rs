@@ -1,0 +1,173 @@
+//! As close to a divergent collective as possible: all threads of the group decide alike.
+
+use phalanx::prelude::*;
+
+const WARP: u32 = 32;
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn parameters(n: u32, weights: &[f32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    for i in 0..n.min(weights.len() as u32) {
+        if weights[i] == 0.0 {
+            continue;
+        }
+        block.sync();
+        if n > 3 {
+            cluster.sync();
+        }
+    }
+    out[this_grid().thread_rank()] = 0.0;
+}
+
+/// The rank of a block is the same for all of the block, and that of a cluster for all of the cluster.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn ranks_of_groups() {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    if cluster.block_rank() == 0 {
+        block.sync();
+    }
+    if this_grid().cluster_rank() == 0 {
+        cluster.sync();
+    }
+}
+
+/// Whole warps, and whole tiles.
+#[cluster_kernel(cluster = 2, block = (64, 2))]
+fn whole_warps(out: &mut [u32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let tile = tiled_partition::<8>(&block);
+    let rank = block.thread_rank();
+    if rank < 32 {
+        warp.sync();
+    }
+    if rank / WARP == 1 && block.thread_index().y == 0 {
+        warp.sync();
+    }
+    if (rank >> 3) % 2 == 0 {
+        tile.sync();
+    }
+    if warp.meta_group_rank() == 1 {
+        out[rank] = warp.reduce(rank, op::Plus);
+    }
+    while tile.any(out[rank] > 3) {
+        out[rank] /= 2;
+        tile.sync();
+    }
+}
+
+/// A `continue` behind the barrier: every thread meets it again.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn continue_behind_it(data: &mut [u32], n: u32) {
+    let block = this_thread_block();
+    for i in 0..n {
+        block.sync();
+        if data[block.thread_rank()] == i {
+            continue;
+        }
+        data[block.thread_rank()] += 1;
+    }
+    block.sync();
+}
+
+/// What one thread found out, the block reads behind a barrier.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn through_shared_memory(data: &mut [u32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let found = shared_array::<u32, 1>();
+    if block.thread_rank() == 0 {
+        found[0] = data[0];
+    }
+    block.sync();
+    while found[0] > 4 {
+        block.sync();
+        if block.thread_rank() == 0 {
+            found[0] -= 1;
+        }
+        block.sync();
+    }
+    cluster.sync();
+    let first = cluster.map_shared_rank(&found, 0);
+    if first[0] == 2 {
+        cluster.sync();
+    }
+    cluster.sync();
+}
+
+/// Fields and parts of tuples are values of their own.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn parts(n: u32) {
+    let block = this_thread_block();
+    let (rank, rounds) = (block.thread_rank(), n / 2);
+    let mut state = (rank, rounds);
+    state.0 += 1;
+    while state.1 > 0 {
+        state.1 -= 1;
+        block.sync();
+    }
+    if rounds > 3 {
+        block.sync();
+    }
+}
+
+/// A failing thread ends the launch.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn failing(data: &[u32]) {
+    let block = this_thread_block();
+    assert!(data[block.thread_rank()] < 9, "too large");
+    if data[block.thread_rank()] == 8 {
+        panic!("eight");
+    }
+    block.sync();
+}
+
+/// The same condition at both ends of a phase.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn optional(n: u32) {
+    let cluster = this_cluster();
+    let mut pending = None;
+    if n > 4 {
+        pending = Some(cluster.barrier_arrive());
+    }
+    if let Some(token) = pending {
+        cluster.barrier_wait(token);
+    }
+}
+
+/// Said to be the same.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn claimed(flags: &mut [u32]) {
+    let block = this_thread_block();
+    if block.uniform(flags[this_grid().block_rank()]) == 1 {
+        block.sync();
+    }
+}
+
+/// Those who are there make a group.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn coalesced(data: &[u32], out: &mut [u32]) {
+    let rank = this_thread_block().thread_rank();
+    if data[rank] > 3 {
+        let group = coalesced_threads();
+        if group.any(data[rank] == 7) {
+            group.sync();
+        }
+        out[rank] = group.num_threads();
+    }
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<parameters>,
+    phalanx::Program::of::<ranks_of_groups>,
+    phalanx::Program::of::<whole_warps>,
+    phalanx::Program::of::<continue_behind_it>,
+    phalanx::Program::of::<through_shared_memory>,
+    phalanx::Program::of::<parts>,
+    phalanx::Program::of::<failing>,
+    phalanx::Program::of::<optional>,
+    phalanx::Program::of::<claimed>,
+    phalanx::Program::of::<coalesced>,
+];

@@ -1,0 +1,100 @@
+//! A collective under control flow that not all threads of its group share.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn one_thread() {
+    let block = this_thread_block();
+    if block.thread_rank() == 0 {
+        block.sync();
+    }
+}
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn one_block_of_a_cluster() {
+    let cluster = this_cluster();
+    let rank = cluster.block_rank();
+    let leader = rank == 0;
+    if leader {
+        cluster.sync();
+    }
+}
+
+/// In both arms too.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn arrival_in_both_arms() {
+    let cluster = this_cluster();
+    let token = if cluster.thread_rank() < 40 { cluster.barrier_arrive() } else { cluster.barrier_arrive() };
+    cluster.barrier_wait(token);
+}
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn a_loop_of_its_own_length(counts: &[u32]) {
+    let block = this_thread_block();
+    let mut left = counts[block.thread_rank()];
+    while left > 0 {
+        block.sync();
+        left -= 1;
+        block.sync();
+    }
+}
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn behind_a_divergent_break(counts: &[u32], n: u32) {
+    let block = this_thread_block();
+    for i in 0..n {
+        block.sync();
+        if i == counts[block.thread_rank()] {
+            break;
+        }
+    }
+}
+
+/// A variable that is set under a condition.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn through_a_variable() {
+    let block = this_thread_block();
+    let mut go = false;
+    if block.thread_rank() > 7 {
+        go = true;
+    }
+    if go {
+        block.sync();
+    }
+}
+
+/// Shared memory before its barrier, and memory that others write.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn through_memory(flags: &mut [u32]) {
+    let block = this_thread_block();
+    let votes = shared_array::<u32, 64>();
+    votes[block.thread_rank()] = 1;
+    if votes[0] == 1 {
+        block.sync();
+    }
+    if flags[0] == 1 {
+        block.sync();
+    }
+}
+
+/// What a warp agrees on, a block need not.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn a_vote_of_a_warp(data: &[f32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    if warp.any(data[block.thread_rank()] > 0.0) {
+        block.sync();
+    }
+}
+
+/// Tiles of a warp that is divided.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn a_part_of_a_warp() {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    if block.thread_rank() < 16 {
+        warp.sync();
+    }
+}
+
+fn main() {}
