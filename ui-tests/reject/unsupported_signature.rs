@@ -44,11 +44,6 @@ fn pattern(&x: &u32) {}
 fn letters<const C: char>() {}
 
 #[device]
-fn unbounded<T>(x: T) -> T {
-    x
-}
-
-#[device]
 fn by_reference(ref x: u32, y @ _: u32) {}
 
 #[device]

@@ -45,7 +45,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 // `S<u32>` and `S<f32>` may both have it, and one type from `Trait<u32>` and from `Trait<f32>`.
                 let implemented = item.trait_.as_ref().map(|(path, _)| path);
                 let prefix = words(&quote!(#own_type #implemented));
-                whole.sig.ident = format_ident!("__phalanx_{prefix}_{method}", span = method.span());
+                whole.sig.ident = format_ident!("__phalanx_{}_{}", prefix, method, span = method.span());
                 let mut all = generics.clone();
                 all.params.extend(whole.sig.generics.params.clone());
                 if let Some(bounds) = &whole.sig.generics.where_clause {

@@ -38,6 +38,7 @@ fn static_types(generics: &syn::Generics) -> syn::Generics {
         }
     }
     for param in generics.type_params_mut().filter(|param| names.contains(&param.ident.to_string())) {
+        param.colon_token.get_or_insert_default();
         param.bounds.insert(0, parse_quote!('static));
     }
     generics

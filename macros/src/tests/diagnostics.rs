@@ -148,10 +148,19 @@ const UNSEEN: &[(&str, &str)] = &[
         "attributes inside of an `impl` are not looked at: unsupported_signature.rs has it",
     ),
     ("write `#[device] impl Type { ... }`: all its functions become device functions", "the same"),
+    ("this function executes a collective, and not all threads of its group may come here", RUSTC),
+    ("let all of them call it, outside of the branch", RUSTC),
+    (
+        "this function decides by an argument whether a collective is executed, and it may not be the same for all threads of the group",
+        RUSTC,
+    ),
+    ("pass what they agree on; if they do, say so: `group.uniform(argument)`", RUSTC),
+    ("the result of this call may not be the same for all of them", RUSTC),
     ("this expression is", "for syntax that Rust does not have yet"),
     ("this operator is", "the same"),
 ];
 const RUNTIME: &str = "said by a kernel that runs";
+const RUSTC: &str = "said by rustc, in `divergent_in_a_call.stderr`: it knows what functions do";
 
 /// Each sentence of the catalogues, and each word that the parser puts into one, is shown by a function in
 /// `ui-tests/reject`, where its message and underline are compared.
