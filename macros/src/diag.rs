@@ -3,6 +3,8 @@
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
+use quote::quote_spanned;
+
 use crate::span::SpanRange;
 
 /// One fault, with the rule that it breaks.
@@ -79,6 +81,21 @@ impl Diag {
     }
 }
 
+impl Diag {
+    /// As a lint, which rustc comes to where it found no error itself.
+    pub(crate) fn unless_rustc_says_more(&self) -> TokenStream {
+        let text = self.text();
+        quote_spanned! {self.at.lo=>
+            #[deny(unused_must_use, reason = "an error of the attribute")]
+            const _: () = {
+                #[must_use = #text]
+                const fn unread() -> u32 { 0 }
+                unread();
+            };
+        }
+    }
+}
+
 /// All faults of one function.
 #[derive(Debug, Default)]
 pub(crate) struct Diags {
@@ -92,6 +109,11 @@ pub(crate) struct Reported;
 impl Diags {
     pub(crate) fn push(&mut self, diag: Diag) {
         self.list.push(diag);
+    }
+
+    /// The last one as tokens.
+    pub(crate) fn last(&self) -> TokenStream {
+        self.list.last().map(Diag::to_tokens).unwrap_or_default()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

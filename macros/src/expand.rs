@@ -1,7 +1,7 @@
 //! The pipeline, on one screen: parse -> model -> check -> emit. Parser and checks both report before the one gate, so
 //! that a compile shows all that is wrong.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 use syn::{Item, ItemFn, ItemImpl, ItemTrait};
 
@@ -39,14 +39,12 @@ fn expand(item: TokenStream, role: Role, options: Options, attribute: &str, mut 
             parse::attribute::refuse_options(&options, &mut diags);
             return declaration(&parsed, diags);
         }
-        other => {
-            diags.push(match other {
-                Ok(_) => messages::not_a_function(SpanRange::of(&item), attribute),
-                Err(error) => messages::not_parsed(SpanRange::at(error.span()), &error.to_string()),
-            });
+        Ok(_) => {
+            diags.push(messages::not_a_function(SpanRange::of(&item), attribute));
             let errors = diags.into_tokens();
             return quote!(#errors #item);
         }
+        Err(error) => return unread(item, role, &error, diags),
     };
     if parsed.sig.receiver().is_some() {
         // Inside an `impl`, where the items that stand for a function have no place.
@@ -63,6 +61,22 @@ fn expand(item: TokenStream, role: Role, options: Options, attribute: &str, mut 
         }
     };
     under_conditions(&parsed, items)
+}
+
+/// An item that is no Rust. rustc has said so before it called the macro, and its callers are to say no more.
+fn unread(item: TokenStream, role: Role, error: &syn::Error, mut diags: Diags) -> TokenStream {
+    let fault = messages::not_parsed(SpanRange::at(error.span()), &error.to_string()).unless_rustc_says_more();
+    let mut trees: Vec<TokenTree> = item.clone().into_iter().collect();
+    trees.pop();
+    trees.push(Group::new(Delimiter::Brace, TokenStream::new()).into());
+    let stub = match syn::parse2::<ItemFn>(trees.into_iter().collect()) {
+        Ok(signature) if signature.sig.receiver().is_none() => {
+            emit::stub(&parse::function(&signature, role, &mut diags))
+        }
+        _ => item,
+    };
+    let errors = diags.into_tokens();
+    quote!(#errors #fault #stub)
 }
 
 /// `#[device] impl`: each method is checked, and left as its signature where it has faults.

@@ -36,7 +36,11 @@ pub(crate) fn not_a_function(at: SpanRange, attribute: &str) -> Diag {
 // Signatures.
 
 pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
-    Diag::new("unsupported_signature", at, format!("a kernel or device function cannot be {what}"))
+    let diag = Diag::new("unsupported_signature", at, format!("a kernel or device function cannot be {what}"));
+    diag.help(match what {
+        "`unsafe`" => "leave it out: what `unchecked(...)` switches off makes a function `unsafe` to call",
+        _ => "leave it out",
+    })
 }
 
 pub(crate) fn receiver(at: SpanRange) -> Diag {
@@ -106,10 +110,15 @@ pub(crate) fn kernel_result(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
-    Diag::new("unsupported_type", at, "this type is not part of the kernel language").help(format!(
-        "there are {}, arrays of them, types with `#[derive(DeviceCopy)]`, and `ArrivalToken<Cluster>` and its like",
-        list(SCALARS)
-    ))
+    unsupported_type_with(
+        at,
+        "there are the integer types, `f32`, `f64`, `f16`, `bf16`, `bool`, arrays, tuples and `Option`s of them, types with `#[derive(DeviceCopy)]`, and `ArrivalToken<Cluster>` and its like",
+    )
+}
+
+/// The same, with the mend.
+pub(crate) fn unsupported_type_with(at: SpanRange, mend: &str) -> Diag {
+    Diag::new("unsupported_type", at, "this type is not part of the kernel language").help(mend)
 }
 
 pub(crate) fn group_by_value(at: SpanRange, name: &str) -> Diag {
@@ -179,6 +188,7 @@ pub(crate) fn borrow_target(at: SpanRange) -> Diag {
 
 pub(crate) fn deref(at: SpanRange) -> Diag {
     Diag::new("unsupported_borrow", at, "`*` reads through a reference parameter or `get_unchecked`")
+        .help("what is no reference is written without it")
 }
 
 pub(crate) fn literal(at: SpanRange) -> Diag {
@@ -274,7 +284,8 @@ pub(crate) fn operator(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn argument_count(at: SpanRange, name: &str, expected: usize, found: usize) -> Diag {
-    Diag::new("argument_count", at, format!("`{name}` takes {expected} argument(s), {found} given"))
+    let arguments = if expected == 1 { "argument" } else { "arguments" };
+    Diag::new("argument_count", at, format!("`{name}` takes {expected} {arguments}, {found} given"))
 }
 
 pub(crate) fn turbofish(at: SpanRange, name: &str, form: &str) -> Diag {

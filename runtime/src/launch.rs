@@ -35,7 +35,7 @@ impl<'a> Launch<'a> {
     /// What a kernel's launcher returns. `arguments` and `threads` are the same arguments in the kernel's order, for
     /// a GPU and for the simulator.
     #[doc(hidden)]
-    pub fn new<K: Function>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
+    pub fn new<K: Function + 'static>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
         let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
         Launch { kernel, program, arguments, threads, sizes: check::Sizes::default() }
     }

@@ -103,12 +103,14 @@ pub trait DeviceConstant: DeviceType {
     fn value(&self) -> Value;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceConstant for T {
     fn value(&self) -> Value {
         Value::Scalar(self.scalar())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceConstant, const N: usize> DeviceConstant for [T; N] {
     fn value(&self) -> Value {
         Value::Elements(self.iter().map(T::value).collect())
@@ -128,6 +130,7 @@ pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
 )]
 pub trait DeviceEq: DeviceType {}
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceEq for T {}
 
 /// A type whose values kernels compare with `<` and its like: a scalar, or a tuple of them.
@@ -137,6 +140,7 @@ impl<T: DeviceScalar> DeviceEq for T {}
 )]
 pub trait DeviceOrd: DeviceEq {}
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceOrd for T {}
 
 /// An operand of `==` and `!=`.
@@ -174,13 +178,16 @@ pub trait DeviceScalar: DeviceCopy {
 
 macro_rules! scalars {
     ($($t:ident => $value:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl DeviceType for $t {
             fn info() -> TypeInfo {
                 TypeInfo::prelude::<$t>(stringify!($t))
             }
         }
         // SAFETY: a primitive, or one in a `repr(transparent)`: no padding, no pointers.
+        #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $t {}
+        #[diagnostic::do_not_recommend]
         impl DeviceScalar for $t {
             fn scalar(self) -> Scalar {
                 let value: fn($t) -> Scalar = $value;

@@ -16,6 +16,7 @@ mod divergent_exit;
 mod divergent_in_a_call;
 mod format_string;
 mod launch_limit;
+mod lints;
 mod tiles;
 mod token_conditions;
 mod token_escapes;
@@ -45,6 +46,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         divergent_in_a_call::KERNELS,
         format_string::KERNELS,
         launch_limit::KERNELS,
+        lints::KERNELS,
         tiles::KERNELS,
         token_conditions::KERNELS,
         token_escapes::KERNELS,

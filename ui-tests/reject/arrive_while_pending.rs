@@ -54,4 +54,18 @@ fn held_by_a_parameter(cluster: &Cluster, token: ArrivalToken<Cluster>) {
     cluster.barrier_wait(second);
 }
 
+#[device]
+fn arrive(cluster: &Cluster) -> ArrivalToken<Cluster> {
+    cluster.barrier_arrive()
+}
+
+#[cluster_kernel]
+fn held_from_a_call() {
+    let cluster = this_cluster();
+    let first: ArrivalToken<Cluster> = arrive(&cluster);
+    let second = cluster.barrier_arrive();
+    cluster.barrier_wait(first);
+    cluster.barrier_wait(second);
+}
+
 fn main() {}

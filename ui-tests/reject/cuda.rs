@@ -86,4 +86,14 @@ fn input_that_changes() {
     unsafe { cuda!("f(x, state);", in(x = next(&mut state)), inout(state)) }
 }
 
+#[cluster_kernel]
+fn not_c_plus_plus(x: u32) {
+    unsafe { cuda!("f(x); // \\\n f(x);", in(x)) }
+    unsafe { cuda!("f(x); /* f(x);", in(x)) }
+    unsafe { cuda!("f(\"x);", in(x)) }
+    unsafe { cuda!("f(R\"(x)\");", in(x)) }
+    unsafe { cuda!("f(x);\0", in(x)) }
+    unsafe { cuda!("f(x);", in(x y)) }
+}
+
 fn main() {}

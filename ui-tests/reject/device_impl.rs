@@ -32,6 +32,15 @@ impl Sync for u32 {
     unknown!();
 }
 
+struct Pair<T>(T);
+
+#[device]
+impl<T: Number> Pair<T> {
+    fn twice(self) -> u32 {
+        Self::<u32>::count()
+    }
+}
+
 #[device]
 fn helper(block: &ThreadBlock) {
     block.sync();

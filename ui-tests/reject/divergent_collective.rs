@@ -87,6 +87,17 @@ fn a_vote_of_a_warp(data: &[f32]) {
     }
 }
 
+/// A value that is chosen.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn through_a_choice() {
+    let block = this_thread_block();
+    if (if block.thread_rank() == 0 { 1 } else { 2 }) == 1 {
+        block.sync();
+        block.sync();
+        block.sync();
+    }
+}
+
 /// Tiles of a warp that is divided.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn a_part_of_a_warp() {

@@ -1,4 +1,4 @@
-//! A plain function, and a device function called wrongly: rustc's messages.
+//! Functions that kernels cannot call: rustc says which, and what to write.
 
 use phalanx::prelude::*;
 
@@ -6,14 +6,30 @@ fn plain(x: u32) -> u32 {
     x
 }
 
-#[device]
-fn twice(x: u32) -> u32 {
-    x * 2
+mod other {
+    pub fn generic<T>(x: T) -> T {
+        x
+    }
 }
 
 #[cluster_kernel]
-fn calls_a_plain_function(output: &mut [u32]) {
+fn kernel(output: &mut [u32]) {}
+
+#[cluster_kernel]
+fn calls(output: &mut [u32], n: u32) {
+    output[0] = plain(3) + other::generic(n);
+    output[1] = other::generic::<u32>(n);
+    output[2] = std::mem::size_of::<u32>();
+    drop(n);
+    kernel(output);
+}
+
+#[cluster_kernel]
+fn while_pending(output: &mut [u32]) {
+    let cluster = this_cluster();
+    let token = cluster.barrier_arrive();
     output[0] = plain(3);
+    cluster.barrier_wait(token);
 }
 
 fn main() {}

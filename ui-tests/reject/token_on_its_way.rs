@@ -64,6 +64,19 @@ fn break_between_operands(n: u32) {
 }
 
 #[cluster_kernel]
+fn continue_between_operands(n: u32) {
+    let cluster = this_cluster();
+    for i in 0..n {
+        finish(&cluster, cluster.barrier_arrive(), {
+            if i == 3 {
+                continue;
+            }
+            1
+        });
+    }
+}
+
+#[cluster_kernel]
 fn never_taken(n: u32) {
     let cluster = this_cluster();
     let pending;

@@ -12,6 +12,14 @@ fn keep(total: &u32) {
     let held = total;
 }
 
+#[device]
+fn matched(x: &u32) -> u32 {
+    match x {
+        1 => 2,
+        _ => 3,
+    }
+}
+
 #[cluster_kernel]
 fn borrows(output: &mut [u32], n: u32) {
     let reference = &n;

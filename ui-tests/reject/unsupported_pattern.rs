@@ -23,4 +23,37 @@ fn patterns(n: u32) {
     matches!(n);
 }
 
+#[device]
+fn more_patterns(n: u32, pair: (u32, u32), array: [u32; 3], x: &[u32]) {
+    let &a = n;
+    let (a, .., b) = pair;
+    let [a, rest @ ..] = array;
+    let (ref a, b) = pair;
+    match n {
+        "text" => {}
+        'x' => {}
+        2.5..3.5 => {}
+        size!() => {}
+        -1i7 => {}
+        n @ (1 | 2) => {}
+        _ => {}
+    }
+    match pair {
+        (0, x) | (x, 0) => {}
+        _ => {}
+    }
+    match Some(3) {
+        Some(1, 2) => {}
+        Some(..) => {}
+        _ => {}
+    }
+    for mut i in 0..n {}
+    for 3 in 0..n {}
+    match x {
+        [first, ..] => {}
+        _ => {}
+    }
+    let Some(a) = n;
+}
+
 fn main() {}

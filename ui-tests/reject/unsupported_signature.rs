@@ -40,6 +40,15 @@ fn generic<T: Number>(x: T) -> T {
 #[device]
 fn pattern(&x: &u32) {}
 
+#[device]
+fn letters<const C: char>() {}
+
+#[device]
+fn by_reference(ref x: u32, y @ _: u32) {}
+
+#[device]
+fn mutable_and_unused(mut x: u32, _: u32) {}
+
 struct Owner;
 
 impl Owner {

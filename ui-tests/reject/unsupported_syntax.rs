@@ -24,4 +24,51 @@ fn syntax(output: &mut [u32], n: u32) {
     _ = n;
 }
 
+#[cluster_kernel]
+fn expressions(output: &mut [u32], n: u32) {
+    let inferred = _;
+    let later = async { n };
+    let awaited = n.await;
+    let constant = const { 3 };
+    let address = &raw const n;
+    let asynchronous = async |x: u32| x;
+    let dereferenced = **output;
+    let chained = output[0].max(|x| x);
+    let called = (|x: u32| x)(3);
+    let part = dynamic_shared_slice::<u32>(0);
+    let method = n.max::<u32>(3);
+}
+
+#[cluster_kernel]
+fn items() {
+    struct Inner;
+    enum Choice {}
+    union Both {
+        x: u32,
+    }
+    static COUNT: u32 = 0;
+    fn of_a_types() {}
+    trait Area {}
+    impl Area for u32 {}
+    mod inner {}
+    extern crate std;
+    extern "C" {}
+    macro_rules! twice {
+        ($x:expr) => {
+            2 * $x
+        };
+    }
+    thread_local!(static LOCAL: u32 = 3);
+}
+
+#[cluster_kernel]
+fn option_of_an_option() {
+    let cluster = this_cluster();
+    let pending = Some(cluster.barrier_arrive());
+    let nested = Some(pending);
+}
+
+#[device]
+fn type_of_an_option(token: Option<Option<ArrivalToken<Cluster>>>) {}
+
 fn main() {}

@@ -41,6 +41,14 @@ fn none(what: &str, found: impl IntoIterator<Item = String>) {
 }
 
 #[test]
+fn every_header_is_listed() {
+    let listed: BTreeSet<&str> = phalanx::__private::HEADERS.iter().map(|header| header.path).collect();
+    let files = files("runtime/src/cuda/phalanx", "cuh");
+    let files: BTreeSet<&str> = files.iter().filter_map(|(name, _)| name.strip_prefix("runtime/src/cuda/")).collect();
+    assert_eq!(files, listed);
+}
+
+#[test]
 fn every_file_says_what_it_is() {
     let silent = sources().into_iter().filter(|(_, text)| !text.starts_with("//! "));
     none("the first line is not `//! ...`", silent.map(|(name, _)| name));

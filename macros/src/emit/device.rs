@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::item::{Declared, closures, declared, host_type, name, result, unsafety};
+use super::item::{Declared, closures, declared, host_type, name, result, unlinted, unsafety};
 use crate::model::ty::ParamType;
 use crate::model::{Function, Param};
 
@@ -65,8 +65,10 @@ fn entry(function: &Function, real: bool) -> TokenStream {
         true => quote!(Self::__phalanx_body(::phalanx::__private::Call((#(#arguments,)*)))),
         false => quote!(loop {}),
     };
+    let unlinted = unlinted();
     // At the function's name, where rustc points at it: "method defined here".
     quote_spanned! {marker.span()=>
+        #unlinted
         impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
             type Marker = Self;
             #[allow(clippy::inline_always, reason = "debug builds would pay for each call")]
@@ -74,6 +76,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
             fn marker(self) -> Self { self }
         }
 
+        #unlinted
         impl<#declared> #marker<#used> #where_clause {
             #[doc(hidden)]
             #[allow(

@@ -4,7 +4,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::host::slots_declaration;
+use super::host::{HostBody, slots_declaration};
 use crate::model::ty::ParamType;
 use crate::model::{Function, GenericParam, Generics, Param, Role};
 
@@ -23,6 +23,16 @@ pub(super) fn declared(generics: &Generics) -> Declared {
     Declared { declared: quote!(#(#declared),*), used: quote!(#(#used),*), where_clause: generics.where_clause.clone() }
 }
 
+/// Lints of the user's crate see what the user wrote, and not what stands beside it.
+pub(super) fn unlinted() -> TokenStream {
+    quote! {
+        #[allow(
+            clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction, missing_debug_implementations,
+            missing_copy_implementations, reason = "made by an attribute"
+        )]
+    }
+}
+
 /// `struct name`: beside the function `name` in the other namespace. Calls, launches and the text go through it.
 pub(super) fn marker(function: &Function) -> TokenStream {
     let Function { name, vis, attrs, .. } = function;
@@ -38,32 +48,39 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         GenericParam::Const(ident, ty) if ty.to_string() == "bool" => quote!(const #ident: #ty = false),
         GenericParam::Const(ident, ty) => quote!(const #ident: #ty = 0),
     });
+    let unbounded = params.iter().map(|param| match param {
+        GenericParam::Type(ident) => quote!(#ident),
+        GenericParam::Const(ident, ty) => quote!(const #ident: #ty),
+    });
     let source = match function.role {
         Role::Kernel => quote! {
-            /// The CUDA C++ that this kernel becomes.
-            ///
-            /// # Errors
-            /// If device functions call each other in a circle.
-            #[allow(dead_code, reason = "a kernel need not be printed")]
-            #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
-                ::phalanx::Program::of::<Self>().map(|program| ::std::borrow::ToOwned::to_owned(program.cuda_source()))
+            impl<#declared> #name<#used> #where_clause {
+                /// The CUDA C++ that this kernel becomes.
+                ///
+                /// # Errors
+                /// If device functions call each other in a circle.
+                #[allow(dead_code, reason = "a kernel need not be printed")]
+                #vis fn cuda_source() -> ::phalanx::Result<::std::string::String> {
+                    ::phalanx::Program::of::<Self>().map(|program| ::std::borrow::ToOwned::to_owned(program.cuda_source()))
+                }
             }
         },
         Role::Device | Role::Method => TokenStream::new(),
     };
+    let unlinted = unlinted();
     // At the function's name, where rustc points at it: "method defined here".
     quote_spanned! {name.span()=>
         #attrs
-        #[allow(
-            non_camel_case_types, dead_code, missing_debug_implementations, missing_copy_implementations,
-            reason = "named after the function, and nobody's value"
-        )]
+        #unlinted
+        #[allow(non_camel_case_types, dead_code, reason = "named after the function, and nobody's value")]
         #vis struct #name<#(#defaults),*> {
             #[doc(hidden)]
             __phalanx_types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
         }
-        impl<#declared> #name<#used> #where_clause {
-            #source
+        #source
+        // Without bounds: one that is not met is told of the call alone.
+        #unlinted
+        impl<#(#unbounded),*> #name<#used> {
             #[doc(hidden)]
             #[allow(dead_code, clippy::pedantic, reason = "kernels may be its only callers")]
             #[inline(always)]
@@ -163,7 +180,7 @@ pub(super) fn result(function: &Function) -> Option<TokenStream> {
 /// `let (a, mut b) = arguments;`, the body's first statement.
 pub(super) fn bindings(function: &Function) -> TokenStream {
     let names = function.params.iter().map(|param| {
-        let mutable = function.local(param.local).mutable.then(|| quote!(mut));
+        let mutable = function.local(param.local).mutable.map(|at| quote_spanned!(at=> mut));
         let name = name(function, param);
         quote_spanned!(name.span()=> #mutable #name)
     });
@@ -171,7 +188,8 @@ pub(super) fn bindings(function: &Function) -> TokenStream {
 }
 
 /// The function that hands the body to a visitor.
-pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream {
+pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
+    let HostBody { block, description } = body;
     let Declared { declared, used, where_clause } = declared(&function.generics);
     let Function { name: marker, lints, .. } = function;
     let types: Vec<TokenStream> = function.params.iter().map(host_type).collect();
@@ -197,9 +215,9 @@ pub(super) fn body(function: &Function, statements: TokenStream) -> TokenStream 
             {
                 __phalanx_visitor.visit(|__phalanx_arguments: (#(#types,)*)| {
                     let __phalanx_slots = #slots;
-                    let __phalanx_result: #ret = #statements;
+                    let __phalanx_result: #ret = #block;
                     (__phalanx_result, __phalanx_slots)
-                })
+                }, #description)
             }
         }
     }

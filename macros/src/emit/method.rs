@@ -1,5 +1,5 @@
 //! `#[device] impl` and `#[device] trait`. Each method has a marker beside the `impl`, as a device function has, and in it
-//! a second method, `name__device`, which takes the slot for the marker: so rustc finds by the receiver's type which
+//! a second method, `name__on_device`, which takes the slot for the marker: so rustc finds by the receiver's type which
 //! function the text calls.
 
 use proc_macro2::TokenStream;
@@ -106,7 +106,7 @@ fn plain(method: &Method, vis: &TokenStream) -> Option<TokenStream> {
 
 fn entry(method: &Method, marker: &TokenStream) -> TokenStream {
     let Method { function, name: method_name, own, .. } = method;
-    let entry_name = format_ident!("{}__device", method_name);
+    let entry_name = format_ident!("{}__on_device", method_name);
     let generics = call_generics(function, &own.declared);
     let where_clause = &own.where_clause;
     let params = function.params.iter().map(|param| match is_receiver(method, param) {

@@ -4,7 +4,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::template::without_turbofish;
+use super::template;
 use crate::check::Checked;
 use crate::check::scope::{Scope, Team};
 use crate::check::uniform::level::{Level, Unknown};
@@ -20,11 +20,13 @@ struct Tables<'a> {
 pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenStream {
     let (function, summary) = (checked.function(), checked.summary());
     let tables = Tables { function, summary };
+    // Where rustc points if functions call each other in a circle.
+    let span = function.name.span();
     let results = (!summary.calls.is_empty()).then(|| {
         let calls = summary.calls.iter().map(|call| tables.call(call));
         let results = path("results");
         let level = path("Level");
-        quote!(const RESULTS: &'static [#level] = { #(#items)* &#results(&[#(#calls),*]) };)
+        quote_spanned!(span=> const RESULTS: &'static [#level] = { #(#items)* &#results(&[#(#calls),*]) };)
     });
     let uniformity = (function.role != Role::Kernel).then(|| tables.uniformity(checked.collectives(), items));
     quote!(#results #uniformity)
@@ -83,7 +85,7 @@ impl Tables<'_> {
         let result = self.term(&self.summary.result);
         let (uniformity, params) = (path("Uniformity"), path("params"));
         let callees = self.summary.calls.iter().map(callee);
-        quote! {
+        quote_spanned! {self.function.name.span()=>
             const UNIFORMITY: #uniformity = {
                 #(#items)*
                 #uniformity {
@@ -170,8 +172,7 @@ impl Tables<'_> {
 }
 
 fn callee(call: &Call) -> TokenStream {
-    let path = without_turbofish(&call.path);
-    quote!(<#path as ::phalanx::__private::Summary>::UNIFORMITY)
+    template::uniformity(&call.function)
 }
 
 fn group_bit(scope: Scope) -> u128 {

@@ -7,7 +7,7 @@ use super::cuda::{Piece, Text};
 use super::host::internal;
 use super::{item, summary};
 use crate::check::Checked;
-use crate::model::expr::{ExprKind, StmtKind};
+use crate::model::expr::{ExprKind, FunctionPath, StmtKind};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -69,8 +69,10 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
     let (summary, summarised) = (summary::constants(checked, &items), summarised(function));
+    // At the function's name, which rustc shows where functions call each other in a circle.
+    let summary = quote_spanned!(marker.span()=> #summarised { #summary });
     quote! {
-        #summarised { #summary }
+        #summary
 
         impl<#declared> ::phalanx::__private::Function for #marker<#used> #where_clause {
             fn definition() -> ::phalanx::__private::Definition {
@@ -120,21 +122,36 @@ pub(super) fn stub(function: &Function) -> TokenStream {
 fn summarised(function: &Function) -> TokenStream {
     let marker = &function.name;
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
+    let at = marker.span();
     match function.role {
-        Role::Kernel | Role::Device => quote!(impl ::phalanx::__private::Summary for #marker),
+        Role::Kernel | Role::Device => quote_spanned!(at=> impl ::phalanx::__private::Summary for #marker),
         Role::Method => {
-            quote!(impl<#declared> ::phalanx::__private::Summary for #marker<#used> #where_clause)
+            quote_spanned!(at=> impl<#declared> ::phalanx::__private::Summary for #marker<#used> #where_clause)
         }
     }
 }
 
-/// The path as a type: the marker's parameters have defaults.
-pub(super) fn without_turbofish(path: &TokenStream) -> TokenStream {
-    let Ok(mut path) = syn::parse2::<syn::Path>(path.clone()) else { return path.clone() };
-    if let Some(last) = path.segments.last_mut() {
-        last.arguments = syn::PathArguments::None;
+/// What `value` makes of a function's marker. Where it has none, the import finds but a function, and the name is still
+/// `Unmarked`'s: rustc says that a marker is missing, and not that it knows no such type. All is placed at the function's
+/// name.
+pub(super) fn of_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> TokenStream) -> TokenStream {
+    let FunctionPath { path, name, .. } = function;
+    let callee = Ident::new("__phalanx_callee", name.span());
+    let value = value(&callee);
+    let allow =
+        quote_spanned!(name.span()=> #[allow(unused_imports, clippy::all, reason = "one of both has the marker")]);
+    quote_spanned! {name.span()=>
+        { #allow use ::phalanx::__private::Unmarked as #callee; { #allow use #path as #callee; #value } }
     }
-    quote!(#path)
+}
+
+/// What its callers know of a function's collectives and uniformity, as a constant expression.
+pub(super) fn uniformity(function: &FunctionPath) -> TokenStream {
+    // The marker's parameters have defaults.
+    of_marker(
+        function,
+        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::UNIFORMITY),
+    )
 }
 
 /// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.
@@ -191,10 +208,10 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
     })
 }
 
-/// A number of any integer type; the shift refuses all others, which `as` would take.
+/// A number of any integer type; `as` alone would take others.
 fn number(setting: &Setting) -> TokenStream {
     let value = &setting.tokens;
-    quote_spanned!(setting.at.lo=> ((#value) << 0u32) as i128)
+    quote_spanned!(setting.at.lo=> ::phalanx::__private::whole(#value) as i128)
 }
 
 fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {

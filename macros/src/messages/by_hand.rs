@@ -33,6 +33,6 @@ pub(crate) fn cuda_operand_changes(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn closure_parameters(at: SpanRange, inputs: usize, found: usize) -> Diag {
-    Diag::new("cuda", at, format!("this closure takes {found} parameter(s), and the text has {inputs} input(s)"))
+    Diag::new("cuda", at, format!("parameters of this closure: {found}; inputs of the text: {inputs}"))
         .help("it takes the `in` and `inout` operands in their order, and gives the `out` and `inout` ones")
 }

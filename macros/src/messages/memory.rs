@@ -1,6 +1,6 @@
 //! Sentences about memory, vectors and atomics.
 
-use super::list;
+use super::{group_methods, list};
 use crate::diag::Diag;
 use crate::model::atomic::{ATOMIC_METHODS, Order, Scope};
 use crate::model::ty::Kind;
@@ -41,11 +41,20 @@ pub(crate) fn read_only_memory(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn not_indexable(at: SpanRange, kind: Kind) -> Diag {
-    Diag::new("not_indexable", at, format!("{} cannot be indexed", kind.noun()))
+    let diag = Diag::new("not_indexable", at, format!("{} cannot be indexed", kind.noun()));
+    match kind {
+        Kind::Extent => diag.help("its fields are `x`, `y` and `z`"),
+        Kind::OptionalMemory(_) => diag.help("take the slice out: `if let Some(slice) = option`"),
+        _ => diag,
+    }
 }
 
 pub(crate) fn no_fields(at: SpanRange, kind: Kind) -> Diag {
-    Diag::new("no_fields", at, format!("{} has no fields", kind.noun()))
+    let diag = Diag::new("no_fields", at, format!("{} has no fields", kind.noun()));
+    match kind {
+        Kind::Group(group) => diag.help(format!("its methods are {}", group_methods(group))),
+        _ => diag,
+    }
 }
 
 pub(crate) fn unknown_atomic(at: SpanRange, name: &str) -> Diag {

@@ -16,7 +16,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Constant(_)
         | ExprKind::Operator(..)
         | ExprKind::None(_) => Effect::Pure,
-        ExprKind::Local(local) if function.local(*local).mutable => Effect::Reads,
+        ExprKind::Local(local) if function.local(*local).mutable.is_some() => Effect::Reads,
         ExprKind::Local(_) => Effect::Pure,
         // Behind a reference is a variable of the caller's.
         ExprKind::Deref(target) => of(target).max(Effect::Reads),

@@ -347,12 +347,20 @@ impl Condition {
 /// How the user named a device function.
 #[derive(Debug)]
 pub(crate) enum Callee {
-    /// By its path, with its turbofish.
-    Function(TokenStream),
+    Function(FunctionPath),
     /// `Point::new`, `<T as Area>::area`: what stands before the last `::`, the name, its turbofish.
     Associated(TokenStream, Ident, TokenStream),
     /// `point.norm`, of the first argument, with its turbofish.
     Method(Ident, TokenStream),
+}
+
+/// `module::name::<T>`, a path that an import could have.
+#[derive(Debug, Clone)]
+pub(crate) struct FunctionPath {
+    /// Without the turbofish.
+    pub(crate) path: TokenStream,
+    pub(crate) name: Ident,
+    pub(crate) turbofish: TokenStream,
 }
 
 /// `pattern if guard => body`

@@ -15,7 +15,7 @@ pub(crate) mod ty;
 pub(crate) mod walk;
 pub(crate) mod warp;
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 use crate::span::SpanRange;
 use expr::Block;
@@ -155,7 +155,8 @@ pub(crate) struct Return {
 #[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) name: Ident,
-    pub(crate) mutable: bool,
+    /// Where `mut` stands.
+    pub(crate) mutable: Option<Span>,
     pub(crate) kind: Kind,
     pub(crate) ty: Option<ValueType>,
     /// Filled at the assignments of a local that is declared without type and value.

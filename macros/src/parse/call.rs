@@ -1,5 +1,6 @@
 //! Calls of paths: what the language itself offers, and device functions.
 
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{ExprCall, PathSegment, Token};
@@ -7,7 +8,7 @@ use syn::{ExprCall, PathSegment, Token};
 use super::Parser;
 use super::ty::type_argument;
 use crate::messages;
-use crate::model::expr::{Callee, Expr, ExprKind};
+use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::op::Op;
 use crate::model::ty::{self, Group, Kind};
 use crate::model::{Role, SlotUse};
@@ -166,8 +167,9 @@ impl Parser<'_> {
         if path.path.get_ident() == Some(&self.function.name) {
             return self.error(messages::recursion(span, &name));
         }
+        let Some(callee) = callee(path, last) else { return self.error(messages::not_a_path(SpanRange::of(path))) };
         let arguments = arguments.iter().map(|argument| self.argument(argument)).collect();
-        self.device_callee(callee(path, last), arguments, span)
+        self.device_callee(callee, arguments, span)
     }
 
     /// A device function's result is a value, unless its uses show that it is a token: those say so by a type.
@@ -220,12 +222,18 @@ fn is_field_of_local(expr: &Expr) -> bool {
 }
 
 /// A path is a function's, or, behind a type, that of an associated function.
-fn callee(path: &syn::ExprPath, last: &PathSegment) -> Callee {
+fn callee(path: &syn::ExprPath, last: &PathSegment) -> Option<Callee> {
     let segments = &path.path.segments;
     let before = segments.len().checked_sub(2).map(|index| segments[index].ident.to_string());
     let of_type = before.is_some_and(|before| before.starts_with(char::is_uppercase) || ty::scalar(&before).is_some());
     if path.qself.is_none() && !of_type {
-        return Callee::Function(path.to_token_stream());
+        let mut function = path.path.clone();
+        let turbofish = function.segments.last_mut().map(|last| std::mem::take(&mut last.arguments));
+        let is_import = function.segments.iter().all(|segment| segment.arguments.is_none());
+        // `self` and `crate` are no functions.
+        let name = syn::parse2::<Ident>(last.ident.to_token_stream()).ok().filter(|_| is_import)?;
+        let (path, turbofish) = (function.to_token_stream(), turbofish.to_token_stream());
+        return Some(Callee::Function(FunctionPath { path, name, turbofish }));
     }
     let mut owner = path.clone();
     // The name goes elsewhere; what was before it stays.
@@ -241,5 +249,5 @@ fn callee(path: &syn::ExprPath, last: &PathSegment) -> Callee {
             owner.to_token_stream()
         }
     };
-    Callee::Associated(owner, last.ident.clone(), last.arguments.to_token_stream())
+    Some(Callee::Associated(owner, last.ident.clone(), last.arguments.to_token_stream()))
 }

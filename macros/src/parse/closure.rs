@@ -129,7 +129,7 @@ impl Parser<'_> {
         };
         match pat {
             syn::Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                Some((self.declare(&name.ident, name.mutability.is_some(), Kind::Value, None), ty))
+                Some((self.declare(&name.ident, name.mutability.map(|token| token.span), Kind::Value, None), ty))
             }
             pat => {
                 self.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));

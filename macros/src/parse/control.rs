@@ -134,7 +134,7 @@ impl Parser<'_> {
             let local = match &*repeat.pat {
                 Pat::Wild(_) => None,
                 Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                    Some(parser.declare(&name.ident, name.mutability.is_some(), Kind::Value, None))
+                    Some(parser.declare(&name.ident, name.mutability.map(|token| token.span), Kind::Value, None))
                 }
                 pat => {
                     parser.diags.push(messages::unsupported_pattern(SpanRange::of(pat)));

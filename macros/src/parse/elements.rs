@@ -110,7 +110,7 @@ impl Parser<'_> {
     ) -> Option<Expr> {
         let id = self.new_loop();
         let (parts, bound) = self.scoped(|parser| {
-            let local = parser.declare(counter, false, Kind::Value, None);
+            let local = parser.declare(counter, None, Kind::Value, None);
             let mut bindings = Vec::new();
             parser.bind_item(&repeat.pat, at, counter, &mut bindings)?;
             let body = parser.loop_body(id, repeat.label.as_ref(), &repeat.body);
@@ -151,7 +151,7 @@ impl Parser<'_> {
                 let target = Box::new(self.written(place.clone())?);
                 let gives = Kind::Reference { mutable: *mutable };
                 let init = Expr { kind: ExprKind::Borrow { mutable: *mutable, target }, gives, span };
-                let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
                 StmtKind::Let { local, ty: None, init: Some(init) }
             }
             (pat, item) => match item.value() {
@@ -297,7 +297,7 @@ impl Parser<'_> {
         let span = source.span;
         let is_fixed = match source.kind {
             ExprKind::Constant(_) => true,
-            ExprKind::Local(local) => !self.function.local(local).mutable,
+            ExprKind::Local(local) => self.function.local(local).mutable.is_none(),
             _ => false,
         };
         let (init, by) = match (source.gives, by) {
@@ -340,7 +340,7 @@ impl Parser<'_> {
             }
         };
         let name = setup.name("items");
-        let local = self.declare(&name, false, init.gives, None);
+        let local = self.declare(&name, None, init.gives, None);
         setup.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
         Some((name.to_token_stream(), by))
     }

@@ -73,10 +73,21 @@ impl Parser<'_> {
                     "in `if`, `while` and guards it stands by itself or in a row of `&&`; `matches!` gives a `bool`",
                 ))
             }
-            syn::Expr::Range(_) => self.error(messages::unsupported_syntax(span, "ranges outside of `for` are")),
+            syn::Expr::Range(_) => self.error(
+                messages::unsupported_syntax(span, "ranges outside of `for` are")
+                    .help("keep both ends, each as a value"),
+            ),
             syn::Expr::Try(attempt) => self.attempt(attempt, span),
             syn::Expr::Async(_) | syn::Expr::Await(_) => self.error(messages::unsupported_syntax(span, "`async` is")),
             syn::Expr::Infer(_) => self.error(messages::unsupported_syntax(span, "`_` as a value is")),
+            syn::Expr::Const(_) => self.error(
+                messages::unsupported_syntax(span, "a `const` block is")
+                    .help("declare a constant: `const N: u32 = ...;`"),
+            ),
+            syn::Expr::RawAddr(_) => self.error(
+                messages::unsupported_syntax(span, "a raw address is")
+                    .help("memory has indexes; `cuda!` has its addresses"),
+            ),
             _ => self.error(messages::unsupported_syntax(span, "this expression is")),
         }
     }

@@ -76,7 +76,7 @@ impl Parser<'_> {
             values.push(self.shown(value));
         }
         for name in names_in(&literal.value()) {
-            if names.iter().flatten().any(|known| *known == name) {
+            if names.iter().flatten().any(|known| known.trim_start_matches("r#") == name) {
                 continue;
             }
             // What is no name, rustc refuses in the string.

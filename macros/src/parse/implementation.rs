@@ -26,7 +26,6 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
         diags.push(messages::implementing_type(SpanRange::of(own_type)));
         return parsed;
     };
-    let trait_name = item.trait_.as_ref().and_then(|(path, _)| path.segments.last()).map(|last| &last.ident);
     for member in &item.items {
         match member {
             ImplItem::Fn(function) => {
@@ -43,8 +42,10 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 };
                 let own = own_generics(&whole.sig);
                 let (method, display) = (&function.sig.ident, format!("{name}::{}", function.sig.ident));
-                let prefix = trait_name.map(|name| format!("{}_", name.unraw())).unwrap_or_default();
-                whole.sig.ident = format_ident!("__phalanx_{name}_{prefix}{method}", span = method.span());
+                // `S<u32>` and `S<f32>` may both have it, and one type from `Trait<u32>` and from `Trait<f32>`.
+                let implemented = item.trait_.as_ref().map(|(path, _)| path);
+                let prefix = words(&quote!(#own_type #implemented));
+                whole.sig.ident = format_ident!("__phalanx_{}_{}", prefix, method, span = method.span());
                 let mut all = generics.clone();
                 all.params.extend(whole.sig.generics.params.clone());
                 if let Some(bounds) = &whole.sig.generics.where_clause {
@@ -107,6 +108,13 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
         }
     }
     parsed
+}
+
+/// What tells one `impl` from another, as part of a name: `S_u32`.
+fn words(tokens: &TokenStream) -> String {
+    let text = tokens.to_string().replace("r#", "");
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
 }
 
 /// The generics that a method declares itself.

@@ -230,7 +230,8 @@ impl Parser<'_> {
         let name = call.method.to_string();
         if let Some(turbofish) = call.turbofish.as_ref().filter(|_| name != "load_vec") {
             let at = SpanRange::of(turbofish);
-            return self.error(messages::unsupported_syntax(at, "type arguments of this method are"));
+            return self
+                .error(messages::unsupported_syntax(at, "type arguments of this method are").help("leave them out"));
         }
         match (name.as_str(), call.args.first()) {
             ("len", None) => self.op(Op::Length, vec![receiver], span),

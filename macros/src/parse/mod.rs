@@ -29,7 +29,7 @@ mod warp;
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -164,7 +164,7 @@ impl<'d> Parser<'d> {
         }
     }
 
-    fn declare(&mut self, name: &Ident, mutable: bool, kind: Kind, ty: Option<ValueType>) -> LocalId {
+    fn declare(&mut self, name: &Ident, mutable: Option<Span>, kind: Kind, ty: Option<ValueType>) -> LocalId {
         if name.to_string().starts_with("__phalanx") {
             self.diags.push(messages::reserved_name(SpanRange::of(name), &name.to_string()));
         }

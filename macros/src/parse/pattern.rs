@@ -47,7 +47,7 @@ impl Parser<'_> {
                 Some(PatternKind::Variant { variant: Variant::None, field: None })
             }
             (Pat::Ident(name), _) if is_plain(name) => {
-                let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
                 Some(PatternKind::Bind { local, sub: None })
             }
             (Pat::TupleStruct(pat), Kind::OptionalToken(group)) if pat.path.is_ident("Some") => {
@@ -82,7 +82,7 @@ impl Parser<'_> {
                     Pat::Wild(_) => PatternKind::Wild,
                     Pat::Ident(name) if is_plain(name) => {
                         let gives = Kind::Memory(memory);
-                        let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                        let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
                         PatternKind::Bind { local, sub: None }
                     }
                     _ => return None,
@@ -106,7 +106,7 @@ impl Parser<'_> {
                 }
                 sub => {
                     let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, gives)));
-                    let local = self.declare(&name.ident, name.mutability.is_some(), gives, None);
+                    let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
                     Some(PatternKind::Bind { local, sub })
                 }
             },

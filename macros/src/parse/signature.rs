@@ -1,6 +1,6 @@
 //! Parameters, generics and the result.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type, parse_quote};
 
@@ -38,6 +38,7 @@ fn static_types(generics: &syn::Generics) -> syn::Generics {
         }
     }
     for param in generics.type_params_mut().filter(|param| names.contains(&param.ident.to_string())) {
+        param.colon_token.get_or_insert_default();
         param.bounds.insert(0, parse_quote!('static));
     }
     generics
@@ -85,7 +86,7 @@ impl Parser<'_> {
         };
         refuse(sig.constness.is_some(), sig.constness.to_token_stream(), "`const`");
         refuse(sig.asyncness.is_some(), sig.asyncness.to_token_stream(), "`async`");
-        refuse(!matches!(sig.safety, syn::Safety::Default), sig.safety.to_token_stream(), "`unsafe` or `safe`");
+        refuse(!matches!(sig.safety, syn::Safety::Default), sig.safety.to_token_stream(), "`unsafe`");
         refuse(sig.abi.is_some(), sig.abi.to_token_stream(), "`extern`");
         refuse(sig.variadic.is_some(), sig.variadic.to_token_stream(), "variadic");
     }
@@ -100,12 +101,16 @@ impl Parser<'_> {
             match param {
                 syn::GenericParam::Lifetime(_) => self.diags.push(messages::lifetime_parameter(at)),
                 syn::GenericParam::Type(ty) => {
-                    let (ident, bounds) = (&ty.ident, &ty.bounds);
-                    self.function.generics.declared.push(quote!(#ident: #bounds));
+                    let (ident, colon, bounds) = (&ty.ident, &ty.colon_token, &ty.bounds);
+                    self.function.generics.declared.push(quote!(#ident #colon #bounds));
                     self.function.generics.params.push(GenericParam::Type(ident.clone()));
                 }
                 syn::GenericParam::Const(constant) => {
                     let (ident, ty) = (&constant.ident, &constant.ty);
+                    if matches!(ty, Type::Path(path) if path.path.is_ident("char")) {
+                        let mend = "take its number: `const LETTER: u8`";
+                        self.diags.push(messages::unsupported_type_with(SpanRange::of(ty), mend));
+                    }
                     self.function.generics.declared.push(quote!(const #ident: #ty));
                     self.function.generics.params.push(GenericParam::Const(ident.clone(), ty.to_token_stream()));
                 }
@@ -117,14 +122,14 @@ impl Parser<'_> {
     fn parameter(&mut self, pat: &Pat, ty: &Type) {
         let Pat::Ident(name) = pat else {
             self.diags.push(messages::parameter_pattern(SpanRange::of(pat)));
+            self.refused_parameter(&Ident::new("_", SpanRange::of(pat).lo));
             return;
         };
         if name.by_ref.is_some() || name.subpat.is_some() {
             self.diags.push(messages::parameter_pattern(SpanRange::of(pat)));
         }
         let Some(param) = self.parameter_type(ty) else {
-            // Declared all the same, so that its uses are not reported too.
-            self.declare(&name.ident, name.mutability.is_some(), Kind::Unknown, None);
+            self.refused_parameter(&name.ident);
             return;
         };
         let is_kernel = matches!(self.function.role, Role::Kernel);
@@ -148,7 +153,7 @@ impl Parser<'_> {
                 }
                 _ => messages::kernel_parameter(SpanRange::of(ty)),
             });
-            self.declare(&name.ident, name.mutability.is_some(), Kind::Unknown, None);
+            self.refused_parameter(&name.ident);
             return;
         }
         let kind = match &param {
@@ -163,7 +168,7 @@ impl Parser<'_> {
             ParamType::Closure { .. } => Kind::Closure,
             ParamType::Memory { memory, .. } => Kind::Memory(*memory),
         };
-        let local = self.declare(&name.ident, name.mutability.is_some(), kind, None);
+        let local = self.declare(&name.ident, name.mutability.map(|token| token.span), kind, None);
         self.function.locals[local.0].is_array = match &param {
             ParamType::Value(value) | ParamType::Reference { target: value, .. } => {
                 matches!(value.shape, TypeShape::Array(..))
@@ -171,6 +176,20 @@ impl Parser<'_> {
             _ => false,
         };
         self.function.params.push(Param { local, ty: param });
+    }
+
+    /// Declared all the same, so that neither its uses nor its callers' are reported too.
+    fn refused_parameter(&mut self, name: &Ident) {
+        let local = self.declare(name, None, Kind::Unknown, None);
+        let ty = ParamType::Value(self.refused_type());
+        self.function.params.push(Param { local, ty });
+    }
+
+    /// What was reported last, in place of a type: rustc says it once, and nothing of values of such a type.
+    fn refused_type(&mut self) -> ValueType {
+        let fault = self.diags.last();
+        let tokens = quote!(<::phalanx::__private::Refused<{ #fault }> as ::phalanx::__private::RefusedType>::Type);
+        ValueType { shape: TypeShape::Named(self.type_name(tokens.clone())), tokens }
     }
 
     fn result(&mut self, ty: &Type) {
@@ -181,9 +200,8 @@ impl Parser<'_> {
             self.diags.push(messages::kernel_result(SpanRange::of(ty)));
             return;
         }
-        if let Some(ValueType { shape, tokens }) = self.value_type(ty) {
-            self.function.ret = Some(Return { shape, tokens });
-        }
+        let ValueType { shape, tokens } = self.value_type(ty).unwrap_or_else(|| self.refused_type());
+        self.function.ret = Some(Return { shape, tokens });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Parts of memory: `&a[2..5]`, `&grid[y]`, `&a.chunks(64)[i]`, `a.split_at(mid)`; and memory as the receiver of a
 //! method.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::{ExprIndex, ExprMethodCall, ExprRange, ExprReference, Pat, RangeLimits};
 
 use super::Parser;
@@ -119,7 +119,7 @@ impl Parser<'_> {
         let syn::Expr::MethodCall(call) = strip(init) else { return None };
         let (Pat::Tuple(tuple), Some(mutable)) = (pat, split_name(call)) else { return None };
         let span = SpanRange::of(call);
-        let names: Option<Vec<Option<(Ident, bool)>>> = tuple.elems.iter().map(half).collect();
+        let names: Option<Vec<_>> = tuple.elems.iter().map(half).collect();
         let Some([left, right]) = names.and_then(|names| <[_; 2]>::try_from(names).ok()) else {
             self.diags.push(messages::split_at(SpanRange::of(pat)));
             return Some(None);
@@ -169,11 +169,11 @@ pub(super) fn split_name(call: &ExprMethodCall) -> Option<bool> {
     }
 }
 
-fn half(pat: &Pat) -> Option<Option<(Ident, bool)>> {
+fn half(pat: &Pat) -> Option<Option<(Ident, Option<Span>)>> {
     match pat {
         Pat::Wild(_) => Some(None),
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-            Some(Some((name.ident.clone(), name.mutability.is_some())))
+            Some(Some((name.ident.clone(), name.mutability.map(|token| token.span))))
         }
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! Blocks and statements.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::{Item, Local, Pat, Stmt as SynStmt};
 
@@ -55,10 +55,10 @@ impl Parser<'_> {
             }
             Item::Const(_) | Item::Use(_) | Item::Type(_) => Some(StmtKind::Item(item.to_token_stream())),
             _ => {
-                self.diags.push(messages::unsupported_syntax(
-                    SpanRange::of(item),
-                    "items other than `const`, `type` and `use` are",
-                ));
+                self.diags.push(
+                    messages::unsupported_syntax(SpanRange::of(item), "items other than `const`, `type` and `use` are")
+                        .help("move it out of the function"),
+                );
                 None
             }
         }
@@ -95,7 +95,7 @@ impl Parser<'_> {
         match pat {
             Pat::Wild(_) => Some(StmtKind::Discard(init?)),
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                self.bind(&name.ident, name.mutability.is_some(), ty, init)
+                self.bind(&name.ident, name.mutability.map(|token| token.span), ty, init)
             }
             _ => None,
         }
@@ -122,7 +122,13 @@ impl Parser<'_> {
         Some(StmtKind::LetPattern { pattern, ty, init: value, otherwise })
     }
 
-    fn bind(&mut self, name: &Ident, mutable: bool, ty: Option<ValueType>, mut init: Option<Expr>) -> Option<StmtKind> {
+    fn bind(
+        &mut self,
+        name: &Ident,
+        mutable: Option<Span>,
+        ty: Option<ValueType>,
+        mut init: Option<Expr>,
+    ) -> Option<StmtKind> {
         if let (Some(ty), Some(init)) = (&ty, &mut init) {
             self.expect_token(init, shape_kind(&ty.shape));
         }

@@ -59,7 +59,11 @@ impl Parser<'_> {
                 Some(TypeShape::Tuple(elements.collect::<Option<_>>()?))
             }
             _ => {
-                self.diags.push(messages::unsupported_type(SpanRange::of(ty)));
+                let at = SpanRange::of(ty);
+                self.diags.push(match mend(ty) {
+                    Some(mend) => messages::unsupported_type_with(at, mend),
+                    None => messages::unsupported_type(at),
+                });
                 None
             }
         }
@@ -122,8 +126,14 @@ impl Parser<'_> {
                     None
                 }
             },
-            "str" | "char" | "String" | "Vec" | "Box" | "Rc" | "Arc" => {
-                self.diags.push(messages::unsupported_type(at));
+            "Vec" | "Box" | "Rc" | "Arc" | "String" => {
+                let mend = "kernels allocate nothing: take a slice, or keep an array `[T; N]`";
+                self.diags.push(messages::unsupported_type_with(at, mend));
+                None
+            }
+            "str" | "char" => {
+                let mend = "text is bytes in a kernel: take a `&[u8]`";
+                self.diags.push(messages::unsupported_type_with(at, mend));
                 None
             }
             _ => Some(TypeShape::Named(self.type_name(path.to_token_stream()))),
@@ -211,6 +221,23 @@ impl Parser<'_> {
     /// The generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
     pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
         const_argument(arguments, index).map(|length| self.length_hole(length))
+    }
+}
+
+/// What is written in place of a type that kernels do not have.
+fn mend(ty: &Type) -> Option<&'static str> {
+    match ty {
+        Type::Reference(reference) => match &*reference.elem {
+            Type::Path(path) if path.path.is_ident("str") => Some("text is bytes in a kernel: take a `&[u8]`"),
+            _ => Some("references are parameters only: elsewhere keep the value, or an index"),
+        },
+        Type::Slice(_) => Some("a slice is taken by reference: `&[T]` or `&mut [T]`"),
+        Type::Ptr(_) => Some("take a slice and an index in place of a pointer"),
+        Type::FnPtr(_) => Some("take a closure: `impl Fn(A) -> B`"),
+        Type::TraitObject(_) | Type::ImplTrait(_) => Some("write the type, or a type parameter: `<T: Trait>`"),
+        Type::Infer(_) => Some("write the type"),
+        Type::Tuple(_) => Some("leave it out: there is no value in it"),
+        _ => None,
     }
 }
 

@@ -127,6 +127,100 @@ fn every_rule_is_seen() {
     assert_eq!(names.collect::<BTreeSet<_>>(), seen);
 }
 
+/// Sentences that no test can show, with the reason.
+const UNSEEN: &[(&str, &str)] = &[
+    ("assertion failed: step != 0", RUNTIME),
+    ("assertion failed: {}", RUNTIME),
+    ("assertion `left {} right` failed", RUNTIME),
+    ("called `unwrap()` on a `None` or `Err` value", RUNTIME),
+    ("chunk size must be non-zero", RUNTIME),
+    ("explicit panic", RUNTIME),
+    ("internal error: entered unreachable code", RUNTIME),
+    ("not implemented", RUNTIME),
+    ("not yet implemented", RUNTIME),
+    ("window size must be non-zero", RUNTIME),
+    ("`?` after this is", "of what the macro writes itself, which it can read"),
+    ("this loop is", "the same"),
+    ("this call is", "the same"),
+    ("this closure here is", "the same"),
+    (
+        "the attribute goes on the `impl`",
+        "attributes inside of an `impl` are not looked at: unsupported_signature.rs has it",
+    ),
+    ("write `#[device] impl Type { ... }`: all its functions become device functions", "the same"),
+    ("this function executes a collective, and not all threads of its group may come here", RUSTC),
+    ("let all of them call it, outside of the branch", RUSTC),
+    (
+        "this function decides by an argument whether a collective is executed, and it may not be the same for all threads of the group",
+        RUSTC,
+    ),
+    ("pass what they agree on; if they do, say so: `group.uniform(argument)`", RUSTC),
+    ("the result of this call may not be the same for all of them", RUSTC),
+    ("this expression is", "for syntax that Rust does not have yet"),
+    ("this operator is", "the same"),
+];
+const RUNTIME: &str = "said by a kernel that runs";
+const RUSTC: &str = "said by rustc, in `divergent_in_a_call.stderr`: it knows what functions do";
+
+/// Each sentence of the catalogues, and each word that the parser puts into one, is shown by a function in
+/// `ui-tests/reject`, where its message and underline are compared.
+#[test]
+fn every_sentence_is_seen() {
+    struct Sentences(Vec<String>);
+    impl<'ast> syn::visit::Visit<'ast> for Sentences {
+        fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+        fn visit_item_mod(&mut self, _: &'ast syn::ItemMod) {}
+        fn visit_lit_str(&mut self, text: &'ast syn::LitStr) {
+            self.0.push(text.value());
+        }
+        fn visit_macro(&mut self, call: &'ast syn::Macro) {
+            let parse = syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated;
+            for argument in call.parse_body_with(parse).into_iter().flatten() {
+                self.visit_expr(&argument);
+            }
+        }
+    }
+    let mut sentences = Sentences(Vec::new());
+    for folder in ["messages", "parse", "derive", ""] {
+        let folder_path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(folder);
+        for entry in std::fs::read_dir(folder_path).expect("a folder of this crate") {
+            let path = entry.expect("a readable folder").path();
+            let of_catalogue = !folder.is_empty() || path.ends_with("messages.rs");
+            if of_catalogue && path.extension().is_some_and(|ending| ending == "rs") {
+                let text = std::fs::read_to_string(&path).expect("text");
+                syn::visit::Visit::visit_file(&mut sentences, &syn::parse_file(&text).expect("Rust"));
+            }
+        }
+    }
+    let seen = messages();
+    let is_seen = |sentence: &String| {
+        let words = fixed_words(sentence);
+        seen.iter().any(|fault| {
+            let mut rest = fault.text.as_str();
+            words.iter().all(|word| rest.split_once(word).map(|(_, after)| rest = after).is_some())
+        })
+    };
+    let unseen: BTreeSet<&String> =
+        sentences.0.iter().filter(|text| text.contains(' ')).filter(|text| !is_seen(text)).collect();
+    let listed: BTreeSet<String> = UNSEEN.iter().map(|(sentence, _)| sentence.to_string()).collect();
+    assert_eq!(unseen, listed.iter().collect(), "shown by no file of ui-tests/reject, and shown although listed");
+}
+
+/// What is left of a format string without its `{...}`.
+fn fixed_words(format: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut inside = false;
+    for c in format.chars() {
+        match c {
+            '{' => (inside, _) = (true, words.push(String::new())),
+            '}' => inside = false,
+            c if !inside => words.last_mut().expect("there is one").push(c),
+            _ => {}
+        }
+    }
+    words
+}
+
 /// `sentence [rule]`, then notes and help on lines of their own.
 #[test]
 fn the_form_of_a_message() {

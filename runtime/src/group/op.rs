@@ -39,6 +39,7 @@ macro_rules! operators {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct $name;
 
+        #[diagnostic::do_not_recommend]
         impl<$t: $bound> Operator<$t> for $name {
             fn apply(&self, $a: $t, $b: $t) -> $t {
                 $value
@@ -69,6 +70,7 @@ operators! {
 /// The same of `bool`.
 macro_rules! of_bool {
     ($($name:ident $op:tt $identity:literal;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Operator<bool> for $name {
             fn apply(&self, left: bool, right: bool) -> bool {
                 left $op right

@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::device::bytes_of;
 use crate::error::LaunchError;
 use crate::memory::{Global, GlobalMut};
-use crate::program::template::{Slots, Visitor};
+use crate::program::template::{Slot, Visitor};
 use crate::target::Device;
 use crate::types::DeviceCopy;
 
@@ -111,7 +111,12 @@ pub struct Threads<Args>(pub Args);
 
 impl<'a, Args: Copy + Send + Sync + 'a, R> Visitor<'a, Args, R> for Threads<Args> {
     type Output = Box<dyn Fn() + Send + Sync + 'a>;
-    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, body: F) -> Self::Output {
+    fn visit<S, F, D>(self, body: F, _describe: D) -> Self::Output
+    where
+        S: Default,
+        F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a,
+        D: Fn(&S, &mut Vec<Slot>),
+    {
         let arguments = self.0;
         Box::new(move || {
             body(arguments);

@@ -15,18 +15,21 @@ enum rotate {}
 
 impl rotate {
     fn visit<'a, V: Visitor<'a, (Global<'a, i32>, GlobalMut<'a, i32>), ()>>(visitor: V) -> V::Output {
-        visitor.visit(|(input, output)| {
-            let (cluster, block) = (this_cluster(), this_thread_block());
-            let array = shared_array::<i32, 64>();
-            let i = this_grid().thread_rank();
-            store(&array, block.thread_rank(), load(&input, i));
-            cluster.sync();
-            let next = (cluster.block_rank() + 1) % cluster.num_blocks();
-            let remote = cluster.map_shared_rank(&array, next);
-            store(&output, i, load(&remote, block.thread_rank()));
-            cluster.sync();
-            ((), ())
-        })
+        visitor.visit(
+            |(input, output)| {
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let array = shared_array::<i32, 64>();
+                let i = this_grid().thread_rank();
+                store(&array, block.thread_rank(), load(&input, i));
+                cluster.sync();
+                let next = (cluster.block_rank() + 1) % cluster.num_blocks();
+                let remote = cluster.map_shared_rank(&array, next);
+                store(&output, i, load(&remote, block.thread_rank()));
+                cluster.sync();
+                ((), ())
+            },
+            |(), _| {},
+        )
     }
 }
 

@@ -105,6 +105,7 @@ mod sealed {
 macro_rules! atomic_value {
     ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr, $sum:expr, $difference:expr) => {
         impl sealed::Sealed for $t {}
+        #[diagnostic::do_not_recommend]
         impl AtomicValue for $t {
             #[inline]
             unsafe fn load(address: NonNull<$t>, order: Ordering) -> $t {
@@ -149,6 +150,7 @@ macro_rules! atomic_value {
 macro_rules! atomic_scalar {
     ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr) => {
         atomic_value!($t as $atomic: $to_bits, $from_bits, numeric::add, numeric::sub);
+        #[diagnostic::do_not_recommend]
         impl AtomicScalar for $t {
             #[inline]
             fn smaller(self, other: $t) -> $t {
@@ -165,6 +167,7 @@ macro_rules! atomic_scalar {
 macro_rules! atomic_integers {
     ($($t:ident $atomic:ident)*) => {$(
         atomic_scalar!($t as $atomic: std::convert::identity, std::convert::identity);
+        #[diagnostic::do_not_recommend]
         impl AtomicInteger for $t {
             #[inline]
             fn both(self, other: $t) -> $t {

@@ -23,6 +23,7 @@ mod sealed {
 macro_rules! indexes {
     ($($t:ident)*) => {$(
         impl sealed::Sealed for $t {}
+        #[diagnostic::do_not_recommend]
         impl Index for $t {
             #[inline]
             fn to_usize(self) -> usize {

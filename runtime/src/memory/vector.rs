@@ -68,6 +68,7 @@ macro_rules! vectors {
         $(
             impl sealed::Sealed for $t {}
             $(
+                #[diagnostic::do_not_recommend]
                 impl VectorElement<$n> for $t {
                     type Alignment = $alignment;
                     const NAME: &'static str = concat!("" $(, stringify!($name))?);
@@ -159,6 +160,7 @@ impl<T: VectorElement<N> + fmt::Debug, const N: usize> fmt::Debug for Vector<T, 
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: VectorElement<N>, const N: usize> DeviceType for Vector<T, N> {
     fn info() -> TypeInfo {
         match T::NAME {
@@ -171,6 +173,7 @@ impl<T: VectorElement<N>, const N: usize> DeviceType for Vector<T, N> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
     fn value(&self) -> Value {
         Value::Elements(self.lanes.iter().map(T::value).collect())
@@ -178,6 +181,7 @@ impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
 }
 
 // SAFETY: lanes without padding between them, and none after: the size is the alignment. They are plain data.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: VectorElement<N>, const N: usize> DeviceCopy for Vector<T, N> {}
 
 /// Holds rustc to the macro's view that a constructor is a vector's.

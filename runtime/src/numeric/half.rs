@@ -15,6 +15,7 @@ pub trait Half: Float {
 
 macro_rules! halves {
     ($($t:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Half for $t {
             #[inline]
             fn of_f32(value: f32) -> $t {

@@ -27,6 +27,11 @@ use std::panic::Location;
 use crate::failure::Cause;
 use crate::sim::fail_at;
 
+/// A size in an attribute: the value, of any integer type.
+pub const fn whole<T: Integer>(value: T) -> T {
+    value
+}
+
 /// `a + b`, wrapping.
 #[inline]
 pub fn add<T: Number>(a: T, b: T) -> T {

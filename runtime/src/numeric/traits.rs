@@ -97,8 +97,11 @@ mod sealed {
 
 macro_rules! integers {
     ($($t:ident is $trait:ident of $signed:ident $unsigned:ident: $magnitude:expr, $sign:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Number for $t {}
+        #[diagnostic::do_not_recommend]
         impl $trait for $t {}
+        #[diagnostic::do_not_recommend]
         impl Integer for $t {
             type Signed = $signed;
             type Unsigned = $unsigned;
@@ -184,7 +187,9 @@ macro_rules! integers {
 
 macro_rules! floats {
     ($($t:ident: $in_full:expr, $rounded:expr, $magnitude:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Number for $t {}
+        #[diagnostic::do_not_recommend]
         impl Float for $t {}
 
         impl sealed::Arithmetic for $t {

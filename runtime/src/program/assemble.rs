@@ -41,7 +41,7 @@ impl Program {
     }
 
     /// The same, assembled once in a process.
-    pub(crate) fn shared<K: Function>() -> Result<Arc<Program>> {
+    pub(crate) fn shared<K: Function + 'static>() -> Result<Arc<Program>> {
         static PROGRAMS: Mutex<BTreeMap<TypeId, Arc<Program>>> = Mutex::new(BTreeMap::new());
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(match programs.entry(TypeId::of::<K>()) {

@@ -1,12 +1,12 @@
 //! Messages of kernels: what makes text of the values that one recorded. The macro writes the user's own `format!` as a
 //! closure from the values, and passes it to a function of this file with a slot, into which rustc writes its type. The
-//! simulator calls the closure; for a GPU, [`Slots::describe`] gives a function from the bytes that message.cuh writes.
+//! simulator calls the closure; for a GPU, [`Filled::describe`] gives a function from the bytes that message.cuh writes.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::template::{Slot, Slots};
+use super::template::{Filled, Slot};
 use crate::shape::Dim3;
 use crate::types::DeviceCopy;
 
@@ -23,18 +23,16 @@ pub type Format = unsafe fn(&[u8]) -> Option<String>;
 #[derive(Debug)]
 pub struct MessageSlot<V, F>(PhantomData<fn() -> (V, F)>);
 
-impl<V, F> MessageSlot<V, F> {
-    /// A fresh slot.
-    #[allow(clippy::new_without_default, reason = "inferred, never named")]
-    pub const fn new() -> Self {
+impl<V, F> Default for MessageSlot<V, F> {
+    fn default() -> Self {
         MessageSlot(PhantomData)
     }
 }
 
-impl<V: Values, F: Fn(V) -> String> Slots for MessageSlot<V, F> {
-    fn describe(out: &mut Vec<Slot>) {
+impl<V: Values, F: Fn(V) -> String> Filled for MessageSlot<V, F> {
+    fn describe() -> Slot {
         const { assert!(V::BYTES <= MOST_BYTES, "a message shows at most 256 bytes of values") };
-        out.push(Slot::Message(format_bytes::<V, F>));
+        Slot::Message(format_bytes::<V, F>)
     }
 }
 
@@ -172,10 +170,10 @@ pub fn with_sides_below(text: String, left: impl Debug, right: impl Debug) -> St
 /// What the host makes of a message with this closure.
 #[cfg(test)]
 pub(crate) fn format_of<V: Values, F: Fn(V) -> String>(_closure: F) -> Format {
-    let mut slots = Vec::new();
-    MessageSlot::<V, F>::describe(&mut slots);
-    let [Slot::Message(format)] = slots[..] else { panic!("{slots:?}") };
-    format
+    match MessageSlot::<V, F>::describe() {
+        Slot::Message(format) => format,
+        other => panic!("{other:?}"),
+    }
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ pub enum Scalar {
 }
 
 /// A kernel or device function, by its marker type.
-pub trait Function: 'static {
+pub trait Function {
     /// Its text with the holes' fillings, for this instance.
     fn definition() -> Definition;
 }
@@ -208,9 +208,10 @@ pub trait Summary {
 
 /// A function that kernels call, by its marker type.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a device function",
-    label = "a kernel is launched, not called",
-    note = "mark what kernels call with `#[device]`"
+    message = "kernels and device functions call device functions only",
+    label = "this function is not marked with `#[device]`",
+    note = "write `#[device]` above it if it is yours; a kernel is launched, not called",
+    note = "what there is of Rust's own functions, docs/language.md lists"
 )]
 pub trait DeviceFunction: Function {
     /// `Self`. A projection, so that rustc says no more where the function is none.
@@ -226,14 +227,50 @@ pub fn callee<F: DeviceFunction>(_slot: &Callee<F>, marker: F) -> F::Marker {
     marker.marker()
 }
 
+/// Where the macro refused a type in a signature, `<Refused<{ compile_error!("...") }> as RefusedType>::Type` stands for it:
+/// to rustc an error of which all is said.
+#[derive(Debug)]
+pub struct Refused<const FAULT: usize>;
+
+/// See [`Refused`].
+pub trait RefusedType {
+    /// Never named.
+    type Type;
+}
+
+impl RefusedType for Refused<0> {
+    type Type = ();
+}
+
+/// What a call names that is a function and no device function.
+#[derive(Debug)]
+pub struct PlainFunction;
+
+impl Function for PlainFunction {
+    fn definition() -> Definition {
+        unreachable!("rustc refuses the call")
+    }
+}
+
+/// In place of a marker, whatever its turbofish.
+#[derive(Debug)]
+pub struct Unmarked<A = (), B = (), C = (), D = ()>(PhantomData<(A, B, C, D)>);
+
+impl<A, B, C, D> Unmarked<A, B, C, D> {
+    /// In place of a marker's.
+    pub fn __phalanx_marker() -> PlainFunction {
+        PlainFunction
+    }
+}
+
+impl Summary for Unmarked {}
+
 /// A slot: names a type that rustc infers. Never holds a value.
 #[derive(Debug)]
 pub struct Tag<T>(PhantomData<fn() -> T>);
 
-impl<T> Tag<T> {
-    /// A fresh slot.
-    #[allow(clippy::new_without_default, reason = "inferred, never named")]
-    pub const fn new() -> Self {
+impl<T> Default for Tag<T> {
+    fn default() -> Self {
         Tag(PhantomData)
     }
 }
@@ -242,10 +279,8 @@ impl<T> Tag<T> {
 #[derive(Debug)]
 pub struct Callee<F>(PhantomData<fn() -> F>);
 
-impl<F> Callee<F> {
-    /// A fresh slot.
-    #[allow(clippy::new_without_default, reason = "inferred, never named")]
-    pub const fn new() -> Self {
+impl<F> Default for Callee<F> {
+    fn default() -> Self {
         Callee(PhantomData)
     }
 }
@@ -254,10 +289,8 @@ impl<F> Callee<F> {
 #[derive(Debug)]
 pub struct OptionSlot<T>(PhantomData<fn() -> T>);
 
-impl<T> OptionSlot<T> {
-    /// A fresh slot.
-    #[allow(clippy::new_without_default, reason = "inferred, never named")]
-    pub const fn new() -> Self {
+impl<T> Default for OptionSlot<T> {
+    fn default() -> Self {
         OptionSlot(PhantomData)
     }
 }
@@ -281,10 +314,10 @@ pub fn none<T: Optional>(_slot: &OptionSlot<T>) -> Option<T> {
     None
 }
 
-impl<T: Optional> Slots for OptionSlot<T> {
-    fn describe(out: &mut Vec<Slot>) {
+impl<T: Optional> Filled for OptionSlot<T> {
+    fn describe() -> Slot {
         let arguments = vec![TypeArgument::Type(<T as Optional>::info())];
-        out.push(Slot::Type(TypeInfo::template::<Option<T>>("option", "option.cuh", arguments)));
+        Slot::Type(TypeInfo::template::<Option<T>>("option", "option.cuh", arguments))
     }
 }
 
@@ -355,51 +388,40 @@ pub const fn no_collective_at_all(collectives: u8, _pending: u8) {
     );
 }
 
-/// One slot, or a tuple of them (of tuples, where there are many).
-pub trait Slots {
-    /// Appends what is known of each slot, in order.
-    fn describe(out: &mut Vec<Slot>);
+/// A slot, by its type.
+pub trait Filled {
+    /// What is known of it.
+    fn describe() -> Slot;
 }
 
-impl<T: DeviceType> Slots for Tag<T> {
-    fn describe(out: &mut Vec<Slot>) {
-        out.push(Slot::Type(T::info()));
+/// Appends what is known of a slot. One call a slot, at the place in the source that fills it: what cannot fill it is
+/// told there, and once.
+pub fn describe<S: Filled>(_slot: &S, out: &mut Vec<Slot>) {
+    out.push(S::describe());
+}
+
+impl<T: DeviceType> Filled for Tag<T> {
+    fn describe() -> Slot {
+        Slot::Type(T::info())
     }
 }
 
-impl<F: Function> Slots for Callee<F> {
-    fn describe(out: &mut Vec<Slot>) {
-        out.push(Slot::Callee(F::definition));
+impl<F: Function> Filled for Callee<F> {
+    fn describe() -> Slot {
+        Slot::Callee(F::definition)
     }
 }
-
-macro_rules! slots_for_tuples {
-    ($($name:ident)*) => {
-        impl<$($name: Slots),*> Slots for ($($name,)*) {
-            #[allow(unused_variables, reason = "the empty tuple pushes nothing")]
-            fn describe(out: &mut Vec<Slot>) {
-                $($name::describe(out);)*
-            }
-        }
-    };
-}
-
-slots_for_tuples!();
-slots_for_tuples!(A);
-slots_for_tuples!(A B);
-slots_for_tuples!(A B C);
-slots_for_tuples!(A B C D);
-slots_for_tuples!(A B C D E);
-slots_for_tuples!(A B C D E F);
-slots_for_tuples!(A B C D E F G);
-slots_for_tuples!(A B C D E F G H);
 
 /// Receives a body. `Args` is the tuple of its arguments, `R` its result.
 pub trait Visitor<'a, Args: 'a, R> {
     /// What becomes of it.
     type Output;
-    /// The body, with its slots' types known.
-    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, body: F) -> Self::Output;
+    /// The body, and what describes its slots, whose types are known by now.
+    fn visit<S, F, D>(self, body: F, describe: D) -> Self::Output
+    where
+        S: Default,
+        F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a,
+        D: Fn(&S, &mut Vec<Slot>);
 }
 
 /// Calls the body.
@@ -409,7 +431,12 @@ pub struct Call<Args>(pub Args);
 impl<'a, Args: 'a, R> Visitor<'a, Args, R> for Call<Args> {
     type Output = R;
     #[inline(always)]
-    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, body: F) -> R {
+    fn visit<S, F, D>(self, body: F, _describe: D) -> R
+    where
+        S: Default,
+        F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a,
+        D: Fn(&S, &mut Vec<Slot>),
+    {
         body(self.0).0
     }
 }
@@ -420,9 +447,14 @@ pub struct Describe;
 
 impl<'a, Args: 'a, R> Visitor<'a, Args, R> for Describe {
     type Output = Vec<Slot>;
-    fn visit<S: Slots, F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a>(self, _body: F) -> Vec<Slot> {
+    fn visit<S, F, D>(self, _body: F, describe: D) -> Vec<Slot>
+    where
+        S: Default,
+        F: Fn(Args) -> (R, S) + Copy + Send + Sync + 'a,
+        D: Fn(&S, &mut Vec<Slot>),
+    {
         let mut slots = Vec::new();
-        S::describe(&mut slots);
+        describe(&S::default(), &mut slots);
         slots
     }
 }

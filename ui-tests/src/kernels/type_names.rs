@@ -190,8 +190,34 @@ fn of_layouts(device: &Device) -> Outcome {
     equal(&out.read()?, &[15, i64::MIN, i64::MAX, 2 + 255, 800 + 9 + 10 + 11, 0xffff_ffff, 7, 0])
 }
 
+#[device]
+impl option<u32> {
+    fn doubled(self) -> u32 {
+        self.value * 2
+    }
+}
+
+#[device]
+impl option<f32> {
+    fn doubled(self) -> f32 {
+        self.value * 2.0
+    }
+}
+
+/// Methods of one name, of two instances of one type.
+#[cluster_kernel(block = 1)]
+fn instances(out: &mut [f32]) {
+    out[0] = option { value: 1.5f32, some: 1 }.doubled() + option { value: 4u32, some: 1 }.doubled() as f32;
+}
+
+fn of_instances(device: &Device) -> Outcome {
+    let mut out = device.zeros(1)?;
+    instances(&mut out).grid(1).launch(device)?;
+    equal(&out.read()?, &[11.0])
+}
+
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let (checks, kernels) = (check_list![of_types, of_layouts], kernel_list![names, layouts]);
+    let (checks, kernels) = (check_list![of_types, of_layouts, of_instances], kernel_list![names, layouts, instances]);
     vec![Module { name: "type_names", checks, kernels }]
 }

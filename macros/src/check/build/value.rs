@@ -374,7 +374,7 @@ impl<'f> Builder<'f> {
                 // The receiver of a method, and a reference that is passed on.
                 _ => local_of(argument).filter(|local| match self.function.kind(*local) {
                     Kind::Reference { mutable } => mutable,
-                    _ => self.function.local(*local).mutable,
+                    _ => self.function.local(*local).mutable.is_some(),
                 }),
             };
             if let Some(local) = local {

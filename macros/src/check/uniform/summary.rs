@@ -4,7 +4,7 @@
 use super::level::{Level, Unknown};
 use crate::check::cfg::{Cfg, Source, StepKind};
 use crate::check::scope::{Scope, Team};
-use crate::model::expr::Callee;
+use crate::model::expr::{Callee, FunctionPath};
 use crate::span::SpanRange;
 
 #[derive(Debug)]
@@ -24,8 +24,7 @@ pub(crate) struct Summary {
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) slot: u16,
-    /// As the user wrote it.
-    pub(crate) path: proc_macro2::TokenStream,
+    pub(crate) function: FunctionPath,
     /// Of each argument that is a group, its scope.
     pub(crate) groups: Vec<Scope>,
     pub(crate) arguments: Vec<Level>,
@@ -56,9 +55,9 @@ impl Summary {
         let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
         let calls = steps.filter_map(|step| match &step.kind {
             StepKind::Call { node, .. } => match &cfg.nodes[node.0].source {
-                Source::Call { slot, callee: Callee::Function(path), teams } => Some(Call {
+                Source::Call { slot, callee: Callee::Function(function), teams } => Some(Call {
                     slot: slot.0,
-                    path: path.clone(),
+                    function: function.clone(),
                     groups: teams.iter().map(|team| team.map_or(Scope::Nothing, |team| team.scope)).collect(),
                     arguments: cfg.nodes[node.0].operands.iter().map(|operand| level(operand.0)).collect(),
                 }),

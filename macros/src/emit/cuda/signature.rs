@@ -54,7 +54,7 @@ fn lent_slice(function: &Function, index: usize) -> Option<String> {
     let param = &function.params[index];
     match (&param.ty, function.role) {
         (ParamType::Slice { mutable: false, .. }, Role::Device | Role::Method) => {
-            (!function.local(param.local).mutable).then(|| format!("Slice{index}"))
+            function.local(param.local).mutable.is_none().then(|| format!("Slice{index}"))
         }
         _ => None,
     }

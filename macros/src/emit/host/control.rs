@@ -97,7 +97,7 @@ impl Host<'_> {
     pub(super) fn for_loop(
         &self,
         label: Option<&Ident>,
-        name: Option<(&Ident, bool)>,
+        name: Option<(&Ident, Option<Span>)>,
         range: &Range,
         body: &Block,
         at: SpanRange,
@@ -105,7 +105,7 @@ impl Host<'_> {
         let label = label_prefix(label);
         let name = match name {
             Some((name, mutable)) => {
-                let mutable = mutable.then(|| quote!(mut));
+                let mutable = mutable.map(|at| quote_spanned!(at=> mut));
                 quote!(#mutable #name)
             }
             None => quote!(_),

@@ -12,6 +12,7 @@ mod place;
 mod slots;
 mod value;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
@@ -30,21 +31,31 @@ pub(crate) fn body_label() -> syn::Lifetime {
     syn::Lifetime::new("'__phalanx_body", Span::call_site())
 }
 
-/// The body's statements and value. `pending` holds, for calls made while arrivals are pending, the groups they are
-/// of.
-pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, start: &TokenStream) -> TokenStream {
-    let host = Host { function, pending, receivers: Vec::new() };
+/// What a function's body is in the host.
+pub(crate) struct HostBody {
+    /// Statements and value.
+    pub(crate) block: TokenStream,
+    /// What describes its slots, a closure.
+    pub(crate) description: TokenStream,
+}
+
+/// `pending` holds, for calls made while arrivals are pending, the groups they are of.
+pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, start: &TokenStream) -> HostBody {
+    let filled = RefCell::new(vec![None; function.slots.len()]);
+    let host = Host { function, pending, filled: &filled, receivers: Vec::new() };
     let inside = host.inside(&function.body, function.ret.is_none());
     let label = body_label();
     // In the block of the body's own items: a constant that hides a parameter is an error, as for any local.
     let body = braces(function.body.span, quote!(#start #inside));
-    quote!(#label: #body)
+    HostBody { block: quote!(#label: #body), description: slots::description(&filled.into_inner()) }
 }
 
 struct Host<'f> {
     function: &'f Function,
     /// For calls made while arrivals are pending, the groups they are of.
     pending: &'f BTreeMap<u16, u8>,
+    /// Where each slot is filled first.
+    filled: &'f RefCell<Vec<Option<SpanRange>>>,
     /// The variables whose methods take what is being emitted as an argument: it may call no method that changes them.
     /// Rust copies a receiver that is taken by value before the arguments, and the text does not.
     receivers: Vec<LocalId>,
@@ -86,6 +97,7 @@ impl Host<'_> {
     }
 
     fn slot(&self, slot: SlotId, at: SpanRange) -> TokenStream {
+        self.filled.borrow_mut()[usize::from(slot.0)].get_or_insert(at);
         slots::place(slot, self.function.slots.len(), at)
     }
 
@@ -139,7 +151,7 @@ impl Host<'_> {
                 let halves = halves.map(|half| match half {
                     Some(local) => {
                         let info = self.function.local(local);
-                        let (name, mutable) = (&info.name, info.mutable.then(|| quote!(mut)));
+                        let (name, mutable) = (&info.name, info.mutable.map(|at| quote_spanned!(at=> mut)));
                         quote!(#mutable #name)
                     }
                     None => quote!(_),
@@ -174,7 +186,7 @@ impl Host<'_> {
     fn declare(&self, local: LocalId, ty: Option<&TokenStream>, init: Option<&Expr>, at: SpanRange) -> TokenStream {
         let info = self.function.local(local);
         let (name, lo) = (&info.name, at.lo);
-        let mutable = info.mutable.then(|| quote_spanned!(lo=> mut));
+        let mutable = info.mutable.map(|at| quote_spanned!(at=> mut));
         let ty = ty.filter(|ty| !ty.is_empty()).map(|ty| quote_spanned!(lo=> : #ty));
         let init = init.map(|init| {
             let value = self.expr(init);

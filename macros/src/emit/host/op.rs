@@ -6,8 +6,8 @@ use quote::{format_ident, quote, quote_spanned};
 
 use super::{Host, call, generic_call, memory, parentheses, private};
 use crate::check::{ANY_COLLECTIVE, BrokenAt};
-use crate::emit::template::without_turbofish;
-use crate::model::expr::{Callee, Expr, ExprKind};
+use crate::emit::template;
+use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::{Group, Kind, ValueType};
@@ -20,12 +20,11 @@ use crate::span::SpanRange;
 pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStream {
     let mut collectives = TokenStream::new();
     walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Call { callee: Callee::Function(path), slot, .. } = &expr.kind
+        if let ExprKind::Call { callee: Callee::Function(function), slot, .. } = &expr.kind
             && let Some(groups) = broken.calls.get(&slot.0)
         {
-            let summary = without_turbofish(path);
-            collectives
-                .extend(quote!(| (<#summary as ::phalanx::__private::Summary>::UNIFORMITY.collectives & #groups)));
+            let uniformity = template::uniformity(function);
+            collectives.extend(quote!(| (#uniformity.collectives & #groups)));
         }
     });
     quote_spanned!(broken.waiver.lo=> const _: () = ::phalanx::__private::one_collective(0 #collectives);)
@@ -133,13 +132,18 @@ impl Host<'_> {
 
     pub(super) fn device_call(&self, callee: &Callee, slot: SlotId, arguments: &[Expr], expr: &Expr) -> TokenStream {
         let lo = expr.span.lo;
-        let place = self.slot(slot, expr.span);
+        // At the name, where rustc says what is wrong with the function.
+        let at = match callee {
+            Callee::Function(FunctionPath { name, .. }) => SpanRange::of(name),
+            Callee::Associated(_, name, _) | Callee::Method(name, _) => SpanRange::of(name),
+        };
+        let place = self.slot(slot, at);
         let of_variable = match callee {
             Callee::Method(..) => arguments.first().and_then(local_of),
             Callee::Function(_) | Callee::Associated(..) => None,
         };
         let receivers = self.receivers.iter().copied().chain(of_variable).collect();
-        let inside = Host { function: self.function, pending: self.pending, receivers };
+        let inside = Host { receivers, ..*self };
         let passed = |argument: &Expr| match (&argument.kind, argument.gives) {
             // `&cluster` where `cluster` is a reference already.
             (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_)) => inside.passed(target),
@@ -147,10 +151,15 @@ impl Host<'_> {
         };
         let mut given = arguments.iter().map(passed);
         let (value, check) = match callee {
-            Callee::Function(path) => {
-                let check = self.collectives_check(path, slot, lo);
-                let value = quote_spanned!(lo=> ::phalanx::__private::callee(#place, #path::__phalanx_marker()).call(#(#given),*));
-                (value, check)
+            Callee::Function(function) => {
+                let turbofish = &function.turbofish;
+                let marker = template::of_marker(
+                    function,
+                    |callee| quote_spanned!(function.name.span()=> #callee #turbofish::__phalanx_marker()),
+                );
+                let marker = private(at, "callee", quote!(#place, #marker));
+                let check = self.collectives_check(function, slot);
+                (quote_spanned!(at.lo=> #marker.call(#(#given),*)), check)
             }
             Callee::Associated(owner, name, turbofish) => {
                 let name = entry_name(name);
@@ -179,14 +188,12 @@ impl Host<'_> {
 
     /// A function must use no collective of a group whose arrival is pending, and none at all where its callers may
     /// not be the whole group.
-    fn collectives_check(&self, path: &TokenStream, slot: SlotId, lo: proc_macro2::Span) -> Option<TokenStream> {
+    fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
         let groups = self.pending.get(&slot.0)?;
-        let summary = without_turbofish(path);
         let check = if *groups == ANY_COLLECTIVE { "no_collective_at_all" } else { "no_collective" };
-        let check = Ident::new(check, lo);
-        Some(quote_spanned! {lo=>
-            const _: () = ::phalanx::__private::#check(<#summary as ::phalanx::__private::Summary>::UNIFORMITY.collectives, #groups);
-        })
+        let (at, uniformity) = (SpanRange::of(&function.name), template::uniformity(function));
+        let check = private(at, check, quote_spanned!(at.lo=> #uniformity.collectives, #groups));
+        Some(quote_spanned!(at.lo=> const _: () = #check;))
     }
 
     /// An argument written with `&`. Slices go by value in the host body: they are references already.
@@ -200,5 +207,5 @@ impl Host<'_> {
 
 /// The method that bodies call in place of `name`.
 fn entry_name(name: &Ident) -> Ident {
-    format_ident!("{name}__device", span = name.span())
+    format_ident!("{name}__on_device", span = name.span())
 }

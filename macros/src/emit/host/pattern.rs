@@ -17,7 +17,7 @@ impl Host<'_> {
             PatternKind::Error | PatternKind::Wild => quote_spanned!(lo=> _),
             PatternKind::Bind { local, sub } => {
                 let info = self.function.local(*local);
-                let (name, mutable) = (&info.name, info.mutable.then(|| quote_spanned!(lo=> mut)));
+                let (name, mutable) = (&info.name, info.mutable.map(|at| quote_spanned!(at=> mut)));
                 let sub = match sub {
                     Some(sub) => parentheses(sub.span, self.pattern(sub)),
                     None => quote_spanned!(lo=> _),

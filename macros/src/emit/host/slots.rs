@@ -1,9 +1,9 @@
 //! Slots as a nest of tuples of eight, so that there may be any number of them.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::internal;
+use super::{braces, internal, private};
 use crate::model::ty::{Kind, ParamType};
 use crate::model::{Function, LocalId, SlotId, SlotUse};
 use crate::span::SpanRange;
@@ -31,15 +31,31 @@ pub(crate) fn declaration(slots: &[SlotUse]) -> TokenStream {
     nest(slots, depth(slots.len()))
 }
 
+/// A closure that describes the slots, each where it is filled: what cannot fill it is told there.
+pub(super) fn description(places: &[Option<SpanRange>]) -> TokenStream {
+    let at = SpanRange::at(Span::call_site());
+    let describe = places.iter().enumerate().map(|(index, filled)| {
+        let at = filled.unwrap_or(at);
+        // In braces, which are the user's place; a generated name is none.
+        let place = braces(SpanRange::at(at.lo), place(SlotId(index as u16), places.len(), at));
+        let out = internal("__phalanx_out", at);
+        let described = private(at, "describe", quote!(#place, #out));
+        quote!(#described;)
+    });
+    let (slots, out) = (internal("__phalanx_slots", at), internal("__phalanx_out", at));
+    quote!(|#slots, #out| { #(#describe)* })
+}
+
 fn nest(slots: &[SlotUse], depth: u32) -> TokenStream {
     if depth == 0 {
-        return match slots.first() {
-            Some(SlotUse::Callee) => quote!(::phalanx::__private::Callee::new()),
-            Some(SlotUse::Message) => quote!(::phalanx::__private::MessageSlot::new()),
-            Some(SlotUse::Option) => quote!(::phalanx::__private::OptionSlot::new()),
-            Some(SlotUse::Type) | None => quote!(::phalanx::__private::Tag::new()),
-            Some(SlotUse::Unused) => quote!(::phalanx::__private::Tag::<::phalanx::__private::Unused>::new()),
+        let ty = match slots.first() {
+            Some(SlotUse::Callee) => quote!(Callee<_>),
+            Some(SlotUse::Message) => quote!(MessageSlot<_, _>),
+            Some(SlotUse::Option) => quote!(OptionSlot<_>),
+            Some(SlotUse::Type) | None => quote!(Tag<_>),
+            Some(SlotUse::Unused) => quote!(Tag<::phalanx::__private::Unused>),
         };
+        return quote!(<::phalanx::__private::#ty as ::core::default::Default>::default());
     }
     let parts = slots.chunks(WIDTH.pow(depth - 1)).map(|chunk| nest(chunk, depth - 1));
     quote!((#(#parts,)*))

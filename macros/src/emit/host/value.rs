@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::place::{MemoryPlace, host_member};
-use super::{Host, body_label, internal, private};
+use super::{Host, body_label, braces, internal, private};
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::method::ScalarFunction;
 use crate::model::ty::Kind;
@@ -99,8 +99,9 @@ impl Host<'_> {
                 quote_spanned!(lo=> ::core::option::Option::Some(#value))
             }
             ExprKind::None(slot) => {
-                let slot = self.slot(*slot, at);
-                private(at, "none", quote!(#slot))
+                // In braces, which are the user's place.
+                let slot = braces(SpanRange::at(lo), self.slot(*slot, at));
+                private(at, "none", slot)
             }
             ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref(), at),
             ExprKind::Method { method, operands, .. } => {
@@ -117,7 +118,7 @@ impl Host<'_> {
                 let by_value = by_value.as_ref().map(|_| quote_spanned!(lo=> move));
                 let params = params.iter().map(|(local, ty)| {
                     let info = self.function.local(*local);
-                    let (name, mutable) = (&info.name, info.mutable.then(|| quote_spanned!(lo=> mut)));
+                    let (name, mutable) = (&info.name, info.mutable.map(|at| quote_spanned!(at=> mut)));
                     let ty = ty.as_ref().map(|ty| &ty.tokens).map(|ty| quote_spanned!(lo=> : #ty));
                     quote!(#mutable #name #ty)
                 });

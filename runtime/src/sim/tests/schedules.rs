@@ -101,7 +101,7 @@ fn the_lowest_failing_cluster_is_reported() {
                 tick();
             }
             if rank >= 5 {
-                fail_assertion(&MessageSlot::new(), (rank,), |(rank,)| format!("rank was {rank}"));
+                fail_assertion(&MessageSlot::default(), (rank,), |(rank,)| format!("rank was {rank}"));
             }
         });
         assert_eq!(failure.cause, Cause::Assertion("rank was 5".into()));
@@ -123,7 +123,7 @@ fn a_failure_leaves_the_simulator_usable() {
         made.fetch_add(1, Relaxed);
         let _held = Drops(&dropped);
         if this_cluster().thread_rank() == 300 {
-            fail_panic(&MessageSlot::new(), (), |()| "no".into());
+            fail_panic(&MessageSlot::default(), (), |()| "no".into());
         }
         this_cluster().sync();
     });

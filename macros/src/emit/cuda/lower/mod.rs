@@ -246,7 +246,7 @@ impl Lower<'_> {
             let id = LocalId(local);
             let info = self.function.local(id);
             // Behind a reference is a variable of the caller's.
-            (info.mutable || matches!(info.kind, Kind::Reference { .. })) && self.names.local(id) == text
+            (info.mutable.is_some() || matches!(info.kind, Kind::Reference { .. })) && self.names.local(id) == text
         };
         !(0..self.function.locals.len()).any(assigned)
     }
