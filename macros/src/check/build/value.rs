@@ -50,8 +50,8 @@ impl<'f> Builder<'f> {
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);
                 let whole = match ty.shape {
-                    // Where a large rank would be a negative number, a division rounds the other way.
-                    TypeShape::Scalar(name) => !matches!(name, "f32" | "f64" | "i8" | "i16"),
+                    // Where a large rank of the grid's would be a negative number, a division rounds the other way.
+                    TypeShape::Scalar(name) => !matches!(name, "f32" | "f64" | "i8" | "i16" | "i32"),
                     _ => false,
                 };
                 // A rank is one as long as it is an integer.

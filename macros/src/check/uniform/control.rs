@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::bits::Blocks;
-use crate::check::cfg::{BlockId, Cfg, End, Extent, Place, StepKind};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Place, StepKind};
 
 pub(super) struct Control {
     /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
@@ -133,18 +133,31 @@ fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Blocks {
 fn endless(cfg: &Cfg<'_>) -> Blocks {
     let count = cfg.blocks.len();
     let mut endless = Blocks::none(count);
-    let ends = |block: BlockId| matches!(cfg.blocks[block.0].end, End::Leave);
-    for block in (0..count).map(BlockId) {
-        let mut after = Blocks::none(count);
-        for next in cfg.blocks[block.0].end.successors() {
-            after = after.or(&reachable(cfg, next, None));
-        }
+    for block in Blocks::all(count).without(&ending(cfg)).iter() {
+        let ways = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
+        let after = ways.fold(Blocks::none(count), |after, way| after.or(&way));
         // The head of a loop is built before its inside.
-        if after.contains(block) && !after.iter().any(|later| ends(later) || endless.contains(later)) {
+        if after.contains(block) && after.and(&endless).len() == 0 {
             endless.insert(block);
         }
     }
     endless
+}
+
+/// The blocks from which a way leads to the function's end.
+fn ending(cfg: &Cfg<'_>) -> Blocks {
+    let mut ending = Blocks::none(cfg.blocks.len());
+    loop {
+        let mut changed = false;
+        for (block, BasicBlock { end, .. }) in cfg.blocks.iter().enumerate().rev() {
+            if matches!(end, End::Leave) || end.successors().any(|next| ending.contains(next)) {
+                changed |= ending.insert(BlockId(block));
+            }
+        }
+        if !changed {
+            return ending;
+        }
+    }
 }
 
 /// For each block, the blocks that control passes on every way from it to the function's end, itself among them. A

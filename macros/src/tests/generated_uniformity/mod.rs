@@ -25,7 +25,7 @@ use tree::{Block, Expr, Group, Site, Stmt};
 use super::{expand, faults};
 
 /// Each kernel is run on so many inputs.
-const INPUTS: u64 = 24;
+const INPUTS: u64 = 12;
 
 const KERNELS: u64 = 500;
 
