@@ -13,25 +13,24 @@ pub(crate) struct Diag {
     pub(crate) rule: &'static str,
     pub(crate) at: SpanRange,
     pub(crate) message: String,
-    /// Where the fault comes from: further places, each with its line.
-    pub(crate) notes: Vec<(SpanRange, String)>,
-    pub(crate) remarks: Vec<String>,
+    /// Where the fault comes from: further places, each with its line; and what is to be said of it as a whole.
+    pub(crate) notes: Vec<(Option<SpanRange>, String)>,
     pub(crate) help: Option<String>,
 }
 
 impl Diag {
     pub(crate) fn new(rule: &'static str, at: SpanRange, message: impl Into<String>) -> Self {
-        Diag { rule, at, message: message.into(), notes: Vec::new(), remarks: Vec::new(), help: None }
+        Diag { rule, at, message: message.into(), notes: Vec::new(), help: None }
     }
 
     pub(crate) fn note(mut self, at: SpanRange, message: impl Into<String>) -> Self {
-        self.notes.push((at, message.into()));
+        self.notes.push((Some(at), message.into()));
         self
     }
 
     /// A note about the fault as a whole.
     pub(crate) fn remark(mut self, message: impl Into<String>) -> Self {
-        self.remarks.push(message.into());
+        self.notes.push((None, message.into()));
         self
     }
 
@@ -44,10 +43,10 @@ impl Diag {
     pub(crate) fn text(&self) -> String {
         let mut text = format!("{} [{}]", self.message, self.rule);
         for (at, note) in &self.notes {
-            text += &format!("\nnote: line {}: {note}", at.line());
-        }
-        for remark in &self.remarks {
-            text += &format!("\nnote: {remark}");
+            text += &match at {
+                Some(at) => format!("\nnote: line {}: {note}", at.line()),
+                None => format!("\nnote: {note}"),
+            };
         }
         if let Some(help) = &self.help {
             text += &format!("\nhelp: {help}");

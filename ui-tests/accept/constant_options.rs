@@ -15,7 +15,7 @@ fn non_portable() {}
 #[cluster_kernel(block = (THREADS))]
 fn parenthesised() {}
 
-#[cluster_kernel(block = (4, { 2 + 2 }, THREADS / 20 + 14))]
+#[cluster_kernel(block = (4, { const TWO: u32 = 2; 2 * TWO }, THREADS / 20 + 14))]
 fn deepest() {}
 
 #[cluster_kernel(block = THREADS / 2, min_blocks = 4)]

@@ -3,7 +3,7 @@
 #![deny(warnings, unused, missing_docs, missing_debug_implementations, missing_copy_implementations, trivial_casts)]
 #![deny(unused_qualifications, unused_lifetimes, single_use_lifetimes, elided_lifetimes_in_paths)]
 #![deny(clippy::all, clippy::pedantic, clippy::nursery)]
-#![allow(dead_code, unreachable_pub, reason = "nobody else uses them")]
+#![allow(dead_code, unreachable_pub, clippy::redundant_pub_crate, reason = "nobody else uses them")]
 
 use phalanx::prelude::*;
 

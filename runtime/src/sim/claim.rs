@@ -2,14 +2,14 @@
 //! barrier: each thread compares with what the first of them brought to the same call, and goes on. A thread that never
 //! comes is not noticed here.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Context, Site};
 use crate::failure::Cause;
 
 /// A group whose threads claim something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Claimant {
     Block,
     Cluster,
@@ -19,11 +19,11 @@ pub(crate) enum Claimant {
 /// The calls of a launch that not all threads have come to.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
-    open: Mutex<HashMap<Call, Claim>>,
+    open: Mutex<BTreeMap<Call, Claim>>,
 }
 
 /// The n-th time that the threads of a group come to a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Call {
     /// The group, and the rank in the grid of the block or cluster that it is.
     group: (Claimant, u64),

@@ -2,7 +2,7 @@
 //! told in `barrier`, `access` and `runner`.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use corosensei::Yielder;
 
@@ -104,7 +104,7 @@ pub(crate) struct Thread {
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
     /// How often it has claimed something to be the same, by group and place.
-    pub(crate) claims: RefCell<HashMap<(Claimant, Site), u64>>,
+    pub(crate) claims: RefCell<BTreeMap<(Claimant, Site), u64>>,
     /// Loop iterations so far.
     pub(crate) ticks: Cell<u64>,
     /// What gives the OS thread back to the runner. Null until the thread's first turn.
