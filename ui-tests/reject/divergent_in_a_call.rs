@@ -64,4 +64,29 @@ fn result_of_an_argument(n: u32) {
     }
 }
 
+#[device]
+fn of_any_size<const N: u32>(tile: &Tile<N>, flag: bool) {
+    if flag {
+        tile.sync();
+    }
+}
+
+#[device]
+fn own_tiles<const N: u32>(block: &ThreadBlock) {
+    tiled_partition::<N>(block).sync();
+}
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn a_part_of_a_tile() {
+    let block = this_thread_block();
+    let rank = block.thread_rank();
+    let tile = tiled_partition::<16>(&block);
+    of_any_size(&tile, rank / 16 == 1);
+    of_any_size(&tile, rank / 8 == 1);
+    if rank < 16 {
+        of_any_size(&tile, true);
+        own_tiles::<16>(&block);
+    }
+}
+
 fn main() {}

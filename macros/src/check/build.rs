@@ -11,7 +11,7 @@ mod value;
 use std::collections::BTreeMap;
 
 use super::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Node, NodeId, Place, Root, Source, Step, StepKind};
-use super::scope::Team;
+use super::scope::{Scope, Team};
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, Member, Stmt, StmtKind};
 use crate::model::ty::Kind;
@@ -30,6 +30,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         waiting: Vec::new(),
         teams: BTreeMap::new(),
         groups: 0,
+        sizes: BTreeMap::new(),
         roots: BTreeMap::new(),
         fields: BTreeMap::new(),
     };
@@ -58,6 +59,8 @@ struct Builder<'f> {
     teams: BTreeMap<LocalId, Team>,
     /// Groups whose threads only the run knows.
     groups: u16,
+    /// Those that are tiles of a size that is no literal, by the size.
+    sizes: BTreeMap<String, Scope>,
     /// What locals that are memory are memory of.
     roots: BTreeMap<LocalId, Root>,
     /// The numbers of fields, by their names.

@@ -27,6 +27,9 @@ pub(crate) enum Scope {
     Grid,
 }
 
+/// How many groups of a warp rustc tells apart in one function: one bit each.
+const GROUPS: u16 = 112;
+
 impl Scope {
     /// Of tiles, or of ranks that are divided by a multiple of this.
     pub(crate) fn of_threads(number: u64) -> Scope {
@@ -70,8 +73,33 @@ impl Scope {
             Scope::Block => 6,
             Scope::Cluster => 7,
             Scope::Grid => 8,
-            // More groups than that are one group that agrees on nothing.
-            Scope::Group(group) => u8::try_from(group).ok().and_then(|group| group.checked_add(16)).unwrap_or(0),
+            Scope::Group(group) if group < GROUPS => 16 + group as u8,
+            // Of more groups than that, nothing is known.
+            Scope::Group(_) => 0,
+        }
+    }
+
+    /// For rustc, where this is asked for: its number among the groups of a warp, if it is one.
+    pub(crate) fn group(self) -> Option<u16> {
+        match self {
+            Scope::Group(group) if group < GROUPS => Some(group),
+            _ => None,
+        }
+    }
+
+    /// For rustc, of a group that is an argument.
+    pub(crate) fn argument(self) -> u8 {
+        match self {
+            Scope::Group(group) if group >= GROUPS => u8::MAX,
+            scope => scope.number(),
+        }
+    }
+
+    /// For rustc, where it is asked for and is none of the groups: at least this.
+    pub(crate) fn at_least(self) -> u8 {
+        match self {
+            Scope::Group(group) if group >= GROUPS => Scope::Warp.number(),
+            scope => scope.number(),
         }
     }
 
@@ -150,6 +178,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// More groups than rustc tells apart ask for their warp, and are known to nobody.
+    #[test]
+    fn numbers_of_groups() {
+        let (few, many) = (Scope::Group(111), Scope::Group(112));
+        assert_eq!((few.number(), few.argument(), few.group()), (127, 127, Some(111)));
+        assert_eq!((many.number(), many.argument(), many.group(), many.at_least()), (0, 255, None, 5));
     }
 
     #[test]

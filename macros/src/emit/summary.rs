@@ -100,7 +100,7 @@ impl Tables<'_> {
 
     fn call(&self, call: &Call) -> TokenStream {
         let callee = callee(call);
-        let groups = call.groups.iter().map(|scope| scope.number());
+        let groups = call.groups.iter().map(|scope| scope.argument());
         let arguments = call.arguments.iter().map(|argument| self.term(argument));
         let called = path("Called");
         quote!(#called { callee: #callee, groups: &[#(#groups),*], arguments: &[#(#arguments),*] })
@@ -109,7 +109,7 @@ impl Tables<'_> {
     /// A need of the callee's, in the caller's groups.
     fn at_call(&self, call: &Call, groups: &[Scope], field: &TokenStream) -> TokenStream {
         let callee = callee(call);
-        let groups = groups.iter().map(|scope| scope.number());
+        let groups = groups.iter().map(|scope| scope.argument());
         quote!(#callee.#field.at_call(&[#(#groups),*]))
     }
 
@@ -156,7 +156,7 @@ impl Tables<'_> {
 
     /// The function's groups that are parameters.
     fn groups(&self) -> TokenStream {
-        let groups = self.summary.groups.iter().map(|(scope, param)| {
+        let groups = self.summary.groups.iter().filter(|(scope, _)| scope.group().is_some()).map(|(scope, param)| {
             let scope = scope.number();
             quote!((#scope, #param))
         });
@@ -176,14 +176,11 @@ fn callee(call: &Call) -> TokenStream {
 }
 
 fn group_bit(scope: Scope) -> u128 {
-    match scope.number() {
-        number @ 16.. => 1 << (number - 16),
-        _ => 0,
-    }
+    scope.group().map_or(0, |group| 1 << group)
 }
 
 fn team_need(team: Team) -> TokenStream {
     let (need, groups) = (path("Need"), group_bit(team.scope));
-    let scope = if groups == 0 { team.scope.number() } else { 0 };
+    let scope = if groups == 0 { team.scope.at_least() } else { 0 };
     quote!(#need { scope: #scope, groups: #groups })
 }

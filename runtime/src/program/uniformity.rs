@@ -11,6 +11,8 @@ const WARP: Scope = 5;
 const GRID: Scope = 8;
 const GROUPS: Scope = 16;
 const PARAMS: Scope = 128;
+/// An argument that is one of more groups of a warp than have a number: it asks for the warp, and knows nothing.
+const BEYOND: Scope = 255;
 
 /// The threads of which groups must agree on something.
 #[derive(Debug, Clone, Copy)]
@@ -97,6 +99,7 @@ impl Need {
             if self.groups >> param & 1 == 1 {
                 let scope = groups[param];
                 need = need.and(match scope {
+                    BEYOND => Need { scope: WARP, groups: 0 },
                     GROUPS..PARAMS => Need { scope: 0, groups: 1 << (scope - GROUPS) },
                     _ => Need { scope, groups: 0 },
                 });
@@ -229,6 +232,7 @@ pub const fn results<const N: usize>(calls: &[Called; N]) -> [Level; N] {
                 PARAMS.. => groups[(callee.result.scope - PARAMS) as usize],
                 scope => scope,
             };
+            let scope = if scope == BEYOND { 0 } else { scope };
             let mut level = Level { scope, params: 0 };
             let mut argument = 0;
             while argument < arguments.len() {
@@ -356,6 +360,15 @@ mod tests {
         // And on to the caller's callers, for whom it is the parameter 3.
         assert_eq!(need.to_callers(&[(18, 3)], 0).groups, 1 << 3);
         assert_eq!(need.to_callers(&[], 1 << 2).scope, WARP);
+    }
+
+    #[test]
+    fn a_group_without_a_number() {
+        let need = Need { scope: 0, groups: 1 }.at_call(&[BEYOND]);
+        assert_eq!((need.scope, need.groups), (WARP, 0));
+        let callee =
+            Uniformity { collectives: 0, control: need, params: &[], result: Level { scope: PARAMS, params: 0 } };
+        assert_eq!(results(&[Called { callee, groups: &[BEYOND], arguments: &[] }])[0].scope, 0);
     }
 
     #[test]

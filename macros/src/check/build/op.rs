@@ -140,11 +140,18 @@ impl<'f> Builder<'f> {
     }
 
     fn tile(&mut self, size: ValueId) -> Team {
-        let value = &self.function.values[usize::from(size.0)];
-        let scope = match value.tokens.to_string().trim_end_matches("u32").trim_end_matches('_').parse() {
+        let text = self.function.values[usize::from(size.0)].tokens.to_string();
+        let scope = match text.trim_end_matches("u32").trim_end_matches('_').parse() {
             Ok(threads) => Scope::of_threads(threads),
-            // Tiles of one size are one partition, whatever the size is. From the other end than `fresh_scope`'s.
-            Err(_) => Scope::Group(u16::MAX - size.0),
+            // Tiles of one size are one partition, whatever the size is.
+            Err(_) => match self.sizes.get(&text) {
+                Some(scope) => *scope,
+                None => {
+                    let scope = self.fresh_scope();
+                    self.sizes.insert(text, scope);
+                    scope
+                }
+            },
         };
         Team { group: Group::Tile, scope, made: None, param: None }
     }
