@@ -70,7 +70,7 @@ mod bare {
         }
         #[cfg(any())]
         #[cluster_kernel(block = 1)]
-        pub(super) fn gone(out: &mut [u32]) {
+        pub(super) fn kernel(out: &mut [u32]) {
             out[0] = nothing;
         }
     }
