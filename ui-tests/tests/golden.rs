@@ -60,6 +60,12 @@ const MODULES: [&str; 2] = ["guide", "by_hand"];
 /// And kernels of others.
 const KERNELS: &[(&str, &str)] = &[
     ("calls", "method_calls"),
+    ("constants", "values"),
+    ("folds", "of_closures"),
+    ("groups", "claims"),
+    ("large_shared", "two_arrays"),
+    ("options", "fast"),
+    ("structs", "through_shared"),
     ("calls", "nested_closures"),
     ("half_atomics", "scatter"),
     ("memory", "ordered"),
