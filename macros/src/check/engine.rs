@@ -2,6 +2,8 @@
 //! more. Transfer functions never report; only a visitor does, so that no fault is found twice by a loop's
 //! iterations. After rustc's `rustc_mir_dataflow`, with one effect a step.
 
+use std::collections::BTreeSet;
+
 use super::cfg::{BlockId, Cfg, Step};
 
 /// A lattice whose bottom is "not reached", which the engine keeps as `None`.
@@ -32,8 +34,10 @@ pub(crate) trait Analysis {
 pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::State>> {
     let mut states: Vec<Option<A::State>> = cfg.blocks.iter().map(|_| None).collect();
     states[cfg.entry.0] = Some(analysis.entry());
-    let mut work = vec![cfg.entry];
-    while let Some(block) = work.pop() {
+    let (order, rank) = order(cfg);
+    let mut work = BTreeSet::from([0]);
+    while let Some(first) = work.pop_first() {
+        let block = order[first];
         let Some(mut state) = states[block.0].clone() else { continue };
         for step in &cfg.blocks[block.0].steps {
             analysis.transfer(&mut state, step);
@@ -48,12 +52,33 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
                     true
                 }
             };
-            if changed && !work.contains(&next) {
-                work.push(next);
+            if changed {
+                work.insert(rank[next.0]);
             }
         }
     }
     states
+}
+
+/// The blocks that control reaches, each before those that it leads to but for loops, and the place of each in this
+/// order: what comes later is looked at when all before it is settled.
+fn order(cfg: &Cfg<'_>) -> (Vec<BlockId>, Vec<usize>) {
+    let mut seen = vec![false; cfg.blocks.len()];
+    let mut order = Vec::new();
+    // Each block twice: to go on from it, and to leave it behind.
+    let mut stack = vec![(cfg.entry, false)];
+    while let Some((block, left)) = stack.pop() {
+        if left {
+            order.push(block);
+        } else if !std::mem::replace(&mut seen[block.0], true) {
+            stack.push((block, true));
+            stack.extend(cfg.blocks[block.0].end.successors().map(|next| (next, false)));
+        }
+    }
+    order.reverse();
+    let mut rank = vec![0; cfg.blocks.len()];
+    order.iter().enumerate().for_each(|(at, block)| rank[block.0] = at);
+    (order, rank)
 }
 
 /// Shows every step that can be reached with the state before it.

@@ -273,6 +273,10 @@ impl Analysis for Values<'_, '_> {
             StepKind::Evaluate(node) => {
                 let level = self.evaluate(state, *node);
                 self.levels.borrow_mut()[node.0].meet(&level);
+                // Read once: the state need not carry it further.
+                if let Source::Read(place @ Place::Temporary(_)) = self.cfg.nodes[node.0].source {
+                    state.places.remove(&place);
+                }
             }
             StepKind::Set { place, value, extent } => state.set(*place, &self.level(*value), *extent),
             StepKind::Write(root) => match root {
