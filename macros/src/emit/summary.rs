@@ -39,7 +39,7 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
     if summary.waived {
         return TokenStream::new();
     }
-    let asked: Vec<_> = summary.obligations.iter().filter(|obligation| is_asked(&obligation.on)).collect();
+    let asked: Vec<_> = summary.obligations.iter().filter(|obligation| obligation.message.is_some()).collect();
     // One constant a place: rustc takes its time for each.
     let places =
         asked.chunk_by(|first, second| first.at.line() == second.at.line() && first.at.column() == second.at.column());
@@ -63,11 +63,6 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
         quote_spanned!(at.lo=> ::phalanx::__private::uniformity::agreed_result::<{ #need.strictest() }, _>(#slot);)
     });
     quote!(#(#asked)* #(#methods)*)
-}
-
-/// Whether it can be broken: what depends on parameters only is for the callers.
-fn is_asked(on: &Level) -> bool {
-    on.scope != Scope::Grid || on.unknown.iter().any(|unknown| !matches!(unknown, Unknown::Param(_)))
 }
 
 fn path(name: &str) -> TokenStream {

@@ -5,7 +5,7 @@ use crate::check::cfg::{NodeId, Shared};
 use crate::check::scope::Scope;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
-use crate::model::ty::{Kind, Memory, ParamType};
+use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -17,8 +17,7 @@ impl<'f> Builder<'f> {
             let at = SpanRange::of(&function.local(param.local).name);
             let node = self.node(Source::Param(index), Vec::new(), at);
             self.set(Place::Local(param.local), &Value::of(node), at);
-            if let ParamType::Group(_) | ParamType::Tile { .. } = param.ty {
-                let team = self.team_of_param(index);
+            if let Some(team) = self.team_of_param(index) {
                 self.teams.insert(param.local, team);
             }
         }

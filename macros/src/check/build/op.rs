@@ -15,7 +15,8 @@ impl<'f> Builder<'f> {
         let values = self.values(operands);
         let token = values.iter().find_map(|value| value.token);
         let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
-        let team = operands.first().filter(|first| matches!(first.gives, Kind::Group(_))).map(|group| self.team(group));
+        let team = operands.first().and_then(|first| self.team_of_argument(first));
+        let team = |group: Group| team.unwrap_or(Team::whole(group));
         let node = match op {
             Op::Arrive(group) => {
                 let into = self.temporary();
@@ -29,12 +30,12 @@ impl<'f> Builder<'f> {
                 self.nothing(at).node
             }
             Op::Sync(group) => {
-                let team = team.unwrap_or(Team::whole(group));
+                let team = team(group);
                 self.step(StepKind::Collective { team, name: "sync" }, at);
                 self.nothing(at).node
             }
             Op::Warp(group, method) => {
-                let team = team.unwrap_or(Team::whole(group));
+                let team = team(group);
                 self.step(StepKind::Collective { team, name: method.name }, at);
                 match method.name {
                     "shfl" => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
@@ -45,7 +46,7 @@ impl<'f> Builder<'f> {
                 }
             }
             Op::Partition(group, name) => {
-                let team = team.unwrap_or(Team::whole(group));
+                let team = team(group);
                 self.step(StepKind::Collective { team, name }, at);
                 self.nothing(at).node
             }
@@ -55,7 +56,7 @@ impl<'f> Builder<'f> {
                 return Value::of(nodes[0]).with(Some(into));
             }
             Op::Query(group, query) => {
-                let team = team.unwrap_or(Team::whole(group));
+                let team = team(group);
                 let scope = self.rank_scope(team, query).unwrap_or_else(|| Self::query_scope(team, query));
                 self.node(Source::Known { scope, what: query.name }, Vec::new(), at)
             }
@@ -75,7 +76,7 @@ impl<'f> Builder<'f> {
                 self.node(Source::Known { scope: Scope::Nothing, what: "an atomic operation" }, nodes, at)
             }
             Op::Uniform(group) => {
-                let team = team.unwrap_or(Team::whole(group));
+                let team = team(group);
                 self.step(StepKind::Together { team, name: "uniform" }, at);
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
@@ -156,8 +157,8 @@ impl<'f> Builder<'f> {
         Team { group: Group::Tile, scope, made: None, param: None }
     }
 
-    pub(super) fn team_of_param(&mut self, index: usize) -> Team {
-        match &self.function.params[index].ty {
+    pub(super) fn team_of_param(&mut self, index: usize) -> Option<Team> {
+        Some(match &self.function.params[index].ty {
             ParamType::Group(group) if group.is_of_a_warp() => {
                 Team { group: *group, scope: self.fresh_scope(), made: None, param: Some(index) }
             }
@@ -169,8 +170,8 @@ impl<'f> Builder<'f> {
                     _ => team,
                 }
             }
-            _ => Team::whole(Group::Grid),
-        }
+            _ => return None,
+        })
     }
 
     /// How far threads agree on the answer to a question.

@@ -6,7 +6,7 @@ use crate::check::scope::Scope;
 use crate::messages::Loss;
 use crate::model::LoopId;
 use crate::model::by_hand::{ByHand, Direction};
-use crate::model::expr::{Adaptor, BinaryOp, Expr, ExprKind, LiteralType, Member};
+use crate::model::expr::{Adaptor, BinaryOp, Expr, ExprKind, Member};
 use crate::model::place::local_of;
 use crate::model::ty::{Kind, TypeShape};
 use crate::span::SpanRange;
@@ -122,9 +122,8 @@ impl<'f> Builder<'f> {
             | ExprKind::FastCall { operands, .. } => self.made_of(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let values = self.values(arguments);
-                let arguments_seen = arguments.iter().zip(&values);
-                let seen: Vec<_> = arguments_seen.map(|(argument, value)| (argument, value.node)).collect();
-                let seen = seen.into_iter().map(|(argument, node)| self.seen(argument, node)).collect();
+                let seen =
+                    arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value.node)).collect();
                 let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
                 let node = self.node(Source::Call { slot: *slot, callee, teams }, seen, at);
                 for value in &values {
@@ -295,9 +294,7 @@ impl<'f> Builder<'f> {
     /// A literal, or a constant that is the same in all instances.
     fn granule(&self, expr: &Expr) -> Option<Granule> {
         match &expr.kind {
-            ExprKind::Int { digits, ty: LiteralType::Beside | LiteralType::Suffix(_) | LiteralType::Slot(_) } => {
-                digits.parse().ok().map(Granule::Number)
-            }
+            ExprKind::Int { digits, .. } => digits.parse().ok().map(Granule::Number),
             ExprKind::Constant(value) => {
                 let constant = &self.function.values[usize::from(value.0)];
                 let generic = self.function.generics.names_one_of(&constant.tokens);

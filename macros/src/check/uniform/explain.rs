@@ -8,7 +8,7 @@ use super::values::Values;
 use crate::check::cfg::{BlockId, NodeId, Place, Root, Source, StepKind};
 use crate::check::scope::Scope;
 use crate::messages;
-use crate::model::{Function, LocalId};
+use crate::model::Function;
 use crate::span::SpanRange;
 
 pub(super) type Notes = Vec<(SpanRange, String)>;
@@ -63,10 +63,7 @@ impl<'a, 'f> Explain<'a, 'f> {
                 notes.push((whole.at, messages::differs(what, *scope, self.scope)));
             }
             Source::Load(Root::Global) => notes.push((whole.at, messages::others_may_write(self.scope))),
-            Source::Load(Root::Shared(_)) if operand.is_none() => {
-                notes.push((whole.at, messages::read_before_barrier(self.scope)));
-            }
-            Source::Load(Root::Remote(_)) if operand.is_none() => {
+            Source::Load(Root::Shared(_) | Root::Remote(_)) if operand.is_none() => {
                 notes.push((whole.at, messages::read_before_barrier(self.scope)));
             }
             Source::Agreed { team, what } => notes.push((whole.at, messages::differs(what, team.scope, self.scope))),
@@ -88,7 +85,7 @@ impl<'a, 'f> Explain<'a, 'f> {
     /// Where a variable gets what differs, or where ways meet that have set it differently.
     fn place(&self, place: Place, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
         let name = match place {
-            Place::Local(local) | Place::Field(local, _) => Some(self.name(local)),
+            Place::Local(local) | Place::Field(local, _) => Some(self.function.local(local).name.to_string()),
             Place::Temporary(_) => None,
         };
         let steps = self.values.cfg.blocks.iter().flat_map(|block| &block.steps);
@@ -120,9 +117,5 @@ impl<'a, 'f> Explain<'a, 'f> {
             notes.push((self.values.cfg.nodes[on.0].at, messages::set_under_condition(name.as_deref())));
             self.node(on, notes, seen);
         }
-    }
-
-    fn name(&self, local: LocalId) -> String {
-        self.function.local(local).name.to_string()
     }
 }

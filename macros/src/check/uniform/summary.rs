@@ -36,8 +36,8 @@ pub(crate) struct Obligation {
     pub(crate) need: Need,
     pub(crate) on: Level,
     pub(crate) at: SpanRange,
-    /// What is said where they do not.
-    pub(crate) message: String,
+    /// What is said where they do not; nothing where only callers can break it, by what they pass.
+    pub(crate) message: Option<String>,
 }
 
 /// Who must agree.
@@ -89,7 +89,9 @@ impl Summary {
             Need::Control(..) | Need::Argument(..) => !on.is_top(),
         };
         if asks {
-            self.obligations.push(Obligation { need, on, at, message: message() });
+            let passed =
+                on.scope == Scope::Grid && on.unknown.iter().all(|unknown| matches!(unknown, Unknown::Param(_)));
+            self.obligations.push(Obligation { need, on, at, message: (!passed).then(message) });
         }
     }
 
