@@ -59,6 +59,7 @@ const MODULES: [&str; 2] = ["guide", "by_hand"];
 
 /// And kernels of others.
 const KERNELS: &[(&str, &str)] = &[
+    ("block_phases", "all_kinds"),
     ("calls", "method_calls"),
     ("constants", "values"),
     ("folds", "of_closures"),

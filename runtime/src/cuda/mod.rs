@@ -23,6 +23,7 @@ pub const HEADERS: &[Header] = headers! {
     "array.cuh"
     "atomic.cuh"
     "bits.cuh"
+    "block_barrier.cuh"
     "checked.cuh"
     "failure.cuh"
     "fast.cuh"

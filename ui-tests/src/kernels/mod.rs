@@ -12,6 +12,7 @@
 
 pub mod accuracy;
 mod atomics;
+mod block_phases;
 mod by_hand;
 mod calls;
 mod captures;
@@ -72,6 +73,7 @@ pub fn modules() -> Vec<Module> {
         warp_guide::modules(),
         warp_values::modules(),
         groups::modules(),
+        block_phases::modules(),
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),
