@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use crate::group::{Cluster, ThreadBlock};
+use crate::group::{Cluster, Grid, ThreadBlock};
 use crate::program::layout::TypeInfo;
 use crate::program::template::Optional;
 
@@ -29,6 +29,10 @@ impl SplitBarrier for ThreadBlock {
 
 impl SplitBarrier for Cluster {
     const TOKEN: &'static str = "cluster_group::arrival_token";
+}
+
+impl SplitBarrier for Grid {
+    const TOKEN: &'static str = "grid_group::arrival_token";
 }
 
 impl<G: SplitBarrier> Optional for ArrivalToken<G> {

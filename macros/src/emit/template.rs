@@ -347,6 +347,9 @@ fn headers(function: &Function) -> Vec<&'static str> {
         ExprKind::Op { op: Op::Arrive(Group::ThreadBlock) | Op::Wait(Group::ThreadBlock), .. } => {
             need("block_barrier.cuh");
         }
+        ExprKind::Op { op: Op::Sync(Group::Grid) | Op::Arrive(Group::Grid) | Op::Wait(Group::Grid), .. } => {
+            need("grid_barrier.cuh");
+        }
         ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
         ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
         ExprKind::Vector { .. } => need("lanes.cuh"),

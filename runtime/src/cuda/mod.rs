@@ -29,6 +29,7 @@ pub const HEADERS: &[Header] = headers! {
     "fast.cuh"
     "float_math.cuh"
     "floating.cuh"
+    "grid_barrier.cuh"
     "groups.cuh"
     "half.cuh"
     "index.cuh"

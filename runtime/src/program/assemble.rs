@@ -31,6 +31,7 @@ pub struct Program {
     static_shared_bytes: usize,
     placed_shared_bytes: usize,
     prints: bool,
+    has_grid_barrier: bool,
     sites: SiteMap,
 }
 
@@ -85,6 +86,11 @@ impl Program {
         self.prints
     }
 
+    /// Whether its blocks wait for each other, so that all of them must run at once.
+    pub(crate) fn has_grid_barrier(&self) -> bool {
+        self.has_grid_barrier
+    }
+
     /// Where it can fail or print.
     pub(crate) fn sites(&self) -> &SiteMap {
         &self.sites
@@ -105,6 +111,7 @@ impl Program {
         let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
         let wanted: BTreeSet<&str> = headers.chain(names.types.headers.iter().copied()).collect();
         let has_block_barrier = wanted.contains("block_barrier.cuh");
+        let has_grid_barrier = wanted.contains("grid_barrier.cuh");
         let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
         let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
         let shared = SharedLayout::of(declared.chain([own]));
@@ -132,6 +139,9 @@ impl Program {
         if cuda::knows_peers(&text.out) {
             head += "#define PHALANX_PEERS\n";
         }
+        if has_grid_barrier {
+            head += "#define PHALANX_GRID_BARRIER\n";
+        }
         if has_block_barrier {
             head += "#define PHALANX_BLOCK_BARRIER\n";
             if let Some([offset]) = shared.offsets.as_ref().and_then(|offsets| offsets.last()).map(Vec::as_slice) {
@@ -149,6 +159,7 @@ impl Program {
             static_shared_bytes: shared.bytes,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
+            has_grid_barrier,
             sites: text.sites,
         })
     }

@@ -29,6 +29,7 @@ mod fast;
 mod floats;
 mod folds;
 mod generics;
+mod grid_barriers;
 mod groups;
 mod guide;
 mod half_atomics;
@@ -73,6 +74,7 @@ pub fn modules() -> Vec<Module> {
         warp_guide::modules(),
         warp_values::modules(),
         groups::modules(),
+        grid_barriers::modules(),
         block_phases::modules(),
         tiles::modules(),
         shuffles::modules(),

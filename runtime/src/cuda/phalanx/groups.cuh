@@ -155,6 +155,11 @@ struct cluster_group {
 };
 
 struct grid_group {
+    // The arrivals that the block's first thread found. Of the others, nothing.
+    struct arrival_token {
+        unsigned arrived;
+    };
+
     __device__ usize thread_rank() const {
         return detail::wide_rank(blockIdx, gridDim) * detail::threads_of_block() + detail::thread_in_block();
     }
@@ -176,6 +181,11 @@ struct grid_group {
     __device__ T uniform(T value) const {
         return value;
     }
+
+    // In grid_barrier.cuh, which a text that has them includes.
+    __device__ void sync() const;
+    __device__ arrival_token barrier_arrive() const;
+    __device__ void barrier_wait(arrival_token token) const;
 };
 
 __device__ inline thread_block this_thread_block() {
