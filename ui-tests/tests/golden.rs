@@ -63,6 +63,7 @@ const KERNELS: &[(&str, &str)] = &[
     ("calls", "method_calls"),
     ("constants", "values"),
     ("folds", "of_closures"),
+    ("grid_barriers", "three_levels"),
     ("groups", "claims"),
     ("large_shared", "two_arrays"),
     ("options", "fast"),

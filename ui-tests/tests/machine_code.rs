@@ -10,8 +10,9 @@ use phalanx_ui_tests::kernels;
 /// Operations, by the lowest 12 bits.
 const LOAD_GLOBAL: u64 = 0x981;
 const STORE_GLOBAL: u64 = 0x986;
-/// `ATOMG.EXCH`
-const EXCHANGE_GLOBAL: u64 = 0x9a8;
+/// `ATOMG`, and which: the four bits from bit 87.
+const ATOMIC_GLOBAL: u64 = 0x9a8;
+const EXCHANGE: u64 = 8;
 const LOAD_SHARED: u64 = 0x984;
 const STORE_SHARED: u64 = 0x388;
 /// `BAR`
@@ -60,7 +61,7 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
     let (_, start, length) = found.expect("a section for the kernel");
     let code = (start..start + length).step_by(16).map(|at| [number(at, 8) as u64, number(at + 8, 8) as u64]);
     // Behind the kernel are the functions that write the record of a failure. They begin by taking it.
-    Some(code.take_while(|[low, _]| low & 0xfff != EXCHANGE_GLOBAL).collect())
+    Some(code.take_while(|[low, high]| low & 0xfff != ATOMIC_GLOBAL || high >> 23 & 15 != EXCHANGE).collect())
 }
 
 fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
@@ -81,6 +82,17 @@ fn a_blocks_arrival_is_no_whole_barrier() {
     assert_eq!(found.iter().filter(|operation| **operation == BARRIER).count(), 1);
     assert_eq!(found[..3], [BARRIER, ARRIVE, PHASE_CHECK]);
     assert!(!found.contains(&MEMORY_BARRIER));
+}
+
+/// One fence, of the release: an acquire needs none. A sequentially consistent fence at either end, as in CUDA's own header, would
+/// be two.
+#[test]
+fn the_grids_barrier_has_one_fence() {
+    let Some(code) = code("grid_barriers", "split") else { return };
+    assert_eq!(
+        only(&code, [BARRIER, MEMORY_BARRIER, ATOMIC_GLOBAL]),
+        [BARRIER, MEMORY_BARRIER, ATOMIC_GLOBAL, BARRIER]
+    );
 }
 
 /// A slice that nobody writes is read past the coherent path in device functions too, a `&mut [T]` that was lent is not.

@@ -7,6 +7,28 @@ use phalanx::{Error, LaunchError};
 
 use crate::{Module, Outcome, check_list, equal, failure, kernel_list, same};
 
+/// A write, a barrier, a read.
+#[cluster_kernel(block = 256)]
+fn split(values: &mut [u32], out: &mut [u32]) {
+    let grid = this_grid();
+    let i = grid.thread_rank();
+    values[i] = i as u32 * 3;
+    let token = grid.barrier_arrive();
+    let other = grid.num_threads() - 1 - i;
+    grid.barrier_wait(token);
+    out[i] = values[other];
+}
+
+fn one_phase(device: &Device) -> Outcome {
+    for blocks in [1, 2, 7, 64] {
+        let all = 256 * blocks;
+        let (mut values, mut out) = (device.zeros(all as usize)?, device.zeros(all as usize)?);
+        split(&mut values, &mut out).grid(blocks).launch(device)?;
+        equal(&out.read()?, &(0..all).rev().map(|i| i * 3).collect::<Vec<u32>>())?;
+    }
+    Ok(())
+}
+
 /// A value goes round the grid, by way of two halves of a buffer that take turns: one barrier a round, whole or split.
 #[cluster_kernel]
 fn go_round(values: &mut [u32], rounds: u32) {
@@ -213,6 +235,7 @@ pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "grid_barriers",
         checks: check_list![
+            one_phase,
             values_that_wander,
             phases_inside_of_phases,
             launch_after_launch,
@@ -220,6 +243,6 @@ pub(super) fn modules() -> Vec<Module> {
             the_next_launch_starts_anew,
             as_many_as_run_at_once,
         ],
-        kernels: kernel_list![go_round, three_levels, one_fails],
+        kernels: kernel_list![split, go_round, three_levels, one_fails],
     }]
 }
