@@ -24,6 +24,7 @@ pub(super) fn print(kernel: &Kernel) -> Source {
     printer.braces(|printer| {
         printer.line("let cluster = this_cluster();");
         printer.line("let block = this_thread_block();");
+        printer.line("let grid = this_grid();");
         kernel.body.iter().for_each(|stmt| printer.statement(stmt));
     });
     printer.text("\n");
@@ -41,6 +42,7 @@ fn group(group: Group) -> &'static str {
     match group {
         Group::Block => "block",
         Group::Cluster => "cluster",
+        Group::Grid => "grid",
     }
 }
 
@@ -48,8 +50,10 @@ fn ty(var: Var) -> &'static str {
     match (var.group, var.optional) {
         (Group::Block, false) => "ArrivalToken<ThreadBlock>",
         (Group::Cluster, false) => "ArrivalToken<Cluster>",
+        (Group::Grid, false) => "ArrivalToken<Grid>",
         (Group::Block, true) => "Option<ArrivalToken<ThreadBlock>>",
         (Group::Cluster, true) => "Option<ArrivalToken<Cluster>>",
+        (Group::Grid, true) => "Option<ArrivalToken<Grid>>",
     }
 }
 

@@ -3,11 +3,12 @@
 
 use super::super::shrink::Nested;
 
-/// Smallest first: a cluster contains its blocks.
+/// Smallest first: the grid contains its clusters, a cluster its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Block,
     Cluster,
+    Grid,
 }
 
 /// A place in the source where a token comes to be or a collective is: `print` says on which line.

@@ -114,7 +114,11 @@ impl Generator {
     }
 
     fn group(&mut self) -> Group {
-        if self.random.chance(60) { Group::Cluster } else { Group::Block }
+        match self.random.below(10) {
+            0..4 => Group::Block,
+            4..9 => Group::Cluster,
+            _ => Group::Grid,
+        }
     }
 
     fn block(&mut self, depth: usize, bound: Vec<Var>) -> Block {
