@@ -74,6 +74,19 @@ impl Barrier {
         Barrier { phases, waiting: RefCell::default() }
     }
 
+    /// Counts an arrival; the last one of a phase ends it. The grid's threads in other clusters are `together`'s to release.
+    fn arrive(&self, cluster: &Cluster<'_>) -> u64 {
+        let Phases { expected, arrived, current } = &*self.phases;
+        let phase = current.get();
+        arrived.set(arrived.get() + 1);
+        if arrived.get() == *expected {
+            arrived.set(0);
+            current.set(phase + 1);
+            self.release(cluster);
+        }
+        phase
+    }
+
     /// Whether a thread of the cluster waits here.
     pub(super) fn holds_any(&self) -> bool {
         !self.waiting.borrow().is_empty()
@@ -171,23 +184,26 @@ impl Context<'_> {
         }
     }
 
-    /// Counts an arrival; the last one of a phase ends it. The grid's threads in other clusters are `together`'s to release.
     fn arrive(&self, collective: Collective) -> u64 {
         let barrier = self.barrier(collective);
-        let Phases { expected, arrived, current } = &*barrier.phases;
-        let phase = current.get();
-        arrived.set(arrived.get() + 1);
-        if arrived.get() == *expected {
-            arrived.set(0);
-            current.set(phase + 1);
-            barrier.release(self.cluster);
+        // A GPU's block arrives at the grid's barrier as a whole.
+        if collective.group == Group::Grid {
+            let meeting = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
+            self.wait_at(meeting, meeting.arrive(self.cluster), collective);
         }
-        phase
+        barrier.arrive(self.cluster)
     }
 
     /// Returns when `phase` has ended.
     fn wait(&self, phase: u64, collective: Collective) {
-        let barrier = self.barrier(collective);
+        self.wait_at(self.barrier(collective), phase, collective);
+        match collective.group {
+            Group::Cluster | Group::Grid => self.thread.peers_started.set(true),
+            Group::Block => {}
+        }
+    }
+
+    fn wait_at(&self, barrier: &Barrier, phase: u64, collective: Collective) {
         if barrier.phases.current() != phase {
             self.point(cost::ATOMIC);
         }
@@ -196,10 +212,6 @@ impl Context<'_> {
             barrier.waiting.borrow_mut().push(self.thread.rank);
             self.thread.status.set(Status::Waiting(collective));
             self.suspend();
-        }
-        match collective.group {
-            Group::Cluster | Group::Grid => self.thread.peers_started.set(true),
-            Group::Block => {}
         }
     }
 }

@@ -85,6 +85,8 @@ pub(crate) struct Block {
     /// Its index in the grid.
     pub(crate) index: Dim3,
     pub(crate) barrier: Barrier,
+    /// Where its threads meet to arrive at the grid's barrier.
+    pub(crate) before_grid_barrier: Barrier,
     pub(crate) warps: Vec<Warp>,
     /// How many of its threads have exited.
     pub(crate) exited: Cell<u32>,
@@ -146,6 +148,7 @@ impl<'l> Cluster<'l> {
                 Block {
                     index,
                     barrier: Barrier::new(Phases::new(launch.block_threads.into())),
+                    before_grid_barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
                     exited: Cell::new(0),
                 }

@@ -8,7 +8,7 @@ use crate::failure::{Cause, Failure};
 use crate::group::{this_cluster, this_grid, this_thread_block};
 use crate::memory::{load, shared_array, store};
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, most_clusters, run, run_together};
+use crate::sim::{Schedule, Simulator, most_clusters, run, run_together, tick};
 
 const SCHEDULES: [Schedule; 3] =
     [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 0xfeed }];
@@ -106,7 +106,26 @@ fn a_cluster_that_hangs_holds_up_the_grid() {
     .unwrap_err();
     let Cause::Deadlock(groups) = &failure.cause else { panic!("{failure}") };
     let found: Vec<_> = groups.iter().map(|group| (group.what.as_str(), group.threads)).collect();
-    assert_eq!(found, [("wait at `grid.sync()`", 15), ("wait at `block.sync()`", 1)]);
+    assert_eq!(found, [("wait at `grid.sync()`", 3), ("wait at `block.sync()`", 1)], "the block that can never arrive");
+}
+
+/// As on a GPU, where its first thread speaks for it.
+#[test]
+fn an_arrival_waits_for_its_block() {
+    for (block, ends) in [(1, true), (2, false)] {
+        let flag = AtomicU32::new(0);
+        let body = || {
+            while this_grid().thread_rank() == 1 && flag.load(Relaxed) == 0 {
+                tick();
+            }
+            let token = this_grid().barrier_arrive();
+            flag.store(1, Relaxed);
+            this_grid().barrier_wait(token);
+        };
+        let simulator = Simulator::new().step_limit(1000);
+        let result = run_together("test", &shape(2, 1, block), &simulator, &body).1;
+        assert_eq!(result.is_ok(), ends, "blocks of {block}");
+    }
 }
 
 #[test]
