@@ -9,6 +9,7 @@
 //! Not checked here: accesses of the block's own threads against each other, or of two peers to one block's memory, and
 //! orders that are made by atomics; those are races, and the simulator's.
 
+mod calls;
 mod conflict;
 mod number;
 mod numbers;
@@ -33,7 +34,7 @@ use crate::span::SpanRange;
 use conflict::Conflict;
 use number::Number;
 use numbers::Numbers;
-use phases::{Key, Phases, Record, Side, State, is_for_cluster, side_of};
+use phases::{Key, Phases, Record, Side, State, side_of};
 use protocol::{Case, Gives, Has, Protocol, When, does, uses};
 use sides::Sides;
 
@@ -46,14 +47,20 @@ pub(super) fn check<'f>(
 ) -> Protocol {
     check_ranks(function, diags);
     uninit::check(function, cfg, |block| values.is_reached(block), diags);
-    let is_kernel = function.role == Role::Kernel;
-    if is_kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
+    if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
         return Protocol::plain();
     }
     let numbers = Numbers::new(function, cfg, values);
     let known = engine::solve(&numbers, cfg);
-    let phases =
-        Phases { cfg, numbers, known, sides: Sides::of_cfg(cfg, values), shared: shared(cfg), is_kernel, tokens };
+    let phases = Phases {
+        cfg,
+        numbers,
+        known,
+        sides: Sides::of_cfg(cfg, values),
+        shared: shared(cfg),
+        role: function.role,
+        tokens,
+    };
     let states = engine::solve(&phases, cfg);
     let mut check = Check {
         function,
@@ -84,12 +91,7 @@ fn has_peers(cfg: &Cfg<'_>) -> bool {
 fn is_seen(cfg: &Cfg<'_>) -> bool {
     let given = |access: &Access| matches!(side_of(access.piece.root), Some((_, Shared::Param(_))));
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    cfg.accesses.iter().any(given)
-        || steps.any(|step| match &step.kind {
-            StepKind::Arrive { group, .. } | StepKind::Wait { group, .. } => is_for_cluster(*group),
-            StepKind::Collective { team, .. } => is_for_cluster(team.group),
-            _ => false,
-        })
+    cfg.accesses.iter().any(given) || steps.any(sides::is_barrier)
 }
 
 /// The accesses that can be at once with one of a peer.
@@ -177,14 +179,25 @@ enum By {
     Call(u16, usize, When),
 }
 
-/// A fault is told once where it is: by rule, line and column.
-type Found = BTreeMap<(&'static str, u32, u32), Diag>;
+/// Line and column.
+type Place = (u32, u32);
+
+/// A fault is told once where it is: by its rule and its place.
+type FaultId = (&'static str, Place);
+
+struct Fault {
+    diag: Diag,
+    /// Only another thread's way makes it, and not the order of the text.
+    aside: bool,
+    /// The accesses that it is a fault with.
+    others: BTreeSet<Place>,
+}
 
 struct Check<'a, 'f> {
     function: &'f Function,
     phases: &'a Phases<'a, 'f>,
     calls: BTreeMap<u16, Call<'a>>,
-    found: Found,
+    found: BTreeMap<FaultId, Fault>,
     /// What the function does to shared memory of its own before it has waited, and after which calls.
     firsts: Vec<(AccessId, Vec<Number>, BTreeSet<u16>)>,
     protocol: Protocol,
@@ -212,13 +225,20 @@ impl Check<'_, '_> {
 
     /// A fault, or a question to rustc whether it is one.
     fn tell(&mut self, case: Case, diag: Diag) {
-        let (line, column) = (diag.at.line(), diag.at.column());
-        match case.is_certain() {
-            true => {
-                self.found.entry((diag.rule, line, column)).or_insert(diag);
-            }
-            false => self.protocol.ask(case, &diag),
+        self.tell_if(case, diag, false);
+    }
+
+    /// `aside`: only another thread's way makes it.
+    fn tell_if(&mut self, case: Case, diag: Diag, aside: bool) {
+        if !case.is_certain() {
+            return self.protocol.ask(case, &diag);
         }
+        let place = |at: SpanRange| (at.line(), at.column());
+        let other = diag.notes.first().and_then(|(at, _)| *at).map(place);
+        let id = (diag.rule, place(diag.at));
+        let fault = self.found.entry(id).or_insert(Fault { diag, aside, others: BTreeSet::new() });
+        fault.aside &= aside;
+        fault.others.extend(other);
     }
 
     /// What the function does, for its callers.
@@ -239,9 +259,6 @@ impl Check<'_, '_> {
             self.check_entered(state, access.at, shared);
         }
         let kind = conflict::use_of(access.how);
-        if self.function.role == Role::Method && side == Side::Remote {
-            return;
-        }
         if kind == 0 || !self.phases.shared[id.0] || side == Side::Remote && !self.phases.has_entered(state) {
             return;
         }
@@ -277,47 +294,6 @@ impl Check<'_, '_> {
         }
     }
 
-    fn call(&mut self, state: &State, slot: u16) {
-        let Some(Call { at, path, pieces }) = self.calls.get(&slot).copied() else { return };
-        let entered = state.entered.clone();
-        if let Some(calls) = &entered {
-            let case = Case::unless(calls, does::NOT_ENTER).when(Has::Does(slot, does::NEED_ENTRY));
-            match self.function.role {
-                Role::Kernel => self.tell(case, messages::call_before_entry(at)),
-                Role::Device | Role::Method => self.give(Gives::Does(does::NEED_ENTRY), case),
-            }
-        }
-        // `overwrite_while_read`, of what a function has itself.
-        let name = path.name.to_string();
-        let before = state.records.iter().filter_map(|(key, record)| match key {
-            Key::Call(other) => {
-                self.calls.get(other).filter(|call| call.path.name == name).map(|call| (call.at, record))
-            }
-            Key::Access(_) | Key::Argument(..) | Key::Caller => None,
-        });
-        let again = before.map(|(first, record)| {
-            let case = Case::unless(&record.passed, does::NOT_ENTER).when(Has::Does(slot, does::ONCE_A_PHASE));
-            (case, messages::twice_a_phase(at, first))
-        });
-        let again: Vec<_> = again.collect();
-        again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
-        for (argument, piece) in pieces.iter().enumerate() {
-            let Some((piece, (side, shared))) = piece.as_ref().and_then(|piece| Some((piece, side_of(piece.root)?)))
-            else {
-                continue;
-            };
-            if side == Side::Own || self.phases.has_entered(state) {
-                let path = self.phases.path(state, piece);
-                let touch = Touch { side, shared, at, by: By::Call(slot, argument, When::First) };
-                self.check_conflicts(state, &touch, &path);
-            }
-            if let (Shared::Param(own), Some(calls)) = (shared, &entered) {
-                let passes = Gives::Passes { own, slot, param: argument, when: When::First };
-                self.give(passes, Case::unless(calls, does::NOT_ENTER));
-            }
-        }
-    }
-
     fn touch(&self, key: Key) -> Option<Touch> {
         match key {
             Key::Access(id) => {
@@ -346,7 +322,7 @@ impl Check<'_, '_> {
     /// ```
     fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &[Number]) {
         let mut told = Vec::new();
-        for (key, record) in &state.records {
+        for ((key, _), record) in &state.records {
             let Some(other) = self.touch(*key) else { continue };
             if !conflict::overlap(other.shared, touch.shared) || !conflict::meet(&record.path, path) {
                 continue;
@@ -356,11 +332,14 @@ impl Check<'_, '_> {
                     continue;
                 }
                 if let Some(case) = case_of(&other, touch, &pair, record) {
-                    told.push((case, self.message(&other, touch, &pair)));
+                    told.push((case, self.message(&other, touch, &pair), record.aside));
                 }
             }
         }
-        told.into_iter().for_each(|(case, diag)| self.tell(case, diag));
+        // What is in the order of the text goes first.
+        told.sort_by_key(|(.., aside)| *aside);
+        told.into_iter().for_each(|(case, diag, aside)| self.tell_if(case, diag, aside));
+        self.check_parameters(state, touch);
     }
 
     fn message(&self, first: &Touch, second: &Touch, pair: &Conflict) -> Diag {
@@ -412,63 +391,27 @@ impl Check<'_, '_> {
         if let Some(calls) = &state.entered {
             self.give(Gives::Does(does::NOT_ENTER), Case::unless(calls, does::NOT_ENTER));
         }
-        for (key, record) in &state.records {
+        for ((key, _), record) in &state.records {
             self.leave_behind(*key, record);
         }
     }
 
-    /// What is still under way when the function returns.
-    fn leave_behind(&mut self, key: Key, record: &Record) {
-        let case = Case::unless(&record.passed, does::NOT_ENTER);
-        if let Key::Call(slot) = key {
-            self.give(Gives::Does(does::ONCE_A_PHASE), case.when(Has::Does(slot, does::ONCE_A_PHASE)));
-            return;
-        }
-        let Some(touch) = self.touch(key) else { return };
-        let mut whens = Vec::new();
-        if record.marks & (phases::mark::NOW | phases::mark::BEFORE) != 0 {
-            whens.push(When::Last);
-        }
-        if record.marks & phases::mark::NOW_SPLIT != 0 {
-            whens.push(When::Arrived);
-        }
-        for when in whens {
-            match (touch.shared, touch.by) {
-                (Shared::Param(own), By::Itself(kind)) => self.give(Gives::Uses(own, when, kind), case.clone()),
-                (Shared::Param(own), By::Call(slot, param, _)) => {
-                    self.give(Gives::Passes { own, slot, param, when }, case.clone());
-                }
-                (_, By::Itself(_)) => self.check_again(&touch, record),
-                (_, By::Call(..)) => {}
-            }
-        }
-    }
-
-    /// The function has shared memory of its own: may it be called once more?
-    fn check_again(&mut self, last: &Touch, record: &Record) {
-        let mut again = Vec::new();
-        for (id, path, calls) in &self.firsts {
-            let Some(first) = self.touch(Key::Access(*id)) else { continue };
-            // Of another call: only what is fixed is the same.
-            let fixed = |numbers: &[Number]| -> Vec<Number> {
-                numbers.iter().map(|number| number.value().map_or(Number::UNKNOWN, |_| *number)).collect()
-            };
-            if !conflict::overlap(last.shared, first.shared) || !conflict::meet(&fixed(&record.path), &fixed(path)) {
-                continue;
-            }
-            let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();
-            for pair in conflict::between(last.side, first.side, record.marks) {
-                if let Some(case) = case_of(last, &first, &pair, record) {
-                    let unless = Case::unless(&calls, does::NOT_ENTER).unless;
-                    again.push(Case { unless, ..case });
-                }
-            }
-        }
-        again.into_iter().for_each(|case| self.give(Gives::Does(does::ONCE_A_PHASE), case));
-    }
-
     fn finish(self, diags: &mut Diags) -> Protocol {
-        self.found.into_values().for_each(|diag| diags.push(diag));
+        // Of two accesses on different ways, each may be the first: one of the two is told, in the order of the text
+        // if there is one.
+        let is_told = |(rule, place): &FaultId, other: &Place| {
+            self.found.iter().any(|((as_rule, at), mirrored)| {
+                at == other
+                    && mirrored.others.contains(place)
+                    && (!mirrored.aside || *as_rule == conflict::UNPUBLISHED && *rule != conflict::UNPUBLISHED)
+            })
+        };
+        let is_needless = |(id, fault): &(&FaultId, &Fault)| {
+            fault.aside && !fault.others.is_empty() && fault.others.iter().all(|other| is_told(id, other))
+        };
+        let needless: BTreeSet<FaultId> = self.found.iter().filter(is_needless).map(|(id, _)| *id).collect();
+        let faults = self.found.into_iter().filter(|(id, _)| !needless.contains(id));
+        faults.for_each(|(_, fault)| diags.push(fault.diag));
         self.protocol
     }
 }
