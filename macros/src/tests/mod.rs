@@ -4,6 +4,7 @@
 mod corpus;
 mod diagnostics;
 mod engine;
+mod generated_dsm;
 mod generated_tokens;
 mod generated_uniformity;
 mod graph;

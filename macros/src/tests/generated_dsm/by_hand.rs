@@ -1,0 +1,72 @@
+//! The verdict on kernels whose faults are known.
+
+use super::judge::{Rule, judge};
+use super::run::Unknown;
+use super::tree::{Access, Array, Form, Index, Kernel, Kind, Number, Owner, Parity, Place, Rounds, Stmt, Test};
+
+fn access(kind: Kind, owner: Owner, row: Parity) -> Stmt {
+    let place = Place { array: Array::Rows, row, index: Index::Own };
+    Stmt::Access(Access { site: 0, kind, owner, named: false, place })
+}
+
+fn write(row: Parity) -> Stmt {
+    access(Kind::Write, Owner::Own, row)
+}
+
+fn read(row: Parity) -> Stmt {
+    access(Kind::Read, Owner::Next, row)
+}
+
+#[track_caller]
+fn check(body: Vec<Stmt>, expected: &[Rule]) {
+    let verdict = judge(&Kernel { blocks: 2, body }, Unknown::default());
+    let rules: Vec<Rule> = verdict.must.into_iter().flat_map(|(_, rules)| rules).collect();
+    assert_eq!(rules, expected);
+}
+
+const ROW: Parity = Parity::Literal(0);
+
+#[test]
+fn one_after_the_other() {
+    check(vec![write(ROW), Stmt::Sync, read(ROW), Stmt::Sync], &[]);
+    check(vec![write(ROW), Stmt::Sync, read(Parity::Literal(1)), write(ROW), Stmt::Sync], &[]);
+    check(vec![write(ROW), Stmt::Sync, read(ROW)], &[Rule::ExitBeforePeersDone]);
+    check(vec![Stmt::Sync, write(ROW), Stmt::SyncBlock, read(ROW), Stmt::Sync], &[Rule::UnpublishedRemoteRead]);
+    check(vec![Stmt::Sync, read(ROW), write(ROW), Stmt::Sync], &[Rule::OverwriteWhileRead]);
+    let remote = access(Kind::Write, Owner::Next, ROW);
+    check(vec![Stmt::Sync, remote.clone(), write(ROW), Stmt::Sync], &[Rule::UnorderedRemoteWrite]);
+    check(vec![remote, Stmt::Sync, write(ROW)], &[Rule::RemoteBeforeEntry]);
+    let beyond = access(Kind::Write, Owner::Rank(2), ROW);
+    check(vec![Stmt::Sync, beyond, Stmt::Sync], &[Rule::RankOutOfRange]);
+}
+
+#[test]
+fn split() {
+    check(vec![Stmt::Split(1, vec![write(ROW)]), read(ROW), Stmt::Sync], &[Rule::WriteAfterArrive]);
+    check(vec![Stmt::Split(1, vec![write(ROW)]), Stmt::Sync, read(ROW), Stmt::Sync], &[]);
+    check(vec![Stmt::Sync, Stmt::Split(1, vec![read(ROW)]), write(ROW), Stmt::Sync], &[Rule::OverwriteWhileRead]);
+    check(vec![Stmt::Sync, read(ROW), Stmt::Split(1, vec![]), write(ROW)], &[]);
+    check(vec![Stmt::Sync, read(ROW), Stmt::Split(1, vec![write(ROW)])], &[Rule::OverwriteWhileRead]);
+}
+
+#[test]
+fn round_a_loop() {
+    let looped = |body| vec![Stmt::Loop(1, Rounds::Literal(3), Form::For, body), Stmt::Sync];
+    let round = Parity::Rem(Number::Round(1), 0);
+    check(looped(vec![write(round), Stmt::Sync, read(round)]), &[]);
+    check(looped(vec![write(ROW), Stmt::Sync, read(ROW)]), &[Rule::OverwriteWhileRead]);
+    let (current, other) = (Parity::Current, Parity::CurrentMinus);
+    check(looped(vec![Stmt::Sync, read(current), write(other), Stmt::Flip(true)]), &[]);
+    check(looped(vec![Stmt::Sync, read(current), write(other)]), &[]);
+    check(looped(vec![Stmt::Sync, read(current), write(current)]), &[Rule::OverwriteWhileRead]);
+}
+
+#[test]
+fn by_rank() {
+    let branch = |test, then, otherwise| Stmt::If(test, vec![then], Some(vec![otherwise]));
+    let arms = |test| vec![Stmt::Sync, branch(test, write(ROW), read(ROW)), Stmt::Sync];
+    check(arms(Test::BlockRank(0)), &[Rule::UnpublishedRemoteRead, Rule::OverwriteWhileRead]);
+    // Of two elements.
+    check(arms(Test::ThreadRank(0)), &[]);
+    check(arms(Test::Equals(Number::Parameter(0), 1)), &[]);
+}

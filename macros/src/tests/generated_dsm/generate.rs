@@ -1,0 +1,287 @@
+//! Random kernels of the whole language, from those with a barrier behind nearly each access to those with few. Whether
+//! they are right is for `judge` to say.
+
+use super::super::random::Random;
+use super::super::shrink::Nested;
+use super::tree::{
+    Access, Array, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Label, Number, Owner, Parity, Place, Rounds, Stmt,
+    Test,
+};
+
+const BUDGET: usize = 12;
+const DEEPEST: usize = 2;
+
+pub(super) fn kernel(seed: u64) -> Kernel {
+    let mut random = Random::new(seed);
+    let blocks = 2 + random.below(2);
+    let synced = [10, 40, 80][random.below(3)];
+    let arrays = 1 + random.below(3);
+    let budget = 2 + random.below(BUDGET);
+    let mut generator = Generator {
+        random,
+        blocks,
+        synced,
+        arrays,
+        sites: 0,
+        labels: 0,
+        loops: Vec::new(),
+        jumps: Vec::new(),
+        left: budget,
+    };
+    let mut body = generator.start();
+    body.extend(generator.block(0, true));
+    if generator.random.chance(85) {
+        body.push(Stmt::Sync);
+    }
+    Kernel { blocks, body }
+}
+
+struct Generator {
+    random: Random,
+    blocks: usize,
+    /// How often a barrier follows an access, in percent.
+    synced: usize,
+    /// How many of the arrays are used.
+    arrays: usize,
+    sites: usize,
+    labels: usize,
+    /// Loops round here, whose rounds can be named.
+    loops: Vec<Label>,
+    /// Those that can be jumped out of, and whether by `continue` too.
+    jumps: Vec<(Label, bool)>,
+    left: usize,
+}
+
+impl Generator {
+    fn label(&mut self) -> Label {
+        self.labels += 1;
+        self.labels
+    }
+
+    fn access_to(&mut self, kind: Kind, owner: Owner, place: Place) -> Stmt {
+        self.sites += 1;
+        Stmt::Access(Access { site: self.sites, kind, owner, named: self.random.chance(50), place })
+    }
+
+    /// Every array gets its values, mostly, and a barrier publishes them.
+    fn start(&mut self) -> Block {
+        let mut block = Block::new();
+        for array in Array::ALL {
+            for row in 0..if array == Array::Rows { 2 } else { 1 } {
+                if self.random.chance(90) {
+                    let place = Place { array, row: Parity::Literal(row), index: Index::Own };
+                    block.push(self.access_to(Kind::Write, Owner::Own, place));
+                }
+            }
+        }
+        if self.random.chance(90) {
+            block.push(Stmt::Sync);
+        }
+        block
+    }
+
+    fn number(&mut self) -> Number {
+        let inner = self.loops.last().copied();
+        match inner {
+            Some(label) if self.random.chance(80) => Number::Round(label),
+            _ => Number::Parameter(self.random.below(2)),
+        }
+    }
+
+    fn parity(&mut self) -> Parity {
+        let number = self.number();
+        match self.random.below(10) {
+            0 => Parity::Literal(self.random.below(2) as u32),
+            1 | 2 => Parity::Rem(number, 0),
+            3 | 4 => Parity::Rem(number, 1 + self.random.below(2) as u32),
+            5 => Parity::And(number),
+            6 => Parity::Xor(number),
+            7 => Parity::Minus(number),
+            8 => Parity::Current,
+            _ if self.random.chance(50) => Parity::CurrentMinus,
+            _ => Parity::CurrentXor,
+        }
+    }
+
+    fn place(&mut self) -> Place {
+        let array = Array::ALL[3 - self.arrays + self.random.below(self.arrays)];
+        let row = if array == Array::Rows { self.parity() } else { Parity::Literal(0) };
+        let index = match self.random.below(8) {
+            0 => Index::Literal(self.random.below(LENGTH) as u32),
+            1 => Index::Other,
+            2 => Index::Parity(self.parity()),
+            _ => Index::Own,
+        };
+        Place { array, row, index }
+    }
+
+    fn access(&mut self) -> Stmt {
+        let kind = [Kind::Read, Kind::Write, Kind::Update, Kind::Atomic][self.random.weighted(&[10, 8, 1, 2])];
+        let owner = match self.random.below(9) {
+            0..=3 => Owner::Own,
+            4..=6 => Owner::Next,
+            7 => Owner::Previous,
+            _ => Owner::Rank(if self.random.chance(5) { 9 } else { self.random.below(self.blocks) as u32 }),
+        };
+        let place = self.place();
+        self.access_to(kind, owner, place)
+    }
+
+    fn uniform(&mut self) -> Test {
+        let number = self.number();
+        if self.random.chance(40) { Test::Even(number) } else { Test::Equals(number, self.random.below(3) as u32) }
+    }
+
+    /// `open`: barriers may stand here.
+    fn block(&mut self, depth: usize, open: bool) -> Block {
+        let mut block = Block::new();
+        let wanted = if depth == 0 { 2 * BUDGET } else { 1 + self.random.below(3) };
+        while block.len() < wanted && self.left > 0 && !matches!(block.last(), Some(Stmt::Jump(_))) {
+            self.left -= 1;
+            let stmt = self.statement(depth, open);
+            let is_access = matches!(stmt, Stmt::Access(_));
+            block.push(stmt);
+            if open && is_access && self.random.chance(self.synced) {
+                block.push(Stmt::Sync);
+            }
+        }
+        block
+    }
+
+    fn statement(&mut self, depth: usize, open: bool) -> Stmt {
+        let compound = usize::from(depth < DEEPEST);
+        let barrier = usize::from(open);
+        let weights = [12, barrier, 1, 2 * barrier * compound, barrier * compound, 3 * compound, 3 * compound, 2, 1, 1];
+        match self.random.weighted(&weights) {
+            0 => self.access(),
+            1 => Stmt::Sync,
+            2 => self.barrier_of_the_block(open),
+            3 => {
+                let label = self.label();
+                let body = self.apart(depth, false);
+                Stmt::Split(label, body)
+            }
+            4 => {
+                let label = self.label();
+                self.loops.push(label);
+                let [first, second] = [self.apart(depth, false), self.apart(depth, false)];
+                self.loops.pop();
+                Stmt::Carried(label, 1 + self.random.below(3), [first, second, self.apart(depth, false)])
+            }
+            5 if self.random.chance(60) => {
+                let test = self.uniform();
+                let then = self.block(depth + 1, open);
+                let otherwise = self.random.chance(40).then(|| self.block(depth + 1, open));
+                Stmt::If(test, then, otherwise)
+            }
+            5 => {
+                let rank = self.random.below(2) as u32;
+                let test = if self.random.chance(50) { Test::BlockRank(rank) } else { Test::ThreadRank(rank) };
+                let then = self.accesses();
+                let otherwise = self.random.chance(40).then(|| self.accesses());
+                Stmt::If(test, then, otherwise)
+            }
+            6 => self.repeat(depth, open),
+            7 => match self.random.pick(&self.jumps.clone()) {
+                Some((label, goes_on)) => {
+                    let jump =
+                        if goes_on && self.random.chance(60) { Jump::Continue(label) } else { Jump::Break(label) };
+                    self.guarded(jump)
+                }
+                None if open => self.guarded(Jump::Return),
+                None => self.access(),
+            },
+            8 => Stmt::Flip(self.random.chance(50)),
+            _ => Stmt::Choose(self.number()),
+        }
+    }
+
+    fn barrier_of_the_block(&mut self, open: bool) -> Stmt {
+        if open || self.random.chance(50) { Stmt::SyncBlock } else { self.access() }
+    }
+
+    fn guarded(&mut self, jump: Jump) -> Stmt {
+        let mut body = Block::new();
+        if self.random.chance(20) {
+            body.push(self.access());
+        }
+        body.push(Stmt::Jump(jump));
+        Stmt::If(self.uniform(), body, None)
+    }
+
+    /// What no jump leaves.
+    fn apart(&mut self, depth: usize, open: bool) -> Block {
+        let jumps = std::mem::take(&mut self.jumps);
+        let body = self.block(depth + 1, open);
+        self.jumps = jumps;
+        body
+    }
+
+    /// What one thread does and another does not.
+    fn accesses(&mut self) -> Block {
+        (0..1 + self.random.below(2)).map(|_| self.access()).collect()
+    }
+
+    fn repeat(&mut self, depth: usize, open: bool) -> Stmt {
+        let label = self.label();
+        let form = [Form::For, Form::Loop, Form::While, Form::WhileLast][self.random.below(4)];
+        let rounds = match self.random.below(5) {
+            0 => Rounds::Parameter(self.random.below(2)),
+            rounds => Rounds::Literal(1 + rounds % 3),
+        };
+        self.loops.push(label);
+        self.jumps.push((label, form != Form::WhileLast));
+        let body = self.block(depth + 1, open);
+        self.loops.pop();
+        self.jumps.pop();
+        Stmt::Loop(label, rounds, form, body)
+    }
+}
+
+/// What a smaller kernel may have lost: the loop that a jump leaves, or that a number counts.
+pub(super) fn is_whole(kernel: &Kernel) -> bool {
+    fn stmt_is_whole(stmt: &Stmt, loops: &mut Vec<(Label, bool)>) -> bool {
+        let counted = |number: Number, loops: &[(Label, bool)]| match number {
+            Number::Round(label) => loops.iter().any(|(known, _)| *known == label),
+            Number::Parameter(_) => true,
+        };
+        let of_parity = |parity: Parity, loops: &[(Label, bool)]| match parity {
+            Parity::Rem(number, _) | Parity::And(number) | Parity::Xor(number) | Parity::Minus(number) => {
+                counted(number, loops)
+            }
+            Parity::Literal(_) | Parity::Current | Parity::CurrentMinus | Parity::CurrentXor => true,
+        };
+        let here = match stmt {
+            Stmt::Access(access) => {
+                let index = match access.place.index {
+                    Index::Parity(parity) => of_parity(parity, loops),
+                    Index::Literal(_) | Index::Own | Index::Other => true,
+                };
+                index && of_parity(access.place.row, loops)
+            }
+            Stmt::If(Test::Equals(number, _) | Test::Even(number), ..) | Stmt::Choose(number) => {
+                counted(*number, loops)
+            }
+            Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => loops.contains(&(*label, true)),
+            Stmt::If(..)
+            | Stmt::Jump(Jump::Return)
+            | Stmt::Sync
+            | Stmt::SyncBlock
+            | Stmt::Split(..)
+            | Stmt::Carried(..)
+            | Stmt::Loop(..)
+            | Stmt::Flip(_) => true,
+        };
+        let label = match stmt {
+            Stmt::Carried(label, ..) => Some((*label, false)),
+            Stmt::Loop(label, ..) => Some((*label, true)),
+            _ => None,
+        };
+        let depth = loops.len();
+        loops.extend(label);
+        let inside = stmt.clone().blocks().into_iter().all(|block| block.iter().all(|stmt| stmt_is_whole(stmt, loops)));
+        loops.truncate(depth);
+        here && inside
+    }
+    kernel.body.iter().all(|stmt| stmt_is_whole(stmt, &mut Vec::new()))
+}

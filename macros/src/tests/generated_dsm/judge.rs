@@ -1,0 +1,214 @@
+//! What a kernel's runs show against the rules on distributed shared memory, by the definition of a race alone: an access
+//! comes before one of another block if its thread has arrived, since, at a barrier of the cluster for which the other has
+//! waited.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::shrink::Nested;
+use super::run::{Event, Trace, Unknown, runs};
+use super::tree::{Access, Array, Block, Index, Kernel, Kind, Owner, Parity, Stmt};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rule {
+    RemoteBeforeEntry,
+    ExitBeforePeersDone,
+    UnpublishedRemoteRead,
+    OverwriteWhileRead,
+    WriteAfterArrive,
+    UnorderedRemoteWrite,
+    RankOutOfRange,
+    UninitSharedRead,
+}
+
+impl Rule {
+    /// Of two accesses.
+    pub(super) const RACES: [Rule; 4] =
+        [Rule::UnpublishedRemoteRead, Rule::OverwriteWhileRead, Rule::WriteAfterArrive, Rule::UnorderedRemoteWrite];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Rule::RemoteBeforeEntry => "remote_before_entry",
+            Rule::ExitBeforePeersDone => "exit_before_peers_done",
+            Rule::UnpublishedRemoteRead => "unpublished_remote_read",
+            Rule::OverwriteWhileRead => "overwrite_while_read",
+            Rule::WriteAfterArrive => "write_after_arrive",
+            Rule::UnorderedRemoteWrite => "unordered_remote_write",
+            Rule::RankOutOfRange => "rank_out_of_range",
+            Rule::UninitSharedRead => "uninit_shared_read",
+        }
+    }
+}
+
+/// Two accesses, or one twice; and the rules any of which says so.
+pub(super) type Faults = BTreeMap<(usize, usize), BTreeSet<Rule>>;
+
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    /// Each of these is to be reported.
+    pub(super) must: Vec<((usize, usize), BTreeSet<Rule>)>,
+    /// Nothing else may be.
+    pub(super) may: Faults,
+    /// There were too many ways to go.
+    pub(super) is_cut: bool,
+    /// Reads of arrays: those behind a write, and those at or before one that no barrier holds back.
+    read: BTreeSet<usize>,
+    written: BTreeSet<usize>,
+    reached_by_a_write: BTreeSet<usize>,
+    /// The writes to the same array on the ways on which it is read.
+    with_writes: BTreeMap<usize, (Array, BTreeSet<usize>)>,
+}
+
+pub(super) fn judge(kernel: &Kernel, unknown: Unknown) -> Verdict {
+    let mut verdict = Verdict::default();
+    let mut all = Vec::new();
+    accesses(&kernel.body, &mut all);
+    for access in all {
+        if matches!(access.owner, Owner::Rank(rank) if rank as usize >= kernel.blocks) {
+            verdict.fault(access.site, Rule::RankOutOfRange);
+        }
+    }
+    let mut pairs: Faults = Faults::new();
+    verdict.is_cut = !runs(kernel, unknown, |trace| {
+        for (at, event) in trace.events.iter().enumerate() {
+            verdict.alone(trace, at, event);
+            for other in &trace.events[at + 1..] {
+                let Some(rules) = race(event, other) else { continue };
+                let sites = (event.access.site, other.access.site);
+                // The read in a remote update is no remote write.
+                let may =
+                    rules.iter().filter(|rule| **rule != Rule::UnorderedRemoteWrite || !is_halo(event, other, false));
+                verdict.may.entry(sites).or_default().extend(may);
+                if !is_halo(event, other, true) {
+                    pairs.entry(sites).or_default().extend(&rules);
+                }
+            }
+        }
+    });
+    verdict.must.extend(pairs);
+    for site in verdict.read.difference(&verdict.written) {
+        verdict.may.entry((*site, *site)).or_default().insert(Rule::UninitSharedRead);
+    }
+    verdict
+}
+
+impl Verdict {
+    /// Reads that no write can come before on any way. A write in another arm of a test is left open.
+    pub(super) fn never_written(&self, kernel: &Kernel) -> impl Iterator<Item = usize> {
+        let mut all = Vec::new();
+        accesses(&kernel.body, &mut all);
+        let sites_of = move |array| {
+            let writes = all.iter().filter(|access: &&Access| access.kind.writes() && access.place.array == array);
+            writes.map(|access| access.site).collect::<BTreeSet<_>>()
+        };
+        let reads = self.with_writes.iter().filter(|(site, _)| !self.reached_by_a_write.contains(site));
+        reads.filter(move |(_, (array, writes))| *writes == sites_of(*array)).map(|(site, _)| *site)
+    }
+
+    fn fault(&mut self, site: usize, rule: Rule) {
+        let fault = ((site, site), BTreeSet::from([rule]));
+        if !self.must.contains(&fault) {
+            self.must.push(fault);
+        }
+        self.may.entry((site, site)).or_default().insert(rule);
+    }
+
+    fn alone(&mut self, trace: &Trace, at: usize, event: &Event) {
+        let site = event.access.site;
+        if event.access.is_remote() {
+            if event.waited == 0 {
+                self.fault(site, Rule::RemoteBeforeEntry);
+            }
+            if event.arrived == trace.arrivals {
+                self.fault(site, Rule::ExitBeforePeersDone);
+            }
+        }
+        if !event.access.kind.reads() {
+            return;
+        }
+        self.read.insert(site);
+        let writes =
+            |other: &&Event| other.access.kind.writes() && other.access.place.array == event.access.place.array;
+        if trace.events[..at].iter().any(|other| writes(&other)) {
+            self.written.insert(site);
+        }
+        let held_back = |other: &Event| {
+            let own = !event.access.is_remote() && !other.access.is_remote();
+            event.arrived < other.waited || own && event.synced < other.synced
+        };
+        // What one thread does comes before the same of another.
+        let reached = event.access.kind.writes()
+            || trace.events[..at].iter().any(|other| writes(&other))
+            || trace.events[at..].iter().filter(writes).any(|other| !held_back(other));
+        if reached {
+            self.reached_by_a_write.insert(site);
+        }
+        let (_, all) = self.with_writes.entry(site).or_insert((event.access.place.array, BTreeSet::new()));
+        all.extend(trace.events.iter().filter(writes).map(|other| other.access.site));
+    }
+}
+
+fn accesses(block: &Block, all: &mut Vec<Access>) {
+    for stmt in block {
+        all.extend(match stmt {
+            Stmt::Access(access) => Some(*access),
+            _ => None,
+        });
+        stmt.clone().blocks().into_iter().for_each(|inner| accesses(inner, all));
+    }
+}
+
+/// Which rules say that two accesses race, in the order of the program, of which one is the owner's and one a peer's.
+fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
+    let (own, remote) = match (first.access.is_remote(), second.access.is_remote()) {
+        (false, true) => (first, second),
+        (true, false) => (second, first),
+        (true, true) | (false, false) => return None,
+    };
+    let (own_kind, remote_kind) = (own.access.kind, remote.access.kind);
+    let only_read = !own_kind.writes() && !remote_kind.writes();
+    let harmless = only_read || own_kind == Kind::Atomic && remote_kind == Kind::Atomic;
+    let ordered = first.arrived < second.waited;
+    if harmless || ordered || !own.meets(remote) {
+        return None;
+    }
+    let mut rules = BTreeSet::new();
+    if remote_kind.writes() {
+        rules.insert(Rule::UnorderedRemoteWrite);
+    }
+    if remote_kind.reads() && own_kind.writes() {
+        let (write, read) = (own, remote);
+        if write.waited < read.waited {
+            rules.insert(Rule::WriteAfterArrive);
+        } else if read.waited < write.waited {
+            rules.insert(Rule::OverwriteWhileRead);
+        } else {
+            let beside = first.is_by_rank || second.is_by_rank;
+            let writes_first = std::ptr::eq(first, write);
+            if writes_first || beside {
+                rules.insert(Rule::UnpublishedRemoteRead);
+            }
+            if !writes_first || beside {
+                rules.insert(Rule::OverwriteWhileRead);
+            }
+        }
+    }
+    Some(rules)
+}
+
+/// A remote write at a literal index against the owner's access at one of each thread, or the other way round. `widely`:
+/// what a variable chooses may be known or not, in any dimension.
+fn is_halo(first: &Event, second: &Event, widely: bool) -> bool {
+    let remote = if first.access.is_remote() { first } else { second };
+    let is_known =
+        |index| matches!(index, Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor)) && widely;
+    let is_fixed = |index| matches!(index, Index::Literal(_) | Index::Parity(Parity::Literal(_))) || is_known(index);
+    let varies = |index| match index {
+        Index::Own | Index::Other => true,
+        Index::Parity(Parity::Literal(_)) | Index::Literal(_) => false,
+        Index::Parity(_) => widely,
+    };
+    let differ = |one, two| is_fixed(one) && varies(two) || varies(one) && is_fixed(two);
+    let (one, two) = (&first.access.place, &second.access.place);
+    let in_row = one.array == Array::Rows && differ(Index::Parity(one.row), Index::Parity(two.row));
+    remote.access.kind.writes() && (in_row || differ(one.index, two.index))
+}

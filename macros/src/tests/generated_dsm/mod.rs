@@ -1,0 +1,232 @@
+//! An independent verdict on the rules about distributed shared memory: kernels of the generator's own language are run, by
+//! every thread of a cluster and with every value of their parameters, and each two accesses of different blocks are
+//! compared by the definition of a race. Every kernel with a fault is to be refused, and every report explained: by a run,
+//! or by one in which something is left open that a check cannot know (`Unknown`), which is counted. Kernels are written at
+//! random (`generate`) and by enumeration (`systematic`). Not compared: columns, notes and help; device functions.
+
+mod by_hand;
+mod forms;
+mod generate;
+mod judge;
+mod print;
+mod run;
+mod systematic;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::TokenStream;
+
+use crate::check;
+use crate::diag::Diags;
+use crate::model::options::Options;
+use crate::model::{Function, Role};
+use crate::parse;
+use judge::{Rule, Verdict, judge};
+use print::{Source, print};
+use run::Unknown;
+use tree::{Block, Kernel};
+
+use super::faults;
+use super::shrink::shrink;
+
+const KERNELS: u64 = 4_000;
+
+/// What is left open, from nothing to all.
+const UNKNOWN: [(&str, Unknown); 6] = {
+    let nothing = Unknown { elements: false, ranks: false, paths: false, parities: false };
+    [
+        ("runs", nothing),
+        ("elements", Unknown { elements: true, ..nothing }),
+        ("ranks", Unknown { ranks: true, ..nothing }),
+        ("paths", Unknown { paths: true, ..nothing }),
+        ("parities", Unknown { parities: true, ..nothing }),
+        ("several", Unknown { elements: true, ranks: true, paths: true, parities: true }),
+    ]
+};
+
+/// Rules and lines. What `expand` does, without the code for kernels that are right.
+fn reports(kernel: &Kernel, source: &Source) -> BTreeSet<(String, usize)> {
+    let item = syn::parse_str(&source.text).expect("a function");
+    let mut diags = Diags::default();
+    let options: TokenStream =
+        format!("cluster = {}, block = {}", kernel.blocks, tree::THREADS).parse().expect("tokens");
+    let options: Options = parse::attribute::kernel_options(options, &mut diags);
+    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
+    assert!(diags.is_empty(), "{:?}\n{}", diags.rules(), source.text);
+    let _ = check::run(&function, &mut diags);
+    let reported = faults(&diags.into_tokens());
+    reported.iter().map(|fault| (fault.rule().to_string(), fault.line)).collect()
+}
+
+/// How the reports on a kernel stand to its runs.
+#[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Comparison {
+    /// A run shows a fault.
+    is_faulty: bool,
+    /// Faults of which no report says anything.
+    missed: BTreeSet<BTreeSet<Rule>>,
+    /// Reports that nothing explains, and those that an unknown explains: by rule.
+    unexplained: BTreeSet<String>,
+    explained: BTreeMap<&'static str, BTreeSet<String>>,
+}
+
+impl Comparison {
+    fn of(kernel: &Kernel) -> Comparison {
+        let source = print(kernel);
+        let reported = reports(kernel, &source);
+        let exact = judge(kernel, UNKNOWN[0].1);
+        let mut comparison = Comparison::default();
+        // What comes too early is reported as that alone.
+        let early = |site: &usize| reported.contains(&(Rule::RemoteBeforeEntry.name().to_string(), source.lines[site]));
+        let must = exact.must.iter().filter(|((first, second), _)| first == second || !early(first) && !early(second));
+        let ways = judge(kernel, UNKNOWN[3].1);
+        let uninit = if ways.is_cut { None } else { ways.never_written(kernel).next() };
+        let uninit = uninit.map(|site| ((site, site), BTreeSet::from([Rule::UninitSharedRead])));
+        for ((first, second), rules) in must.cloned().chain(uninit) {
+            comparison.is_faulty = true;
+            // A race, named by another of its two accesses' races, is mended with it.
+            let is_told = reported.iter().any(|(name, line)| {
+                let is_here = first != second && (source.lines[&first] == *line || source.lines[&second] == *line);
+                let other = Rule::RACES.iter().any(|rule| rule.name() == name);
+                rules.iter().any(|rule| rule.name() == name) || is_here && other
+            });
+            if !is_told {
+                comparison.missed.insert(rules);
+            }
+        }
+        let explains = |verdict: &Verdict, rule: &str, line: usize| {
+            let here = |site: usize| source.lines[&site] == line;
+            verdict.may.iter().any(|((first, second), rules)| {
+                (here(*first) || here(*second) || rule == Rule::RankOutOfRange.name())
+                    && rules.iter().any(|known| known.name() == rule)
+            })
+        };
+        let mut verdicts = vec![(UNKNOWN[0].0, exact)];
+        for (rule, line) in &reported {
+            let mut by = None;
+            for (at, (name, unknown)) in UNKNOWN.iter().enumerate() {
+                if verdicts.len() == at {
+                    verdicts.push((name, judge(kernel, *unknown)));
+                }
+                let (name, verdict) = &verdicts[at];
+                if explains(verdict, rule, *line) || verdict.is_cut && at + 1 == UNKNOWN.len() {
+                    by = Some(*name);
+                    break;
+                }
+            }
+            match by {
+                Some("runs") => {}
+                Some(name) => {
+                    comparison.explained.entry(name).or_default().insert(rule.clone());
+                }
+                None => {
+                    comparison.unexplained.insert(rule.clone());
+                }
+            }
+        }
+        comparison
+    }
+
+    fn agrees(&self) -> bool {
+        self.missed.is_empty() && self.unexplained.is_empty()
+    }
+}
+
+/// The least kernel on which the two differ in the same way.
+fn least(kernel: &Kernel, comparison: &Comparison) -> Kernel {
+    let with = |body: &Block| Kernel { body: body.clone(), ..kernel.clone() };
+    let alike = |smaller: &Comparison| {
+        !smaller.missed.is_disjoint(&comparison.missed) || !smaller.unexplained.is_disjoint(&comparison.unexplained)
+    };
+    let fails = |body: &Block| generate::is_whole(&with(body)) && alike(&Comparison::of(&with(body)));
+    with(&shrink(kernel.body.clone(), fails))
+}
+
+/// What is wrong, for who reads it.
+fn show(kernel: &Kernel) -> String {
+    let source = print(kernel);
+    let Comparison { missed, unexplained, .. } = Comparison::of(kernel);
+    let faults = judge(kernel, UNKNOWN[0].1).must;
+    let faults: Vec<_> =
+        faults.iter().map(|((first, second), rules)| (source.lines[first], source.lines[second], rules)).collect();
+    let reported = reports(kernel, &source);
+    format!(
+        "{}missed: {missed:?}, reported without a reason: {unexplained:?}\nlines with faults: {faults:?}\nreported: {reported:?}",
+        source.text
+    )
+}
+
+/// Kernels that were compared, by what became of them.
+#[derive(Debug, Default)]
+struct Count {
+    all: usize,
+    faulty: usize,
+    /// Refused, and no run shows why: by what was left open.
+    open: BTreeMap<&'static str, usize>,
+}
+
+impl Count {
+    #[track_caller]
+    fn compare(&mut self, kernel: &Kernel) {
+        let comparison = Comparison::of(kernel);
+        if !comparison.agrees() {
+            panic!("{}", show(&least(kernel, &comparison)));
+        }
+        self.add(&comparison);
+    }
+
+    fn add(&mut self, comparison: &Comparison) {
+        self.all += 1;
+        self.faulty += usize::from(comparison.is_faulty);
+        if !comparison.is_faulty {
+            comparison.explained.keys().for_each(|name| *self.open.entry(name).or_default() += 1);
+        }
+    }
+}
+
+impl Count {
+    /// Of the right kernels, few are refused for what a check cannot know: 1 in 20 for each reason.
+    #[track_caller]
+    fn is_precise(&self) {
+        let right = self.all - self.faulty;
+        assert!(self.open.values().all(|open| open * 20 < right), "{self:?}");
+    }
+}
+
+#[test]
+fn every_attacker_with_every_detector() {
+    let mut count = Count::default();
+    systematic::kernels().iter().for_each(|kernel| count.compare(kernel));
+    assert!(count.all > 6_000 && count.faulty > 2_000, "{count:?}");
+    count.is_precise();
+}
+
+#[test]
+fn random_kernels() {
+    let mut count = Count::default();
+    (0..KERNELS).for_each(|seed| count.compare(&generate::kernel(seed)));
+    assert!((30..70).contains(&(100 * count.faulty / count.all)), "{count:?}");
+    count.is_precise();
+}
+
+/// For long runs: `KERNELS=1000000 cargo test -p phalanx-macros -- --ignored more_random_dsm`. Goes on after a failure, and
+/// shows one kernel of each kind.
+#[test]
+#[ignore = "as long as one likes"]
+fn more_random_dsm() {
+    let kernels = std::env::var("KERNELS").ok().and_then(|kernels| kernels.parse().ok()).unwrap_or(10 * KERNELS);
+    let mut kinds = BTreeMap::<_, (usize, String)>::new();
+    let mut count = Count::default();
+    for kernel in systematic::kernels().into_iter().chain((0..kernels).map(generate::kernel)) {
+        let comparison = Comparison::of(&kernel);
+        if !comparison.agrees() {
+            let kind = (comparison.missed.clone(), comparison.unexplained.clone());
+            kinds.entry(kind).or_insert_with(|| (0, show(&least(&kernel, &comparison)))).0 += 1;
+        }
+        count.add(&comparison);
+    }
+    eprintln!("{count:?}");
+    kinds.values().for_each(|(times, text)| eprintln!("{times} kernels like\n{text}\n"));
+    assert!(kinds.is_empty());
+}

@@ -1,0 +1,326 @@
+//! Runs a kernel of the generator, all threads of a cluster in step: each access, with how many barriers lay before it.
+//! Nothing is judged here. What a check may not know can be left open: then every way is gone, and every thread goes it.
+
+use super::tree::{
+    Access, Array, Block, DOMAIN, Index, Jump, Kernel, LENGTH, Label, Number, Owner, Parity, Rounds, Stmt, THREADS,
+    Test,
+};
+
+/// Kernels have at most so many blocks.
+const BLOCKS: usize = 3;
+/// Where ways are open, a loop makes at most so many rounds.
+const ROUNDS: usize = 3;
+/// Runs of one kernel.
+const RUNS: usize = 2_000;
+
+/// What is left open.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unknown {
+    /// Which element an index that varies names.
+    pub(super) elements: bool,
+    /// What a test of ranks says.
+    pub(super) ranks: bool,
+    /// What a test of numbers says, and how often a loop goes round.
+    pub(super) paths: bool,
+    /// Which of two.
+    pub(super) parities: bool,
+}
+
+/// A statement's accesses, of all threads that come to it.
+#[derive(Debug)]
+pub(super) struct Event {
+    pub(super) access: Access,
+    /// Arrivals at the cluster's barrier before it, and waits for it.
+    pub(super) arrived: usize,
+    pub(super) waited: usize,
+    /// Barriers of the block before it, the cluster's among them.
+    pub(super) synced: usize,
+    /// A test of ranks decides who comes here: others may be elsewhere.
+    pub(super) is_by_rank: bool,
+    /// For each owner and each block that accesses: the elements, one bit each.
+    touched: [[u8; BLOCKS]; BLOCKS],
+}
+
+impl Event {
+    /// Whether a block's own access by `self` and that of another block by `other` may be to one element.
+    pub(super) fn meets(&self, other: &Event) -> bool {
+        let of = |owner: usize| {
+            let others = (0..BLOCKS).filter(|block| *block != owner).map(|block| other.touched[owner][block]);
+            self.touched[owner][owner] & others.fold(0, |all, bits| all | bits) != 0
+        };
+        self.access.place.array == other.access.place.array && (0..BLOCKS).any(of)
+    }
+}
+
+/// In the order of the program.
+#[derive(Debug, Default)]
+pub(super) struct Trace {
+    pub(super) events: Vec<Event>,
+    pub(super) arrivals: usize,
+}
+
+/// Every run; says whether there were not too many.
+pub(super) fn runs(kernel: &Kernel, unknown: Unknown, mut each: impl FnMut(&Trace)) -> bool {
+    let mut left = RUNS;
+    let mut reads_parameters = false;
+    for input in 0..DOMAIN * DOMAIN {
+        let mut choices = Choices::default();
+        loop {
+            let mut run = Run {
+                kernel,
+                unknown,
+                parameters: [input % DOMAIN, input / DOMAIN],
+                choices,
+                rounds: Vec::new(),
+                current: 0,
+                waited: 0,
+                synced: 0,
+                arms: 0,
+                trace: Trace::default(),
+                reads_parameters: false,
+            };
+            run.block(&kernel.body, (1 << (kernel.blocks * THREADS)) - 1);
+            each(&run.trace);
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+            // Without a look at the parameters, one input is as good as the other.
+            reads_parameters |= run.reads_parameters;
+            if !reads_parameters && run.choices.is_last() {
+                return true;
+            }
+            choices = run.choices;
+            if !choices.advance() {
+                break;
+            }
+        }
+    }
+    true
+}
+
+/// What was chosen so far, of how many.
+#[derive(Debug, Default)]
+struct Choices {
+    made: Vec<(usize, usize)>,
+    at: usize,
+}
+
+impl Choices {
+    fn next(&mut self, limit: usize) -> usize {
+        if self.at == self.made.len() {
+            self.made.push((0, limit));
+        }
+        self.at += 1;
+        self.made[self.at - 1].0
+    }
+
+    fn is_last(&self) -> bool {
+        self.made.iter().all(|(choice, limit)| choice + 1 == *limit)
+    }
+
+    /// To the next run, if there is one.
+    fn advance(&mut self) -> bool {
+        self.at = 0;
+        while let Some((choice, limit)) = self.made.pop() {
+            if choice + 1 < limit {
+                self.made.push((choice + 1, limit));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// One bit for each thread of the cluster.
+type Mask = u8;
+
+struct Run<'k> {
+    kernel: &'k Kernel,
+    unknown: Unknown,
+    parameters: [usize; 2],
+    choices: Choices,
+    rounds: Vec<(Label, usize)>,
+    current: u32,
+    waited: usize,
+    synced: usize,
+    /// Of tests of ranks, round here.
+    arms: usize,
+    trace: Trace,
+    reads_parameters: bool,
+}
+
+impl Run<'_> {
+    /// A jump on its way to its target.
+    fn block(&mut self, block: &Block, mask: Mask) -> Option<Jump> {
+        block.iter().find_map(|stmt| self.statement(stmt, mask))
+    }
+
+    fn arrive(&mut self) {
+        self.trace.arrivals += 1;
+        self.synced += 1;
+    }
+
+    fn wait(&mut self) {
+        self.waited += 1;
+        self.synced += 1;
+    }
+
+    fn statement(&mut self, stmt: &Stmt, mask: Mask) -> Option<Jump> {
+        match stmt {
+            Stmt::Access(access) => self.access(access, mask),
+            Stmt::Sync => {
+                self.arrive();
+                self.wait();
+            }
+            Stmt::SyncBlock => self.synced += 1,
+            Stmt::Split(_, body) => {
+                self.arrive();
+                let jump = self.block(body, mask);
+                if jump.is_some() {
+                    return jump;
+                }
+                self.wait();
+            }
+            Stmt::Carried(label, rounds, [first, second, last]) => {
+                self.arrive();
+                let rounds = if self.unknown.paths { self.choices.next(ROUNDS + 1) } else { *rounds };
+                for round in 0..rounds {
+                    self.rounds.push((*label, round));
+                    self.block(first, mask);
+                    self.wait();
+                    self.block(second, mask);
+                    self.arrive();
+                    self.rounds.pop();
+                }
+                self.block(last, mask);
+                self.wait();
+            }
+            Stmt::If(test, then, otherwise) => {
+                let nothing = Block::new();
+                let otherwise = otherwise.as_ref().unwrap_or(&nothing);
+                if let Some(whole) = self.uniform(*test) {
+                    return self.block(if whole { then } else { otherwise }, mask);
+                }
+                let taken = if self.unknown.ranks { mask } else { mask & self.of_ranks(*test) };
+                let rest = if self.unknown.ranks { mask } else { mask & !self.of_ranks(*test) };
+                self.arms += 1;
+                self.block(then, taken);
+                self.block(otherwise, rest);
+                self.arms -= 1;
+            }
+            Stmt::Loop(label, rounds, _, body) => {
+                let rounds = match rounds {
+                    _ if self.unknown.paths => self.choices.next(ROUNDS + 1),
+                    Rounds::Literal(rounds) => *rounds,
+                    Rounds::Parameter(index) => self.number(Number::Parameter(*index)),
+                };
+                for round in 0..rounds {
+                    self.rounds.push((*label, round));
+                    let jump = self.block(body, mask);
+                    self.rounds.pop();
+                    match jump {
+                        Some(Jump::Break(to)) if to == *label => break,
+                        Some(Jump::Continue(to)) if to == *label => {}
+                        Some(jump) => return Some(jump),
+                        None => {}
+                    }
+                }
+            }
+            Stmt::Jump(jump) => return Some(*jump),
+            Stmt::Flip(_) => self.current ^= 1,
+            Stmt::Choose(number) => self.current = self.number(*number) as u32 % 2,
+        }
+        None
+    }
+
+    fn number(&mut self, number: Number) -> usize {
+        match number {
+            Number::Parameter(index) => {
+                self.reads_parameters = true;
+                self.parameters[index]
+            }
+            Number::Round(label) => {
+                self.rounds.iter().find(|(known, _)| *known == label).map_or(0, |(_, round)| *round)
+            }
+        }
+    }
+
+    fn uniform(&mut self, test: Test) -> Option<bool> {
+        if !test.is_uniform() {
+            return None;
+        }
+        if self.unknown.paths {
+            return Some(self.choices.next(2) == 0);
+        }
+        match test {
+            Test::Equals(number, value) => Some(self.number(number) == value as usize),
+            Test::Even(number) => Some(self.number(number).is_multiple_of(2)),
+            Test::BlockRank(_) | Test::ThreadRank(_) => None,
+        }
+    }
+
+    fn of_ranks(&self, test: Test) -> Mask {
+        let holds = |thread: usize| match test {
+            Test::BlockRank(rank) => thread / THREADS == rank as usize,
+            Test::ThreadRank(rank) => thread % THREADS == rank as usize,
+            Test::Equals(..) | Test::Even(_) => true,
+        };
+        (0..self.kernel.blocks * THREADS).filter(|thread| holds(*thread)).fold(0, |mask, thread| mask | 1 << thread)
+    }
+
+    /// One bit for each of the two that it may be.
+    fn parity(&mut self, parity: Parity) -> u8 {
+        let which = match parity {
+            Parity::Literal(value) => return 1 << value,
+            Parity::Rem(number, more) => self.number(number) as u32 + more,
+            Parity::And(number) => self.number(number) as u32,
+            Parity::Xor(number) | Parity::Minus(number) => self.number(number) as u32 + 1,
+            Parity::Current => self.current,
+            Parity::CurrentMinus | Parity::CurrentXor => self.current + 1,
+        };
+        if self.unknown.parities { 0b11 } else { 1 << (which % 2) }
+    }
+
+    fn access(&mut self, access: &Access, mask: Mask) {
+        let blocks = self.kernel.blocks;
+        let row = self.parity(access.place.row);
+        let varies = |thread: usize| if self.unknown.elements { (1 << LENGTH) - 1 } else { 1 << thread };
+        let of_thread: [u8; THREADS] = match access.place.index {
+            Index::Literal(index) => [1 << index; THREADS],
+            Index::Own => std::array::from_fn(varies),
+            Index::Other => std::array::from_fn(|thread| varies(THREADS - 1 - thread)),
+            Index::Parity(_) if self.unknown.elements && self.unknown.parities => [(1 << LENGTH) - 1; THREADS],
+            Index::Parity(parity) => [self.parity(parity); THREADS],
+        };
+        let mut touched = [[0; BLOCKS]; BLOCKS];
+        for thread in (0..blocks * THREADS).filter(|thread| mask & 1 << thread != 0) {
+            let block = thread / THREADS;
+            let owner = match access.owner {
+                Owner::Own => block,
+                Owner::Next => (block + 1) % blocks,
+                Owner::Previous => (block + blocks - 1) % blocks,
+                // One that there is not is any.
+                Owner::Rank(rank) if self.unknown.elements => rank as usize % blocks,
+                Owner::Rank(rank) => rank as usize,
+            };
+            let elements = of_thread[thread % THREADS];
+            let both_rows = |row: u8| (0..2).filter(move |index| row & 1 << index != 0);
+            let bits = match access.place.array {
+                Array::A | Array::B => elements,
+                Array::Rows => both_rows(row).fold(0, |bits, row| bits | elements << (row * LENGTH)),
+            };
+            if owner < blocks {
+                touched[owner][block] |= bits;
+            }
+        }
+        self.trace.events.push(Event {
+            access: *access,
+            arrived: self.trace.arrivals,
+            waited: self.waited,
+            synced: self.synced,
+            is_by_rank: self.arms > 0,
+            touched,
+        });
+    }
+}

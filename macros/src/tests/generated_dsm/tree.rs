@@ -1,0 +1,201 @@
+//! A small language of kernels: who touches which element of whose shared memory, and the barriers between. What threads
+//! decide for themselves decides about accesses only, so that all of a cluster come to each barrier. Knows nothing of the
+//! crate's model.
+
+use super::super::shrink::Nested;
+
+/// Threads of a block.
+pub(super) const THREADS: usize = 2;
+/// Elements of an array, and of a row.
+pub(super) const LENGTH: usize = 4;
+/// The values of a scalar parameter.
+pub(super) const DOMAIN: usize = 3;
+
+/// A shared array, of which each block has its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Array {
+    A,
+    B,
+    /// Two rows.
+    Rows,
+}
+
+impl Array {
+    pub(super) const ALL: [Array; 3] = [Array::A, Array::B, Array::Rows];
+}
+
+pub(super) type Label = usize;
+
+/// A number that all threads of a cluster agree on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Number {
+    Parameter(usize),
+    /// The round of a loop.
+    Round(Label),
+}
+
+/// One of two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Parity {
+    Literal(u32),
+    /// `(n + k) % 2`
+    Rem(Number, u32),
+    /// `n & 1`
+    And(Number),
+    /// `(n & 1) ^ 1`
+    Xor(Number),
+    /// `1 - n % 2`
+    Minus(Number),
+    /// `cur`, `1 - cur` or `cur ^ 1`
+    Current,
+    CurrentMinus,
+    CurrentXor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Index {
+    Literal(u32),
+    /// The thread's rank in its block.
+    Own,
+    /// The other thread's.
+    Other,
+    Parity(Parity),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place {
+    pub(super) array: Array,
+    /// Of [`Array::Rows`] only.
+    pub(super) row: Parity,
+    pub(super) index: Index,
+}
+
+/// Whose memory.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Owner {
+    /// The block's own.
+    Own,
+    /// By `map_shared_rank`.
+    Next,
+    Previous,
+    Rank(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    Read,
+    Write,
+    /// `a[i] += 7`
+    Update,
+    Atomic,
+}
+
+impl Kind {
+    pub(super) fn reads(self) -> bool {
+        self != Kind::Write
+    }
+
+    pub(super) fn writes(self) -> bool {
+        self != Kind::Read
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Access {
+    /// `print` says on which line.
+    pub(super) site: usize,
+    pub(super) kind: Kind,
+    pub(super) owner: Owner,
+    /// The peer's memory has a name, given at the kernel's start.
+    pub(super) named: bool,
+    pub(super) place: Place,
+}
+
+impl Access {
+    pub(super) fn is_remote(&self) -> bool {
+        self.owner != Owner::Own
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Test {
+    /// Uniform in the cluster: `n == value`, and `n % 2 == 0`.
+    Equals(Number, u32),
+    Even(Number),
+    /// Of blocks, and of threads.
+    BlockRank(u32),
+    ThreadRank(u32),
+}
+
+impl Test {
+    pub(super) fn is_uniform(self) -> bool {
+        matches!(self, Test::Equals(..) | Test::Even(_))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rounds {
+    Literal(usize),
+    Parameter(usize),
+}
+
+/// How a loop is written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    For,
+    /// `loop`, left by a `break` at the body's start.
+    Loop,
+    /// Counts at the body's start.
+    While,
+    /// Counts at the body's end: without `continue`.
+    WhileLast,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Jump {
+    Break(Label),
+    Continue(Label),
+    Return,
+}
+
+pub(super) type Block = Vec<Stmt>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Stmt {
+    Access(Access),
+    /// `cluster.sync()`, and the block's.
+    Sync,
+    SyncBlock,
+    /// A split barrier of the cluster, with what stands between.
+    Split(usize, Block),
+    /// A loop that carries its token: arrives before it, in each round waits between the two blocks and arrives again at
+    /// the end, and waits for the last one behind the third.
+    Carried(Label, usize, [Block; 3]),
+    If(Test, Block, Option<Block>),
+    Loop(Label, Rounds, Form, Block),
+    Jump(Jump),
+    /// `cur ^= 1` or `cur = 1 - cur`
+    Flip(bool),
+    /// `if n % 2 == 0 { cur = 0 } else { cur = 1 }`
+    Choose(Number),
+}
+
+impl Nested for Stmt {
+    fn blocks(&mut self) -> Vec<&mut Block> {
+        match self {
+            Stmt::Split(_, body) | Stmt::Loop(_, _, _, body) => vec![body],
+            Stmt::Carried(_, _, blocks) => blocks.iter_mut().collect(),
+            Stmt::If(_, then, otherwise) => std::iter::once(then).chain(otherwise).collect(),
+            Stmt::Access(_) | Stmt::Sync | Stmt::SyncBlock | Stmt::Jump(_) | Stmt::Flip(_) | Stmt::Choose(_) => {
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// A kernel of clusters of 2 or 3 blocks.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Kernel {
+    pub(super) blocks: usize,
+    pub(super) body: Block,
+}
