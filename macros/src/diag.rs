@@ -5,6 +5,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenS
 
 use quote::quote_spanned;
 
+use crate::rules;
 use crate::span::SpanRange;
 
 /// One fault, with the rule that it breaks.
@@ -39,7 +40,8 @@ impl Diag {
         self
     }
 
-    /// The text that rustc shows: the sentence, its rule in brackets, then notes and help on lines of their own.
+    /// The text that rustc shows: the sentence, its rule in brackets, then notes, help and the rule's page on lines of their
+    /// own.
     pub(crate) fn text(&self) -> String {
         let mut text = format!("{} [{}]", self.message, self.rule);
         for (at, note) in &self.notes {
@@ -50,6 +52,10 @@ impl Diag {
         }
         if let Some(help) = &self.help {
             text += &format!("\nhelp: {help}");
+        }
+        // Of what a kernel does: why, and what is right.
+        if let Some(rule) = rules::by_name(self.rule) {
+            text += &format!("\nnote: the rule: {}", rule.page());
         }
         text
     }

@@ -42,6 +42,13 @@ pub(crate) static RULES: [Rule; 16] = [
 pub(crate) const DIVERGENT_COLLECTIVE: &str = "divergent_collective";
 pub(crate) const COLLECTIVE_WHILE_PENDING: &str = "collective_while_pending";
 
+impl Rule {
+    /// Where its page is.
+    pub(crate) fn page(&self) -> String {
+        format!("docs/rules.md#{}", self.name)
+    }
+}
+
 pub(crate) fn by_name(name: &str) -> Option<&'static Rule> {
     RULES.iter().find(|rule| rule.name == name)
 }

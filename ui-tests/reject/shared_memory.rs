@@ -42,6 +42,39 @@ fn read_and_pushed(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
+/// The round before did it.
+#[cluster_kernel(cluster = 2, block = 32)]
+fn in_a_loop(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let array = shared_array::<u32, 32>();
+    let i = this_thread_block().thread_rank();
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    cluster.sync();
+    for round in 0..4 {
+        array[i] = input[i] + round;
+        cluster.sync();
+        out[i] += peer[i];
+    }
+    cluster.sync();
+}
+
+#[cluster_kernel(cluster = 2, block = 32)]
+fn late_in_a_loop(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let array = shared_array::<[u32; 32], 2>();
+    let i = this_thread_block().thread_rank();
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    array[0][i] = input[i];
+    cluster.sync();
+    for round in 0..4 {
+        out[i] += peer[round % 2][i];
+        let token = cluster.barrier_arrive();
+        array[(round + 1) % 2][i] = input[i] + round;
+        cluster.barrier_wait(token);
+    }
+    cluster.sync();
+}
+
 #[cluster_kernel(cluster = 2, block = 32)]
 fn no_such_rank(out: &mut [u32]) {
     let cluster = this_cluster();

@@ -51,27 +51,32 @@ pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
     .help("let all threads execute `cluster.sync()` after the last access, before they leave")
 }
 
-pub(crate) fn unpublished_remote_read(read: SpanRange, write: SpanRange, name: &str) -> Diag {
+/// What follows a place that comes later in the text, and first all the same.
+fn before(earlier: bool) -> &'static str {
+    if earlier { ", in the round before" } else { "" }
+}
+
+pub(crate) fn unpublished_remote_read(read: SpanRange, write: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
         "unpublished_remote_read",
         read,
         format!("a peer's {name} is read while the peer may not have written it: no barrier of the cluster is between"),
     )
-    .note(write, "every block writes its own here")
+    .note(write, format!("the owner writes it here{}", before(round)))
     .help("let all threads execute `cluster.sync()`, or arrive and wait, between the write and the read")
 }
 
-pub(crate) fn overwrite_while_read(write: SpanRange, read: SpanRange, name: &str) -> Diag {
+pub(crate) fn overwrite_while_read(write: SpanRange, read: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
         "overwrite_while_read",
         write,
         format!("{name} is written while peers may still read it: no barrier of the cluster is between"),
     )
-    .note(read, "a peer reads it here")
+    .note(read, format!("a peer reads it here{}", before(round)))
     .help("let all threads execute `cluster.sync()`, or arrive after the read and wait before the write; or write to another buffer")
 }
 
-pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str) -> Diag {
+pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
         "write_after_arrive",
         write,
@@ -79,7 +84,7 @@ pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str) 
             "{name} is written after the arrival, so that the barrier does not publish it to the peers that read it"
         ),
     )
-    .note(read, "a peer reads it here, after the wait")
+    .note(read, format!("a peer reads it here, after the wait{}", if round { ", in the next round" } else { "" }))
     .help("write before `barrier_arrive`; between arrive and wait, touch only what no peer reads")
 }
 
@@ -88,13 +93,14 @@ pub(crate) fn unordered_remote_write(
     other: SpanRange,
     name: &str,
     (remote_last, own_written): (bool, bool),
+    round: bool,
 ) -> Diag {
     let (message, note) = match (remote_last, own_written) {
         (true, _) => (
             format!(
                 "a peer's {name} is written while the peer may not be done with it: no barrier of the cluster is between"
             ),
-            if own_written { "every block writes to its own here" } else { "every block reads its own here" },
+            if own_written { "the owner writes to it here" } else { "the owner reads it here" },
         ),
         (false, true) => (
             format!("{name} is written while peers may be writing to it: no barrier of the cluster is between"),
@@ -106,7 +112,7 @@ pub(crate) fn unordered_remote_write(
         ),
     };
     Diag::new("unordered_remote_write", at, message)
-        .note(other, note)
+        .note(other, format!("{note}{}", before(round)))
         .help("let all threads execute `cluster.sync()`, or arrive and wait, between the two")
 }
 

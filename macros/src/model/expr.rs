@@ -392,10 +392,7 @@ impl Range {
     pub(crate) fn stride(&self) -> Option<i64> {
         self.adaptors.iter().try_fold(1, |stride: i64, adaptor| match adaptor {
             Adaptor::Rev => Some(-stride),
-            Adaptor::StepBy(Expr { kind: ExprKind::Int { digits, .. }, .. }, _) => {
-                digits.parse::<i64>().ok().and_then(|step| stride.checked_mul(step))
-            }
-            Adaptor::StepBy(..) => None,
+            Adaptor::StepBy(step, _) => step.integer().and_then(|step| stride.checked_mul(i64::try_from(step).ok()?)),
         })
     }
 }
@@ -459,7 +456,26 @@ pub(crate) enum StmtKind {
     Item(TokenStream),
 }
 
+/// What the digits of a literal say: `0xff`, `1000`. They have no underscores any more.
+pub(crate) fn integer(digits: &str) -> Option<u128> {
+    let (radix, number) = match digits.get(..2) {
+        Some("0x") => (16, &digits[2..]),
+        Some("0o") => (8, &digits[2..]),
+        Some("0b") => (2, &digits[2..]),
+        _ => (10, digits),
+    };
+    u128::from_str_radix(number, radix).ok()
+}
+
 impl Expr {
+    /// The number that it is, if it is a literal.
+    pub(crate) fn integer(&self) -> Option<u64> {
+        match &self.kind {
+            ExprKind::Int { digits, .. } => integer(digits).and_then(|number| u64::try_from(number).ok()),
+            _ => None,
+        }
+    }
+
     pub(crate) fn error(span: SpanRange) -> Expr {
         Expr { kind: ExprKind::Error, gives: Kind::Unknown, span }
     }

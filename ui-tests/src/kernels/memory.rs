@@ -364,6 +364,7 @@ fn failing(a: &[u32], out: &mut [u32], which: u32, lo: i32, hi: u32) {
             /* inner */
             array[1][hi] = 4;
         } else if which == 7 {
+            array[0][1] = 4;
             out[0] = /* outer */ array[hi][1];
         } else if which == 8 {
             let bytes = /* misaligned */ dynamic_shared_slice::<u32>(hi, 2);

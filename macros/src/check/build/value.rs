@@ -28,9 +28,9 @@ impl<'f> Builder<'f> {
                     _ => value,
                 }
             }
-            ExprKind::Int { digits, .. } => match digits.parse() {
-                Ok(number) => Value::of(self.node(Source::Integer(number), Vec::new(), at)),
-                Err(_) => self.nothing(at),
+            ExprKind::Int { .. } => match expr.integer() {
+                Some(number) => Value::of(self.node(Source::Integer(number), Vec::new(), at)),
+                None => self.nothing(at),
             },
             ExprKind::Constant(value) => Value::of(self.node(Source::Constant(*value), Vec::new(), at)),
             ExprKind::Error | ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Operator(..) => self.nothing(at),
@@ -212,10 +212,7 @@ impl<'f> Builder<'f> {
                 if let Some(local) = local {
                     self.current = inside;
                     let of = Place::Local(*local);
-                    let start = match &range.start.kind {
-                        ExprKind::Int { digits, .. } if !range.inclusive => digits.parse().ok(),
-                        _ => None,
-                    };
+                    let start = range.start.integer().filter(|_| !range.inclusive);
                     let bounds = start.map(|start| (start, ends[1]));
                     let counter = Source::Counter { of, by: range.stride(), range: bounds };
                     let value = self.node(counter, vec![on], range.start.span);
@@ -328,7 +325,7 @@ impl<'f> Builder<'f> {
     /// A literal, or a constant that is the same in all instances.
     fn granule(&self, expr: &Expr) -> Option<Granule> {
         match &expr.kind {
-            ExprKind::Int { digits, .. } => digits.parse().ok().map(Granule::Number),
+            ExprKind::Int { .. } => expr.integer().map(Granule::Number),
             ExprKind::Constant(value) => {
                 let constant = &self.function.values[usize::from(value.0)];
                 let generic = self.function.generics.names_one_of(&constant.tokens);
@@ -394,7 +391,7 @@ impl<'f> Builder<'f> {
                 let value = self.combined(vec![value.node, at_place], at).node;
                 self.set_node(Place::Local(local), value, Extent::Part, at);
             }
-            (_, None) => self.access(value_place.piece.unwrap_or(Piece::of(Root::Global)), How::Write, at),
+            (_, None) => self.access(value_place.piece.unwrap_or(Piece::of(Root::Global)), How::Write, place.span),
         }
     }
 

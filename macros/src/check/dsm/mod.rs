@@ -46,7 +46,7 @@ pub(super) fn check<'f>(
     diags: &mut Diags,
 ) -> Protocol {
     check_ranks(function, diags);
-    uninit::check(function, cfg, |block| values.is_reached(block), diags);
+    uninit::check(function, cfg, values, diags);
     if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
         return Protocol::plain();
     }
@@ -128,8 +128,7 @@ fn check_ranks(function: &Function, diags: &mut Diags) {
     walk_block(&function.body, &mut |expr| {
         if let ExprKind::Op { op: Op::MapSharedRank(_), operands, .. } = &expr.kind
             && let Some(rank) = operands.get(2)
-            && let ExprKind::Int { digits, .. } = &rank.kind
-            && let Ok(number) = digits.parse::<u64>()
+            && let Some(number) = rank.integer()
             && number >= blocks
         {
             diags.push(messages::rank_out_of_range(rank.span, number, blocks));
@@ -332,7 +331,7 @@ impl Check<'_, '_> {
                     continue;
                 }
                 if let Some(case) = case_of(&other, touch, &pair, record) {
-                    told.push((case, self.message(&other, touch, &pair), record.aside));
+                    told.push((case, self.message(&other, touch, &pair, record.aside), record.aside));
                 }
             }
         }
@@ -342,18 +341,20 @@ impl Check<'_, '_> {
         self.check_parameters(state, touch);
     }
 
-    fn message(&self, first: &Touch, second: &Touch, pair: &Conflict) -> Diag {
+    fn message(&self, first: &Touch, second: &Touch, pair: &Conflict, aside: bool) -> Diag {
         let shared = if second.shared == Shared::Any { first.shared } else { second.shared };
         let name = name_of(self.function, self.phases.cfg, shared);
+        let place = |at: SpanRange| (at.line(), at.column());
+        let round = !aside && place(first.at) >= place(second.at);
         match pair.rule {
-            conflict::UNPUBLISHED => messages::unpublished_remote_read(second.at, first.at, &name),
-            conflict::AFTER_ARRIVE => messages::write_after_arrive(first.at, second.at, &name),
-            conflict::OVERWRITE => messages::overwrite_while_read(second.at, first.at, &name),
+            conflict::UNPUBLISHED => messages::unpublished_remote_read(second.at, first.at, &name, round),
+            conflict::AFTER_ARRIVE => messages::write_after_arrive(first.at, second.at, &name, round),
+            conflict::OVERWRITE => messages::overwrite_while_read(second.at, first.at, &name, round),
             _ => {
                 let own = if first.side == Side::Own { first } else { second };
                 let reads = matches!(own.by, By::Itself(uses::READ | uses::ATOMIC_READ));
                 let roles = (second.side == Side::Remote, !reads);
-                messages::unordered_remote_write(second.at, first.at, &name, roles)
+                messages::unordered_remote_write(second.at, first.at, &name, roles, round)
             }
         }
     }

@@ -1,19 +1,22 @@
 //! `uninit_shared_read`: shared memory that is read, and that no thread can have written to by then.
 //!
-//! A write counts that may come before the read on some way, or that another thread may make on another way. Memory
-//! that leaves the function's sight is taken to be written to.
+//! A write counts that may come before the read on some way, or that another thread may make before: on another way, or
+//! further on where no barrier keeps it back. Memory that leaves the function's sight is taken to be written to.
 
 use std::collections::BTreeMap;
 
 use super::conflict::overlap;
 use super::name_of;
-use super::phases::side_of;
+use super::phases::{is_for_cluster, side_of};
 use crate::check::bits::Blocks;
-use crate::check::cfg::{AccessId, BlockId, Cfg, How, Shared, StepKind};
+use crate::check::cfg::{AccessId, BlockId, Cfg, How, Root, Shared, Step, StepKind};
+use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
+use crate::check::uniform::values::Values;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Function;
+use crate::model::ty::Group;
 
 /// An access, and where it is.
 struct Point {
@@ -28,9 +31,9 @@ struct Point {
 /// block.sync();
 /// let first = sums[0];                    // nobody has written to it
 /// ```
-pub(super) fn check(function: &Function, cfg: &Cfg<'_>, is_reached: impl Fn(BlockId) -> bool, diags: &mut Diags) {
+pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>, diags: &mut Diags) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
-    for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| is_reached(*block)) {
+    for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         for (step, kind) in cfg.blocks[block.0].steps.iter().map(|step| &step.kind).enumerate() {
             let StepKind::Access(id) = *kind else { continue };
             let access = &cfg.accesses[id.0];
@@ -60,11 +63,51 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, is_reached: impl Fn(Bloc
     for read in reads.iter().filter(|read| read.shared != Shared::Any) {
         // Dynamic memory is one: its parts may overlap.
         let of = |write: &&Point| overlap(write.shared.whole(), read.shared.whole());
-        let may = writes.iter().filter(of).any(|write| leads(write, read) || !leads(read, write));
+        let may = writes.iter().filter(of).any(|write| {
+            let apart = !leads(read, write) && may_part(cfg, values, write.block, read.block);
+            leads(write, read) || apart || is_free(cfg, read, write)
+        });
         if !may && !told.contains(&read.shared) {
             told.push(read.shared);
             let at = cfg.accesses[read.id.0].at;
             diags.push(messages::uninit_shared_read(at, &name_of(function, cfg, read.shared)));
         }
     }
+}
+
+/// Whether a way leads from the read to the write with no barrier on it of those that touch the memory.
+fn is_free(cfg: &Cfg<'_>, read: &Point, write: &Point) -> bool {
+    let of_peers = matches!(cfg.accesses[write.id.0].piece.root, Root::Remote(_));
+    let keeps = |step: &Step| match &step.kind {
+        StepKind::Wait { group, .. } => !of_peers || is_for_cluster(*group),
+        StepKind::Collective { team, name: "sync" } => {
+            team.group == Group::ThreadBlock && !of_peers || is_for_cluster(team.group)
+        }
+        _ => false,
+    };
+    let mut seen = Blocks::none(cfg.blocks.len());
+    let mut work = vec![(read.block, read.step + 1)];
+    while let Some((block, from)) = work.pop() {
+        let steps = &cfg.blocks[block.0].steps;
+        let to = steps.iter().skip(from).position(keeps).map_or(steps.len(), |kept| from + kept);
+        if block == write.block && (from..to).contains(&write.step) {
+            return true;
+        }
+        if to == steps.len() {
+            let next = cfg.blocks[block.0].end.successors().filter(|next| seen.insert(*next));
+            work.extend(next.map(|next| (next, 0)));
+        }
+    }
+    false
+}
+
+/// Whether some threads of a cluster may come to the one block, and others to the other at the same time.
+fn may_part(cfg: &Cfg<'_>, values: &Values<'_, '_>, one: BlockId, other: BlockId) -> bool {
+    values.control.regions(cfg).any(|(branch, ..)| {
+        let tested = values.tested(branch);
+        let ways: Vec<Blocks> = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None)).collect();
+        let parts = |a: &Blocks, b: &Blocks| a.contains(one) && b.contains(other);
+        !(tested.scope.covers(Scope::Cluster) && tested.unknown.is_empty())
+            && matches!(&ways[..], [a, b] if parts(a, b) || parts(b, a))
+    })
 }

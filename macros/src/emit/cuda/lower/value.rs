@@ -5,7 +5,7 @@ use super::{Dest, Lower, has_value};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp, integer};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Effect;
 use crate::model::place::{local_of, may_write};
@@ -329,14 +329,8 @@ fn float_digits(digits: &str) -> String {
 
 /// An integer without its strong type, with the suffix that keeps its value in C++.
 pub(super) fn bare_integer(digits: &str, negated: bool) -> String {
-    let (radix, number) = match digits.get(..2) {
-        Some("0x") => (16, &digits[2..]),
-        Some("0o") => (8, &digits[2..]),
-        Some("0b") => (2, &digits[2..]),
-        _ => (10, digits),
-    };
-    let Ok(value) = u128::from_str_radix(number, radix) else { return digits.into() };
-    let text = if radix == 16 { digits.to_string() } else { value.to_string() };
+    let Some(value) = integer(digits) else { return digits.into() };
+    let text = if digits.starts_with("0x") { digits.to_string() } else { value.to_string() };
     let fits = |largest: u64| value <= u128::from(largest);
     match negated {
         _ if fits(i32::MAX as u64) => text,
