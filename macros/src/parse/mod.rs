@@ -85,6 +85,8 @@ struct Parser<'d> {
     next_loop: usize,
     /// How many closures are around: nothing of them is followed.
     closures: usize,
+    /// The arms of a `?`.
+    in_question: bool,
     /// What an earlier pass found out about the locals, by number.
     known: Vec<Kind>,
     /// A local that began as a `None` holds what was not known before.
@@ -159,6 +161,7 @@ impl<'d> Parser<'d> {
             jumps: Vec::new(),
             next_loop: 0,
             closures: 0,
+            in_question: false,
             known,
             learned: false,
         }
