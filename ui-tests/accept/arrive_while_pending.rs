@@ -36,8 +36,44 @@ fn only_one_arm_arrives(n: u32) {
     }
 }
 
+/// Each round waits before it arrives again.
+#[cluster_kernel]
+fn round_a_loop(n: u32) {
+    let cluster = this_cluster();
+    let mut token = cluster.barrier_arrive();
+    for _ in 0..n {
+        cluster.barrier_wait(token);
+        token = cluster.barrier_arrive();
+    }
+    cluster.barrier_wait(token);
+}
+
+#[device]
+fn waits_first(cluster: &Cluster, token: ArrivalToken<Cluster>) -> ArrivalToken<Cluster> {
+    cluster.barrier_wait(token);
+    cluster.barrier_arrive()
+}
+
+#[cluster_kernel]
+fn through_a_call() {
+    let cluster = this_cluster();
+    let first = cluster.barrier_arrive();
+    let second: ArrivalToken<Cluster> = waits_first(&cluster, first);
+    cluster.barrier_wait(second);
+}
+
+#[cluster_kernel]
+fn in_both_arms(n: u32) {
+    let cluster = this_cluster();
+    let token = if n > 1 { cluster.barrier_arrive() } else { this_cluster().barrier_arrive() };
+    cluster.barrier_wait(token);
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<one_after_the_other>,
     phalanx::Program::of::<block_inside_cluster>,
     phalanx::Program::of::<only_one_arm_arrives>,
+    phalanx::Program::of::<round_a_loop>,
+    phalanx::Program::of::<through_a_call>,
+    phalanx::Program::of::<in_both_arms>,
 ];

@@ -42,8 +42,38 @@ fn from_a_function(out: &mut [u32]) {
     block.sync();
 }
 
+/// All of the block have found it, or none.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn in_the_middle_of_a_loop(keys: &[u32], wanted: u32, out: &mut [u32]) {
+    let block = this_thread_block();
+    let window = shared_array::<u32, 64>();
+    for round in 0..8 {
+        window[block.thread_rank()] = keys[round * 64 + block.thread_rank()];
+        block.sync();
+        if window[5] == wanted {
+            out[0] = round;
+            return;
+        }
+        block.sync();
+    }
+}
+
+/// A warp that leaves is missing in no collective of its own.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn a_warp(values: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    block.sync();
+    if warp.meta_group_rank() > 0 {
+        return;
+    }
+    out[block.thread_rank()] = warp.reduce(values[block.thread_rank()], op::Plus);
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<behind_the_last_collective>,
     phalanx::Program::of::<whole_clusters>,
     phalanx::Program::of::<from_a_function>,
+    phalanx::Program::of::<in_the_middle_of_a_loop>,
+    phalanx::Program::of::<a_warp>,
 ];

@@ -19,4 +19,55 @@ fn in_variables() {
     }
 }
 
-pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[phalanx::Program::of::<in_variables>];
+#[device]
+fn start(cluster: &Cluster) -> ArrivalToken<Cluster> {
+    cluster.barrier_arrive()
+}
+
+#[cluster_kernel]
+fn from_a_function() {
+    let cluster = this_cluster();
+    let token: ArrivalToken<Cluster> = start(&cluster);
+    cluster.barrier_wait(token);
+}
+
+#[cluster_kernel]
+fn beside_values(output: &mut [u32]) {
+    let cluster = this_cluster();
+    let token = cluster.barrier_arrive();
+    let pair = (cluster.thread_rank(), 1);
+    cluster.barrier_wait(token);
+    output[pair.0] = pair.1;
+}
+
+/// A closure that touches other things may stand between.
+#[cluster_kernel]
+fn beside_a_closure(output: &mut [u32]) {
+    let cluster = this_cluster();
+    let token = cluster.barrier_arrive();
+    let scale = |x: u32| x * 3;
+    output[cluster.thread_rank()] = scale(5);
+    cluster.barrier_wait(token);
+}
+
+/// An empty `Option` that is filled later.
+#[cluster_kernel]
+fn taken_from_an_option(n: u32) {
+    let cluster = this_cluster();
+    let mut pending = None;
+    if n > 2 {
+        pending = Some(cluster.barrier_arrive());
+    }
+    match pending {
+        Some(token) => cluster.barrier_wait(token),
+        None => {}
+    }
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<in_variables>,
+    phalanx::Program::of::<from_a_function>,
+    phalanx::Program::of::<beside_values>,
+    phalanx::Program::of::<beside_a_closure>,
+    phalanx::Program::of::<taken_from_an_option>,
+];

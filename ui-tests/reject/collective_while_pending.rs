@@ -42,4 +42,28 @@ fn on_some_path(n: u32) {
     }
 }
 
+/// The token goes round the loop, and the barrier stands in it.
+#[cluster_kernel]
+fn round_a_loop(n: u32) {
+    let cluster = this_cluster();
+    let mut token = cluster.barrier_arrive();
+    for _ in 0..n {
+        cluster.sync();
+        cluster.barrier_wait(token);
+        token = cluster.barrier_arrive();
+    }
+    cluster.barrier_wait(token);
+}
+
+#[cluster_kernel(block = 64)]
+fn of_the_block_in_a_phase_of_the_block(values: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<f32, 64>();
+    tile[block.thread_rank()] = values[block.thread_rank()];
+    let token = block.barrier_arrive();
+    block.sync();
+    out[block.thread_rank()] = tile[63 - block.thread_rank()];
+    block.barrier_wait(token);
+}
+
 fn main() {}

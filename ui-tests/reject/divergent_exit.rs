@@ -33,4 +33,45 @@ fn protocol(block: &ThreadBlock, value: u32) {
     block.sync();
 }
 
+/// Who has found it, leaves; the others go on to the next round's barrier.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn in_the_middle_of_a_loop(keys: &[u32], wanted: u32, out: &mut [u32]) {
+    let block = this_thread_block();
+    let window = shared_array::<u32, 64>();
+    for round in 0..8 {
+        window[block.thread_rank()] = keys[round * 64 + block.thread_rank()];
+        block.sync();
+        if window[63 - block.thread_rank()] == wanted {
+            out[0] = round;
+            return;
+        }
+        block.sync();
+    }
+}
+
+/// A warp that leaves is missing in the block.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn a_warp(values: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let sum = warp.reduce(values[block.thread_rank()], op::Plus);
+    if warp.meta_group_rank() > 0 {
+        return;
+    }
+    out[block.thread_rank()] = sum;
+    block.sync();
+}
+
+/// An arrival is a collective.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn before_the_next_arrival(n: u32) {
+    let cluster = this_cluster();
+    cluster.sync();
+    if cluster.thread_rank() >= n {
+        return;
+    }
+    let token = cluster.barrier_arrive();
+    cluster.barrier_wait(token);
+}
+
 fn main() {}

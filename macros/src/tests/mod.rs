@@ -9,7 +9,9 @@ mod generated_tokens;
 mod generated_uniformity;
 mod graph;
 mod no_panic;
+mod page;
 mod random;
+mod shrink;
 mod text;
 
 use proc_macro2::{TokenStream, TokenTree};

@@ -6,15 +6,15 @@
 mod generate;
 mod interpret;
 mod print;
-mod shrink;
 mod systematic;
 mod tree;
 
 use std::collections::BTreeSet;
 
 use interpret::{Options, Rule, Verdict, interpret};
-use tree::Kernel;
+use tree::{Block, Kernel};
 
+use super::shrink::shrink;
 use super::{expand, faults};
 
 const KERNELS: u64 = 4_000;
@@ -77,10 +77,11 @@ fn check(kernel: &Kernel) -> Option<Comparison> {
     let others = |comparison: &Comparison| {
         comparison.reported.iter().any(|(rule, _)| Rule::ALL.iter().all(|known| known.name() != rule))
     };
-    let fails = |smaller: &Kernel| {
-        Comparison::of(smaller).is_some_and(|smaller| !smaller.agrees() && others(&smaller) == others(&comparison))
+    let with = |body: &Block| Comparison::of(&Kernel { body: body.clone(), ..kernel.clone() });
+    let fails = |smaller: &Block| {
+        with(smaller).is_some_and(|smaller| !smaller.agrees() && others(&smaller) == others(&comparison))
     };
-    let least = Comparison::of(&shrink::shrink(kernel.clone(), fails))?;
+    let least = with(&shrink(kernel.body.clone(), fails))?;
     let Comparison { source, real, most, reported } = least;
     panic!("{source}on some path: {real:?}\nat most: {most:?}\nreported: {reported:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::page::{Page, Printer};
 use super::tree::{Arm, Block, Group, Jump, Kernel, Site, Stmt, Test, Value, Var, ends};
 
 /// A kernel's source, and the line of each site's id.
@@ -11,7 +12,7 @@ pub(super) struct Source {
 }
 
 pub(super) fn print(kernel: &Kernel) -> Source {
-    let mut printer = Printer { out: String::new(), indent: 0, lines: BTreeMap::new(), conditions: 0 };
+    let mut printer = Writer::default();
     let attribute = if kernel.parameters.is_empty() { "cluster_kernel" } else { "device" };
     printer.line(&format!("#[{attribute}]"));
     printer.text("fn kernel(flag: &[bool]");
@@ -26,12 +27,12 @@ pub(super) fn print(kernel: &Kernel) -> Source {
         kernel.body.iter().for_each(|stmt| printer.statement(stmt));
     });
     printer.text("\n");
-    Source { text: printer.out, lines: printer.lines }
+    Source { text: printer.page.text, lines: printer.lines }
 }
 
-struct Printer {
-    out: String,
-    indent: usize,
+#[derive(Default)]
+struct Writer {
+    page: Page,
     lines: BTreeMap<usize, usize>,
     conditions: usize,
 }
@@ -56,35 +57,16 @@ fn name(var: Var) -> String {
     format!("{}{}", if var.optional { "p" } else { "t" }, var.name)
 }
 
-impl Printer {
-    fn text(&mut self, text: &str) {
-        self.out.push_str(text);
+impl Printer for Writer {
+    fn page(&mut self) -> &mut Page {
+        &mut self.page
     }
+}
 
-    fn line(&mut self, text: &str) {
-        self.start();
-        self.text(text);
-        self.text("\n");
-    }
-
-    fn start(&mut self) {
-        let indent = "    ".repeat(self.indent);
-        self.text(&indent);
-    }
-
+impl Writer {
     fn site(&mut self, site: Site) {
-        let line = self.out.matches('\n').count() + 1;
+        let line = self.line_number();
         self.lines.insert(site.id, line);
-    }
-
-    /// Ends with `}`, without a newline.
-    fn braces(&mut self, inside: impl FnOnce(&mut Self)) {
-        self.text("{\n");
-        self.indent += 1;
-        inside(self);
-        self.indent -= 1;
-        self.start();
-        self.text("}");
     }
 
     fn block(&mut self, block: &Block) {
@@ -165,7 +147,7 @@ impl Printer {
 
     /// True every `n`th time or so, the same for the same kernel.
     fn turn(&self, n: usize) -> bool {
-        self.out.len().is_multiple_of(n)
+        self.page.text.len().is_multiple_of(n)
     }
 
     /// An `if` in its other forms, `match` and `let ... else`, where they mean the same.

@@ -1,6 +1,8 @@
 //! A small language of kernels: what decides the fate of a token, and nothing else. Types of tokens are right by
 //! construction; whether a moved variable is used is for `interpret` to say. Knows nothing of the crate's model.
 
+use super::super::shrink::Nested;
+
 /// Smallest first: a cluster contains its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
@@ -158,6 +160,14 @@ impl Value {
             Value::If(then, otherwise) => vec![&mut then.body, &mut otherwise.body],
             Value::Loop(_, body) => vec![body],
         }
+    }
+}
+
+impl Nested for Stmt {
+    fn blocks(&mut self) -> Vec<&mut Block> {
+        let (mut blocks, values) = self.parts();
+        blocks.extend(values.into_iter().flat_map(|value| value.blocks()));
+        blocks
     }
 }
 

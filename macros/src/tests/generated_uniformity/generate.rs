@@ -2,6 +2,7 @@
 //! becomes of it is for `run` to say.
 
 use super::super::random::Random;
+use super::super::shrink::Nested;
 use super::tree::{Block, Expr, Group, Jump, Label, Op, SHARED, Site, Stmt, Var, ends};
 
 /// Kernels of about this many statements, probes not counted.

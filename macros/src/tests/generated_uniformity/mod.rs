@@ -6,7 +6,6 @@
 mod generate;
 mod print;
 mod run;
-mod shrink;
 mod systematic;
 mod tree;
 mod uniform;
@@ -22,6 +21,7 @@ use print::print;
 use run::{Verdict, run};
 use tree::{Block, Expr, Group, Site, Stmt};
 
+use super::shrink::{Nested, shrink};
 use super::{expand, faults};
 
 /// Each kernel is run on so many inputs.
@@ -101,7 +101,7 @@ fn differ(kernel: &Block, refused: bool) -> ! {
         let verdict = run(smaller, INPUTS);
         verdict.is_sound() && verdict.divergent.is_empty() == refused && is_refused(smaller) == refused
     };
-    let least = shrink::shrink(kernel.clone(), fails);
+    let least = shrink(kernel.clone(), fails);
     let text = print(&least);
     let reported: Vec<String> = faults(&expand(&text)).into_iter().map(|fault| fault.text).collect();
     let what = if refused { "refused, and no run shows why" } else { "not refused, and divergent in a run" };

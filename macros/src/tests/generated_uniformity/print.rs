@@ -1,9 +1,10 @@
 //! The tree as the source of a kernel. A probe is nothing.
 
+use super::super::page::{Page, Printer};
 use super::tree::{Block, Expr, Group, Jump, Op, SHARED, Stmt, Var};
 
 pub(super) fn print(kernel: &Block) -> String {
-    let mut printer = Printer { out: String::new(), indent: 0 };
+    let mut printer = Source::default();
     printer.line("#[cluster_kernel(cluster = 2, block = 64)]");
     printer.text("fn kernel(n0: u32, n1: u32, input: &[u32], state: &mut [u32]) ");
     printer.braces(|printer| {
@@ -15,12 +16,16 @@ pub(super) fn print(kernel: &Block) -> String {
         kernel.iter().for_each(|stmt| printer.statement(stmt));
     });
     printer.text("\n");
-    printer.out
+    printer.0.text
 }
 
-struct Printer {
-    out: String,
-    indent: usize,
+#[derive(Default)]
+struct Source(Page);
+
+impl Printer for Source {
+    fn page(&mut self) -> &mut Page {
+        &mut self.0
+    }
 }
 
 fn group(group: Group) -> &'static str {
@@ -36,32 +41,7 @@ fn name(var: Var) -> String {
     format!("v{}", var.name)
 }
 
-impl Printer {
-    fn text(&mut self, text: &str) {
-        self.out.push_str(text);
-    }
-
-    fn line(&mut self, text: &str) {
-        self.start();
-        self.text(text);
-        self.text("\n");
-    }
-
-    fn start(&mut self) {
-        let indent = "    ".repeat(self.indent);
-        self.text(&indent);
-    }
-
-    /// Ends with `}`, without a newline.
-    fn braces(&mut self, inside: impl FnOnce(&mut Self)) {
-        self.text("{\n");
-        self.indent += 1;
-        inside(self);
-        self.indent -= 1;
-        self.start();
-        self.text("}");
-    }
-
+impl Source {
     fn block(&mut self, block: &Block) {
         self.braces(|printer| block.iter().for_each(|stmt| printer.statement(stmt)));
     }

@@ -1,6 +1,8 @@
 //! A small language of kernels: what makes threads part and meet again, and where their groups come together. Integers are
 //! `u32`, and a `bool` is one of 0 and 1. Knows nothing of the crate's model.
 
+use super::super::shrink::Nested;
+
 /// Smallest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
@@ -142,9 +144,8 @@ pub(super) enum Stmt {
     Probe(usize),
 }
 
-impl Stmt {
-    /// The blocks directly inside.
-    pub(super) fn blocks(&mut self) -> Vec<&mut Block> {
+impl Nested for Stmt {
+    fn blocks(&mut self) -> Vec<&mut Block> {
         match self {
             Stmt::If(_, then, otherwise) => std::iter::once(then).chain(otherwise).collect(),
             Stmt::Match(_, arms) => arms.iter_mut().collect(),
@@ -168,6 +169,10 @@ impl Stmt {
             | Stmt::Assert(_)
             | Stmt::Probe(_) => Vec::new(),
         }
+    }
+
+    fn stays(&self) -> bool {
+        matches!(self, Stmt::Probe(_))
     }
 }
 

@@ -1,9 +1,18 @@
-//! Smaller versions of a kernel, so that a failure is shown by the least that still fails.
+//! Smaller versions of a generated kernel, so that a failure is shown by the least that still fails.
 
-use super::tree::{Block, Stmt};
+/// A statement of a generator's language.
+pub(super) trait Nested: Clone {
+    /// The blocks inside of it, those in its values too.
+    fn blocks(&mut self) -> Vec<&mut Vec<Self>>;
+
+    /// Whether it is no part of what fails, and stays.
+    fn stays(&self) -> bool {
+        false
+    }
+}
 
 /// The smallest kernel that one reduction after another reaches while `fails` holds.
-pub(super) fn shrink(mut kernel: Block, fails: impl Fn(&Block) -> bool) -> Block {
+pub(super) fn shrink<S: Nested>(mut kernel: Vec<S>, fails: impl Fn(&Vec<S>) -> bool) -> Vec<S> {
     while let Some(smaller) = reductions(&kernel).into_iter().find(|smaller| fails(smaller)) {
         kernel = smaller;
     }
@@ -11,18 +20,18 @@ pub(super) fn shrink(mut kernel: Block, fails: impl Fn(&Block) -> bool) -> Block
 }
 
 /// Each version that has one statement less, or one statement's insides in its place.
-fn reductions(block: &Block) -> Vec<Block> {
+fn reductions<S: Nested>(block: &[S]) -> Vec<Vec<S>> {
     let mut out = Vec::new();
     for at in 0..block.len() {
-        let mut replace = |by: Block| {
-            let mut smaller = block.clone();
+        let mut replace = |by: Vec<S>| {
+            let mut smaller = block.to_vec();
             smaller.splice(at..=at, by);
             out.push(smaller);
         };
-        if matches!(block[at], Stmt::Probe(_)) {
+        if block[at].stays() {
             continue;
         }
-        replace(Block::new());
+        replace(Vec::new());
         let mut stmt = block[at].clone();
         stmt.blocks().into_iter().for_each(|inner| replace(inner.clone()));
         for inner in 0..stmt.blocks().len() {
