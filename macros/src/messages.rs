@@ -143,7 +143,7 @@ pub(crate) fn nested_item(at: SpanRange) -> Diag {
 
 pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
     Diag::new("unsupported_pattern", at, "this pattern is not part of the kernel language").help(
-        "there are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b` that binds nothing, and `..` as the last part; `for` binds one name or `_`",
+        "there are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b`, and `..` in arrays, or as the last part of a tuple or a struct; `for` binds one name or `_`",
     )
 }
 

@@ -95,7 +95,7 @@ pub trait DeviceType: 'static {
 /// A type whose constants kernels can name.
 #[diagnostic::on_unimplemented(
     message = "a constant of type `{Self}` cannot be used in a kernel",
-    note = "constants are numbers, truth values, arrays of them, and structs and enums with `#[derive(DeviceCopy)]`"
+    note = "constants are numbers, truth values, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
 )]
 pub trait DeviceConstant: DeviceType {
     /// The value as data.
@@ -223,6 +223,15 @@ macro_rules! tuples {
         impl<$($name: DeviceType),*> DeviceType for ($($name,)*) {
             fn info() -> TypeInfo {
                 TypeInfo::template::<Self>("tuple", "tuple.cuh", vec![$(TypeArgument::Type($name::info())),*])
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($name: DeviceConstant),*> DeviceConstant for ($($name,)*) {
+            #[allow(non_snake_case, reason = "each part is called as its type")]
+            fn value(&self) -> Value {
+                let ($($name,)*) = self;
+                Value::Fields(vec![$($name.value()),*])
             }
         }
 

@@ -85,6 +85,8 @@ struct Parser<'d> {
     next_loop: usize,
     /// How many closures are around: nothing of them is followed.
     closures: usize,
+    /// What the first alternative of a pattern binds, while the others are parsed: one local has one name in all.
+    alternatives: Vec<LocalId>,
     /// The arms of a `?`.
     in_question: bool,
     /// What an earlier pass found out about the locals, by number.
@@ -161,6 +163,7 @@ impl<'d> Parser<'d> {
             jumps: Vec::new(),
             next_loop: 0,
             closures: 0,
+            alternatives: Vec::new(),
             in_question: false,
             known,
             learned: false,

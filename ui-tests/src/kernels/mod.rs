@@ -11,6 +11,7 @@
 )]
 
 pub mod accuracy;
+mod alternatives;
 mod atomics;
 mod by_hand;
 mod calls;
@@ -76,6 +77,7 @@ pub fn modules() -> Vec<Module> {
         shuffles::modules(),
         folds::modules(),
         tokens::modules(),
+        alternatives::modules(),
         atomics::modules(),
         control::modules(),
         corners::modules(),
