@@ -5,12 +5,14 @@ mod attribute;
 mod by_hand;
 mod control;
 mod memory;
+mod shared;
 mod uniform;
 
 pub(crate) use attribute::*;
 pub(crate) use by_hand::*;
 pub(crate) use control::*;
 pub(crate) use memory::*;
+pub(crate) use shared::*;
 pub(crate) use uniform::*;
 
 use crate::diag::Diag;

@@ -126,6 +126,7 @@ pub mod __private {
     pub use crate::program::layout::*;
     pub use crate::program::message::{Format, MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
     pub use crate::program::options::*;
+    pub use crate::program::protocol;
     pub use crate::program::template::*;
     pub use crate::program::uniformity;
     pub use crate::shape::*;

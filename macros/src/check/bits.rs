@@ -3,15 +3,15 @@
 use super::cfg::BlockId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Blocks(Vec<u64>);
+pub(crate) struct Blocks(Vec<u64>);
 
 impl Blocks {
     /// Of a graph of this many blocks.
-    pub(super) fn none(of: usize) -> Blocks {
+    pub(crate) fn none(of: usize) -> Blocks {
         Blocks(vec![0; of.div_ceil(64)])
     }
 
-    pub(super) fn all(of: usize) -> Blocks {
+    pub(crate) fn all(of: usize) -> Blocks {
         let mut blocks = Blocks(vec![u64::MAX; of.div_ceil(64)]);
         if let Some(last) = blocks.0.last_mut() {
             *last >>= of.next_multiple_of(64) - of;
@@ -20,41 +20,41 @@ impl Blocks {
     }
 
     /// Says whether it is new.
-    pub(super) fn insert(&mut self, BlockId(block): BlockId) -> bool {
+    pub(crate) fn insert(&mut self, BlockId(block): BlockId) -> bool {
         let new = !self.contains(BlockId(block));
         self.0[block / 64] |= 1 << (block % 64);
         new
     }
 
-    pub(super) fn remove(&mut self, BlockId(block): BlockId) {
+    pub(crate) fn remove(&mut self, BlockId(block): BlockId) {
         self.0[block / 64] &= !(1 << (block % 64));
     }
 
-    pub(super) fn contains(&self, BlockId(block): BlockId) -> bool {
+    pub(crate) fn contains(&self, BlockId(block): BlockId) -> bool {
         self.0[block / 64] >> (block % 64) & 1 == 1
     }
 
-    pub(super) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    pub(super) fn and(mut self, other: &Blocks) -> Blocks {
+    pub(crate) fn and(mut self, other: &Blocks) -> Blocks {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
         self
     }
 
-    pub(super) fn or(mut self, other: &Blocks) -> Blocks {
+    pub(crate) fn or(mut self, other: &Blocks) -> Blocks {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
         self
     }
 
-    pub(super) fn without(mut self, other: &Blocks) -> Blocks {
+    pub(crate) fn without(mut self, other: &Blocks) -> Blocks {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= !other);
         self
     }
 
     /// In ascending order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = BlockId> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.0.iter().enumerate().flat_map(|(at, word)| {
             let mut left = *word;
             std::iter::from_fn(move || {

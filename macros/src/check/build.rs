@@ -10,19 +10,25 @@ mod value;
 
 use std::collections::BTreeMap;
 
-use super::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Node, NodeId, Place, Root, Source, Step, StepKind};
+use super::cfg::{
+    Access, BasicBlock, BlockId, Cfg, End, Extent, How, Node, NodeId, Piece, Place, Root, Select, Shared, Source, Step,
+    StepKind,
+};
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
-use crate::model::expr::{Block, Expr, Member, Stmt, StmtKind};
+use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, LoopId};
 use crate::span::SpanRange;
+use memory::piece_of_kind;
 
 pub(crate) fn build(function: &Function) -> Cfg<'_> {
     let mut builder = Builder {
         function,
         blocks: vec![BasicBlock::default()],
         nodes: Vec::new(),
+        accesses: Vec::new(),
+        names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
         jumps: Vec::new(),
@@ -31,7 +37,9 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         teams: BTreeMap::new(),
         groups: 0,
         sizes: BTreeMap::new(),
-        roots: BTreeMap::new(),
+        pieces: BTreeMap::new(),
+        slices: 0,
+        closures: BTreeMap::new(),
         fields: BTreeMap::new(),
     };
     builder.params();
@@ -41,13 +49,22 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
     builder.give(Some(value), end);
     builder.drop_scopes(0, Loss::EndOfScope, end);
     builder.end(End::Leave);
-    Cfg { blocks: builder.blocks, entry: BlockId(0), nodes: builder.nodes, teams }
+    Cfg {
+        blocks: builder.blocks,
+        entry: BlockId(0),
+        nodes: builder.nodes,
+        accesses: builder.accesses,
+        names: builder.names,
+        teams,
+    }
 }
 
 struct Builder<'f> {
     function: &'f Function,
     blocks: Vec<BasicBlock>,
     nodes: Vec<Node<'f>>,
+    accesses: Vec<Access>,
+    names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// Locals in scope, innermost last.
     scopes: Vec<Vec<LocalId>>,
@@ -62,7 +79,11 @@ struct Builder<'f> {
     /// Those that are tiles of a size that is no literal, by the size.
     sizes: BTreeMap<String, Scope>,
     /// What locals that are memory are memory of.
-    roots: BTreeMap<LocalId, Root>,
+    pieces: BTreeMap<LocalId, Piece>,
+    /// Uses of `dynamic_shared_slice`.
+    slices: usize,
+    /// What locals that are closures touch.
+    closures: BTreeMap<LocalId, Vec<(Piece, How)>>,
     /// The numbers of fields, by their names.
     fields: BTreeMap<String, u16>,
 }
@@ -75,11 +96,19 @@ struct Value {
     token: Option<Place>,
     /// What is known of its fields, by their numbers.
     fields: Vec<(u16, Value)>,
+    /// The memory that it is, or an element of.
+    piece: Option<Piece>,
+    /// What it touches where it is called, if it is a closure.
+    touches: Vec<(Piece, How)>,
 }
 
 impl Value {
     fn of(node: NodeId) -> Value {
-        Value { node, token: None, fields: Vec::new() }
+        Value { node, token: None, fields: Vec::new(), piece: None, touches: Vec::new() }
+    }
+
+    fn in_memory(self, piece: Piece) -> Value {
+        Value { piece: Some(piece), ..self }
     }
 
     fn with(self, token: Option<Place>) -> Value {
@@ -195,10 +224,9 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Return(left), at);
             }
         }
-        if let Some(value) = value {
-            self.step(StepKind::Return(value.node), at);
-            self.hand_over(value.token, at);
-        }
+        let value = value.unwrap_or_else(|| self.nothing(at));
+        self.step(StepKind::Return(value.node), at);
+        self.hand_over(value.token, at);
     }
 
     fn hand_over(&mut self, value: Option<Place>, at: SpanRange) {
@@ -264,7 +292,7 @@ impl<'f> Builder<'f> {
                 if let Some(init) = init {
                     let value = self.value(init);
                     self.move_to(Place::Local(*local), &value, init.span);
-                    self.name(*local, init);
+                    self.name(*local, init, value);
                 }
                 self.declare(*local);
             }
@@ -296,25 +324,42 @@ impl<'f> Builder<'f> {
                 }
             }
             StmtKind::Split { halves, init } => {
-                let value = self.value(init);
-                for half in halves.iter().flatten() {
-                    self.set(Place::Local(*half), &value, init.span);
-                    self.name(*half, init);
+                let ExprKind::Op { operands, .. } = &init.kind else { return };
+                let values = self.values(operands);
+                let (Some(memory), Some(mid)) = (values.first(), values.get(1)) else { return };
+                let value = self.combined(vec![memory.node, mid.node], init.span);
+                // Under a name, what is not understood is still one number.
+                let named = self.temporary();
+                self.set(named, mid, init.span);
+                let mid = self.read(named, init.span);
+                let whole = memory.piece.clone().unwrap_or_else(|| piece_of_kind(init.gives));
+                for (half, second) in halves.iter().zip([false, true]) {
+                    if let Some(half) = half {
+                        self.set(Place::Local(*half), &value, init.span);
+                        let half_of = whole.clone().several(Select::Half { mid, second });
+                        self.pieces.insert(*half, half_of);
+                    }
                 }
             }
             StmtKind::Item(_) => {}
         }
     }
 
-    /// What a local is a name of, where that is a group or memory.
-    fn name(&mut self, local: LocalId, init: &Expr) {
+    /// What a local is a name of, where that is a group, memory or a closure.
+    fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
         if let Kind::Group(_) = init.gives {
             let team = self.team(init);
             self.teams.insert(local, team);
         }
-        if init.memory().is_some() {
-            let root = self.root(init);
-            self.roots.insert(local, root);
+        if let Kind::Memory(_) = init.gives {
+            let piece = value.piece.unwrap_or_else(|| piece_of_kind(init.gives));
+            if let Root::Shared(shared) = piece.root {
+                self.names.entry(shared).or_insert(local);
+            }
+            self.pieces.insert(local, piece);
+        }
+        if !value.touches.is_empty() {
+            self.closures.insert(local, value.touches);
         }
     }
 

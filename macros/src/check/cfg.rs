@@ -3,9 +3,11 @@
 //! how they nest. Values are nodes of a graph of their own, each evaluated at a step. `build` makes both from the
 //! model's tree.
 
+use std::collections::BTreeMap;
+
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
-use crate::model::expr::Callee;
+use crate::model::expr::{BinaryOp, Callee};
 use crate::model::ty::Group;
 use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
@@ -13,6 +15,10 @@ use crate::span::SpanRange;
 /// Index into [`Cfg::blocks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BlockId(pub(crate) usize);
+
+/// Index into [`Cfg::accesses`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct AccessId(pub(crate) usize);
 
 /// Index into [`Cfg::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +29,9 @@ pub(crate) struct Cfg<'f> {
     pub(crate) blocks: Vec<BasicBlock>,
     pub(crate) entry: BlockId,
     pub(crate) nodes: Vec<Node<'f>>,
+    pub(crate) accesses: Vec<Access>,
+    /// What pieces of shared memory are called.
+    pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.
     pub(crate) teams: Vec<Team>,
 }
@@ -88,26 +97,55 @@ pub(crate) struct Node<'f> {
 /// What makes a value the same for some threads and different for others.
 #[derive(Debug)]
 pub(crate) enum Source<'f> {
-    /// Its operands, and nothing else: literals and constants have none.
+    /// Its operands, and nothing else: constants have none.
     Operands,
+    Integer(u64),
+    /// A constant of the program, which rustc knows.
+    Constant(ValueId),
+    /// What an operator makes of two.
+    Binary(BinaryOp),
+    /// The other bits of one.
+    Not,
+    /// The next in a range: what the place held in the round before and this, if that is known. It is between zero
+    /// and the end, if there is one.
+    Counter {
+        of: Place,
+        by: Option<i64>,
+        end: Option<NodeId>,
+    },
     /// What a place holds at the step that evaluates the node.
     Read(Place),
     /// A parameter, by its position.
     Param(usize),
     /// Its operands, and how far threads agree on `what` itself.
-    Known { scope: Scope, what: &'static str },
+    Known {
+        scope: Scope,
+        what: &'static str,
+    },
+    /// The thread's in its block.
+    ThreadRank,
     /// The first operand, which is rounded down to a multiple of this, or compared with one: what is the thread's
     /// rank is then the same for as many threads.
     Round(Granule),
     /// An element of memory: index, and for remote memory the rank.
     Load(Root),
     /// What all threads of a group get from all of them.
-    Agreed { team: Team, what: &'static str },
+    Agreed {
+        team: Team,
+        what: &'static str,
+    },
     /// What one of them has: the value and whose.
-    Shuffled { team: Team },
+    Shuffled {
+        team: Team,
+    },
     /// The result of a device function, of its arguments, in their order.
-    /// `teams` are those that are groups.
-    Call { slot: SlotId, callee: &'f Callee, teams: Vec<Option<Team>> },
+    /// `teams` are those that are groups, `pieces` those that are memory.
+    Call {
+        slot: SlotId,
+        callee: &'f Callee,
+        teams: Vec<Option<Team>>,
+        pieces: Vec<Option<Piece>>,
+    },
 }
 
 /// A multiple of threads.
@@ -134,9 +172,108 @@ pub(crate) enum Root {
 pub(crate) enum Shared {
     /// Index into `Function::shared`.
     Array(usize),
+    /// All of the dynamic one.
     Dynamic,
-    /// Whatever a device function was given: two of its parameters may be one.
-    Given,
+    /// What one `dynamic_shared_slice` gives.
+    Slice(usize),
+    /// Whatever a device function was given as this parameter.
+    Param(usize),
+    /// One of several, nobody here knows which.
+    Any,
+}
+
+/// A part of memory: of what, and how it was chosen, dimension by dimension.
+#[derive(Debug, Clone)]
+pub(crate) struct Piece {
+    pub(crate) root: Root,
+    pub(crate) path: Vec<Select>,
+    /// The last choice has several elements: the next one is made among those.
+    pub(crate) open: bool,
+}
+
+/// A choice in one dimension.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Select {
+    At(NodeId),
+    /// As many elements, times this.
+    Chunk {
+        size: NodeId,
+        index: NodeId,
+    },
+    /// From one up to another.
+    Range {
+        start: NodeId,
+        end: NodeId,
+    },
+    /// What one `split_at` makes.
+    Half {
+        mid: NodeId,
+        second: bool,
+    },
+    Unknown,
+}
+
+impl Shared {
+    /// Pieces with different wholes do not overlap, but for `Any`, which may be each of them.
+    pub(crate) fn whole(self) -> Shared {
+        match self {
+            Shared::Slice(_) => Shared::Dynamic,
+            Shared::Param(_) => Shared::Any,
+            Shared::Array(_) | Shared::Dynamic | Shared::Any => self,
+        }
+    }
+}
+
+impl Piece {
+    pub(crate) fn of(root: Root) -> Piece {
+        Piece { root, path: Vec::new(), open: false }
+    }
+
+    /// One element, or one row.
+    pub(crate) fn at(mut self, index: Select) -> Piece {
+        if !self.open {
+            self.path.push(index);
+        }
+        Piece { open: false, ..self }
+    }
+
+    /// Several in a row.
+    pub(crate) fn several(mut self, which: Select) -> Piece {
+        if !self.open {
+            self.path.push(which);
+        }
+        Piece { open: true, ..self }
+    }
+}
+
+/// Memory that the function touches at a step.
+#[derive(Debug)]
+pub(crate) struct Access {
+    pub(crate) piece: Piece,
+    pub(crate) how: How,
+    pub(crate) at: SpanRange,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    Read,
+    Write,
+    AtomicRead,
+    /// Writes, and may read.
+    Atomic,
+    /// Whatever a device function that was lent it does.
+    Lent,
+    /// Whatever a text by hand does, or a method.
+    ByHand,
+}
+
+impl How {
+    pub(crate) fn changes(self) -> bool {
+        match self {
+            How::Read | How::AtomicRead => false,
+            How::Write | How::Atomic | How::Lent | How::ByHand => true,
+        }
+    }
 }
 
 /// Something that holds a value: a variable, or a value on its way to one.
@@ -174,8 +311,8 @@ pub(crate) enum StepKind {
         value: NodeId,
         extent: Extent,
     },
-    /// Shared memory is written to.
-    Write(Root),
+    /// Memory is read or written.
+    Access(AccessId),
     /// A collective of a group that is neither arrival nor wait.
     Collective {
         team: Team,
@@ -196,9 +333,10 @@ pub(crate) enum StepKind {
         group: Group,
         from: Place,
     },
-    /// A device function. The tokens that it was given have moved to it; it may give one back.
+    /// A device function. The tokens that it was given, of these groups, have moved to it; it may give one back.
     Call {
         slot: SlotId,
+        takes: Vec<Group>,
         gives: Option<(Group, Place)>,
         node: NodeId,
     },

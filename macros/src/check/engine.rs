@@ -26,6 +26,11 @@ pub(crate) trait Analysis {
     /// The state after a step.
     fn transfer(&self, state: &mut Self::State, step: &Step);
 
+    /// Where control goes besides, as far as this analysis is concerned.
+    fn beyond(&self, _from: BlockId) -> &[BlockId] {
+        &[]
+    }
+
     /// What is known beyond that when control goes from `from` to `to`.
     fn edge(&self, state: &mut Self::State, cfg: &Cfg<'_>, from: BlockId, to: BlockId);
 }
@@ -42,7 +47,7 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
         for step in &cfg.blocks[block.0].steps {
             analysis.transfer(&mut state, step);
         }
-        for next in cfg.blocks[block.0].end.successors() {
+        for next in cfg.blocks[block.0].end.successors().chain(analysis.beyond(block).iter().copied()) {
             let mut state = state.clone();
             analysis.edge(&mut state, cfg, block, next);
             let changed = match &mut states[next.0] {
@@ -79,6 +84,16 @@ fn order(cfg: &Cfg<'_>) -> (Vec<BlockId>, Vec<usize>) {
     let mut rank = vec![0; cfg.blocks.len()];
     order.iter().enumerate().for_each(|(at, block)| rank[block.0] = at);
     (order, rank)
+}
+
+/// The state at the end of each block that can be reached.
+pub(crate) fn ends<A: Analysis>(analysis: &A, cfg: &Cfg<'_>, states: &[Option<A::State>]) -> Vec<(BlockId, A::State)> {
+    let reached = states.iter().enumerate().filter_map(|(block, state)| Some((BlockId(block), state.clone()?)));
+    let ends = reached.map(|(block, mut state)| {
+        cfg.blocks[block.0].steps.iter().for_each(|step| analysis.transfer(&mut state, step));
+        (block, state)
+    });
+    ends.collect()
 }
 
 /// Shows every step that can be reached with the state before it.

@@ -4,6 +4,7 @@
 mod bits;
 pub(crate) mod build;
 pub(crate) mod cfg;
+pub(crate) mod dsm;
 pub(crate) mod engine;
 pub(crate) mod scope;
 mod tokens;
@@ -16,7 +17,11 @@ use crate::diag::{Diags, Reported};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SlotId};
+use dsm::protocol::Protocol;
+use tokens::Tokens;
+use uniform::control::Control;
 use uniform::summary::Summary;
+use uniform::values::Values;
 
 /// A function that broke no rule, with what the checks found out about it.
 pub(crate) struct Checked<'f> {
@@ -24,6 +29,7 @@ pub(crate) struct Checked<'f> {
     pending: tokens::PendingAtCalls,
     broken_at: Option<BrokenAt>,
     summary: Summary,
+    protocol: Protocol,
 }
 
 /// In place of pending groups: no collective may be used at all.
@@ -32,14 +38,18 @@ pub(crate) const ANY_COLLECTIVE: u8 = u8::MAX;
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
     let cfg = build::build(function);
-    let mut pending = tokens::check(function, &cfg, diags);
-    let mut summary = uniform::check(function, &cfg, diags);
-    let broken_at = unchecked::apply(function, &mut pending, &mut summary, parsed, diags);
+    let tokens = Tokens::of(function, &cfg);
+    let mut pending = tokens::check(&cfg, &tokens, diags);
+    let control = Control::of(&cfg);
+    let values = Values::of(function.role, &cfg, &control);
+    let mut summary = uniform::check(function, &cfg, &values, diags);
+    let mut protocol = dsm::check(function, &cfg, &tokens, &values, diags);
+    let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     for slot in calls_apart(function) {
         pending.insert(slot.0, ANY_COLLECTIVE);
     }
     diags.gate()?;
-    Ok(Checked { function, pending, broken_at, summary })
+    Ok(Checked { function, pending, broken_at, summary, protocol })
 }
 
 /// Calls in methods and closures, whose callers do not see them.
@@ -78,6 +88,11 @@ impl<'f> Checked<'f> {
     /// What callers must know of the function's uniformity, and it of its callees'.
     pub(crate) fn summary(&self) -> &Summary {
         &self.summary
+    }
+
+    /// What callers must know of what the function does to distributed shared memory, and it of its callees.
+    pub(crate) fn protocol(&self) -> &Protocol {
+        &self.protocol
     }
 
     /// Calls one of which must break a rule that is switched off.

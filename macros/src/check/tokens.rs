@@ -20,11 +20,9 @@ use crate::span::SpanRange;
 /// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.
 pub(crate) type PendingAtCalls = BTreeMap<u16, u8>;
 
-pub(crate) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) -> PendingAtCalls {
-    let analysis = Tokens { function, arrivals: arrivals(function, cfg) };
-    let states = engine::solve(&analysis, cfg);
-    let mut report = Report { analysis: &analysis, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
-    engine::visit(&analysis, cfg, &states, |state, step| report.step(state, step));
+pub(crate) fn check(cfg: &Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) -> PendingAtCalls {
+    let mut report = Report { analysis: tokens, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
+    engine::visit(tokens, cfg, &tokens.states, |state, step| report.step(state, step));
     report.finish()
 }
 
@@ -41,9 +39,11 @@ struct Arrival {
 /// Index into [`Tokens::arrivals`].
 type ArrivalId = usize;
 
-struct Tokens<'f> {
+/// Where tokens are, solved.
+pub(crate) struct Tokens<'f> {
     function: &'f Function,
     arrivals: Vec<Arrival>,
+    states: Vec<Option<Held>>,
 }
 
 fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
@@ -70,7 +70,7 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
 /// The arrivals whose token each place may hold. A place that is not named holds none; whether a place may *also* be
 /// empty does not matter to any rule.
 #[derive(Debug, Clone, Default)]
-struct Held(BTreeMap<Place, BTreeSet<ArrivalId>>);
+pub(crate) struct Held(BTreeMap<Place, BTreeSet<ArrivalId>>);
 
 impl Join for Held {
     // bottom = no place holds anything; join = union
@@ -101,7 +101,23 @@ impl Held {
     }
 }
 
-impl Tokens<'_> {
+impl<'f> Tokens<'f> {
+    pub(crate) fn of(function: &'f Function, cfg: &Cfg<'_>) -> Tokens<'f> {
+        let mut tokens = Tokens { function, arrivals: arrivals(function, cfg), states: Vec::new() };
+        tokens.states = engine::solve(&tokens, cfg);
+        tokens
+    }
+
+    /// At the start of a block.
+    pub(crate) fn before(&self, block: BlockId) -> Held {
+        self.states[block.0].clone().unwrap_or_default()
+    }
+
+    /// Whether an arrival at a barrier of one of these groups may be pending.
+    pub(crate) fn is_pending(&self, held: &Held, of: impl Fn(Group) -> bool) -> bool {
+        held.all().any(|(_, arrival)| of(self.arrivals[arrival].group))
+    }
+
     fn arrival_into(&self, into: Place) -> BTreeSet<ArrivalId> {
         self.arrivals.iter().position(|arrival| arrival.into == into).into_iter().collect()
     }
@@ -122,7 +138,7 @@ impl Analysis for Tokens<'_> {
             | StepKind::Renew(_)
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }
-            | StepKind::Write(_)
+            | StepKind::Access(_)
             | StepKind::Return(_)
             | StepKind::Call { gives: None, .. } => {}
             StepKind::Arrive { into, .. } | StepKind::Call { gives: Some((_, into)), .. } => {
@@ -169,7 +185,7 @@ impl Report<'_, '_> {
             | StepKind::Renew(_)
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }
-            | StepKind::Write(_)
+            | StepKind::Access(_)
             | StepKind::Return(_) => {}
             StepKind::Drop { place, how } => self.check_dropped(state, *place, *how, step.at),
             StepKind::Arrive { group, .. } => self.check_arrive(state, *group, step.at),

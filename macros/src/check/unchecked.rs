@@ -1,6 +1,7 @@
 //! `unchecked(rule, ...)`: takes the faults of those rules out of what the checks reported. A rule of which there was
 //! none is a fault itself, so that nothing stays switched off by mistake.
 
+use super::dsm::protocol::Protocol;
 use super::tokens::PendingAtCalls;
 use super::uniform::summary::Summary;
 use crate::diag::Diags;
@@ -23,13 +24,14 @@ pub(super) fn apply(
     function: &Function,
     pending: &mut PendingAtCalls,
     summary: &mut Summary,
+    protocol: &mut Protocol,
     parsed: bool,
     diags: &mut Diags,
 ) -> Option<BrokenAt> {
     let mut broken_at = None;
     let mut idle = Vec::new();
     for waiver in function.options.unchecked.iter().flatten() {
-        let mut needed = diags.waive(waiver.rule.name);
+        let mut needed = diags.waive(waiver.rule.name) | protocol.waive(waiver.rule.name);
         if waiver.rule.name == COLLECTIVE_WHILE_PENDING {
             let calls = std::mem::take(pending);
             if !needed && !calls.is_empty() {

@@ -6,6 +6,7 @@ mod host;
 mod item;
 mod launcher;
 mod method;
+mod protocol;
 mod summary;
 mod template;
 
@@ -33,7 +34,8 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let broken = checked.broken_at().map(|broken| host::one_collective(function, broken));
     let bindings = item::bindings(function);
     let checks = summary::checks(function, checked.summary());
-    let start = quote!(#broken #bindings #checks);
+    let protocol = protocol::checks(checked);
+    let start = quote!(#broken #bindings #checks #protocol);
     let body = item::body(function, host::body(function, checked.pending_at_calls(), &start));
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(function), checked);

@@ -167,7 +167,7 @@ impl Tables<'_> {
 }
 
 fn callee(call: &Call) -> TokenStream {
-    template::uniformity(&call.function)
+    template::summary(&call.function, "UNIFORMITY")
 }
 
 fn group_bit(scope: Scope) -> u128 {

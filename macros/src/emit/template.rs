@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
 use super::host::internal;
-use super::{item, summary};
+use super::{item, protocol, summary};
 use crate::check::Checked;
 use crate::model::expr::{ExprKind, FunctionPath, StmtKind};
 use crate::model::method::ScalarFunction;
@@ -69,8 +69,9 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
     let (summary, summarised) = (summary::constants(checked, &items), summarised(function));
+    let protocol = protocol::constants(checked, &items);
     // At the function's name, which rustc shows where functions call each other in a circle.
-    let summary = quote_spanned!(marker.span()=> #summarised { #summary });
+    let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol });
     quote! {
         #summary
 
@@ -145,12 +146,13 @@ pub(super) fn of_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> T
     }
 }
 
-/// What its callers know of a function's collectives and uniformity, as a constant expression.
-pub(super) fn uniformity(function: &FunctionPath) -> TokenStream {
+/// A constant of what its callers know of a function.
+pub(super) fn summary(function: &FunctionPath, constant: &str) -> TokenStream {
+    let constant = Ident::new(constant, function.name.span());
     // The marker's parameters have defaults.
     of_marker(
         function,
-        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::UNIFORMITY),
+        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::#constant),
     )
 }
 

@@ -391,6 +391,19 @@ pub(crate) struct Range {
     pub(crate) adaptors: Vec<Adaptor>,
 }
 
+impl Range {
+    /// By how much each number is above the one before it, if the text shows it.
+    pub(crate) fn stride(&self) -> Option<i64> {
+        self.adaptors.iter().try_fold(1, |stride: i64, adaptor| match adaptor {
+            Adaptor::Rev => Some(-stride),
+            Adaptor::StepBy(Expr { kind: ExprKind::Int { digits, .. }, .. }, _) => {
+                digits.parse::<i64>().ok().and_then(|step| stride.checked_mul(step))
+            }
+            Adaptor::StepBy(..) => None,
+        })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Adaptor {
     /// `.rev()`

@@ -117,6 +117,7 @@ fn every_rule_is_seen() {
         include_str!("../messages/by_hand.rs"),
         include_str!("../messages/control.rs"),
         include_str!("../messages/memory.rs"),
+        include_str!("../messages/shared.rs"),
         include_str!("../messages/uniform.rs"),
         include_str!("../derive/messages.rs"),
     );
@@ -156,11 +157,24 @@ const UNSEEN: &[(&str, &str)] = &[
     ),
     ("pass what they agree on; if they do, say so: `group.uniform(argument)`", RUSTC),
     ("the result of this call may not be the same for all of them", RUSTC),
+    (
+        "this function touches a peer's shared memory, and no barrier of the cluster comes before: the peer may not have started",
+        CALLS,
+    ),
+    (
+        "this function may touch a peer's shared memory last, and no barrier of the cluster comes after it: the peer may have left by then",
+        CALLS,
+    ),
+    ("this function writes to shared memory of its own that peers may still read since it was called before", CALLS),
+    ("it is called in a loop", CALLS),
+    ("it was called here", CALLS),
+    ("let all threads execute `cluster.sync()` between the calls", CALLS),
     ("this expression is", "for syntax that Rust does not have yet"),
     ("this operator is", "the same"),
 ];
 const RUNTIME: &str = "said by a kernel that runs";
 const RUSTC: &str = "said by rustc, in `divergent_in_a_call.stderr`: it knows what functions do";
+const CALLS: &str = "said by rustc, in `shared_in_calls.stderr`";
 
 /// Each sentence of the catalogues, and each word that the parser puts into one, is shown by a function in
 /// `ui-tests/reject`, where its message and underline are compared.

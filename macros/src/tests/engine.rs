@@ -73,7 +73,14 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
     let step =
         |name: &&'static str| Step { kind: StepKind::Collective { team: Team::whole(Group::Cluster), name }, at };
     let blocks = blocks.into_iter().map(|(names, end)| BasicBlock { steps: names.iter().map(step).collect(), end });
-    Cfg { blocks: blocks.collect(), entry: BlockId(0), nodes: Vec::new(), teams: Vec::new() }
+    Cfg {
+        blocks: blocks.collect(),
+        entry: BlockId(0),
+        nodes: Vec::new(),
+        accesses: Vec::new(),
+        names: BTreeMap::new(),
+        teams: Vec::new(),
+    }
 }
 
 fn goto(next: usize) -> End {

@@ -12,6 +12,7 @@ mod literal;
 pub(crate) mod message;
 mod name;
 pub(crate) mod options;
+pub mod protocol;
 mod shared;
 mod site;
 pub(crate) mod template;

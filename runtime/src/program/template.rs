@@ -14,6 +14,7 @@ use super::constant::Constant;
 use super::layout::{TypeArgument, TypeInfo};
 use super::message::Format;
 use super::options::KernelOptions;
+use super::protocol::Protocol;
 use super::uniformity::{Level, Uniformity};
 use crate::types::DeviceType;
 
@@ -205,6 +206,10 @@ pub trait Summary {
     const RESULTS: &'static [Level] = &[];
     /// What its callers must know of what threads agree on.
     const UNIFORMITY: Uniformity = Uniformity::UNKNOWN;
+    /// The device functions that it calls, as far as it asks about them.
+    const CALLEES: &'static [Protocol] = &[];
+    /// What its callers must know of what it does to distributed shared memory.
+    const PROTOCOL: Protocol = Protocol::UNKNOWN;
 }
 
 /// A function that kernels call, by its marker type.

@@ -72,6 +72,7 @@ fn edit_distance(a: &[u8], b: &[u8], out: &mut [u32]) {
     let letter = if column < columns { b[column] } else { 0 };
     let mut up = column + 1;
     let mut corner = column; // above the cell to the left
+    cluster.sync(); // all blocks run
     for step in 0..rows + columns {
         let row = step.wrapping_sub(column);
         let inside = row < rows && column < columns;

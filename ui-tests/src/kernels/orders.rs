@@ -177,7 +177,10 @@ contentions! {
 }
 
 /// A message by release and acquire: from block to block through global memory, and through a peer's shared memory.
-#[cluster_kernel(cluster = 2, block = 32)]
+///
+/// # Safety
+/// The flags order what the two threads do.
+#[cluster_kernel(cluster = 2, block = 32, unchecked(unordered_remote_write))]
 fn message(data: &mut [u32], flag: &mut [u32], out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
     let letter = shared_array::<u32, 4>();
@@ -216,7 +219,7 @@ fn message(data: &mut [u32], flag: &mut [u32], out: &mut [u32], rounds: u32) {
 
 fn messages_arrive(device: &Device) -> Outcome {
     let (mut data, mut flag, mut out) = (device.zeros(2)?, device.zeros(1)?, device.zeros(2)?);
-    message(&mut data, &mut flag, &mut out, 100).grid(2).launch(device)?;
+    unsafe { message(&mut data, &mut flag, &mut out, 100) }.grid(2).launch(device)?;
     same(&out.read()?, &[5050 * 8, 5050 * 7], |i| format!("sum {i}"))
 }
 

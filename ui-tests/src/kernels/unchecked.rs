@@ -8,7 +8,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 ///
 /// # Safety
 /// `rounds` is at least 1.
-#[cluster_kernel(cluster = 2, block = 32, unchecked(token_never_waited, collective_while_pending))]
+#[cluster_kernel(cluster = 2, block = 32, unchecked(token_never_waited, collective_while_pending, remote_before_entry))]
 fn first_round(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
     let array = shared_array::<u32, 32>();

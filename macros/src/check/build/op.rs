@@ -1,6 +1,8 @@
 //! Operations: groups, their questions and collectives, barriers, memory.
 
+use super::memory::atomically;
 use super::{Builder, Source, StepKind, Value};
+use crate::check::cfg::{How, Piece, Root, Select};
 use crate::check::scope::{Scope, Team};
 use crate::model::ValueId;
 use crate::model::expr::{Expr, ExprKind};
@@ -15,6 +17,7 @@ impl<'f> Builder<'f> {
         let values = self.values(operands);
         let token = values.iter().find_map(|value| value.token);
         let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
+        let piece = values.first().and_then(|first| first.piece.clone());
         let team = operands.first().and_then(|first| self.team_of_argument(first));
         let team = |group: Group| team.unwrap_or(Team::whole(group));
         let node = match op {
@@ -58,21 +61,25 @@ impl<'f> Builder<'f> {
             Op::Query(group, query) => {
                 let team = team(group);
                 let scope = self.rank_scope(team, query).unwrap_or_else(|| Self::query_scope(team, query));
-                self.node(Source::Known { scope, what: query.name }, Vec::new(), at)
+                let source = match (group, query.name) {
+                    (Group::ThreadBlock, "thread_rank") => Source::ThreadRank,
+                    _ => Source::Known { scope, what: query.name },
+                };
+                self.node(source, Vec::new(), at)
             }
             Op::QuerySharedRank => {
                 self.node(Source::Known { scope: Scope::Block, what: "query_shared_rank" }, nodes, at)
             }
-            Op::LoadVec(_) | Op::LoadUnchecked => {
-                let root = self.root(&operands[0]);
-                self.node(Source::Load(root), nodes, at)
-            }
+            // A vector is several elements.
+            Op::LoadVec(_) => return self.load(piece.map(|piece| piece.at(Select::Unknown)), nodes, at),
+            Op::LoadUnchecked => return self.load(piece.map(|piece| piece.at(Select::At(nodes[1]))), nodes, at),
             Op::StoreVec => {
-                self.write(&operands[0], at);
+                self.access(piece.unwrap_or(Piece::of(Root::Global)).at(Select::Unknown), How::Write, at);
                 self.nothing(at).node
             }
-            Op::Atomic(_) => {
-                self.write(&operands[0], at);
+            Op::Atomic(atomic) => {
+                let element = piece.unwrap_or(Piece::of(Root::Global)).at(Select::At(nodes[1]));
+                self.access(element, atomically(atomic), at);
                 self.node(Source::Known { scope: Scope::Nothing, what: "an atomic operation" }, nodes, at)
             }
             Op::Uniform(group) => {
@@ -92,7 +99,13 @@ impl<'f> Builder<'f> {
             | Op::IsEmpty
             | Op::Fence(..)
             | Op::Unwrap
-            | Op::UnwrapOr => self.combined(nodes, at).node,
+            | Op::UnwrapOr => {
+                let value = self.combined(nodes, at);
+                return match self.piece_of_op(op, &values, expr.gives) {
+                    Some(piece) => value.in_memory(piece),
+                    None => value,
+                };
+            }
             Op::Is(_) => {
                 self.drop_temporary(token, at);
                 nodes[0]

@@ -1,12 +1,13 @@
 //! Expressions, in the order in which they are evaluated.
 
+use super::memory::piece_of_kind;
 use super::{BlockId, Builder, End, Jump, NodeId, Place, Source, StepKind, Value};
-use crate::check::cfg::{Extent, Granule};
+use crate::check::cfg::{Extent, Granule, How, Piece, Root};
 use crate::check::scope::Scope;
 use crate::messages::Loss;
 use crate::model::LoopId;
 use crate::model::by_hand::{ByHand, Direction};
-use crate::model::expr::{Adaptor, BinaryOp, Expr, ExprKind, Member};
+use crate::model::expr::{Adaptor, BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::place::local_of;
 use crate::model::ty::{Kind, TypeShape};
 use crate::span::SpanRange;
@@ -17,14 +18,22 @@ impl<'f> Builder<'f> {
         match &expr.kind {
             ExprKind::Local(local) => {
                 let token = self.holds_token(*local).then_some(Place::Local(*local));
-                Value::of(self.read(Place::Local(*local), at)).with(token)
+                let value = Value::of(self.read(Place::Local(*local), at)).with(token);
+                match expr.gives {
+                    Kind::Memory(_) | Kind::OptionalMemory(_) => value.in_memory(self.piece_of_local(*local)),
+                    Kind::Closure => {
+                        let touches = self.closures.get(local).cloned().unwrap_or_default();
+                        Value { touches, ..value }
+                    }
+                    _ => value,
+                }
             }
-            ExprKind::Error
-            | ExprKind::Int { .. }
-            | ExprKind::Float { .. }
-            | ExprKind::Bool(_)
-            | ExprKind::Constant(_)
-            | ExprKind::Operator(..) => self.nothing(at),
+            ExprKind::Int { digits, .. } => match digits.parse() {
+                Ok(number) => Value::of(self.node(Source::Integer(number), Vec::new(), at)),
+                Err(_) => self.nothing(at),
+            },
+            ExprKind::Constant(value) => Value::of(self.node(Source::Constant(*value), Vec::new(), at)),
+            ExprKind::Error | ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Operator(..) => self.nothing(at),
             ExprKind::Some(inner) => {
                 let value = self.value(inner);
                 // The variable is moved from, whatever becomes of the `Some`.
@@ -76,6 +85,7 @@ impl<'f> Builder<'f> {
                 let value = self.value(inner);
                 match expr.kind {
                     ExprKind::Deref(_) => value.with(None),
+                    ExprKind::Unary(UnaryOp::Not, _) => Value::of(self.node(Source::Not, vec![value.node], at)),
                     _ => self.combined(vec![value.node], at),
                 }
             }
@@ -94,15 +104,15 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Binary { op, left, right, .. } => self.binary(*op, left, right, at),
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
-                let operands = self.nodes([&**base, &**index]);
-                match base.memory() {
-                    // A row of an array of arrays is memory still.
-                    Some(_) if matches!(expr.gives, Kind::Memory(_)) => self.combined(operands, at),
-                    Some(_) => {
-                        let root = self.root(base);
-                        Value::of(self.node(Source::Load(root), operands, at))
-                    }
-                    None => self.combined(operands, at),
+                if base.memory().is_none() {
+                    let operands = self.nodes([&**base, &**index]);
+                    return self.combined(operands, at);
+                }
+                let place = self.place(expr);
+                // A row of an array of arrays is memory still.
+                match expr.gives {
+                    Kind::Memory(_) => place,
+                    _ => self.load(place.piece, vec![place.node], at),
                 }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
@@ -122,10 +132,19 @@ impl<'f> Builder<'f> {
             | ExprKind::FastCall { operands, .. } => self.made_of(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let values = self.values(arguments);
-                let seen =
-                    arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value.node)).collect();
+                let seen = arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value)).collect();
                 let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
-                let node = self.node(Source::Call { slot: *slot, callee, teams }, seen, at);
+                let pieces = arguments.iter().zip(&values).map(|(argument, value)| {
+                    argument.memory().map(|_| value.piece.clone().unwrap_or_else(|| piece_of_kind(argument.gives)))
+                });
+                let pieces = pieces.collect();
+                let node = self.node(Source::Call { slot: *slot, callee, teams, pieces }, seen, at);
+                self.touch(values.iter(), at);
+                let takes = arguments.iter().filter_map(|argument| match argument.gives {
+                    Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some(group),
+                    _ => None,
+                });
+                let takes = takes.collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
@@ -133,18 +152,21 @@ impl<'f> Builder<'f> {
                     Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some((group, self.temporary())),
                     _ => None,
                 };
-                self.step(StepKind::Call { slot: *slot, gives, node }, at);
-                self.lent(arguments, node, at);
+                self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
+                let how = if let Callee::Function(_) = callee { How::Lent } else { How::ByHand };
+                self.lent(arguments, &values, how, node, at);
                 Value::of(node).with(gives.map(|(_, place)| place))
             }
             ExprKind::CallClosure { closure, arguments } => {
+                let touches = self.closures.get(closure).cloned().unwrap_or_default();
                 let closure = self.read(Place::Local(*closure), at);
                 let arguments = self.nodes(arguments);
+                touches.into_iter().for_each(|(piece, how)| self.access(piece, how, at));
                 self.combined(std::iter::once(closure).chain(arguments).collect(), at)
             }
             ExprKind::Closure { body, params, .. } => {
-                let node = self.closure(body, params, at);
-                Value::of(node)
+                let (node, touches) = self.closure(body, params, at);
+                Value { touches, ..Value::of(node) }
             }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
             ExprKind::Labelled { id, block, .. } => {
@@ -179,13 +201,22 @@ impl<'f> Builder<'f> {
             ExprKind::For { id, local, range, body, .. } => {
                 let mut ends = self.nodes([&range.start, &range.end]);
                 ends.extend(self.nodes(range.adaptors.iter().filter_map(Adaptor::step)));
-                let on = self.node(Source::Operands, ends, range.start.span);
+                let on = self.node(Source::Operands, ends.clone(), range.start.span);
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
+                if let Some(local) = local {
+                    let start = self.nothing(range.start.span);
+                    self.set(Place::Local(*local), &start, range.start.span);
+                }
                 self.goto(again);
                 self.end(End::Branch { on, then: inside, otherwise: after });
                 if let Some(local) = local {
                     self.current = inside;
-                    self.set(Place::Local(*local), &Value::of(on), range.start.span);
+                    let of = Place::Local(*local);
+                    let counts_up = matches!(range.start.kind, ExprKind::Int { .. }) && !range.inclusive;
+                    let end = counts_up.then_some(ends[1]);
+                    let counter = Source::Counter { of, by: range.stride(), end };
+                    let value = self.node(counter, vec![on], range.start.span);
+                    self.set(of, &Value::of(value), range.start.span);
                 }
                 self.repeat(*id, [again, inside, after], Vec::new(), body);
                 self.nothing(at)
@@ -202,10 +233,10 @@ impl<'f> Builder<'f> {
                 }
                 self.nothing(at)
             }
-            ExprKind::AssignOp { place, value, .. } => {
+            ExprKind::AssignOp { op, place, value, .. } => {
                 let operands = self.nodes([&**value, &**place]);
-                let new = self.combined(operands, at);
-                self.store(place, &new, at);
+                let new = self.node(Source::Binary(*op), vec![operands[1], operands[0]], at);
+                self.store(place, &Value::of(new), at);
                 self.nothing(at)
             }
             ExprKind::Break { target, value, .. } => {
@@ -286,7 +317,7 @@ impl<'f> Builder<'f> {
                 let node = self.node(Source::Round(granule), vec![second, first], at);
                 return Value::of(node);
             }
-            _ => Source::Operands,
+            _ => Source::Binary(op),
         };
         Value::of(self.node(source, operands, at))
     }
@@ -350,7 +381,8 @@ impl<'f> Builder<'f> {
             return self.set(Place::Field(local, field), value, at);
         }
         // Where: indexes, and what is behind a reference.
-        let at_place = self.value(place).node;
+        let value_place = self.place(place);
+        let at_place = value_place.node;
         match (&place.kind, local_of(place)) {
             (ExprKind::Deref(target), Some(local)) if matches!(target.kind, ExprKind::Local(_)) => {
                 self.set(Place::Local(local), value, at);
@@ -359,13 +391,13 @@ impl<'f> Builder<'f> {
                 let value = self.combined(vec![value.node, at_place], at).node;
                 self.set_node(Place::Local(local), value, Extent::Part, at);
             }
-            (_, None) => self.write(place, at),
+            (_, None) => self.access(value_place.piece.unwrap_or(Piece::of(Root::Global)), How::Write, at),
         }
     }
 
     /// Variables that a device function was lent to change.
-    fn lent(&mut self, arguments: &'f [Expr], node: NodeId, at: SpanRange) {
-        for argument in arguments {
+    fn lent(&mut self, arguments: &'f [Expr], values: &[Value], how: How, node: NodeId, at: SpanRange) {
+        for (argument, value) in arguments.iter().zip(values) {
             let local = match &argument.kind {
                 ExprKind::Borrow { mutable: true, target } => local_of(target),
                 // The receiver of a method, and a reference that is passed on.
@@ -377,23 +409,31 @@ impl<'f> Builder<'f> {
             if let Some(local) = local {
                 self.set_node(Place::Local(local), node, Extent::Part, at);
             }
-            if argument.memory().is_some() {
-                self.write(argument, at);
+            if let (Some(_), Some(piece)) = (argument.memory(), &value.piece) {
+                self.access(piece.clone(), how, at);
             }
+        }
+    }
+
+    /// What closures touch that are called here.
+    fn touch<'v>(&mut self, values: impl Iterator<Item = &'v Value>, at: SpanRange) {
+        for (piece, how) in values.flat_map(|value| &value.touches) {
+            self.access(piece.clone(), *how, at);
         }
     }
 
     /// What it does with its operands, nobody here knows.
     fn by_hand(&mut self, by_hand: &'f ByHand, expr: &'f Expr) -> Value {
         let at = expr.span;
-        let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value).node).collect();
-        let node = self.node(Source::Known { scope: Scope::Nothing, what: "cuda!" }, values, at);
-        for operand in by_hand.operands.iter() {
+        let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value)).collect();
+        let nodes = values.iter().map(|value| value.node).collect();
+        let node = self.node(Source::Known { scope: Scope::Nothing, what: "cuda!" }, nodes, at);
+        for (operand, value) in by_hand.operands.iter().zip(values) {
             if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
                 self.set_node(Place::Local(local), node, Extent::Part, at);
             }
-            if operand.value.memory().is_some() {
-                self.write(&operand.value, at);
+            if let (Some(_), Some(piece)) = (operand.value.memory(), value.piece) {
+                self.access(piece, How::ByHand, at);
             }
         }
         Value::of(node)

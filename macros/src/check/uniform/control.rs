@@ -10,28 +10,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::bits::Blocks;
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Place, StepKind};
 
-pub(super) struct Control {
+pub(crate) struct Control {
     /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
     deciders: Vec<Blocks>,
     /// For each block, the branches whose ways meet at its start.
     pub(super) merges: Vec<Vec<BlockId>>,
     /// For each branch, the places that are set before its ways have met.
-    pub(super) assigned: BTreeMap<BlockId, BTreeSet<Place>>,
+    pub(crate) assigned: BTreeMap<BlockId, BTreeSet<Place>>,
+    /// For each branch, where its ways have met, if they do.
+    ends: BTreeMap<BlockId, Option<BlockId>>,
 }
 
 impl Control {
-    pub(super) fn of(cfg: &Cfg<'_>) -> Control {
+    pub(crate) fn of(cfg: &Cfg<'_>) -> Control {
         let after = post_dominators(cfg);
         let mut control = Control {
             deciders: deciders(cfg, &after),
             merges: vec![Vec::new(); cfg.blocks.len()],
             assigned: BTreeMap::new(),
+            ends: BTreeMap::new(),
         };
         let mut entries = vec![0_u32; cfg.blocks.len()];
         cfg.blocks.iter().flat_map(|block| block.end.successors()).for_each(|next| entries[next.0] += 1);
         let fields = fields(cfg);
         for branch in branches(cfg) {
-            control.meet(cfg, branch, nearest(&after, branch), &entries, &fields);
+            let end = nearest(&after, branch);
+            control.meet(cfg, branch, end, &entries, &fields);
+            control.ends.insert(branch, end);
         }
         control
     }
@@ -66,6 +71,14 @@ impl Control {
         for block in met.iter().filter(|block| entries[block.0] > 1).chain(end) {
             self.merges[block.0].push(branch);
         }
+    }
+
+    /// The branches, with the blocks between each and where its ways have met, and where they have.
+    pub(crate) fn regions(&self, cfg: &Cfg<'_>) -> impl Iterator<Item = (BlockId, Blocks, Option<BlockId>)> {
+        self.ends.iter().map(|(branch, end)| {
+            let ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, *end));
+            (*branch, ways.fold(Blocks::none(cfg.blocks.len()), |all, way| all.or(&way)), *end)
+        })
     }
 
     /// The branches that decide whether control comes to a block.
@@ -118,7 +131,7 @@ fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
 }
 
 /// What control can come to from the start of `from`, without passing `end`.
-fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Blocks {
+pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Blocks {
     let mut reached = Blocks::none(cfg.blocks.len());
     let mut work = vec![from];
     while let Some(block) = work.pop() {

@@ -62,6 +62,7 @@ impl<'a, 'f> Explain<'a, 'f> {
             Source::Known { scope, what } if !scope.covers(self.scope) => {
                 notes.push((whole.at, messages::differs(what, *scope, self.scope)));
             }
+            Source::ThreadRank => notes.push((whole.at, messages::differs("thread_rank", Scope::Rank, self.scope))),
             Source::Load(Root::Global) => notes.push((whole.at, messages::others_may_write(self.scope))),
             Source::Load(Root::Shared(_) | Root::Remote(_)) if operand.is_none() => {
                 notes.push((whole.at, messages::read_before_barrier(self.scope)));
@@ -70,6 +71,11 @@ impl<'a, 'f> Explain<'a, 'f> {
             Source::Call { .. } => notes.push((whole.at, messages::result_may_differ())),
             Source::Read(place) => self.place(*place, notes, seen),
             Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Counter { .. }
             | Source::Known { .. }
             | Source::Param(_)
             | Source::Round(_)

@@ -8,11 +8,11 @@
 //! Not checked here: whether memory that is read without a barrier is what it seems (races), and what a `uniform(x)`
 //! claims; both are the simulator's.
 
-mod control;
+pub(crate) mod control;
 mod explain;
 pub(crate) mod level;
 pub(crate) mod summary;
-mod values;
+pub(crate) mod values;
 
 use std::collections::BTreeMap;
 
@@ -29,16 +29,12 @@ use level::Level;
 use summary::{Need, Summary};
 use values::Values;
 
-pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, diags: &mut Diags) -> Summary {
-    let control = Control::of(cfg);
-    let (values, states) = Values::of(function.role, cfg, &control);
+pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let groups = groups(cfg);
     let summary = Summary::of(cfg, groups, |node| values.level(NodeId(node)));
-    let mut check = Check { function, cfg, values: &values, found: BTreeMap::new(), summary };
-    for (block, state) in states.iter().enumerate() {
-        if state.is_some() {
-            cfg.blocks[block].steps.iter().for_each(|step| check.step(BlockId(block), step));
-        }
+    let mut check = Check { function, cfg, values, found: BTreeMap::new(), summary };
+    for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
+        cfg.blocks[block.0].steps.iter().for_each(|step| check.step(block, step));
     }
     check.report(diags);
     check.summary
@@ -72,7 +68,7 @@ impl<'a, 'f> Check<'a, 'f> {
             StepKind::Wait { group, .. } => self.together(block, Team::whole(*group), "barrier_wait", step.at),
             StepKind::Call { node, .. } => {
                 let node = &self.cfg.nodes[node.0];
-                if let Source::Call { slot, callee: Callee::Function(_), teams } = &node.source {
+                if let Source::Call { slot, callee: Callee::Function(_), teams, .. } = &node.source {
                     for branch in self.control().deciders(block) {
                         // What decided before a group was made has decided who is in it.
                         let before = |team: &Team| team.made.is_some_and(|made| self.control().decides(branch, made));
@@ -99,7 +95,7 @@ impl<'a, 'f> Check<'a, 'f> {
             }
             StepKind::Evaluate(_)
             | StepKind::Set { .. }
-            | StepKind::Write(_)
+            | StepKind::Access(_)
             | StepKind::Renew(_)
             | StepKind::Move { .. }
             | StepKind::HandOver { .. }

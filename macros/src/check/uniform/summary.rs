@@ -55,7 +55,7 @@ impl Summary {
         let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
         let calls = steps.filter_map(|step| match &step.kind {
             StepKind::Call { node, .. } => match &cfg.nodes[node.0].source {
-                Source::Call { slot, callee: Callee::Function(function), teams } => Some(Call {
+                Source::Call { slot, callee: Callee::Function(function), teams, .. } => Some(Call {
                     slot: slot.0,
                     function: function.clone(),
                     groups: teams.iter().map(|team| team.map_or(Scope::Nothing, |team| team.scope)).collect(),

@@ -18,12 +18,13 @@ use crate::model::Role;
 use crate::model::expr::Callee;
 use crate::model::ty::Group;
 
-pub(super) struct Values<'a, 'f> {
-    pub(super) cfg: &'a Cfg<'f>,
-    pub(super) control: &'a Control,
+pub(crate) struct Values<'a, 'f> {
+    pub(crate) cfg: &'a Cfg<'f>,
+    pub(crate) control: &'a Control,
     role: Role,
     /// Of each node. They only go down, round by round.
     levels: RefCell<Vec<Level>>,
+    reached: Vec<bool>,
 }
 
 /// Writes to a piece of shared memory that a reader may not see, one bit each.
@@ -44,7 +45,7 @@ mod dirty {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct State {
+pub(crate) struct State {
     /// A place that is not named was not set.
     places: BTreeMap<Place, Level>,
     dirty: BTreeMap<Shared, u8>,
@@ -116,21 +117,21 @@ impl State {
     }
 
     fn dirt(&self, shared: Shared) -> u8 {
-        self.dirty.get(&shared).copied().unwrap_or(self.others)
+        self.dirty.get(&shared.whole()).copied().unwrap_or(self.others)
     }
 
     /// Of a piece, and of what may be the same piece under another name.
     fn seen(&self, shared: Shared) -> u8 {
-        match shared {
-            Shared::Given => self.dirty.values().fold(self.others, |all, dirt| all | dirt),
-            Shared::Array(_) | Shared::Dynamic => self.dirt(shared) | self.dirt(Shared::Given),
+        match shared.whole() {
+            Shared::Any => self.dirty.values().fold(self.others, |all, dirt| all | dirt),
+            shared => self.dirt(shared) | self.dirt(Shared::Any),
         }
     }
 
     fn write(&mut self, shared: Shared, bits: u8) {
         let dirt = self.dirt(shared) | bits;
-        self.dirty.insert(shared, dirt);
-        if shared == Shared::Given {
+        self.dirty.insert(shared.whole(), dirt);
+        if shared.whole() == Shared::Any {
             self.each(|dirt| dirt | bits);
         }
     }
@@ -171,24 +172,30 @@ impl State {
 
 impl<'a, 'f> Values<'a, 'f> {
     /// Solved.
-    pub(super) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control) -> (Values<'a, 'f>, Vec<Option<State>>) {
+    pub(crate) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control) -> Values<'a, 'f> {
         let levels = RefCell::new(vec![Level::known(Scope::Grid); cfg.nodes.len()]);
-        let values = Values { cfg, control, role, levels };
+        let mut values = Values { cfg, control, role, levels, reached: Vec::new() };
         loop {
             let before = values.levels.borrow().clone();
             let states = engine::solve(&values, cfg);
             if *values.levels.borrow() == before {
-                return (values, states);
+                values.reached = states.iter().map(Option::is_some).collect();
+                return values;
             }
         }
     }
 
-    pub(super) fn level(&self, node: NodeId) -> Level {
+    /// Whether control comes to a block at all.
+    pub(crate) fn is_reached(&self, block: BlockId) -> bool {
+        self.reached[block.0]
+    }
+
+    pub(crate) fn level(&self, node: NodeId) -> Level {
         self.levels.borrow()[node.0].clone()
     }
 
     /// Of what a block's end tests.
-    pub(super) fn tested(&self, block: BlockId) -> Level {
+    pub(crate) fn tested(&self, block: BlockId) -> Level {
         self.cfg.blocks[block.0].end.condition().map_or(Level::known(Scope::Grid), |on| self.level(on))
     }
 
@@ -208,13 +215,18 @@ impl<'a, 'f> Values<'a, 'f> {
             level
         };
         match &node.source {
-            Source::Operands => operands(),
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Counter { .. } => operands(),
             Source::Read(place) => state.at(*place).cloned().unwrap_or(Level::known(Scope::Grid)),
             Source::Param(index) => match self.role {
                 Role::Kernel => Level::known(Scope::Grid),
                 Role::Device | Role::Method => Level::of(Unknown::Param(*index)),
             },
-            Source::Known { scope: Scope::Rank, .. } => Level::known(Scope::Rank),
+            Source::Known { scope: Scope::Rank, .. } | Source::ThreadRank => Level::known(Scope::Rank),
             Source::Known { scope, .. } => at_most(*scope),
             Source::Round(granule) => match operand(0) {
                 Some(rank) if rank.scope == Scope::Rank => {
@@ -279,11 +291,14 @@ impl Analysis for Values<'_, '_> {
                 }
             }
             StepKind::Set { place, value, extent } => state.set(*place, &self.level(*value), *extent),
-            StepKind::Write(root) => match root {
-                Root::ReadOnly | Root::Global => {}
-                Root::Shared(shared) => state.write(*shared, dirty::OWN | dirty::FAR),
-                Root::Remote(shared) => state.write(*shared, dirty::PEER | dirty::FAR),
-            },
+            StepKind::Access(id) => {
+                let access = &self.cfg.accesses[id.0];
+                match access.piece.root {
+                    Root::Shared(shared) if access.how.changes() => state.write(shared, dirty::OWN | dirty::FAR),
+                    Root::Remote(shared) if access.how.changes() => state.write(shared, dirty::PEER | dirty::FAR),
+                    Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_) => {}
+                }
+            }
             StepKind::Renew(group) => {
                 let lost = state.places.values_mut().filter(|level| level.scope == *group);
                 lost.for_each(|level| level.scope = Scope::Nothing);

@@ -23,7 +23,7 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
         if let ExprKind::Call { callee: Callee::Function(function), slot, .. } = &expr.kind
             && let Some(groups) = broken.calls.get(&slot.0)
         {
-            let uniformity = template::uniformity(function);
+            let uniformity = template::summary(function, "UNIFORMITY");
             collectives.extend(quote!(| (#uniformity.collectives & #groups)));
         }
     });
@@ -191,7 +191,7 @@ impl Host<'_> {
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
         let groups = self.pending.get(&slot.0)?;
         let check = if *groups == ANY_COLLECTIVE { "no_collective_at_all" } else { "no_collective" };
-        let (at, uniformity) = (SpanRange::of(&function.name), template::uniformity(function));
+        let (at, uniformity) = (SpanRange::of(&function.name), template::summary(function, "UNIFORMITY"));
         let check = private(at, check, quote_spanned!(at.lo=> #uniformity.collectives, #groups));
         Some(quote_spanned!(at.lo=> const _: () = #check;))
     }

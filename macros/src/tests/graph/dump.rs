@@ -80,7 +80,7 @@ impl Dump<'_> {
         Some(match &step.kind {
             StepKind::Evaluate(_)
             | StepKind::Set { .. }
-            | StepKind::Write(_)
+            | StepKind::Access(_)
             | StepKind::Renew(_)
             | StepKind::Together { .. }
             | StepKind::Return(_) => return None,

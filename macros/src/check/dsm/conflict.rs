@@ -1,0 +1,74 @@
+//! Which two accesses to one piece of shared memory must not be at once: one by the block that owns it, one by a peer.
+//! Two of peers are not compared: whose part of it each has, the text does not show.
+
+use super::number::Number;
+use super::phases::{Side, mark};
+use super::protocol::uses;
+use crate::check::cfg::{How, Shared};
+
+/// The rule that two accesses break that are at once, and what they do.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Conflict {
+    pub(super) rule: &'static str,
+    pub(super) first: u16,
+    pub(super) second: u16,
+}
+
+pub(super) const UNPUBLISHED: &str = "unpublished_remote_read";
+pub(super) const OVERWRITE: &str = "overwrite_while_read";
+pub(super) const AFTER_ARRIVE: &str = "write_after_arrive";
+pub(super) const UNORDERED: &str = "unordered_remote_write";
+
+/// What the owner does, what a peer does, and whether the peer's is a write.
+const PAIRS: [(u16, u16, bool); 4] = [
+    (uses::WRITE | uses::ATOMIC, uses::READ, false),
+    (uses::WRITE, uses::ATOMIC_READ, false),
+    (uses::ALL, uses::WRITE, true),
+    (uses::READ | uses::WRITE, uses::ATOMIC, true),
+];
+
+pub(super) fn use_of(how: How) -> u16 {
+    match how {
+        How::Read => uses::READ,
+        How::Write => uses::WRITE,
+        How::AtomicRead => uses::ATOMIC_READ,
+        How::Atomic => uses::ATOMIC,
+        How::Lent | How::ByHand => 0,
+    }
+}
+
+/// The first came before the second on one way, with these marks.
+pub(super) fn between(first: Side, second: Side, marks: u8) -> impl Iterator<Item = Conflict> {
+    let pairs = PAIRS.into_iter().filter(move |_| first != second);
+    pairs.map(move |(own, remote, written)| {
+        let now = marks & (mark::NOW | mark::NOW_SPLIT) != 0;
+        let rule = match (written, first) {
+            (true, _) => UNORDERED,
+            (false, Side::Remote) => OVERWRITE,
+            (false, Side::Own) if now => UNPUBLISHED,
+            (false, Side::Own) => AFTER_ARRIVE,
+        };
+        let (first, second) = if first == Side::Own { (own, remote) } else { (remote, own) };
+        Conflict { rule, first, second }
+    })
+}
+
+/// Whether two pieces may have memory in common.
+pub(super) fn overlap(a: Shared, b: Shared) -> bool {
+    match (a, b) {
+        (Shared::Any, _) | (_, Shared::Any) => true,
+        (Shared::Dynamic, Shared::Slice(_)) | (Shared::Slice(_), Shared::Dynamic) => true,
+        (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_), _) => a == b,
+    }
+}
+
+/// Whether the same element may be chosen.
+pub(super) fn meet(a: &[Number], b: &[Number]) -> bool {
+    !a.iter().zip(b).any(|(a, b)| a.differs_from(b))
+}
+
+/// One of them is for a fixed element, and the other for others as far as the text shows: a halo's cells, and those
+/// between them.
+pub(super) fn is_edge(a: &[Number], b: &[Number]) -> bool {
+    a.iter().zip(b).any(|(a, b)| a.value().is_some() != b.value().is_some())
+}

@@ -1,0 +1,487 @@
+//! Distributed shared memory: `remote_before_entry`, `exit_before_peers_done`, `unpublished_remote_read`,
+//! `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `rank_out_of_range`, `uninit_shared_read`.
+//!
+//! CUDA C++ Programming Guide, Distributed Shared Memory: all blocks have started before one touches another's memory, and
+//! none leaves while a peer touches its own. That reads and writes of one element are ordered by a barrier of the
+//! cluster is the memory model's (PTX ISA, Memory Consistency Model). Who touches what when is found by `phases`; which
+//! parts of memory are apart by `number`.
+//!
+//! Not checked here: accesses of the block's own threads against each other, or of two peers to one block's memory, and
+//! orders that are made by atomics; those are races, and the simulator's.
+
+mod conflict;
+mod number;
+mod numbers;
+mod phases;
+pub(crate) mod protocol;
+mod sides;
+mod uninit;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cfg::{Access, AccessId, Cfg, End, How, Piece, Root, Shared, Source, Step, StepKind};
+use super::engine;
+use super::tokens::Tokens;
+use super::uniform::values::Values;
+use crate::diag::{Diag, Diags};
+use crate::messages;
+use crate::model::expr::{Callee, ExprKind, FunctionPath};
+use crate::model::op::Op;
+use crate::model::walk::walk_block;
+use crate::model::{Function, Role};
+use crate::span::SpanRange;
+use conflict::Conflict;
+use number::Number;
+use numbers::Numbers;
+use phases::{Key, Phases, Record, Side, State, is_for_cluster, side_of};
+use protocol::{Case, Gives, Has, Protocol, When, does, uses};
+use sides::Sides;
+
+pub(super) fn check<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    tokens: &Tokens<'f>,
+    values: &Values<'_, 'f>,
+    diags: &mut Diags,
+) -> Protocol {
+    check_ranks(function, diags);
+    uninit::check(function, cfg, |block| values.is_reached(block), diags);
+    let is_kernel = function.role == Role::Kernel;
+    if is_kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
+        return Protocol::plain();
+    }
+    let numbers = Numbers::new(function, cfg, values);
+    let known = engine::solve(&numbers, cfg);
+    let phases =
+        Phases { cfg, numbers, known, sides: Sides::of_cfg(cfg, values), shared: shared(cfg), is_kernel, tokens };
+    let states = engine::solve(&phases, cfg);
+    let mut check = Check {
+        function,
+        phases: &phases,
+        calls: calls(cfg),
+        found: BTreeMap::new(),
+        firsts: Vec::new(),
+        protocol: Protocol::default(),
+    };
+    engine::visit(&phases, cfg, &states, |state, step| check.step(state, step));
+    for (block, state) in engine::ends(&phases, cfg, &states) {
+        if let End::Leave = cfg.blocks[block.0].end {
+            let at = cfg.blocks[block.0].steps.iter().rev().find(|step| matches!(step.kind, StepKind::Return(_)));
+            check.leave(&state, at.map_or(SpanRange::at(function.body.span.hi), |step| step.at));
+        }
+    }
+    check.finish(diags)
+}
+
+/// Whether the function touches memory of peers, or calls one that may.
+fn has_peers(cfg: &Cfg<'_>) -> bool {
+    let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
+    let remote = cfg.accesses.iter().any(|access| matches!(access.piece.root, Root::Remote(_)));
+    remote || steps.any(|step| matches!(step.kind, StepKind::Call { .. }))
+}
+
+/// Whether its callers can tell that the function uses the cluster or what it was given.
+fn is_seen(cfg: &Cfg<'_>) -> bool {
+    let given = |access: &Access| matches!(side_of(access.piece.root), Some((_, Shared::Param(_))));
+    let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
+    cfg.accesses.iter().any(given)
+        || steps.any(|step| match &step.kind {
+            StepKind::Arrive { group, .. } | StepKind::Wait { group, .. } => is_for_cluster(*group),
+            StepKind::Collective { team, .. } => is_for_cluster(team.group),
+            _ => false,
+        })
+}
+
+/// The accesses that can be at once with one of a peer.
+fn shared(cfg: &Cfg<'_>) -> Vec<bool> {
+    let of = |access: &Access| side_of(access.piece.root);
+    let met: BTreeSet<Shared> = cfg
+        .accesses
+        .iter()
+        .filter_map(|access| match (of(access)?, access.how) {
+            ((Side::Remote, shared), _) | ((Side::Own, shared), How::Lent) => Some(shared),
+            ((Side::Own, _), _) => None,
+        })
+        .collect();
+    let meets = |shared: Shared| match shared {
+        Shared::Param(_) | Shared::Any => true,
+        Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
+            met.iter().any(|other| conflict::overlap(shared, *other))
+        }
+    };
+    cfg.accesses.iter().map(|access| of(access).is_some_and(|(_, shared)| meets(shared))).collect()
+}
+
+fn blocks_of_cluster(function: &Function) -> Option<u64> {
+    function.options.cluster.as_ref().and_then(|extents| extents.count())
+}
+
+/// `rank_out_of_range`, of literals; others fail at run time.
+///
+/// ```text
+/// #[cluster_kernel(cluster = 2)] ... cluster.map_shared_rank(&array, 2)
+/// ```
+fn check_ranks(function: &Function, diags: &mut Diags) {
+    let Some(blocks) = blocks_of_cluster(function) else { return };
+    walk_block(&function.body, &mut |expr| {
+        if let ExprKind::Op { op: Op::MapSharedRank(_), operands, .. } = &expr.kind
+            && let Some(rank) = operands.get(2)
+            && let ExprKind::Int { digits, .. } = &rank.kind
+            && let Ok(number) = digits.parse::<u64>()
+            && number >= blocks
+        {
+            diags.push(messages::rank_out_of_range(rank.span, number, blocks));
+        }
+    });
+}
+
+/// What a piece is called, in a sentence.
+fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
+    match cfg.names.get(&shared) {
+        Some(local) => format!("`{}`", function.local(*local).name),
+        None => "shared memory".into(),
+    }
+}
+
+/// A call of a device function.
+#[derive(Clone, Copy)]
+struct Call<'a> {
+    at: SpanRange,
+    path: &'a FunctionPath,
+    pieces: &'a [Option<Piece>],
+}
+
+fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
+    let of = cfg.nodes.iter().filter_map(|node| match &node.source {
+        Source::Call { slot, callee: Callee::Function(path), pieces, .. } => {
+            Some((slot.0, Call { at: node.at, path, pieces }))
+        }
+        _ => None,
+    });
+    of.collect()
+}
+
+/// Something that touches memory.
+struct Touch {
+    side: Side,
+    shared: Shared,
+    at: SpanRange,
+    by: By,
+}
+
+#[derive(Clone, Copy)]
+enum By {
+    /// By the function itself: what it does.
+    Itself(u16),
+    /// By one that it calls: the argument, and when.
+    Call(u16, usize, When),
+}
+
+/// A fault is told once where it is: by rule, line and column.
+type Found = BTreeMap<(&'static str, u32, u32), Diag>;
+
+struct Check<'a, 'f> {
+    function: &'f Function,
+    phases: &'a Phases<'a, 'f>,
+    calls: BTreeMap<u16, Call<'a>>,
+    found: Found,
+    /// What the function does to shared memory of its own before it has waited, and after which calls.
+    firsts: Vec<(AccessId, Vec<Number>, BTreeSet<u16>)>,
+    protocol: Protocol,
+}
+
+impl Check<'_, '_> {
+    fn step(&mut self, state: &State, step: &Step) {
+        match &step.kind {
+            StepKind::Access(id) => self.access(state, *id),
+            StepKind::Call { slot, .. } => self.call(state, slot.0),
+            StepKind::Arrive { .. }
+            | StepKind::Wait { .. }
+            | StepKind::Collective { .. }
+            | StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Renew(_)
+            | StepKind::Together { .. }
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => {}
+        }
+    }
+
+    /// A fault, or a question to rustc whether it is one.
+    fn tell(&mut self, case: Case, diag: Diag) {
+        let (line, column) = (diag.at.line(), diag.at.column());
+        match case.is_certain() {
+            true => {
+                self.found.entry((diag.rule, line, column)).or_insert(diag);
+            }
+            false => self.protocol.ask(case, &diag),
+        }
+    }
+
+    /// What the function does, for its callers.
+    fn give(&mut self, gives: Gives, case: Case) {
+        let given = (gives, case);
+        if self.function.role == Role::Device && !self.protocol.gives.contains(&given) {
+            self.protocol.gives.push(given);
+        }
+    }
+
+    fn access(&mut self, state: &State, id: AccessId) {
+        let access = &self.phases.cfg.accesses[id.0];
+        let Some((side, shared)) = side_of(access.piece.root) else { return };
+        if access.how == How::Lent {
+            return;
+        }
+        if side == Side::Remote {
+            self.check_entered(state, access.at, shared);
+        }
+        let kind = conflict::use_of(access.how);
+        if self.function.role == Role::Method && side == Side::Remote {
+            return;
+        }
+        if kind == 0 || !self.phases.shared[id.0] || side == Side::Remote && !self.phases.has_entered(state) {
+            return;
+        }
+        let path = self.phases.path(state, &access.piece);
+        let touch = Touch { side, shared, at: access.at, by: By::Itself(kind) };
+        self.check_conflicts(state, &touch, &path);
+        if let Some(calls) = &state.entered {
+            match shared {
+                Shared::Param(param) => {
+                    self.give(Gives::Uses(param, When::First, kind), Case::unless(calls, does::NOT_ENTER));
+                }
+                Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => self.firsts.push((id, path, calls.clone())),
+                Shared::Any => {}
+            }
+        }
+    }
+
+    /// `remote_before_entry`: all blocks have come to a barrier of the cluster before one touches another's memory.
+    ///
+    /// ```text
+    /// let peer = cluster.map_shared_rank(&array, rank);
+    /// let x = peer[0];                                        // the peer may not have started
+    /// ```
+    fn check_entered(&mut self, state: &State, at: SpanRange, shared: Shared) {
+        let Some(calls) = &state.entered else { return };
+        let case = Case::unless(calls, does::NOT_ENTER);
+        match (self.function.role, shared) {
+            (Role::Kernel, _) => self.tell(case, messages::remote_before_entry(at)),
+            (Role::Device, _) => self.give(Gives::Does(does::NEED_ENTRY), case),
+            // Whoever calls it has the remote memory, and is asked.
+            (Role::Method, Shared::Param(_) | Shared::Any) => {}
+            (Role::Method, _) => self.tell(case, messages::remote_in_method(at)),
+        }
+    }
+
+    fn call(&mut self, state: &State, slot: u16) {
+        let Some(Call { at, path, pieces }) = self.calls.get(&slot).copied() else { return };
+        let entered = state.entered.clone();
+        if let Some(calls) = &entered {
+            let case = Case::unless(calls, does::NOT_ENTER).when(Has::Does(slot, does::NEED_ENTRY));
+            match self.function.role {
+                Role::Kernel => self.tell(case, messages::call_before_entry(at)),
+                Role::Device | Role::Method => self.give(Gives::Does(does::NEED_ENTRY), case),
+            }
+        }
+        // `overwrite_while_read`, of what a function has itself.
+        let name = path.name.to_string();
+        let before = state.records.iter().filter_map(|(key, record)| match key {
+            Key::Call(other) => {
+                self.calls.get(other).filter(|call| call.path.name == name).map(|call| (call.at, record))
+            }
+            Key::Access(_) | Key::Argument(..) | Key::Caller => None,
+        });
+        let again = before.map(|(first, record)| {
+            let case = Case::unless(&record.passed, does::NOT_ENTER).when(Has::Does(slot, does::ONCE_A_PHASE));
+            (case, messages::twice_a_phase(at, first))
+        });
+        let again: Vec<_> = again.collect();
+        again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
+        for (argument, piece) in pieces.iter().enumerate() {
+            let Some((piece, (side, shared))) = piece.as_ref().and_then(|piece| Some((piece, side_of(piece.root)?)))
+            else {
+                continue;
+            };
+            if side == Side::Own || self.phases.has_entered(state) {
+                let path = self.phases.path(state, piece);
+                let touch = Touch { side, shared, at, by: By::Call(slot, argument, When::First) };
+                self.check_conflicts(state, &touch, &path);
+            }
+            if let (Shared::Param(own), Some(calls)) = (shared, &entered) {
+                let passes = Gives::Passes { own, slot, param: argument, when: When::First };
+                self.give(passes, Case::unless(calls, does::NOT_ENTER));
+            }
+        }
+    }
+
+    fn touch(&self, key: Key) -> Option<Touch> {
+        match key {
+            Key::Access(id) => {
+                let access = &self.phases.cfg.accesses[id.0];
+                let (side, shared) = side_of(access.piece.root)?;
+                Some(Touch { side, shared, at: access.at, by: By::Itself(conflict::use_of(access.how)) })
+            }
+            Key::Argument(slot, argument, arrived) => {
+                let call = self.calls.get(&slot)?;
+                let (side, shared) = side_of(call.pieces.get(argument)?.as_ref()?.root)?;
+                let when = if arrived { When::Arrived } else { When::Last };
+                Some(Touch { side, shared, at: call.at, by: By::Call(slot, argument, when) })
+            }
+            Key::Call(_) | Key::Caller => None,
+        }
+    }
+
+    /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`: what a block does
+    /// to its memory, and what a peer does to it, is ordered by a barrier of the cluster.
+    ///
+    /// ```text
+    /// array[i] = x; let y = peer[i];                          // the peer may not have written it
+    /// let y = peer[i]; array[i] = x;                          // a peer may not have read it
+    /// arrive(); array[i] = x; wait(); let y = peer[i];        // the peer's arrival came before its write
+    /// peer[i] = x; let y = array[i];                          // a peer may not have written it
+    /// ```
+    fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &[Number]) {
+        let mut told = Vec::new();
+        for (key, record) in &state.records {
+            let Some(other) = self.touch(*key) else { continue };
+            if !conflict::overlap(other.shared, touch.shared) || !conflict::meet(&record.path, path) {
+                continue;
+            }
+            for pair in conflict::between(other.side, touch.side, record.marks) {
+                if pair.rule == conflict::UNORDERED && conflict::is_edge(&record.path, path) {
+                    continue;
+                }
+                if let Some(case) = case_of(&other, touch, &pair, record) {
+                    told.push((case, self.message(&other, touch, &pair)));
+                }
+            }
+        }
+        told.into_iter().for_each(|(case, diag)| self.tell(case, diag));
+    }
+
+    fn message(&self, first: &Touch, second: &Touch, pair: &Conflict) -> Diag {
+        let shared = if second.shared == Shared::Any { first.shared } else { second.shared };
+        let name = name_of(self.function, self.phases.cfg, shared);
+        match pair.rule {
+            conflict::UNPUBLISHED => messages::unpublished_remote_read(second.at, first.at, &name),
+            conflict::AFTER_ARRIVE => messages::write_after_arrive(first.at, second.at, &name),
+            conflict::OVERWRITE => messages::overwrite_while_read(second.at, first.at, &name),
+            _ => {
+                let own = if first.side == Side::Own { first } else { second };
+                let reads = matches!(own.by, By::Itself(uses::READ | uses::ATOMIC_READ));
+                let roles = (second.side == Side::Remote, !reads);
+                messages::unordered_remote_write(second.at, first.at, &name, roles)
+            }
+        }
+    }
+
+    /// `exit_before_peers_done`: no block leaves while a peer touches its memory.
+    ///
+    /// ```text
+    /// out[i] = peer[i];
+    /// }                                                       // the peer may have left before it was read
+    /// ```
+    fn leave(&mut self, state: &State, end: SpanRange) {
+        for (key, calls) in &state.open {
+            let case = Case::unless(calls, does::NOT_ARRIVE);
+            match (*key, self.function.role) {
+                (Key::Access(id), Role::Kernel) => {
+                    let at = self.phases.cfg.accesses[id.0].at;
+                    self.tell(case, messages::exit_before_peers_done(at, end));
+                }
+                (Key::Call(slot), Role::Kernel) => {
+                    let at = self.calls.get(&slot).map_or(end, |call| call.at);
+                    let case = case.when(Has::Does(slot, does::LEAVE_OPEN));
+                    self.tell(case, messages::call_before_exit(at, end));
+                }
+                (Key::Access(_), _) => self.give(Gives::Does(does::LEAVE_OPEN), case),
+                (Key::Call(slot), _) => {
+                    self.give(Gives::Does(does::LEAVE_OPEN), case.when(Has::Does(slot, does::LEAVE_OPEN)));
+                }
+                (Key::Caller, _) => self.give(Gives::Does(does::NOT_ARRIVE), case),
+                (Key::Argument(..), _) => {}
+            }
+        }
+        if self.function.role == Role::Kernel {
+            return;
+        }
+        if let Some(calls) = &state.entered {
+            self.give(Gives::Does(does::NOT_ENTER), Case::unless(calls, does::NOT_ENTER));
+        }
+        for (key, record) in &state.records {
+            self.leave_behind(*key, record);
+        }
+    }
+
+    /// What is still under way when the function returns.
+    fn leave_behind(&mut self, key: Key, record: &Record) {
+        let case = Case::unless(&record.passed, does::NOT_ENTER);
+        if let Key::Call(slot) = key {
+            self.give(Gives::Does(does::ONCE_A_PHASE), case.when(Has::Does(slot, does::ONCE_A_PHASE)));
+            return;
+        }
+        let Some(touch) = self.touch(key) else { return };
+        let mut whens = Vec::new();
+        if record.marks & (phases::mark::NOW | phases::mark::BEFORE) != 0 {
+            whens.push(When::Last);
+        }
+        if record.marks & phases::mark::NOW_SPLIT != 0 {
+            whens.push(When::Arrived);
+        }
+        for when in whens {
+            match (touch.shared, touch.by) {
+                (Shared::Param(own), By::Itself(kind)) => self.give(Gives::Uses(own, when, kind), case.clone()),
+                (Shared::Param(own), By::Call(slot, param, _)) => {
+                    self.give(Gives::Passes { own, slot, param, when }, case.clone());
+                }
+                (_, By::Itself(_)) => self.check_again(&touch, record),
+                (_, By::Call(..)) => {}
+            }
+        }
+    }
+
+    /// The function has shared memory of its own: may it be called once more?
+    fn check_again(&mut self, last: &Touch, record: &Record) {
+        let mut again = Vec::new();
+        for (id, path, calls) in &self.firsts {
+            let Some(first) = self.touch(Key::Access(*id)) else { continue };
+            // Of another call: only what is fixed is the same.
+            let fixed = |numbers: &[Number]| -> Vec<Number> {
+                numbers.iter().map(|number| number.value().map_or(Number::UNKNOWN, |_| *number)).collect()
+            };
+            if !conflict::overlap(last.shared, first.shared) || !conflict::meet(&fixed(&record.path), &fixed(path)) {
+                continue;
+            }
+            let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();
+            for pair in conflict::between(last.side, first.side, record.marks) {
+                if let Some(case) = case_of(last, &first, &pair, record) {
+                    let unless = Case::unless(&calls, does::NOT_ENTER).unless;
+                    again.push(Case { unless, ..case });
+                }
+            }
+        }
+        again.into_iter().for_each(|case| self.give(Gives::Does(does::ONCE_A_PHASE), case));
+    }
+
+    fn finish(self, diags: &mut Diags) -> Protocol {
+        self.found.into_values().for_each(|diag| diags.push(diag));
+        self.protocol
+    }
+}
+
+/// When the two do what must not be at once; `None` if they do other things.
+fn case_of(first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Option<Case> {
+    let mut case = Case::unless(&record.passed, does::NOT_ENTER);
+    for (touch, mask) in [(first, pair.first), (second, pair.second)] {
+        match touch.by {
+            By::Itself(kind) if kind & mask == 0 => return None,
+            By::Itself(_) => {}
+            By::Call(slot, argument, when) => case = case.when(Has::Uses(slot, argument, when, mask)),
+        }
+    }
+    Some(case)
+}

@@ -1,0 +1,208 @@
+//! What is known of the numbers in variables at each point: the relation of one to another, which `prev = k`, `k += 1`,
+//! `cur ^= 1` and `(cur + 1) % 3` make. Only of what is the same for the whole cluster; of anything else, a bound at most.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::number::{Base, Change, Form, Number};
+use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Place, Select, Source, Step, StepKind};
+use crate::check::engine::{Analysis, Join};
+use crate::check::scope::Scope;
+use crate::check::uniform::values::Values;
+use crate::model::Function;
+use crate::model::expr::BinaryOp;
+
+pub(super) struct Numbers<'a, 'f> {
+    function: &'f Function,
+    cfg: &'a Cfg<'f>,
+    values: &'a Values<'a, 'f>,
+    /// Nodes that choose parts of memory, which may be looked at later.
+    kept: BTreeSet<NodeId>,
+}
+
+/// What is not named holds just what it holds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    places: BTreeMap<Place, Number>,
+    nodes: BTreeMap<NodeId, Number>,
+}
+
+impl Join for Known {
+    // bottom = everything is known; join = what both say
+    fn join(&mut self, other: &Self) -> bool {
+        let before = (self.places.len(), self.nodes.len());
+        self.places.retain(|place, number| other.places.get(place) == Some(number));
+        self.nodes.retain(|node, number| other.nodes.get(node) == Some(number));
+        before != (self.places.len(), self.nodes.len())
+    }
+}
+
+impl Known {
+    pub(super) fn node(&self, node: NodeId) -> Number {
+        self.nodes.get(&node).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, place: Place, number: Number) -> Change {
+        let change = number.change_of(place);
+        let all = self.places.values_mut().chain(self.nodes.values_mut());
+        all.for_each(|other| *other = other.changed(place, change));
+        // Of itself, only what it is below.
+        let number = if let Change::By(..) = change { Number { form: Form::Unknown, ..number } } else { number };
+        self.places.insert(place, number);
+        self.places.retain(|_, number| number.is_known());
+        change
+    }
+}
+
+impl<'a, 'f> Numbers<'a, 'f> {
+    pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, values: &'a Values<'a, 'f>) -> Self {
+        let selects = cfg.accesses.iter().flat_map(|access| &access.piece.path);
+        let of_calls = cfg.nodes.iter().filter_map(|node| match &node.source {
+            Source::Call { pieces, .. } => Some(pieces.iter().flatten().flat_map(|piece| &piece.path)),
+            _ => None,
+        });
+        let mut kept = BTreeSet::new();
+        for select in selects.chain(of_calls.flatten()) {
+            match *select {
+                Select::At(node) | Select::Half { mid: node, .. } => kept.extend([node]),
+                Select::Chunk { size: a, index: b } | Select::Range { start: a, end: b } => kept.extend([a, b]),
+                Select::Unknown => {}
+            }
+        }
+        Numbers { function, cfg, values, kept }
+    }
+
+    /// How a step changes what others may be counted from.
+    pub(super) fn change(&self, state: &mut Known, step: &Step) -> Option<(Place, Change)> {
+        match &step.kind {
+            StepKind::Evaluate(node) => {
+                let number = self.evaluate(state, *node);
+                match number.is_known() {
+                    true => state.nodes.insert(*node, number),
+                    false => state.nodes.remove(node),
+                };
+                None
+            }
+            StepKind::Set { place, value, extent } => {
+                let number = match extent {
+                    Extent::Whole => state.node(*value),
+                    Extent::Field | Extent::Part => Number::UNKNOWN,
+                };
+                Some((*place, state.set(*place, number)))
+            }
+            StepKind::Access(_)
+            | StepKind::Collective { .. }
+            | StepKind::Renew(_)
+            | StepKind::Together { .. }
+            | StepKind::Arrive { .. }
+            | StepKind::Wait { .. }
+            | StepKind::Call { .. }
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => None,
+        }
+    }
+
+    fn evaluate(&self, state: &Known, id: NodeId) -> Number {
+        let node = &self.cfg.nodes[id.0];
+        let operand = |index: usize| node.operands.get(index).map_or(Number::UNKNOWN, |operand| state.node(*operand));
+        match &node.source {
+            Source::Integer(number) => Number::literal(*number),
+            Source::Constant(value) => Number::of(Base::Constant(*value)),
+            Source::Not => operand(0).flipped(),
+            Source::Binary(op) => {
+                let (a, b) = (operand(0), operand(1));
+                match op {
+                    BinaryOp::Add => a.plus(&b),
+                    BinaryOp::Sub => a.minus(&b),
+                    BinaryOp::Mul => a.times(&b),
+                    BinaryOp::Rem => a.remainder(&b),
+                    BinaryOp::BitAnd => a.and(&b),
+                    BinaryOp::BitXor => a.xor(&b),
+                    BinaryOp::Shl => a.shifted_left(&b),
+                    BinaryOp::Div
+                    | BinaryOp::BitOr
+                    | BinaryOp::Shr
+                    | BinaryOp::Eq
+                    | BinaryOp::Ne
+                    | BinaryOp::Lt
+                    | BinaryOp::Le
+                    | BinaryOp::Gt
+                    | BinaryOp::Ge
+                    | BinaryOp::And
+                    | BinaryOp::Or => Number::UNKNOWN,
+                }
+            }
+            Source::Read(place) => self.read(state, id, *place),
+            Source::Counter { of, by, end } => {
+                let counted = by.map_or(Number::UNKNOWN, |by| self.read_counter(id, *of, by));
+                Number { below: end.and_then(|end| state.node(end).granule()), ..counted }
+            }
+            Source::ThreadRank => self.block_size().map_or(Number::UNKNOWN, Number::below),
+            Source::Operands
+            | Source::Param(_)
+            | Source::Known { .. }
+            | Source::Round(_)
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => Number::UNKNOWN,
+        }
+    }
+
+    fn read(&self, state: &Known, node: NodeId, place: Place) -> Number {
+        let known = state.places.get(&place).copied().unwrap_or_default();
+        match known.form {
+            Form::Unknown if self.is_uniform(node) => Number { form: Number::of(Base::Place(place)).form, ..known },
+            _ => known,
+        }
+    }
+
+    fn read_counter(&self, node: NodeId, place: Place, by: i64) -> Number {
+        if !self.is_uniform(node) {
+            return Number::UNKNOWN;
+        }
+        let before = Number::of(Base::Place(place));
+        match u64::try_from(by) {
+            Ok(by) => before.plus(&Number::literal(by)),
+            Err(_) => before.minus(&Number::literal(by.unsigned_abs())),
+        }
+    }
+
+    /// The whole cluster has the same.
+    pub(super) fn is_uniform(&self, node: NodeId) -> bool {
+        let level = self.values.level(node);
+        level.scope.covers(Scope::Cluster) && level.unknown.is_empty()
+    }
+
+    /// The threads of a block of one dimension.
+    fn block_size(&self) -> Option<Granule> {
+        let extents = self.function.options.block.as_ref()?;
+        match (extents.count(), &extents.each[..]) {
+            (Some(count), _) => Some(Granule::Number(count)),
+            (None, [extent]) => {
+                let text = extent.tokens.to_string();
+                let value = self.function.values.iter().position(|value| value.tokens.to_string() == text)?;
+                u16::try_from(value).ok().map(|value| Granule::Constant(crate::model::ValueId(value)))
+            }
+            (None, _) => None,
+        }
+    }
+}
+
+impl Analysis for Numbers<'_, '_> {
+    type State = Known;
+
+    fn entry(&self) -> Known {
+        Known::default()
+    }
+
+    fn transfer(&self, state: &mut Known, step: &Step) {
+        self.change(state, step);
+    }
+
+    fn edge(&self, state: &mut Known, _cfg: &Cfg<'_>, _from: BlockId, _to: BlockId) {
+        state.nodes.retain(|node, _| self.kept.contains(node));
+    }
+}

@@ -1,0 +1,322 @@
+//! Which accesses to shared memory may still be under way, in some block of the cluster, when control comes to a point.
+//!
+//! Let a thread have made `a` arrivals at barriers of the cluster before an access, and waited `w` times. An access is
+//! before one of another block if its `a` is less than the other's `w`, and the two are at once if neither is before
+//! the other. All blocks go the same way from barrier to barrier (`divergent_collective`), so at a point there are the
+//! accesses since the last wait, and those between the arrival before and that wait. Where blocks may go different
+//! ways between two barriers, what is done on one of them is done while others go the other (`sides`).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::number::{Change, Number};
+use super::numbers::{Known, Numbers};
+use super::sides::Sides;
+use crate::check::cfg::{AccessId, BlockId, Cfg, How, Piece, Place, Root, Select, Shared, Source, Step, StepKind};
+use crate::check::engine::{Analysis, Join};
+use crate::check::tokens::{Held, Tokens};
+use crate::model::expr::Callee;
+use crate::model::ty::Group;
+
+/// What was done to memory, and by what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key {
+    Access(AccessId),
+    /// A device function had this argument, after it arrived or else before.
+    Argument(u16, usize, bool),
+    /// A device function may have touched what it has itself.
+    Call(u16),
+    /// The caller's.
+    Caller,
+}
+
+/// When it was done.
+pub(super) mod mark {
+    /// Since the last wait; after an arrival too.
+    pub(in super::super) const NOW: u8 = 1;
+    pub(in super::super) const NOW_SPLIT: u8 = 2;
+    /// Between the last wait and its arrival.
+    pub(in super::super) const BEFORE: u8 = 4;
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) path: Vec<Number>,
+    pub(super) marks: u8,
+    /// Device functions that were called since: had one a barrier of the cluster in it, this is over.
+    pub(super) passed: BTreeSet<u16>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    /// `None`: a barrier of the cluster is behind us. Otherwise if one of these calls had one in it.
+    pub(super) entered: Option<BTreeSet<u16>>,
+    pub(super) records: BTreeMap<Key, Record>,
+    /// Remote accesses after which nobody has arrived yet, unless one of the calls did.
+    pub(super) open: BTreeMap<Key, BTreeSet<u16>>,
+    /// Facts of the point, not of the way to it.
+    numbers: Known,
+    held: Held,
+}
+
+impl Join for State {
+    // bottom = entered, nothing under way; join = what may be
+    fn join(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        match (&mut self.entered, &other.entered) {
+            (_, None) => {}
+            (entered @ None, Some(_)) => {
+                entered.clone_from(&other.entered);
+                changed = true;
+            }
+            (Some(calls), Some(others)) => changed |= keep(calls, others),
+        }
+        for (key, record) in &other.records {
+            match self.records.get_mut(key) {
+                Some(known) => changed |= known.join(record),
+                None => {
+                    self.records.insert(*key, record.clone());
+                    changed = true;
+                }
+            }
+        }
+        for (key, calls) in &other.open {
+            match self.open.get_mut(key) {
+                Some(known) => changed |= keep(known, calls),
+                None => {
+                    self.open.insert(*key, calls.clone());
+                    changed = true;
+                }
+            }
+        }
+        changed
+    }
+}
+
+/// What both have.
+fn keep(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
+    let before = calls.len();
+    calls.retain(|call| others.contains(call));
+    calls.len() != before
+}
+
+impl Record {
+    fn join(&mut self, other: &Record) -> bool {
+        let mut changed = keep(&mut self.passed, &other.passed) || self.marks | other.marks != self.marks;
+        self.marks |= other.marks;
+        if self.path.len() != other.path.len() {
+            changed |= !self.path.is_empty();
+            self.path.clear();
+        }
+        for (number, other) in self.path.iter_mut().zip(&other.path) {
+            if number != other && number.is_known() {
+                *number = Number::UNKNOWN;
+                changed = true;
+            }
+        }
+        changed
+    }
+}
+
+impl State {
+    fn arrive(&mut self) {
+        self.open.clear();
+    }
+
+    fn wait(&mut self) {
+        self.entered = None;
+        self.records.retain(|_, record| {
+            record.marks = if record.marks & mark::NOW_SPLIT != 0 { mark::BEFORE } else { 0 };
+            record.marks != 0
+        });
+    }
+
+    fn sync(&mut self) {
+        self.open.clear();
+        self.entered = None;
+        self.records.clear();
+    }
+
+    /// A call that may have had barriers in it.
+    fn pass(&mut self, slot: u16) {
+        self.entered.iter_mut().for_each(|calls| {
+            calls.insert(slot);
+        });
+        self.records.values_mut().for_each(|record| {
+            record.passed.insert(slot);
+        });
+        self.open.values_mut().for_each(|calls| {
+            calls.insert(slot);
+        });
+    }
+
+    /// `arrived`: after an arrival that is not waited for.
+    fn record(&mut self, key: Key, path: Vec<Number>, arrived: bool) {
+        let marks = if arrived { mark::NOW_SPLIT } else { mark::NOW };
+        let record = Record { path, marks, passed: BTreeSet::new() };
+        match self.records.get_mut(&key) {
+            Some(known) => {
+                known.join(&record);
+            }
+            None => {
+                self.records.insert(key, record);
+            }
+        }
+    }
+
+    fn changed(&mut self, place: Place, change: Change) {
+        let numbers = self.records.values_mut().flat_map(|record| &mut record.path);
+        numbers.for_each(|number| *number = number.changed(place, change));
+    }
+}
+
+/// Whose memory is touched, as the thread names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Own,
+    Remote,
+}
+
+pub(super) fn side_of(root: Root) -> Option<(Side, Shared)> {
+    match root {
+        Root::Shared(shared) => Some((Side::Own, shared)),
+        Root::Remote(shared) => Some((Side::Remote, shared)),
+        Root::ReadOnly | Root::Global => None,
+    }
+}
+
+pub(super) struct Phases<'a, 'f> {
+    pub(super) cfg: &'a Cfg<'f>,
+    pub(super) numbers: Numbers<'a, 'f>,
+    /// The numbers at the start of each block.
+    pub(super) known: Vec<Option<Known>>,
+    pub(super) sides: Sides,
+    /// The accesses that matter to peers.
+    pub(super) shared: Vec<bool>,
+    pub(super) is_kernel: bool,
+    pub(super) tokens: &'a Tokens<'f>,
+}
+
+impl Phases<'_, '_> {
+    pub(super) fn path(&self, state: &State, piece: &Piece) -> Vec<Number> {
+        piece.path.iter().map(|select| self.number(state, select)).collect()
+    }
+
+    fn number(&self, state: &State, select: &Select) -> Number {
+        let node = |node| state.numbers.node(node);
+        match *select {
+            Select::At(index) => node(index),
+            Select::Chunk { size, index } => node(index).times(&node(size)).as_chunk(),
+            Select::Range { start, end } => node(start).up_to(&node(end)),
+            Select::Half { mid, second } => node(mid).half(second),
+            Select::Unknown => Number::UNKNOWN,
+        }
+    }
+
+    /// A remote access before the cluster was entered is a fault by itself: what else it breaks is not looked for.
+    pub(super) fn has_entered(&self, state: &State) -> bool {
+        !self.is_kernel || state.entered.as_ref().is_none_or(|calls| !calls.is_empty())
+    }
+
+    fn access(&self, state: &mut State, id: AccessId) {
+        let access = &self.cfg.accesses[id.0];
+        let Some((side, _)) = side_of(access.piece.root) else { return };
+        if side == Side::Remote && access.how != How::Lent {
+            state.open.insert(Key::Access(id), BTreeSet::new());
+        }
+        let counts = !matches!(access.how, How::Lent | How::ByHand) && self.shared[id.0];
+        if counts && (side == Side::Own || self.has_entered(state)) {
+            let path = self.path(state, &access.piece);
+            let arrived = self.tokens.is_pending(&state.held, is_for_cluster);
+            state.record(Key::Access(id), path, arrived);
+        }
+    }
+
+    fn call(&self, state: &mut State, slot: u16, takes: bool, gives: bool, pieces: &[Option<Piece>]) {
+        match (takes, gives) {
+            (true, false) => state.wait(),
+            (false, true) => state.arrive(),
+            (false, false) | (true, true) => state.pass(slot),
+        }
+        // What it still does when it has returned.
+        for (argument, piece) in pieces.iter().enumerate() {
+            if let Some(piece) = piece
+                && side_of(piece.root).is_some()
+            {
+                let path = self.path(state, piece);
+                if gives {
+                    state.record(Key::Argument(slot, argument, true), path.clone(), true);
+                }
+                let arrived = !gives && self.tokens.is_pending(&state.held, is_for_cluster);
+                state.record(Key::Argument(slot, argument, false), path, arrived);
+            }
+        }
+        state.record(Key::Call(slot), Vec::new(), gives);
+        state.open.insert(Key::Call(slot), BTreeSet::new());
+    }
+}
+
+/// Whether a barrier of this group is one of all threads of the cluster.
+pub(super) fn is_for_cluster(group: Group) -> bool {
+    match group {
+        Group::Cluster | Group::Grid => true,
+        Group::Coalesced | Group::Tile | Group::ThreadBlock => false,
+    }
+}
+
+impl Analysis for Phases<'_, '_> {
+    type State = State;
+
+    fn entry(&self) -> State {
+        State {
+            entered: Some(BTreeSet::new()),
+            records: BTreeMap::new(),
+            open: if self.is_kernel { BTreeMap::new() } else { BTreeMap::from([(Key::Caller, BTreeSet::new())]) },
+            numbers: self.known[self.cfg.entry.0].clone().unwrap_or_default(),
+            held: self.tokens.before(self.cfg.entry),
+        }
+    }
+
+    fn transfer(&self, state: &mut State, step: &Step) {
+        if let Some((place, change)) = self.numbers.change(&mut state.numbers, step) {
+            state.changed(place, change);
+        }
+        self.tokens.transfer(&mut state.held, step);
+        match &step.kind {
+            StepKind::Access(id) => self.access(state, *id),
+            StepKind::Arrive { group, .. } if is_for_cluster(*group) => state.arrive(),
+            StepKind::Wait { group, .. } if is_for_cluster(*group) => state.wait(),
+            StepKind::Collective { team, name: "sync" } if is_for_cluster(team.group) => state.sync(),
+            StepKind::Call { node, takes, gives, slot } => {
+                if let Source::Call { callee: Callee::Function(_), pieces, .. } = &self.cfg.nodes[node.0].source {
+                    let takes = takes.iter().any(|group| is_for_cluster(*group));
+                    let gives = gives.is_some_and(|(group, _)| is_for_cluster(group));
+                    self.call(state, slot.0, takes, gives, pieces);
+                }
+            }
+            StepKind::Arrive { .. }
+            | StepKind::Wait { .. }
+            | StepKind::Collective { .. }
+            | StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Renew(_)
+            | StepKind::Together { .. }
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => {}
+        }
+    }
+
+    fn beyond(&self, from: BlockId) -> &[BlockId] {
+        self.sides.of(from)
+    }
+
+    fn edge(&self, state: &mut State, _cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
+        for place in self.sides.forgotten(from, to) {
+            state.changed(*place, Change::Lost);
+        }
+        state.numbers = self.known[to.0].clone().unwrap_or_default();
+        state.held = self.tokens.before(to);
+    }
+}

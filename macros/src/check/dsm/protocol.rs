@@ -1,0 +1,143 @@
+//! What callers must know of what a function does to shared memory and the cluster's barriers, and what it asks of the
+//! functions that it calls: rustc joins the two (`phalanx::__private::protocol`), because the macro sees one function
+//! at a time. Data, no analysis.
+
+use std::collections::BTreeSet;
+
+use crate::diag::Diag;
+use crate::span::SpanRange;
+
+/// What a function does, one bit each.
+pub(crate) mod does {
+    /// It touches a peer's memory before it has waited at a barrier of the cluster.
+    pub(crate) const NEED_ENTRY: u8 = 1;
+    /// It may return without having waited at one.
+    pub(crate) const NOT_ENTER: u8 = 2;
+    /// It may return without having arrived at one.
+    pub(crate) const NOT_ARRIVE: u8 = 4;
+    /// It may have touched a peer's memory after its last arrival.
+    pub(crate) const LEAVE_OPEN: u8 = 8;
+    /// Its own shared memory would not stand a second call without a barrier between.
+    pub(crate) const ONCE_A_PHASE: u8 = 16;
+}
+
+/// What is done to memory, one bit each.
+pub(crate) mod uses {
+    pub(crate) const READ: u16 = 1;
+    pub(crate) const WRITE: u16 = 2;
+    pub(crate) const ATOMIC_READ: u16 = 4;
+    pub(crate) const ATOMIC: u16 = 8;
+    pub(crate) const ALL: u16 = 15;
+}
+
+/// When a function does it to memory that it was given: by so many bits its uses are shifted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum When {
+    /// Before it has waited at a barrier.
+    First = 0,
+    /// With no barrier after it.
+    Last = 4,
+    /// With no barrier after it but an arrival that its caller waits for before it.
+    Arrived = 8,
+}
+
+/// Something about a call, by its slot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Has {
+    /// The function does one of these.
+    Does(u16, u8),
+    /// It does one of these to its parameter of this position.
+    Uses(u16, usize, When, u16),
+}
+
+/// It is so if all of `when` hold, unless one of `unless` does not do what is said.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Case {
+    pub(crate) when: Vec<Has>,
+    pub(crate) unless: Vec<(u16, u8)>,
+}
+
+/// A fault, if it is so.
+#[derive(Debug)]
+pub(crate) struct Demand {
+    pub(crate) case: Case,
+    pub(crate) rule: &'static str,
+    pub(crate) at: SpanRange,
+    pub(crate) message: String,
+}
+
+/// What the function does, if it is so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gives {
+    Does(u8),
+    /// To its parameter of this position.
+    Uses(usize, When, u16),
+    /// To its own parameter, what a function that it calls does to one.
+    Passes {
+        own: usize,
+        slot: u16,
+        param: usize,
+        when: When,
+    },
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Protocol {
+    pub(crate) demands: Vec<Demand>,
+    pub(crate) gives: Vec<(Gives, Case)>,
+}
+
+impl Protocol {
+    /// Of a function that does nothing with the cluster.
+    pub(super) fn plain() -> Protocol {
+        let nothing = Gives::Does(does::NOT_ENTER | does::NOT_ARRIVE);
+        Protocol { demands: Vec::new(), gives: vec![(nothing, Case::default())] }
+    }
+
+    /// Asks no more about a rule; says whether anything was asked.
+    pub(crate) fn waive(&mut self, rule: &str) -> bool {
+        let before = self.demands.len();
+        self.demands.retain(|demand| demand.rule != rule);
+        self.demands.len() != before
+    }
+
+    /// The calls that anything depends on, by their slots.
+    pub(crate) fn calls(&self) -> BTreeSet<u16> {
+        let cases = self.demands.iter().map(|demand| &demand.case).chain(self.gives.iter().map(|(_, case)| case));
+        let of_cases = cases.flat_map(|case| {
+            let when = case.when.iter().map(|has| match has {
+                Has::Does(slot, _) | Has::Uses(slot, ..) => *slot,
+            });
+            when.chain(case.unless.iter().map(|(slot, _)| *slot))
+        });
+        let passed = self.gives.iter().filter_map(|(gives, _)| match gives {
+            Gives::Passes { slot, .. } => Some(*slot),
+            Gives::Does(_) | Gives::Uses(..) => None,
+        });
+        of_cases.chain(passed).collect()
+    }
+
+    pub(super) fn ask(&mut self, case: Case, fault: &Diag) {
+        let message = fault.text();
+        let known = |demand: &Demand| demand.message == message && demand.case == case;
+        if !self.demands.iter().any(known) {
+            self.demands.push(Demand { case, rule: fault.rule, at: fault.at, message });
+        }
+    }
+}
+
+impl Case {
+    pub(super) fn unless(calls: &BTreeSet<u16>, does: u8) -> Case {
+        Case { when: Vec::new(), unless: calls.iter().map(|call| (*call, does)).collect() }
+    }
+
+    pub(super) fn when(mut self, has: Has) -> Case {
+        self.when.push(has);
+        self
+    }
+
+    /// Whatever the functions do that are called.
+    pub(super) fn is_certain(&self) -> bool {
+        self.when.is_empty() && self.unless.is_empty()
+    }
+}

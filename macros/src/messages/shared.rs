@@ -1,0 +1,136 @@
+//! Sentences about distributed shared memory.
+
+use crate::diag::Diag;
+use crate::span::SpanRange;
+
+pub(crate) fn remote_before_entry(at: SpanRange) -> Diag {
+    Diag::new(
+        "remote_before_entry",
+        at,
+        "a peer's shared memory is touched before a barrier of the cluster: the peer may not have started",
+    )
+    .help("let all threads execute `cluster.sync()`, or arrive and wait, before this")
+}
+
+pub(crate) fn call_before_entry(at: SpanRange) -> Diag {
+    Diag::new(
+        "remote_before_entry",
+        at,
+        "this function touches a peer's shared memory, and no barrier of the cluster comes before: the peer may not have started",
+    )
+    .help("let all threads execute `cluster.sync()`, or arrive and wait, before this")
+}
+
+/// In a method, whose callers do not see what it does.
+pub(crate) fn remote_in_method(at: SpanRange) -> Diag {
+    Diag::new(
+        "remote_before_entry",
+        at,
+        "a method touches a peer's shared memory that it was not given: its callers do not see that they must have entered the cluster",
+    )
+    .help("take the remote memory as a parameter, or write a function with a path of its own")
+}
+
+pub(crate) fn exit_before_peers_done(at: SpanRange, end: SpanRange) -> Diag {
+    Diag::new(
+        "exit_before_peers_done",
+        at,
+        "a peer's shared memory is touched with no barrier of the cluster after it: the peer may have left by then",
+    )
+    .note(end, "the kernel ends here")
+    .help("let all threads execute `cluster.sync()` after the last access, before they leave")
+}
+
+pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
+    Diag::new(
+        "exit_before_peers_done",
+        at,
+        "this function may touch a peer's shared memory last, and no barrier of the cluster comes after it: the peer may have left by then",
+    )
+    .note(end, "the kernel ends here")
+    .help("let all threads execute `cluster.sync()` after the last access, before they leave")
+}
+
+pub(crate) fn unpublished_remote_read(read: SpanRange, write: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        "unpublished_remote_read",
+        read,
+        format!("a peer's {name} is read while the peer may not have written it: no barrier of the cluster is between"),
+    )
+    .note(write, "every block writes its own here")
+    .help("let all threads execute `cluster.sync()`, or arrive and wait, between the write and the read")
+}
+
+pub(crate) fn overwrite_while_read(write: SpanRange, read: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        "overwrite_while_read",
+        write,
+        format!("{name} is written while peers may still read it: no barrier of the cluster is between"),
+    )
+    .note(read, "a peer reads it here")
+    .help("let all threads execute `cluster.sync()`, or arrive after the read and wait before the write; or write to another buffer")
+}
+
+pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        "write_after_arrive",
+        write,
+        format!(
+            "{name} is written after the arrival, so that the barrier does not publish it to the peers that read it"
+        ),
+    )
+    .note(read, "a peer reads it here, after the wait")
+    .help("write before `barrier_arrive`; between arrive and wait, touch only what no peer reads")
+}
+
+pub(crate) fn unordered_remote_write(
+    at: SpanRange,
+    other: SpanRange,
+    name: &str,
+    (remote_last, own_written): (bool, bool),
+) -> Diag {
+    let (message, note) = match (remote_last, own_written) {
+        (true, _) => (
+            format!(
+                "a peer's {name} is written while the peer may not be done with it: no barrier of the cluster is between"
+            ),
+            if own_written { "every block writes to its own here" } else { "every block reads its own here" },
+        ),
+        (false, true) => (
+            format!("{name} is written while peers may be writing to it: no barrier of the cluster is between"),
+            "a peer writes to it here",
+        ),
+        (false, false) => (
+            format!("{name} is read while peers may be writing to it: no barrier of the cluster is between"),
+            "a peer writes to it here",
+        ),
+    };
+    Diag::new("unordered_remote_write", at, message)
+        .note(other, note)
+        .help("let all threads execute `cluster.sync()`, or arrive and wait, between the two")
+}
+
+pub(crate) fn twice_a_phase(at: SpanRange, first: SpanRange) -> Diag {
+    let diag = Diag::new(
+        "overwrite_while_read",
+        at,
+        "this function writes to shared memory of its own that peers may still read since it was called before",
+    );
+    let again = (first.line(), first.column()) == (at.line(), at.column());
+    let diag = if again { diag.remark("it is called in a loop") } else { diag.note(first, "it was called here") };
+    diag.help("let all threads execute `cluster.sync()` between the calls")
+}
+
+pub(crate) fn rank_out_of_range(at: SpanRange, rank: u64, blocks: u64) -> Diag {
+    Diag::new("rank_out_of_range", at, format!("no block has rank {rank}: the cluster has {blocks}"))
+        .help(format!("ranks are below {blocks}"))
+}
+
+pub(crate) fn uninit_shared_read(at: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        "uninit_shared_read",
+        at,
+        format!("{name} is read, and nothing can have been written to it before: shared memory begins with anything"),
+    )
+    .help("write to it first, and let a barrier come between")
+}

@@ -1,0 +1,173 @@
+//! What only rustc can put together about distributed shared memory: the macro sees one function at a time, and leaves
+//! each a [`Protocol`] for its callers, and its own questions about those that it calls. Everything here runs at
+//! compile time. The analysis itself is the macro's (`check/dsm`).
+
+/// What a caller must know of a function.
+#[derive(Debug, Clone, Copy)]
+pub struct Protocol {
+    /// One bit each: 1 it touches a peer's memory before it has waited at a barrier of the cluster; 2 it may return
+    /// without having waited at one; 4 or without having arrived at one; 8 it may have touched a peer's memory after its
+    /// last arrival; 16 its own shared memory does not stand a second call without a barrier between.
+    pub does: u8,
+    /// What it does to the memory that it is given, by the parameters' positions: reads, writes, atomic reads and other
+    /// atomic operations, one bit each; first before it has waited, then with no barrier after it, then with nothing
+    /// after it but an arrival that its caller waits for before it.
+    pub params: &'static [u16],
+}
+
+/// Something about a call, by its place in the table of callees.
+#[derive(Debug, Clone, Copy)]
+pub enum Has {
+    /// The function does one of these.
+    Does(usize, u8),
+    /// It does one of these to its parameter of this position.
+    Uses(usize, usize, u16),
+}
+
+/// It is so if all of `when` hold, and all of `unless` do what is said.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    /// What must hold.
+    pub when: &'static [Has],
+    /// Functions that come between, and what each must do for it not to matter.
+    pub unless: &'static [(usize, u8)],
+}
+
+/// What a function does, if it is so.
+#[derive(Debug, Clone, Copy)]
+pub enum Gives {
+    /// Bits of `Protocol::does`.
+    Does(u8),
+    /// Bits of its parameter of this position.
+    Uses(usize, u16),
+    /// Its parameter `own` is the parameter `param` of a call: the same four bits.
+    Passes {
+        /// The function's own parameter, by its position.
+        own: usize,
+        /// The call.
+        call: usize,
+        /// The callee's parameter.
+        param: usize,
+        /// The bits.
+        mask: u16,
+    },
+}
+
+impl Protocol {
+    /// Of a function that has faults: asks for nothing, and lacks nothing.
+    pub const UNKNOWN: Protocol = Protocol { does: 0, params: &[] };
+
+    const fn uses(self, param: usize) -> u16 {
+        if param < self.params.len() { self.params[param] } else { 0 }
+    }
+}
+
+impl Case {
+    const fn is_so(self, callees: &[Protocol]) -> bool {
+        let mut at = 0;
+        while at < self.when.len() {
+            let holds = match self.when[at] {
+                Has::Does(call, does) => callees[call].does & does != 0,
+                Has::Uses(call, param, uses) => callees[call].uses(param) & uses != 0,
+            };
+            if !holds {
+                return false;
+            }
+            at += 1;
+        }
+        let mut at = 0;
+        while at < self.unless.len() {
+            let (call, does) = self.unless[at];
+            if callees[call].does & does == 0 {
+                return false;
+            }
+            at += 1;
+        }
+        true
+    }
+}
+
+/// What a function does: `Protocol::does`.
+pub const fn does(gives: &[(Gives, Case)], callees: &[Protocol]) -> u8 {
+    let mut all = 0;
+    let mut at = 0;
+    while at < gives.len() {
+        if let (Gives::Does(does), case) = gives[at]
+            && case.is_so(callees)
+        {
+            all |= does;
+        }
+        at += 1;
+    }
+    all
+}
+
+/// What it does to each of its parameters: `Protocol::params`.
+pub const fn params<const N: usize>(gives: &[(Gives, Case)], callees: &[Protocol]) -> [u16; N] {
+    let mut params = [0; N];
+    let mut at = 0;
+    while at < gives.len() {
+        let (gives, case) = gives[at];
+        if case.is_so(callees) {
+            match gives {
+                Gives::Does(_) => {}
+                Gives::Uses(param, uses) => params[param] |= uses,
+                Gives::Passes { own, call, param, mask } => params[own] |= callees[call].uses(param) & mask,
+            }
+        }
+        at += 1;
+    }
+    params
+}
+
+/// Refuses, at compile time, what is so.
+#[track_caller]
+pub const fn refuse(case: Case, callees: &[Protocol], message: &str) {
+    if case.is_so(callees) {
+        panic!("{}", message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READS_FIRST: Protocol = Protocol { does: 1, params: &[1] };
+    const SYNCS: Protocol = Protocol { does: 0, params: &[0x10] };
+    const PLAIN: Protocol = Protocol { does: 2 | 4, params: &[] };
+
+    fn case(when: &'static [Has], unless: &'static [(usize, u8)]) -> Case {
+        Case { when, unless }
+    }
+
+    #[test]
+    fn all_that_is_asked_holds_and_nothing_comes_between() {
+        let callees = [READS_FIRST, SYNCS, PLAIN];
+        assert!(case(&[], &[]).is_so(&callees));
+        assert!(case(&[Has::Does(0, 1), Has::Uses(1, 0, 0xf0)], &[]).is_so(&callees));
+        assert!(!case(&[Has::Does(0, 1), Has::Uses(1, 0, 0x0f)], &[]).is_so(&callees));
+        assert!(!case(&[Has::Uses(2, 7, 0xf)], &[]).is_so(&callees), "a function that has faults has no parameters");
+        assert!(case(&[], &[(2, 2)]).is_so(&callees), "it may not have waited");
+        assert!(!case(&[], &[(2, 2), (1, 2)]).is_so(&callees), "one of the two has");
+    }
+
+    #[test]
+    fn what_callers_learn() {
+        let callees = [READS_FIRST, SYNCS, PLAIN];
+        let gives = [
+            (Gives::Does(8), case(&[], &[(1, 4)])),
+            (Gives::Does(1), case(&[Has::Does(0, 1)], &[])),
+            (Gives::Uses(1, 2), case(&[], &[])),
+            (Gives::Passes { own: 0, call: 1, param: 0, mask: 0xf0 }, case(&[], &[(2, 2)])),
+            (Gives::Passes { own: 0, call: 0, param: 0, mask: 0x0f }, case(&[], &[(1, 2)])),
+        ];
+        assert_eq!(does(&gives, &callees), 1);
+        assert_eq!(params::<2>(&gives, &callees), [0x10, 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "not so")]
+    fn what_is_so_is_refused() {
+        refuse(case(&[], &[]), &[], "not so");
+    }
+}
