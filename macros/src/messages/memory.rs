@@ -110,5 +110,5 @@ pub(crate) fn not_a_variable(at: SpanRange, name: &str) -> Diag {
 
 pub(crate) fn no_elements_in_array(at: SpanRange) -> Diag {
     Diag::new("unsupported_type", at, "an array of the kernel language has at least one element")
-        .help("C++ has no arrays of length 0: leave the array out")
+        .help("leave the array out: C++ has none of length 0")
 }

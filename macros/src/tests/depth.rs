@@ -7,7 +7,11 @@ const LEVELS: usize = 300;
 
 /// `before`, so many times, `inner`, and `after` as often.
 fn nested(before: &str, inner: &str, after: &str) -> String {
-    format!("{}{inner}{}", before.repeat(LEVELS), after.repeat(LEVELS))
+    levels(LEVELS, before, inner, after)
+}
+
+fn levels(count: usize, before: &str, inner: &str, after: &str) -> String {
+    format!("{}{inner}{}", before.repeat(count), after.repeat(count))
 }
 
 #[track_caller]
@@ -18,31 +22,35 @@ fn expands(body: &str) {
 }
 
 #[test]
-fn statements() {
+fn blocks_and_parentheses() {
     expands(&nested("{", "out[0] = n;", "}"));
     expands(&nested("if n > 3 {", "out[0] = n;", "}"));
     expands(&nested("if n > 3 {} else {", "out[0] = n;", "}"));
-    expands(&nested("for i in 0..n {", "out[0] = n;", "}"));
-    expands(&nested("while n > 3 {", "out[0] = n;", "}"));
-    expands(&nested("loop {", "break;", "}"));
-    expands(&nested("match n { 0 => {", "out[0] = n;", "} _ => {} }"));
-    expands(&nested("if let Some(n) = Some(n) {", "out[0] = n;", "}"));
+    expands(&format!("out[0] = {};", nested("(", "n", ")")));
+    expands(&format!("out[0] = {};", nested("if n > 3 { n } else {", "n", "}")));
 }
 
+/// A few times the depth of what people write: the text grows with its square, as each level indents.
 #[test]
-fn values() {
+fn all_that_nests() {
+    let nested = |before: &str, inner: &str, after: &str| levels(LEVELS / 3, before, inner, after);
     for (before, after) in [
-        ("(", ")"),
+        ("for i in 0..n {", "}"),
+        ("while n > 3 {", "}"),
+        ("match n { 0 => {", "} _ => {} }"),
+        ("if let Some(n) = Some(n) {", "}"),
+    ] {
+        expands(&nested(before, "out[0] = n;", after));
+    }
+    for (before, after) in [
         ("{", "}"),
         ("!", ""),
         ("(n + ", ")"),
-        ("n + ", ""),
         ("", " + n"),
         ("", ".min(n)"),
         ("n.min(", ")"),
         ("u32::max(n, ", ")"),
         ("called(", ")"),
-        ("if n > 3 { n } else { ", " }"),
         ("match n { 0 => n, _ => ", " }"),
         ("loop { break ", " }"),
         ("out[", "]"),
@@ -54,10 +62,6 @@ fn values() {
     ] {
         expands(&format!("out[0] = {};", nested(before, "n", after)));
     }
-}
-
-#[test]
-fn patterns_and_types() {
     expands(&format!("let {} = {};", nested("(", "x", ", _)"), nested("(", "n", ", n)")));
     expands(&format!("if let {} = {} {{}}", nested("Some(", "_", ")"), nested("Some(", "n", ")")));
     expands(&format!("let x: {} = {};", nested("[", "u32", "; 1]"), nested("[", "n", "]")));
