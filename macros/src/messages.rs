@@ -247,11 +247,10 @@ fn group_methods(group: Group) -> String {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.of_tiles);
             list(["sync", "uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name)).chain(queries))
         }
-        Group::ThreadBlock => list(barrier.into_iter().chain(["uniform", "invoke_one"]).chain(queries)),
+        Group::ThreadBlock | Group::Grid => list(barrier.into_iter().chain(["uniform", "invoke_one"]).chain(queries)),
         Group::Cluster => list(
             barrier.into_iter().chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries),
         ),
-        Group::Grid => list(["uniform", "invoke_one"].into_iter().chain(queries)),
     }
 }
 

@@ -264,6 +264,17 @@ pub enum LaunchError {
         /// Of a block, static and dynamic.
         shared: usize,
     },
+    /// A kernel whose grid has a barrier, of more blocks than run at once.
+    #[error(
+        "its blocks wait for each other at a barrier of the grid, so all of them must run at once: a grid of {blocks} is \
+         larger than {most}, which is all that this device runs; `.occupancy(&device)` says it before"
+    )]
+    GridNotAtOnce {
+        /// In the grid.
+        blocks: u64,
+        /// In whole clusters, of this shape.
+        most: u64,
+    },
     /// An argument that is elsewhere.
     #[error("argument {argument} is on {found}, and the launch is on {device}; upload it there")]
     WrongDevice {

@@ -1,7 +1,7 @@
 //! The groups of threads that a kernel names, with CUDA's names and numbering (`cooperative_groups.h`: ranks run
 //! along x first). They hold nothing: the simulator knows which thread asks. The device has its own in `groups.cuh`.
 //!
-//! The grid has no barrier. Tiles and coalesced groups are in `warp`.
+//! Tiles and coalesced groups are in `warp`.
 
 mod members;
 pub mod op;
@@ -240,6 +240,30 @@ impl Grid {
         let site = Location::caller();
         sim::with("`grid.uniform()`", |context| context.claim(Claimant::Grid, bits(&value), site));
         value
+    }
+
+    /// Waits for all threads of the grid. A launch of a kernel that has it is cooperative: all blocks run at once, or it is
+    /// refused ([`LaunchError::GridNotAtOnce`](crate::LaunchError::GridNotAtOnce)).
+    #[track_caller]
+    pub fn sync(&self) {
+        let site = Location::caller();
+        sim::with("`grid.sync()`", |context| context.sync(Group::Grid, site));
+    }
+
+    /// Says that the thread has come here. On a GPU it waits for its block, and for no other.
+    #[track_caller]
+    pub fn barrier_arrive(&self) -> ArrivalToken<Grid> {
+        let site = Location::caller();
+        let arrive = "`grid.barrier_arrive()`";
+        ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive(Group::Grid, site)))
+    }
+
+    /// Waits for the arrival of all threads of the grid.
+    #[track_caller]
+    pub fn barrier_wait(&self, token: ArrivalToken<Grid>) {
+        let site = Location::caller();
+        let wait = "`grid.barrier_wait()`";
+        sim::with(wait, |context| context.barrier_wait(Group::Grid, token.phase(), site));
     }
 
     /// The thread's rank in the grid: its block's rank times the block's size, plus its rank in the block.

@@ -81,13 +81,15 @@ impl<'a> Launch<'a> {
     /// How much of this launch the device runs at once: as large a grid as a kernel may have whose clusters wait for
     /// each other. The grid need not be said, the rest of the sizes as for a launch. Runs nothing.
     ///
-    /// In the simulator it is one cluster: the others may start when that has ended.
+    /// In the simulator it is one cluster, and the others may start when that has ended; of a kernel with a barrier of the
+    /// grid, as many as it has room for.
     pub fn occupancy(mut self, device: &Device) -> Result<Occupancy> {
         let program = self.program?;
         self.sizes.grid = Some(program.options().cluster.map(Dim3::from).or(self.sizes.cluster).unwrap_or(1.into()));
         let shape = check::fitting(&program, &self.sizes, device.caps())?;
         let clusters = match &device.target {
             Target::Gpu(gpu) => gpu.max_active_clusters(self.kernel, &program, &shape)?,
+            Target::Simulator(_) if program.has_grid_barrier() => sim::most_clusters(&shape) as usize,
             Target::Simulator(_) => 1,
         };
         Ok(Occupancy { clusters, blocks: clusters * shape.cluster.count() as usize })
@@ -108,7 +110,13 @@ impl<'a> Launch<'a> {
             }
             Target::Simulator(host) => {
                 store::precompile(&program, &host.caps.architecture())?;
-                let (printed, result) = sim::run(program.name(), &shape, &host.simulator, &*self.threads);
+                let run = if program.has_grid_barrier() {
+                    shape.check_at_once(sim::most_clusters(&shape)).map_err(error)?;
+                    sim::run_together
+                } else {
+                    sim::run
+                };
+                let (printed, result) = run(program.name(), &shape, &host.simulator, &*self.threads);
                 host.output.write(printed);
                 host.record(result.err().map(|failure| *failure), wait)
             }

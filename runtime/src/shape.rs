@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::error::LaunchError;
+
 /// An extent or an index in three dimensions, x running fastest, as CUDA's `dim3`.
 // As `extent` of groups.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,4 +87,12 @@ pub struct Shape {
     pub block: Dim3,
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared_bytes: usize,
+}
+
+impl Shape {
+    /// A grid with a barrier against how many of its clusters run at once.
+    pub(crate) fn check_at_once(&self, clusters: u64) -> Result<(), LaunchError> {
+        let (blocks, most) = (self.grid.count(), clusters.saturating_mul(self.cluster.count()));
+        if blocks > most { Err(LaunchError::GridNotAtOnce { blocks, most }) } else { Ok(()) }
+    }
 }

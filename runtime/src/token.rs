@@ -3,6 +3,7 @@
 
 use std::marker::PhantomData;
 
+use crate::group::{Cluster, Grid, ThreadBlock};
 use crate::program::layout::TypeInfo;
 use crate::program::template::Optional;
 
@@ -15,9 +16,28 @@ pub struct ArrivalToken<G> {
     group: PhantomData<*const G>,
 }
 
-impl<G> Optional for ArrivalToken<G> {
+/// A group whose barrier has an arrival and a wait.
+#[doc(hidden)]
+pub trait SplitBarrier {
+    /// The type of its tokens in C++.
+    const TOKEN: &'static str;
+}
+
+impl SplitBarrier for ThreadBlock {
+    const TOKEN: &'static str = "thread_block::arrival_token";
+}
+
+impl SplitBarrier for Cluster {
+    const TOKEN: &'static str = "cluster_group::arrival_token";
+}
+
+impl SplitBarrier for Grid {
+    const TOKEN: &'static str = "grid_group::arrival_token";
+}
+
+impl<G: SplitBarrier> Optional for ArrivalToken<G> {
     fn info() -> TypeInfo {
-        TypeInfo::prelude::<ArrivalToken<G>>("arrival_token")
+        TypeInfo::prelude::<ArrivalToken<G>>(G::TOKEN)
     }
 }
 

@@ -15,6 +15,7 @@ mod divergent_collective;
 mod divergent_exit;
 mod divergent_in_a_call;
 mod format_string;
+mod grid_barrier;
 mod launch_limit;
 mod lints;
 mod tiles;
@@ -45,6 +46,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         divergent_exit::KERNELS,
         divergent_in_a_call::KERNELS,
         format_string::KERNELS,
+        grid_barrier::KERNELS,
         launch_limit::KERNELS,
         lints::KERNELS,
         tiles::KERNELS,

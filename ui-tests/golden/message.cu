@@ -11,7 +11,7 @@ using namespace phalanx;
 
 extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
 message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds) {
-#line 182 "ui-tests/src/kernels/orders.rs"
+#line 185 "ui-tests/src/kernels/orders.rs"
     auto cluster = this_cluster();
     __shared__ shared_array<u32, 4> letter;
     __shared__ shared_array<u32, 1> posted;
@@ -36,14 +36,14 @@ message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds
                 while (posted.atomic(0).load(acquire) != round) {
                 }
             } else {
-#line 205 "ui-tests/src/kernels/orders.rs"
+#line 208 "ui-tests/src/kernels/orders.rs"
                 while (flag.atomic(0).scope(cluster_scope).load(acquire) != round) {
                 }
-#line 206 "ui-tests/src/kernels/orders.rs"
+#line 209 "ui-tests/src/kernels/orders.rs"
                 out[0] += data[0] + data[1];
                 while (posted.atomic(0).load(relaxed) != round) {
                 }
-#line 208 "ui-tests/src/kernels/orders.rs"
+#line 211 "ui-tests/src/kernels/orders.rs"
                 fence(acquire, cluster_scope);
                 out[1] += letter[2];
                 arrived.atomic(0).store(round, release);

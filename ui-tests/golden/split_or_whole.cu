@@ -14,7 +14,7 @@ split_or_whole(slice_mut<u32> out, bool split) {
     __shared__ shared_array<u32, 32> array;
     auto i = this_thread_block().thread_rank();
     array[i] = cluster.thread_rank() * 3;
-    option<arrival_token> token;
+    option<cluster_group::arrival_token> token;
     if (split) {
 #line 138 "ui-tests/src/kernels/guide.rs"
         token = some(cluster.barrier_arrive());

@@ -147,4 +147,48 @@ fn both_in_one(out: &mut [u32]) {
     cluster.sync();
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, DeviceCopy)]
+struct Sum(u32);
+
+#[device]
+impl Sum {
+    fn with_the_first(self, i: u32) -> u32 {
+        let cluster = this_cluster();
+        let array = shared_array::<u32, 32>();
+        array[i] = self.0;
+        let first = cluster.map_shared_rank(&array, 0);
+        read_peer(&first, i)
+    }
+}
+
+/// Two parameters are two pieces of memory, to the function itself.
+#[device]
+fn exchange(peer: &RemoteArray<u32, 32>, array: &SharedArray<u32, 32>, i: u32) -> u32 {
+    array[i] = i;
+    peer[i]
+}
+
+#[device]
+fn exchange_all(peer: &RemoteArray<u32, 32>, array: &SharedArray<u32, 32>, i: u32) -> u32 {
+    exchange(peer, array, i)
+}
+
+#[cluster_kernel(cluster = 2, block = 32)]
+fn one_as_two(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let array = shared_array::<u32, 32>();
+    let other = shared_array::<u32, 32>();
+    let i = this_thread_block().thread_rank();
+    array[i] = 0;
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    cluster.sync();
+    out[i] = exchange(&peer, &other, i);
+    cluster.sync();
+    out[i] = exchange(&peer, &array, i);
+    cluster.sync();
+    out[i] = exchange_all(&peer, &array, i);
+    cluster.sync();
+}
+
 fn main() {}

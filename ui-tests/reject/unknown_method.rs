@@ -11,7 +11,7 @@ fn methods(input: &[u32], output: &mut [u32], n: u32) {
     token.forget();
     cluster.barrier_wait(token);
     cluster.synchronize();
-    grid.sync();
+    grid.map_shared_rank(&array, 0);
     array.iter();
     n.cbrt();
     n.min();

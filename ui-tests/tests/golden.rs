@@ -59,9 +59,11 @@ const MODULES: [&str; 2] = ["guide", "by_hand"];
 
 /// And kernels of others.
 const KERNELS: &[(&str, &str)] = &[
+    ("block_phases", "all_kinds"),
     ("calls", "method_calls"),
     ("constants", "values"),
     ("folds", "of_closures"),
+    ("grid_barriers", "three_levels"),
     ("groups", "claims"),
     ("large_shared", "two_arrays"),
     ("options", "fast"),

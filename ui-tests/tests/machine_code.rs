@@ -1,5 +1,5 @@
-//! What NVRTC makes of vectors and of atomics, in machine code: one instruction of 16 bytes, not four of 4. Needs NVRTC
-//! and no GPU. The encoding is that of sm_90 (`nvdisasm -hex`): the lowest 12 bits are the operation, three bits of the
+//! What NVRTC makes of vectors and of atomics, in machine code: one instruction of 16 bytes, not four of 4; and of split
+//! barriers, whose arrival is no whole one. Needs NVRTC and no GPU. The encoding is that of sm_90 (`nvdisasm -hex`): the lowest 12 bits are the operation, three bits of the
 //! upper half the size.
 
 use std::env;
@@ -10,10 +10,19 @@ use phalanx_ui_tests::kernels;
 /// Operations, by the lowest 12 bits.
 const LOAD_GLOBAL: u64 = 0x981;
 const STORE_GLOBAL: u64 = 0x986;
-/// `ATOMG.EXCH`
-const EXCHANGE_GLOBAL: u64 = 0x9a8;
+/// `ATOMG`, and which: the four bits from bit 87.
+const ATOMIC_GLOBAL: u64 = 0x9a8;
+const EXCHANGE: u64 = 8;
 const LOAD_SHARED: u64 = 0x984;
 const STORE_SHARED: u64 = 0x388;
+/// `BAR`
+const BARRIER: u64 = 0xb1d;
+/// `SYNCS.ARRIVE`
+const ARRIVE: u64 = 0x9a7;
+/// `SYNCS.PHASECHK`
+const PHASE_CHECK: u64 = 0x5a7;
+/// `MEMBAR`
+const MEMORY_BARRIER: u64 = 0x992;
 /// Of a generic address: a peer's shared memory.
 const LOAD: u64 = 0x980;
 const STORE: u64 = 0x385;
@@ -52,7 +61,7 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
     let (_, start, length) = found.expect("a section for the kernel");
     let code = (start..start + length).step_by(16).map(|at| [number(at, 8) as u64, number(at + 8, 8) as u64]);
     // Behind the kernel are the functions that write the record of a failure. They begin by taking it.
-    Some(code.take_while(|[low, _]| low & 0xfff != EXCHANGE_GLOBAL).collect())
+    Some(code.take_while(|[low, high]| low & 0xfff != ATOMIC_GLOBAL || high >> 23 & 15 != EXCHANGE).collect())
 }
 
 /// `REDUX`, by the lowest 12 bits: 32-bit integers, all lanes of a mask.
@@ -70,6 +79,33 @@ fn whole_warps_reduce_by_one_instruction() {
 
 fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
     code.iter().filter(|[low, high]| low & 0xfff == operation && high >> 9 & 7 == size).count()
+}
+
+/// The instructions of these operations, in order.
+fn only<const N: usize>(code: &[[u64; 2]], operations: [u64; N]) -> Vec<u64> {
+    code.iter().map(|[low, _]| low & 0xfff).filter(|operation| operations.contains(operation)).collect()
+}
+
+/// The only whole barrier of a kernel that has but split ones is where it makes the block's ready; and shared memory needs no
+/// fence.
+#[test]
+fn a_blocks_arrival_is_no_whole_barrier() {
+    let Some(code) = code("block_phases", "go_round") else { return };
+    let found = only(&code, [BARRIER, ARRIVE, PHASE_CHECK, MEMORY_BARRIER]);
+    assert_eq!(found.iter().filter(|operation| **operation == BARRIER).count(), 1);
+    assert_eq!(found[..3], [BARRIER, ARRIVE, PHASE_CHECK]);
+    assert!(!found.contains(&MEMORY_BARRIER));
+}
+
+/// One fence, of the release: an acquire needs none. A sequentially consistent fence at either end, as in CUDA's own header, would
+/// be two.
+#[test]
+fn the_grids_barrier_has_one_fence() {
+    let Some(code) = code("grid_barriers", "split") else { return };
+    assert_eq!(
+        only(&code, [BARRIER, MEMORY_BARRIER, ATOMIC_GLOBAL]),
+        [BARRIER, MEMORY_BARRIER, ATOMIC_GLOBAL, BARRIER]
+    );
 }
 
 /// A slice that nobody writes is read past the coherent path in device functions too, a `&mut [T]` that was lent is not.

@@ -27,7 +27,7 @@ fn heat(left: f32, cell: f32, right: f32, rate: f32) -> f32 {
     cell + rate * (left - 2.0 * cell + right)
 }
 
-#[cluster_kernel(cluster = 4, block = 128)]
+#[cluster_kernel(cluster = 4, block = BLOCK)]
 fn spread(before: &[f32], after: &mut [f32], rate: f32, steps: u32) {
     let cluster = this_cluster();
     let thread = this_thread_block().thread_rank();

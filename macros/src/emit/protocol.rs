@@ -36,11 +36,16 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
             quote!((#gives, #case))
         });
         let (ty, does, params, count) = (path("Protocol"), path("does"), path("params"), function.params.len());
+        let clashes = path("clashes");
         let (given, case) = (path("Gives"), path("Case"));
         quote_spanned! {span=>
             const PROTOCOL: #ty = {
                 const GIVES: &[(#given, #case)] = &[#(#gives),*];
-                #ty { does: #does(GIVES, Self::CALLEES), params: &#params::<#count>(GIVES, Self::CALLEES) }
+                #ty {
+                    does: #does(GIVES, Self::CALLEES),
+                    params: &#params::<#count>(GIVES, Self::CALLEES),
+                    clashes: #clashes(GIVES, Self::CALLEES),
+                }
             };
         }
     });
@@ -83,6 +88,10 @@ impl Table {
                 let (call, uses) = (self.call(slot), at(when, uses));
                 quote!(#has::Uses(#call, #param, #uses))
             }
+            Has::Clashes(slot, first, second) => {
+                let call = self.call(slot);
+                quote!(#has::Clashes(#call, #first, #second))
+            }
         });
         let unless = case.unless.iter().map(|(slot, does)| {
             let call = self.call(*slot);
@@ -99,6 +108,7 @@ impl Table {
                 let uses = at(when, uses);
                 quote!(#ty::Uses(#param, #uses))
             }
+            Gives::Clashes(first, second) => quote!(#ty::Clashes(#first, #second)),
             Gives::Passes { own, slot, param, when } => {
                 let (call, mask) = (self.call(slot), at(when, uses::ALL));
                 quote!(#ty::Passes { own: #own, call: #call, param: #param, mask: #mask })

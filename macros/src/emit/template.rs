@@ -270,6 +270,7 @@ fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
             }
             Piece::Name => quote!(Name),
             Piece::Bounds => quote!(Bounds),
+            Piece::Prologue => quote!(Prologue),
             Piece::Site(site) => {
                 let site = site.0;
                 quote!(Site(#site))
@@ -345,6 +346,12 @@ fn headers(function: &Function) -> Vec<&'static str> {
     walk_block(&function.body, &mut |expr| of_kind(expr.gives));
     walk_block(&function.body, &mut |expr| match &expr.kind {
         ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
+        ExprKind::Op { op: Op::Arrive(Group::ThreadBlock) | Op::Wait(Group::ThreadBlock), .. } => {
+            need("block_barrier.cuh");
+        }
+        ExprKind::Op { op: Op::Sync(Group::Grid) | Op::Arrive(Group::Grid) | Op::Wait(Group::Grid), .. } => {
+            need("grid_barrier.cuh");
+        }
         ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
         ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
         ExprKind::Vector { .. } => need("lanes.cuh"),

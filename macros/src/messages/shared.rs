@@ -121,6 +121,15 @@ pub(crate) fn twice_a_phase(at: SpanRange, first: SpanRange) -> Diag {
     diag.help("let all threads execute `cluster.sync()` between the calls")
 }
 
+pub(crate) fn same_memory_twice(at: SpanRange) -> Diag {
+    Diag::new(
+        "overwrite_while_read",
+        at,
+        "this function is given one piece of shared memory twice, as the block's own and as a peer's, and touches both with no barrier of the cluster between",
+    )
+    .help("give it two pieces, or let a barrier come between in the function")
+}
+
 pub(crate) fn rank_out_of_range(at: SpanRange, rank: u64, blocks: u64) -> Diag {
     Diag::new("rank_out_of_range", at, format!("no block has rank {rank}: the cluster has {blocks}"))
         .help(format!("ranks are below {blocks}"))

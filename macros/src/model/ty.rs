@@ -50,17 +50,9 @@ impl Group {
         }
     }
 
-    /// `sync`.
-    pub(crate) fn has_barrier(self) -> bool {
-        match self {
-            Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => true,
-            Group::Grid => false,
-        }
-    }
-
-    /// `barrier_arrive` and `barrier_wait`.
+    /// `barrier_arrive` and `barrier_wait`. Every group has `sync`.
     pub(crate) fn has_split_barrier(self) -> bool {
-        self.has_barrier() && !self.is_of_a_warp()
+        !self.is_of_a_warp()
     }
 
     /// Its threads are of one warp.

@@ -85,7 +85,7 @@ impl Parser<'_> {
         let op = match name.as_str() {
             "invoke_one" => return self.invoke_one(group, receiver, call, span),
             "uniform" => return self.uniform(group, receiver, call, span),
-            "sync" if group.has_barrier() => Op::Sync(group),
+            "sync" => Op::Sync(group),
             "barrier_arrive" if group.has_split_barrier() => Op::Arrive(group),
             "barrier_wait" if group.has_split_barrier() => return self.wait(group, receiver, call, span),
             "barrier_arrive" | "barrier_wait" if group.is_of_a_warp() => {

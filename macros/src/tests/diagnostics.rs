@@ -201,6 +201,11 @@ const UNSEEN: &[(&str, &str)] = &[
         CALLS,
     ),
     ("this function writes to shared memory of its own that peers may still read since it was called before", CALLS),
+    (
+        "this function is given one piece of shared memory twice, as the block's own and as a peer's, and touches both with no barrier of the cluster between",
+        CALLS,
+    ),
+    ("give it two pieces, or let a barrier come between in the function", CALLS),
     ("it is called in a loop", CALLS),
     ("it was called here", CALLS),
     ("let all threads execute `cluster.sync()` between the calls", CALLS),

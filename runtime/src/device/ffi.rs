@@ -177,10 +177,10 @@ fn set(function: &CudaFunction, attribute: CUfunction_attribute, value: i32) -> 
 
 /// How many clusters of `shape` the device can run at once. The grid plays no part.
 pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, shape: &Shape) -> Result<usize> {
-    let mut attribute = cluster_attribute(shape);
-    let config = config(stream, shape, &mut attribute);
+    let mut attributes = [cluster_attribute(shape)];
+    let config = config(stream, shape, &mut attributes);
     let mut clusters: c_int = 0;
-    // SAFETY: `config` and the attribute that it points to live to the end of the call; the function's module is loaded.
+    // SAFETY: `config` and the attributes that it points to live to the end of the call; the function's module is loaded.
     let result = unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function.cu_function(), &config) };
     if result == sys::CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE {
         return Ok(0);
@@ -189,7 +189,8 @@ pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, 
     Ok(clusters.max(0) as usize)
 }
 
-/// Starts `function`. `parameters` are one value each, at an address with room for the largest type.
+/// Starts `function`; `cooperative`, with all blocks at once. `parameters` are one value each, at an address with room for
+/// the largest type.
 ///
 /// # Safety
 /// The parameters have the types that the function declares, and what they point to lives until it has run.
@@ -198,9 +199,11 @@ pub(super) unsafe fn launch(
     function: &CudaFunction,
     shape: &Shape,
     parameters: &mut [*mut c_void],
+    cooperative: bool,
 ) -> Result<()> {
-    let mut attribute = cluster_attribute(shape);
-    let config = config(stream, shape, &mut attribute);
+    let mut attributes = [cluster_attribute(shape), cooperative_attribute()];
+    let count = if cooperative { 2 } else { 1 };
+    let config = config(stream, shape, &mut attributes[..count]);
     // SAFETY: `config` and what it points to live to the end of the call, which copies the parameters; the rest is the
     // caller's promise.
     unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }
@@ -216,7 +219,14 @@ fn cluster_attribute(shape: &Shape) -> CUlaunchAttribute {
     CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, pad: [0; 4], value }
 }
 
-fn config(stream: &CudaStream, shape: &Shape, attribute: &mut CUlaunchAttribute) -> CUlaunchConfig {
+fn cooperative_attribute() -> CUlaunchAttribute {
+    // SAFETY: as for the cluster's.
+    let mut value: CUlaunchAttributeValue = unsafe { MaybeUninit::zeroed().assume_init() };
+    value.cooperative = 1;
+    CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, pad: [0; 4], value }
+}
+
+fn config(stream: &CudaStream, shape: &Shape, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {
     CUlaunchConfig {
         gridDimX: shape.grid.x,
         gridDimY: shape.grid.y,
@@ -226,8 +236,8 @@ fn config(stream: &CudaStream, shape: &Shape, attribute: &mut CUlaunchAttribute)
         blockDimZ: shape.block.z,
         sharedMemBytes: shape.dynamic_shared_bytes as u32,
         hStream: stream.cu_stream(),
-        attrs: attribute,
-        numAttrs: 1,
+        attrs: attributes.as_mut_ptr(),
+        numAttrs: attributes.len() as u32,
     }
 }
 

@@ -49,6 +49,8 @@ struct State {
     blocks: u32,
     /// Where kernels print; made at the first launch of one that does.
     prints: Option<Prints>,
+    /// The word of the grid's barrier; made at the first launch of a kernel that has one.
+    grid_barrier: Option<GpuMemory>,
 }
 
 /// A kernel on the device.
@@ -62,8 +64,10 @@ struct Loaded {
     sink: Option<Sink>,
     /// Bytes of dynamic shared memory that it may have. Only grows, so that what fitted once still does.
     dynamic_shared: usize,
-    /// Cluster, block and shared bytes that are known to fit.
-    fits: Vec<(Dim3, Dim3, usize)>,
+    /// The module knows where the word of the grid's barrier is.
+    knows_grid_barrier: bool,
+    /// Cluster, block and shared bytes that are known to fit, and how many such clusters at once.
+    fits: Vec<((Dim3, Dim3, usize), usize)>,
 }
 
 impl Gpu {
@@ -122,6 +126,7 @@ impl Gpu {
             failed_threads: words(0)?,
             blocks: 0,
             prints: None,
+            grid_barrier: None,
         };
         Ok(Gpu { ordinal, caps, context, stream, output: Output::default(), state: Mutex::new(state) })
     }
@@ -229,9 +234,17 @@ impl Gpu {
         state.prepare_sink(&self.stream, index, shape)?;
         let shape = &with_placed_arrays(shape, program);
         let loaded = &mut state.loaded[index];
-        loaded.check_fits(&self.stream, shape)?;
+        let clusters = loaded.check_fits(&self.stream, shape)?;
+        let cooperative = program.has_grid_barrier();
+        if cooperative {
+            shape
+                .check_at_once(clusters as u64)
+                .map_err(|reason| Error::Launch { kernel: program.name().into(), reason })?;
+            state.prepare_grid_barrier(&self.stream, index)?;
+        }
+        let function = &state.loaded[index].function;
         // SAFETY: passed on to the caller.
-        unsafe { ffi::launch(&self.stream, &loaded.function, shape, parameters) }?;
+        unsafe { ffi::launch(&self.stream, function, shape, parameters, cooperative) }?;
         if wait { self.finish(state) } else { Ok(()) }
     }
 
@@ -241,9 +254,7 @@ impl Gpu {
         let mut state = self.state();
         let index = self.loaded(&mut state, kernel, program)?;
         let shape = &with_placed_arrays(shape, program);
-        let loaded = &mut state.loaded[index];
-        loaded.check_fits(&self.stream, shape)?;
-        ffi::max_active_clusters(&self.stream, &loaded.function, shape)
+        state.loaded[index].check_fits(&self.stream, shape)
     }
 
     /// The kernel's place among those that are loaded.
@@ -267,7 +278,16 @@ impl Gpu {
             ffi::allow_non_portable(&function)?;
         }
         let program = program.clone();
-        Ok(Loaded { program, module, function, max_threads, sink: None, dynamic_shared: 0, fits: Vec::new() })
+        Ok(Loaded {
+            program,
+            module,
+            function,
+            max_threads,
+            sink: None,
+            dynamic_shared: 0,
+            knows_grid_barrier: false,
+            fits: Vec::new(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -320,6 +340,21 @@ impl State {
         Ok(())
     }
 
+    /// Clears the word of the grid's barrier, whatever the launch before left there, and tells the kernel's module where it is.
+    fn prepare_grid_barrier(&mut self, stream: &Arc<CudaStream>, index: usize) -> Result<()> {
+        let word = match &mut self.grid_barrier {
+            Some(word) => word,
+            None => self.grid_barrier.insert(ffi::allocate(stream, size_of::<u32>())?),
+        };
+        ffi::clear(stream, word)?;
+        let loaded = &mut self.loaded[index];
+        if !loaded.knows_grid_barrier {
+            ffi::write_symbol(stream, &loaded.module, "phalanx_grid_barrier", &ffi::address(stream, word))?;
+            loaded.knows_grid_barrier = true;
+        }
+        Ok(())
+    }
+
     /// What kernels have printed. To be called when the stream is idle.
     fn take_prints(&mut self, stream: &Arc<CudaStream>) -> Result<Records> {
         self.prints.as_mut().map_or(Ok(Records::default()), |prints| prints.take(stream))
@@ -348,11 +383,11 @@ impl State {
 }
 
 impl Loaded {
-    /// Asks the driver once for each shape whether a cluster of it fits on the device.
-    fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<()> {
+    /// Asks the driver once for each shape how many clusters of it fit on the device at once. At least one does.
+    fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<usize> {
         let key = (shape.cluster, shape.block, shape.dynamic_shared_bytes);
-        if self.fits.contains(&key) {
-            return Ok(());
+        if let Some((_, clusters)) = self.fits.iter().find(|(fitting, _)| *fitting == key) {
+            return Ok(*clusters);
         }
         let error = |reason| Err(Error::Launch { kernel: self.program.name().into(), reason });
         let (threads, blocks) = (shape.block.count(), shape.cluster.count());
@@ -366,10 +401,11 @@ impl Loaded {
             ffi::allow_dynamic_shared(&self.function, shape.dynamic_shared_bytes)?;
             self.dynamic_shared = shape.dynamic_shared_bytes;
         }
-        if ffi::max_active_clusters(stream, &self.function, shape)? == 0 {
+        let clusters = ffi::max_active_clusters(stream, &self.function, shape)?;
+        if clusters == 0 {
             return error(LaunchError::NoActiveCluster { blocks, threads, shared });
         }
-        self.fits.push(key);
-        Ok(())
+        self.fits.push((key, clusters));
+        Ok(clusters)
     }
 }

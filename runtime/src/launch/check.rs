@@ -121,6 +121,15 @@ mod tests {
     }
 
     #[test]
+    fn a_grid_with_a_barrier_runs_at_once() {
+        let shape = shape(&FREE, &sizes(12, 4, 32)).unwrap();
+        assert_eq!(shape.check_at_once(3), Ok(()));
+        let error = shape.check_at_once(2).unwrap_err();
+        assert_eq!(error, LaunchError::GridNotAtOnce { blocks: 12, most: 8 });
+        assert!(error.to_string().contains("a grid of 12 is larger than 8, which is all"), "{error}");
+    }
+
+    #[test]
     fn each_limit_has_its_error() {
         let big = KernelOptions { non_portable: true, ..FREE };
         assert!(shape(&big, &sizes(16, 16, 32)).is_ok());

@@ -3,8 +3,8 @@
 //! nothing about the language itself.
 
 use std::any::TypeId;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,9 +14,9 @@ use super::layout::{Content, TypeInfo, TypeName};
 use super::literal;
 use super::name::Namer;
 use super::options::KernelOptions;
-use super::shared::SharedLayout;
+use super::shared::{BLOCK_BARRIER, SharedLayout};
 use super::site::{Place, SiteMap};
-use super::template::{Definition, Function, Piece, Role, SiteMessage, Slot, Template};
+use super::template::{Definition, Function, Piece, Role, SharedInfo, SiteMessage, Slot, Template};
 use crate::cuda;
 use crate::error::{Error, Result};
 
@@ -31,6 +31,7 @@ pub struct Program {
     static_shared_bytes: usize,
     placed_shared_bytes: usize,
     prints: bool,
+    has_grid_barrier: bool,
     sites: SiteMap,
 }
 
@@ -85,6 +86,11 @@ impl Program {
         self.prints
     }
 
+    /// Whether its blocks wait for each other, so that all of them must run at once.
+    pub(crate) fn has_grid_barrier(&self) -> bool {
+        self.has_grid_barrier
+    }
+
     /// Where it can fail or print.
     pub(crate) fn sites(&self) -> &SiteMap {
         &self.sites
@@ -102,7 +108,13 @@ impl Program {
         let mut order = Order::default();
         order.visit(kernel, &mut Vec::new())?;
         let names = Names::of(&order.functions);
-        let shared = SharedLayout::of(order.functions.iter().map(|function| &function.definition.shared[..]));
+        let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
+        let wanted: BTreeSet<&str> = headers.chain(names.types.headers.iter().copied()).collect();
+        let has_block_barrier = wanted.contains("block_barrier.cuh");
+        let has_grid_barrier = wanted.contains("grid_barrier.cuh");
+        let own: &[SharedInfo] = if has_block_barrier { &[BLOCK_BARRIER] } else { &[] };
+        let declared = order.functions.iter().map(|function| &function.definition.shared[..]);
+        let shared = SharedLayout::of(declared.chain([own]));
 
         let mut text = Text::default();
         text.push("\nusing namespace phalanx;\n");
@@ -111,10 +123,9 @@ impl Program {
         for (index, function) in order.functions.iter().enumerate() {
             text.push("\n");
             let offsets = shared.offsets.as_ref().map(|offsets| &offsets[index][..]);
-            text.function(&Filling { function, index, names: &names, offsets });
+            text.function(&Filling { function, index, names: &names, offsets, has_block_barrier });
         }
-        let headers = order.functions.iter().flat_map(|function| function.definition.template.headers.iter().copied());
-        let headers = cuda::needed(headers.chain(names.types.headers.iter().copied()), &text.out);
+        let headers = cuda::needed(wanted.into_iter(), &text.out);
         let kernel = order.functions.last().expect("the kernel is the last function");
 
         // What the prelude need not find out at run time.
@@ -128,6 +139,15 @@ impl Program {
         if cuda::knows_peers(&text.out) {
             head += "#define PHALANX_PEERS\n";
         }
+        if has_grid_barrier {
+            head += "#define PHALANX_GRID_BARRIER\n";
+        }
+        if has_block_barrier {
+            head += "#define PHALANX_BLOCK_BARRIER\n";
+            if let Some([offset]) = shared.offsets.as_ref().and_then(|offsets| offsets.last()).map(Vec::as_slice) {
+                head += &format!("#define PHALANX_BLOCK_BARRIER_AT {offset}\n");
+            }
+        }
         head.extend(headers.iter().map(|header| format!("#include <phalanx/{header}>\n")));
 
         Ok(Program {
@@ -139,6 +159,7 @@ impl Program {
             static_shared_bytes: shared.bytes,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
+            has_grid_barrier,
             sites: text.sites,
         })
     }
@@ -232,6 +253,7 @@ struct Filling<'p> {
     names: &'p Names,
     /// Of its shared arrays, if they are placed.
     offsets: Option<&'p [usize]>,
+    has_block_barrier: bool,
 }
 
 impl Filling<'_> {
@@ -306,6 +328,8 @@ impl Text {
             Piece::Shared { index, ty, name } => self.shared(index, ty, name, filling),
             Piece::Name => self.push(&names.functions[filling.index]),
             Piece::Bounds => self.push(&definition.options.bounds()),
+            Piece::Prologue if filling.has_block_barrier => self.push("    detail::init_block_barrier();\n"),
+            Piece::Prologue => {}
             Piece::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
             Piece::Site(index) => self.site(definition, index),
         }

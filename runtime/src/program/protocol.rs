@@ -13,6 +13,14 @@ pub struct Protocol {
     /// atomic operations, one bit each; first before it has waited, then with no barrier after it, then with nothing
     /// after it but an arrival that its caller waits for before it.
     pub params: &'static [u16],
+    /// Pairs of parameters that must not be one piece of memory, one bit each: see `pair`.
+    pub clashes: u128,
+}
+
+/// The bit of a pair of parameters, the lower one first. Those behind the eleventh are not told apart.
+const fn pair(first: usize, second: usize) -> u128 {
+    const MOST: usize = 11;
+    if second < MOST { 1 << (first * MOST + second) } else { 1 << 127 }
 }
 
 /// Something about a call, by its place in the table of callees.
@@ -22,6 +30,8 @@ pub enum Has {
     Does(usize, u8),
     /// It does one of these to its parameter of this position.
     Uses(usize, usize, u16),
+    /// It does what must not be at once to these two parameters, if they are one.
+    Clashes(usize, usize, usize),
 }
 
 /// It is so if all of `when` hold, and all of `unless` do what is said.
@@ -40,6 +50,8 @@ pub enum Gives {
     Does(u8),
     /// Bits of its parameter of this position.
     Uses(usize, u16),
+    /// These two parameters, if they are one.
+    Clashes(usize, usize),
     /// Its parameter `own` is the parameter `param` of a call: the same four bits.
     Passes {
         /// The function's own parameter, by its position.
@@ -55,7 +67,7 @@ pub enum Gives {
 
 impl Protocol {
     /// Of a function that has faults: asks for nothing, and lacks nothing.
-    pub const UNKNOWN: Protocol = Protocol { does: 0, params: &[] };
+    pub const UNKNOWN: Protocol = Protocol { does: 0, params: &[], clashes: 0 };
 
     const fn uses(self, param: usize) -> u16 {
         if param < self.params.len() { self.params[param] } else { 0 }
@@ -69,6 +81,7 @@ impl Case {
             let holds = match self.when[at] {
                 Has::Does(call, does) => callees[call].does & does != 0,
                 Has::Uses(call, param, uses) => callees[call].uses(param) & uses != 0,
+                Has::Clashes(call, first, second) => callees[call].clashes & pair(first, second) != 0,
             };
             if !holds {
                 return false;
@@ -110,7 +123,7 @@ pub const fn params<const N: usize>(gives: &[(Gives, Case)], callees: &[Protocol
         let (gives, case) = gives[at];
         if case.is_so(callees) {
             match gives {
-                Gives::Does(_) => {}
+                Gives::Does(_) | Gives::Clashes(..) => {}
                 Gives::Uses(param, uses) => params[param] |= uses,
                 Gives::Passes { own, call, param, mask } => params[own] |= callees[call].uses(param) & mask,
             }
@@ -118,6 +131,21 @@ pub const fn params<const N: usize>(gives: &[(Gives, Case)], callees: &[Protocol
         at += 1;
     }
     params
+}
+
+/// Which of its parameters must not be one: `Protocol::clashes`.
+pub const fn clashes(gives: &[(Gives, Case)], callees: &[Protocol]) -> u128 {
+    let mut all = 0;
+    let mut at = 0;
+    while at < gives.len() {
+        if let (Gives::Clashes(first, second), case) = gives[at]
+            && case.is_so(callees)
+        {
+            all |= pair(first, second);
+        }
+        at += 1;
+    }
+    all
 }
 
 /// Refuses, at compile time, what is so.
@@ -132,9 +160,9 @@ pub const fn refuse(case: Case, callees: &[Protocol], message: &str) {
 mod tests {
     use super::*;
 
-    const READS_FIRST: Protocol = Protocol { does: 1, params: &[1] };
-    const SYNCS: Protocol = Protocol { does: 0, params: &[0x10] };
-    const PLAIN: Protocol = Protocol { does: 2 | 4, params: &[] };
+    const READS_FIRST: Protocol = Protocol { does: 1, params: &[1], clashes: 0 };
+    const SYNCS: Protocol = Protocol { does: 0, params: &[0x10], clashes: 0 };
+    const PLAIN: Protocol = Protocol { does: 2 | 4, params: &[], clashes: 0 };
 
     fn case(when: &'static [Has], unless: &'static [(usize, u8)]) -> Case {
         Case { when, unless }
@@ -163,6 +191,17 @@ mod tests {
         ];
         assert_eq!(does(&gives, &callees), 1);
         assert_eq!(params::<2>(&gives, &callees), [0x10, 2]);
+    }
+
+    #[test]
+    fn pairs_of_parameters() {
+        let callee = Protocol { clashes: clashes(&[(Gives::Clashes(0, 2), case(&[], &[]))], &[]), ..PLAIN };
+        assert!(case(&[Has::Clashes(0, 0, 2)], &[]).is_so(&[callee]));
+        assert!(!case(&[Has::Clashes(0, 0, 1)], &[]).is_so(&[callee]));
+        // No bit is that of two pairs, up to what it can tell apart.
+        let pairs: Vec<u128> = (0..11).flat_map(|second| (0..second).map(move |first| pair(first, second))).collect();
+        assert_eq!(pairs.iter().fold(0, |all: u128, pair| all | pair).count_ones() as usize, pairs.len());
+        assert_eq!(pair(0, 11), pair(3, 40));
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub(super) struct SharedLayout {
     pub(super) offsets: Option<Vec<Vec<usize>>>,
 }
 
+/// What block_barrier.cuh keeps in shared memory, as one more function's array.
+pub(super) const BLOCK_BARRIER: SharedInfo = SharedInfo { size: 16, align: 8 };
+
 impl SharedLayout {
     /// Of functions with these arrays.
     pub(super) fn of<'a>(functions: impl Iterator<Item = &'a [SharedInfo]>) -> SharedLayout {
@@ -54,6 +57,15 @@ mod tests {
         let functions = [&[array(3, 1), array(49_132, 4)][..], &[]];
         let layout = SharedLayout::of(functions.into_iter());
         assert_eq!((layout.bytes, layout.offsets), (49_152, None));
+    }
+
+    #[test]
+    fn the_barrier_of_a_block_is_one_of_them() {
+        let full = [array(STATIC_LIMIT, 4)];
+        let layout = SharedLayout::of([&full[..], &[BLOCK_BARRIER]].into_iter());
+        assert_eq!(layout.offsets, Some(vec![vec![0], vec![STATIC_LIMIT]]));
+        let layout = SharedLayout::of([&[array(STATIC_LIMIT - 16, 4)][..], &[BLOCK_BARRIER]].into_iter());
+        assert_eq!((layout.bytes, layout.offsets), (STATIC_LIMIT, None));
     }
 
     #[test]

@@ -99,6 +99,8 @@ pub enum Piece {
     Name,
     /// In a kernel's signature: what its [`KernelOptions`] say there, `__launch_bounds__(256)`.
     Bounds,
+    /// In a kernel, after its opening brace: what the program needs done before anything else.
+    Prologue,
     /// The name that a slot's device function was printed under.
     Callee(u16),
     /// Nothing: marks that the next character of text is where [`Template::sites`] entry fails. The prelude's

@@ -2,8 +2,9 @@
 //! waits once in each phase. A thread that has exited does not arrive; today's hardware lets it count.
 
 use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
-use super::cluster::{Status, Thread};
+use super::cluster::{Cluster, Status, Thread};
 use super::{Context, Site, cost};
 use crate::failure::Cause;
 
@@ -12,6 +13,7 @@ use crate::failure::Cause;
 pub(crate) enum Group {
     Block,
     Cluster,
+    Grid,
 }
 
 /// What a thread does at a group's barrier.
@@ -41,19 +43,47 @@ pub(crate) enum Arrival {
     Waited { site: Site },
 }
 
-/// A barrier of a group.
+/// How far a barrier is.
+pub(crate) struct Phases {
+    expected: u64,
+    arrived: Cell<u64>,
+    current: Cell<u64>,
+}
+
+/// A barrier of a group, as one cluster has it: the grid's phases are those of all clusters.
 pub(crate) struct Barrier {
-    expected: u32,
-    arrived: Cell<u32>,
-    phase: Cell<u64>,
+    phases: Rc<Phases>,
     /// Ranks in the cluster of the threads that wait for the phase to end.
     waiting: RefCell<Vec<usize>>,
 }
 
-impl Barrier {
+impl Phases {
     /// For a group of this many threads.
-    pub(crate) fn new(expected: u32) -> Self {
-        Barrier { expected, arrived: Cell::new(0), phase: Cell::new(0), waiting: RefCell::default() }
+    pub(crate) fn new(expected: u64) -> Rc<Self> {
+        Rc::new(Phases { expected, arrived: Cell::new(0), current: Cell::new(0) })
+    }
+
+    /// The phase that has not ended.
+    pub(super) fn current(&self) -> u64 {
+        self.current.get()
+    }
+}
+
+impl Barrier {
+    pub(crate) fn new(phases: Rc<Phases>) -> Self {
+        Barrier { phases, waiting: RefCell::default() }
+    }
+
+    /// Whether a thread of the cluster waits here.
+    pub(super) fn holds_any(&self) -> bool {
+        !self.waiting.borrow().is_empty()
+    }
+
+    /// Lets the cluster's threads that wait here look again.
+    pub(super) fn release(&self, cluster: &Cluster<'_>) {
+        for thread in self.waiting.borrow_mut().drain(..) {
+            cluster.wake(&cluster.threads[thread]);
+        }
     }
 }
 
@@ -62,6 +92,7 @@ impl std::fmt::Display for Collective {
         let group = match self.group {
             Group::Block => "block",
             Group::Cluster => "cluster",
+            Group::Grid => "grid",
         };
         let operation = match self.operation {
             Operation::Sync => "sync",
@@ -77,14 +108,15 @@ impl Context<'_> {
     pub(crate) fn sync(&self, group: Group, site: Site) {
         let collective = Collective { group, operation: Operation::Sync, site };
         self.check_nothing_pending(collective);
-        let phase = self.arrive(group);
+        let phase = self.arrive(collective);
         self.wait(phase, collective);
     }
 
     /// Arrives, and returns the phase that a wait has to name.
     pub(crate) fn barrier_arrive(&self, group: Group, site: Site) -> u64 {
-        self.check_nothing_pending(Collective { group, operation: Operation::Arrive, site });
-        let phase = self.arrive(group);
+        let collective = Collective { group, operation: Operation::Arrive, site };
+        self.check_nothing_pending(collective);
+        let phase = self.arrive(collective);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
         self.point(cost::ATOMIC);
         phase
@@ -113,6 +145,7 @@ impl Context<'_> {
         let groups: &[Group] = match collective.group {
             Group::Block => &[Group::Block],
             Group::Cluster => &[Group::Cluster, Group::Block],
+            Group::Grid => &[Group::Grid, Group::Cluster, Group::Block],
         };
         for &group in groups {
             if let Arrival::Pending { site, .. } = self.thread.arrivals[group as usize].get() {
@@ -124,52 +157,63 @@ impl Context<'_> {
         }
     }
 
-    fn barrier(&self, group: Group) -> &Barrier {
-        match group {
+    fn barrier(&self, collective: Collective) -> &Barrier {
+        match collective.group {
             Group::Block => &self.cluster.blocks[self.thread.block_rank as usize].barrier,
             Group::Cluster => &self.cluster.barrier,
+            Group::Grid => match &self.cluster.grid_barrier {
+                Some(barrier) => barrier,
+                None => {
+                    let sentence = format!("{collective} where only the simulator's closure of a `cuda!` has it");
+                    self.fail(Cause::Protocol(sentence), collective.site)
+                }
+            },
         }
     }
 
-    /// Counts an arrival; the last one of a phase ends it.
-    fn arrive(&self, group: Group) -> u64 {
-        let barrier = self.barrier(group);
-        let phase = barrier.phase.get();
-        barrier.arrived.set(barrier.arrived.get() + 1);
-        if barrier.arrived.get() == barrier.expected {
-            barrier.arrived.set(0);
-            barrier.phase.set(phase + 1);
-            for thread in barrier.waiting.borrow_mut().drain(..) {
-                self.cluster.wake(&self.cluster.threads[thread]);
-            }
+    /// Counts an arrival; the last one of a phase ends it. The grid's threads in other clusters are `together`'s to release.
+    fn arrive(&self, collective: Collective) -> u64 {
+        let barrier = self.barrier(collective);
+        let Phases { expected, arrived, current } = &*barrier.phases;
+        let phase = current.get();
+        arrived.set(arrived.get() + 1);
+        if arrived.get() == *expected {
+            arrived.set(0);
+            current.set(phase + 1);
+            barrier.release(self.cluster);
         }
         phase
     }
 
     /// Returns when `phase` has ended.
     fn wait(&self, phase: u64, collective: Collective) {
-        let barrier = self.barrier(collective.group);
-        if barrier.phase.get() == phase {
+        let barrier = self.barrier(collective);
+        if barrier.phases.current() != phase {
+            self.point(cost::ATOMIC);
+        }
+        // Who is let go may belong to an older phase.
+        while barrier.phases.current() == phase {
             barrier.waiting.borrow_mut().push(self.thread.rank);
             self.thread.status.set(Status::Waiting(collective));
             self.suspend();
-        } else {
-            self.point(cost::ATOMIC);
         }
-        if collective.group == Group::Cluster {
-            self.thread.peers_started.set(true);
+        match collective.group {
+            Group::Cluster | Group::Grid => self.thread.peers_started.set(true),
+            Group::Block => {}
         }
     }
 }
 
 /// What is wrong with a thread that ends now: an arrival that it never waited for, and where.
 pub(super) fn check_exit(thread: &Thread) -> Option<(Cause, Site)> {
-    [Group::Cluster, Group::Block].into_iter().find_map(|group| match thread.arrivals[group as usize].get() {
-        Arrival::Pending { site, .. } => {
-            let arrive = Collective { group, operation: Operation::Arrive, site };
-            let wait = Collective { group, operation: Operation::Wait, site };
-            Some((Cause::Protocol(format!("{arrive} was never waited for: the thread ended without {wait}")), site))
+    [Group::Grid, Group::Cluster, Group::Block].into_iter().find_map(|group| {
+        match thread.arrivals[group as usize].get() {
+            Arrival::Pending { site, .. } => {
+                let arrive = Collective { group, operation: Operation::Arrive, site };
+                let wait = Collective { group, operation: Operation::Wait, site };
+                Some((Cause::Protocol(format!("{arrive} was never waited for: the thread ended without {wait}")), site))
+            }
+            Arrival::None | Arrival::Waited { .. } => None,
         }
-        Arrival::None | Arrival::Waited { .. } => None,
     })
 }

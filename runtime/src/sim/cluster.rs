@@ -3,10 +3,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use corosensei::Yielder;
 
-use super::barrier::{Arrival, Barrier, Collective};
+use super::barrier::{Arrival, Barrier, Collective, Phases};
 use super::claim::{Claimant, Claims};
 use super::prints::Prints;
 use super::schedule::{self, Scheduler};
@@ -69,6 +70,8 @@ pub(crate) struct Cluster<'l> {
     /// In the order of their ranks in the cluster.
     pub(crate) blocks: Vec<Block>,
     pub(crate) barrier: Barrier,
+    /// Of the grid, where all of its clusters run at once.
+    pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
     pub(super) scheduler: RefCell<Box<dyn Scheduler>>,
     /// What is left of the running thread's turn.
@@ -99,8 +102,8 @@ pub(crate) struct Thread {
     pub(crate) index: Dim3,
     pub(crate) status: Cell<Status>,
     /// Its arrival at the barrier of each group, by `Group as usize`.
-    pub(crate) arrivals: [Cell<Arrival>; 2],
-    /// A barrier of the cluster has shown it that all peers run.
+    pub(crate) arrivals: [Cell<Arrival>; 3],
+    /// A barrier of the cluster or of the grid has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
     /// How often it has claimed something to be the same, by group and place.
@@ -128,7 +131,7 @@ pub(crate) enum Status {
 
 impl<'l> Cluster<'l> {
     /// The cluster of this rank in the grid, before its first step.
-    pub(crate) fn new(launch: &'l Launch<'l>, rank: u64) -> Self {
+    pub(crate) fn new(launch: &'l Launch<'l>, rank: u64, grid: Option<&Rc<Phases>>) -> Self {
         let Shape { cluster, block, dynamic_shared_bytes, .. } = *launch.shape;
         let origin = launch.dim_clusters.index(rank);
         let blocks = (0..launch.cluster_blocks)
@@ -142,7 +145,7 @@ impl<'l> Cluster<'l> {
                 let warps = std::iter::repeat_with(Warp::default);
                 Block {
                     index,
-                    barrier: Barrier::new(launch.block_threads),
+                    barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
                     exited: Cell::new(0),
                 }
@@ -156,7 +159,7 @@ impl<'l> Cluster<'l> {
                 rank_in_block,
                 index: block.index(rank_in_block.into()),
                 status: Cell::new(Status::Ready),
-                arrivals: [const { Cell::new(Arrival::None) }; 2],
+                arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
                 warp: Lane::default(),
                 claims: RefCell::default(),
@@ -170,7 +173,8 @@ impl<'l> Cluster<'l> {
         Cluster {
             launch,
             rank,
-            barrier: Barrier::new(threads.len() as u32),
+            barrier: Barrier::new(Phases::new(threads.len() as u64)),
+            grid_barrier: grid.cloned().map(Barrier::new),
             threads,
             blocks,
             shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),

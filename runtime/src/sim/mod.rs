@@ -20,6 +20,7 @@ mod runner;
 mod schedule;
 mod shared;
 mod stacks;
+mod together;
 mod warp;
 mod workers;
 
@@ -35,6 +36,7 @@ pub(crate) use context::{Context, fail_at, with};
 pub use hooks::{Held, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or};
 pub(crate) use shared::Key;
 pub(crate) use shared::SharedId;
+pub(crate) use together::most_clusters;
 pub(crate) use warp::{LANES, Meeting, WarpCall};
 
 use crate::failure::Failure;
@@ -68,7 +70,7 @@ pub struct Simulator {
 }
 
 /// In which order the threads of a cluster run. The same schedule gives the same run of a cluster, unless clusters
-/// talk to each other through global memory.
+/// talk to each other through global memory; of a kernel with a barrier of the grid, the same run of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schedule {
@@ -119,4 +121,16 @@ pub(crate) fn run(
     let failed = workers::run_clusters(&launch);
     let last = failed.as_ref().map_or(u64::MAX, |(cluster, _)| *cluster);
     (launch.prints.printed(last), failed.map_or(Ok(()), |(_, failure)| Err(failure)))
+}
+
+/// The same of a kernel with a barrier of the grid, which has at most [`most_clusters`] clusters: all of them run at once.
+pub(crate) fn run_together(
+    kernel: &str,
+    shape: &Shape,
+    simulator: &Simulator,
+    body: &(dyn Fn() + Send + Sync),
+) -> (Printed, Result<(), Box<Failure>>) {
+    let launch = cluster::Launch::new(kernel, shape, simulator, body);
+    let failed = together::run_clusters(&launch);
+    (launch.prints.printed(u64::MAX), failed.map_or(Ok(()), Err))
 }

@@ -1,18 +1,21 @@
 //! What a deadlock report says: the threads that wait, by what they do and where, and those that exited although
 //! others wait for them.
 
+use super::barrier::Barrier;
 use super::cluster::{Cluster, Status, Thread, location};
 use super::{Group, Site};
 use crate::failure::{Cause, Failure, Waiting};
 
-/// The failure of a cluster in which threads are left and none can run.
-pub(super) fn deadlock(cluster: &Cluster<'_>) -> Failure {
+/// The failure of a cluster, or of all clusters of a grid that has a barrier, in which threads are left and none can run.
+pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
+    let grid_waits = clusters.iter().any(|cluster| cluster.grid_barrier.as_ref().is_some_and(Barrier::holds_any));
     let mut groups: Vec<(String, Option<Site>, Waiting)> = Vec::new();
-    for thread in &cluster.threads {
+    let threads = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
+    for (cluster, thread) in threads() {
         let (what, site) = match thread.status.get() {
             Status::Waiting(collective) => (format!("wait at {collective}"), Some(collective.site)),
             Status::Meeting(call) => (format!("wait at {call}"), Some(call.site)),
-            Status::Exited if is_missed(cluster, thread) => ("exited".to_owned(), None),
+            Status::Exited if grid_waits || is_missed(cluster, thread) => ("exited".to_owned(), None),
             // Who coalesces goes on when no other of the warp can run.
             Status::Exited | Status::Ready | Status::Coalescing(_) => continue,
         };
@@ -26,16 +29,17 @@ pub(super) fn deadlock(cluster: &Cluster<'_>) -> Failure {
         }
     }
     let stuck = |status| matches!(status, Status::Waiting(_) | Status::Meeting(_));
-    let thread = cluster.threads.iter().find(|thread| stuck(thread.status.get())).unwrap_or(&cluster.threads[0]);
+    let (cluster, thread) =
+        threads().find(|(_, thread)| stuck(thread.status.get())).unwrap_or((clusters[0], &clusters[0].threads[0]));
     let cause = Cause::Deadlock(groups.into_iter().map(|(_, _, group)| group).collect());
     cluster.failure(thread, cause, None)
 }
 
-/// Whether a thread waits for this one, which has exited.
+/// Whether a thread of its cluster waits for this one, which has exited.
 fn is_missed(cluster: &Cluster<'_>, exited: &Thread) -> bool {
     cluster.threads.iter().any(|thread| match thread.status.get() {
         Status::Waiting(collective) => match collective.group {
-            Group::Cluster => true,
+            Group::Cluster | Group::Grid => true,
             Group::Block => thread.block_rank == exited.block_rank,
         },
         Status::Meeting(call) => thread.same_warp(exited) && call.lanes >> exited.lane() & 1 == 1,

@@ -3,23 +3,30 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::Poll;
+use std::rc::Rc;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 
+use super::barrier::Phases;
 use super::cluster::{Cluster, Launch, Status};
 use super::stacks::Stacks;
 use super::{barrier, context, report};
 use crate::failure::{Cause, Failure};
 
-/// Turns that a cluster gets before another one of the same worker: a few milliseconds.
-const MOST_TURNS: u32 = 1 << 14;
-
 /// How many turns each thread of a cluster may use up in loops before another cluster gets a chance.
 const PATIENCE: usize = 4;
 
 type Fiber = Coroutine<(), (), (), DefaultStack>;
+
+/// How far a cluster came in its turns.
+pub(super) enum Progress {
+    /// It goes on when it is given more.
+    Paused,
+    /// All threads that are left wait for other clusters, at the grid's barrier.
+    AtGridBarrier,
+    Ended(Result<(), Failure>),
+}
 
 /// A cluster with its coroutines.
 pub(super) struct Runner<'l> {
@@ -33,37 +40,47 @@ pub(super) struct Runner<'l> {
 }
 
 impl<'l> Runner<'l> {
-    /// The cluster of this rank in the grid, before its first step. `stacks` must do for all its threads.
-    pub(super) fn new(launch: &'l Launch<'l>, rank: u64, stacks: Stacks) -> Self {
-        let cluster = Box::new(Cluster::new(launch, rank));
+    /// The cluster of this rank in the grid, before its first step. `stacks` must do for all its threads. `grid`: the phases
+    /// of the grid's barrier, if it has one.
+    pub(super) fn new(launch: &'l Launch<'l>, rank: u64, stacks: Stacks, grid: Option<&Rc<Phases>>) -> Self {
+        let cluster = Box::new(Cluster::new(launch, rank, grid));
         let left = cluster.threads.len();
         Runner { fibers: std::iter::repeat_with(|| None).take(left).collect(), cluster, stacks, left }
     }
 
-    /// The cluster's rank in the grid.
-    pub(super) fn rank(&self) -> u64 {
-        self.cluster.rank
+    pub(super) fn cluster(&self) -> &Cluster<'l> {
+        &self.cluster
     }
 
-    /// Runs on until the end, or until it is another cluster's turn.
-    pub(super) fn run(&mut self) -> Poll<Result<(), Failure>> {
+    /// A phase of the grid's barrier has ended.
+    pub(super) fn release_grid_barrier(&self) {
+        if let Some(barrier) = &self.cluster.grid_barrier {
+            barrier.release(&self.cluster);
+        }
+    }
+
+    /// Runs on until the end, for this many turns of its threads, or until it may wait for another cluster.
+    pub(super) fn run(&mut self, turns: u32) -> Progress {
         // Turns in a row that changed nothing but the place in a loop: these threads may wait for another cluster.
         let mut fruitless = 0;
-        for _ in 0..MOST_TURNS {
+        for _ in 0..turns {
             let Some(turn) = self.cluster.scheduler.borrow_mut().next() else {
-                let done = if self.left == 0 { Ok(()) } else { Err(report::deadlock(&self.cluster)) };
-                return Poll::Ready(done);
+                return match &self.cluster.grid_barrier {
+                    _ if self.left == 0 => Progress::Ended(Ok(())),
+                    Some(barrier) if barrier.holds_any() => Progress::AtGridBarrier,
+                    _ => Progress::Ended(Err(report::deadlock(&[&self.cluster]))),
+                };
             };
             self.cluster.fuel.set(turn.fuel);
             fruitless = if self.resume(turn.thread) { 0 } else { fruitless + 1 };
             if let Some(failure) = self.cluster.failure.borrow_mut().take() {
-                return Poll::Ready(Err(failure));
+                return Progress::Ended(Err(failure));
             }
             if fruitless > PATIENCE * self.left {
                 break;
             }
         }
-        Poll::Pending
+        Progress::Paused
     }
 
     /// Gives a thread its turn. Returns whether it came to a barrier or to the end.

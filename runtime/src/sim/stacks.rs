@@ -24,7 +24,7 @@ struct Pool {
     reserved: usize,
 }
 
-/// The right to a number of stacks, for one cluster.
+/// The right to a number of stacks, for one cluster, or for all of a grid before they are given theirs.
 pub(super) struct Stacks {
     most: usize,
     /// Taken from the pool, idle or in use. A stack is mapped only while the pool is empty, so that never more exist
@@ -50,6 +50,12 @@ impl Stacks {
 
     fn reserved(most: usize, mut pool: MutexGuard<'_, Pool>) -> Self {
         pool.reserved += most;
+        Stacks { most, held: 0, idle: Vec::new() }
+    }
+
+    /// Gives `most` of them to another cluster.
+    pub(super) fn part(&mut self, most: usize) -> Self {
+        self.most -= most;
         Stacks { most, held: 0, idle: Vec::new() }
     }
 

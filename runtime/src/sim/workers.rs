@@ -5,12 +5,14 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::task::Poll;
 
 use super::cluster::Launch;
-use super::runner::Runner;
+use super::runner::{Progress, Runner};
 use super::stacks::{MOST_STACKS, Stacks};
 use crate::failure::Failure;
+
+/// Turns that a cluster gets before another one of the same worker: a few milliseconds.
+const MOST_TURNS: u32 = 1 << 14;
 
 /// What the workers share.
 struct Queue<'l> {
@@ -50,13 +52,15 @@ impl<'l> Queue<'l> {
         loop {
             running.extend(self.start(running.is_empty()));
             let Some(mut runner) = running.pop_front() else { return };
-            if runner.rank() > self.failed.load(Ordering::Relaxed) {
+            let rank = runner.cluster().rank;
+            if rank > self.failed.load(Ordering::Relaxed) {
                 continue;
             }
-            match runner.run() {
-                Poll::Pending => running.push_back(runner),
-                Poll::Ready(Ok(())) => {}
-                Poll::Ready(Err(failure)) => self.fail(runner.rank(), failure),
+            match runner.run(MOST_TURNS) {
+                Progress::Paused => running.push_back(runner),
+                Progress::Ended(Err(failure)) => self.fail(rank, failure),
+                Progress::Ended(Ok(())) => {}
+                Progress::AtGridBarrier => unreachable!("these clusters have none: see `together`"),
             }
         }
     }
@@ -71,7 +75,7 @@ impl<'l> Queue<'l> {
         let threads = self.launch.cluster_threads();
         let stacks = if wait { Stacks::reserve(threads) } else { Stacks::try_reserve(threads)? };
         let rank = self.next.fetch_add(1, Ordering::Relaxed);
-        (rank < end()).then(|| Runner::new(self.launch, rank, stacks))
+        (rank < end()).then(|| Runner::new(self.launch, rank, stacks, None))
     }
 
     fn fail(&self, rank: u64, failure: Failure) {

@@ -170,6 +170,7 @@ fn all_reduced(device: &Device) -> Outcome {
     let len = 2 * BLOCKS * BLOCKS * CHUNK;
     let vectors = reals(241, len);
     let input = device.upload(&vectors)?;
+    // SAFETY: it takes any vectors.
     let got = read!(device, len, |out| unsafe { all_reduce(&input, out) }.grid(8));
     let width = BLOCKS * CHUNK;
     let sum = |i: usize| {

@@ -204,6 +204,7 @@ fn spins_on_a_torus(device: &Device) -> Outcome {
     for sweeps in [0, 5] {
         let mut spins: Vec<i8> = below(2, 112, 2 * width * height).into_iter().map(|bit| 2 * bit as i8 - 1).collect();
         let (mut lattice, chances) = (device.upload(&spins)?, device.upload(&thresholds)?);
+        // SAFETY: it takes any lattice.
         unsafe { ising(&mut lattice, &chances, sweeps, 3) }.grid(8).launch(device)?;
         for (half, at) in (0..2 * sweeps).flat_map(|half| (0..2 * width * height).map(move |at| (half, at))) {
             let (torus, x, y) = (at / (width * height), at % width, at / width % height);

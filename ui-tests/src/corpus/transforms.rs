@@ -160,6 +160,7 @@ fn walsh_of<T: phalanx::Number + crate::Bits + std::ops::Add<Output = T> + std::
     values: &[T],
 ) -> Outcome {
     let input = device.upload(values)?;
+    // SAFETY: it takes any input.
     let got = read!(device, values.len(), |out| unsafe { walsh(&input, out) }.grid(values.len() as u32 / 128));
     let mut want = values.to_vec();
     for part in want.chunks_mut(512) {

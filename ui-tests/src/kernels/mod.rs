@@ -13,6 +13,7 @@
 pub mod accuracy;
 mod alternatives;
 mod atomics;
+mod block_phases;
 mod by_hand;
 mod calls;
 mod captures;
@@ -29,6 +30,7 @@ mod fast;
 mod floats;
 mod folds;
 mod generics;
+mod grid_barriers;
 mod groups;
 mod guide;
 mod half_atomics;
@@ -73,6 +75,8 @@ pub fn modules() -> Vec<Module> {
         warp_guide::modules(),
         warp_values::modules(),
         groups::modules(),
+        grid_barriers::modules(),
+        block_phases::modules(),
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),

@@ -219,6 +219,7 @@ fn message(data: &mut [u32], flag: &mut [u32], out: &mut [u32], rounds: u32) {
 
 fn messages_arrive(device: &Device) -> Outcome {
     let (mut data, mut flag, mut out) = (device.zeros(2)?, device.zeros(1)?, device.zeros(2)?);
+    // SAFETY: there are as many rounds on both sides.
     unsafe { message(&mut data, &mut flag, &mut out, 100) }.grid(2).launch(device)?;
     same(&out.read()?, &[5050 * 8, 5050 * 7], |i| format!("sum {i}"))
 }

@@ -9,6 +9,7 @@
 //! Not checked here: accesses of the block's own threads against each other, or of two peers to one block's memory, and
 //! orders that are made by atomics; those are races, and the simulator's.
 
+mod calls;
 mod conflict;
 mod number;
 mod numbers;
@@ -33,7 +34,7 @@ use crate::span::SpanRange;
 use conflict::Conflict;
 use number::Number;
 use numbers::Numbers;
-use phases::{Key, Phases, Record, Side, State, is_for_cluster, side_of};
+use phases::{Key, Phases, Record, Side, State, side_of};
 use protocol::{Case, Gives, Has, Protocol, When, does, uses};
 use sides::Sides;
 
@@ -84,12 +85,7 @@ fn has_peers(cfg: &Cfg<'_>) -> bool {
 fn is_seen(cfg: &Cfg<'_>) -> bool {
     let given = |access: &Access| matches!(side_of(access.piece.root), Some((_, Shared::Param(_))));
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    cfg.accesses.iter().any(given)
-        || steps.any(|step| match &step.kind {
-            StepKind::Arrive { group, .. } | StepKind::Wait { group, .. } => is_for_cluster(*group),
-            StepKind::Collective { team, .. } => is_for_cluster(team.group),
-            _ => false,
-        })
+    cfg.accesses.iter().any(given) || steps.any(sides::is_barrier)
 }
 
 /// The accesses that can be at once with one of a peer.
@@ -277,47 +273,6 @@ impl Check<'_, '_> {
         }
     }
 
-    fn call(&mut self, state: &State, slot: u16) {
-        let Some(Call { at, path, pieces }) = self.calls.get(&slot).copied() else { return };
-        let entered = state.entered.clone();
-        if let Some(calls) = &entered {
-            let case = Case::unless(calls, does::NOT_ENTER).when(Has::Does(slot, does::NEED_ENTRY));
-            match self.function.role {
-                Role::Kernel => self.tell(case, messages::call_before_entry(at)),
-                Role::Device | Role::Method => self.give(Gives::Does(does::NEED_ENTRY), case),
-            }
-        }
-        // `overwrite_while_read`, of what a function has itself.
-        let name = path.name.to_string();
-        let before = state.records.iter().filter_map(|(key, record)| match key {
-            Key::Call(other) => {
-                self.calls.get(other).filter(|call| call.path.name == name).map(|call| (call.at, record))
-            }
-            Key::Access(_) | Key::Argument(..) | Key::Caller => None,
-        });
-        let again = before.map(|(first, record)| {
-            let case = Case::unless(&record.passed, does::NOT_ENTER).when(Has::Does(slot, does::ONCE_A_PHASE));
-            (case, messages::twice_a_phase(at, first))
-        });
-        let again: Vec<_> = again.collect();
-        again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
-        for (argument, piece) in pieces.iter().enumerate() {
-            let Some((piece, (side, shared))) = piece.as_ref().and_then(|piece| Some((piece, side_of(piece.root)?)))
-            else {
-                continue;
-            };
-            if side == Side::Own || self.phases.has_entered(state) {
-                let path = self.phases.path(state, piece);
-                let touch = Touch { side, shared, at, by: By::Call(slot, argument, When::First) };
-                self.check_conflicts(state, &touch, &path);
-            }
-            if let (Shared::Param(own), Some(calls)) = (shared, &entered) {
-                let passes = Gives::Passes { own, slot, param: argument, when: When::First };
-                self.give(passes, Case::unless(calls, does::NOT_ENTER));
-            }
-        }
-    }
-
     fn touch(&self, key: Key) -> Option<Touch> {
         match key {
             Key::Access(id) => {
@@ -361,6 +316,7 @@ impl Check<'_, '_> {
             }
         }
         told.into_iter().for_each(|(case, diag)| self.tell(case, diag));
+        self.check_parameters(state, touch);
     }
 
     fn message(&self, first: &Touch, second: &Touch, pair: &Conflict) -> Diag {
@@ -415,56 +371,6 @@ impl Check<'_, '_> {
         for (key, record) in &state.records {
             self.leave_behind(*key, record);
         }
-    }
-
-    /// What is still under way when the function returns.
-    fn leave_behind(&mut self, key: Key, record: &Record) {
-        let case = Case::unless(&record.passed, does::NOT_ENTER);
-        if let Key::Call(slot) = key {
-            self.give(Gives::Does(does::ONCE_A_PHASE), case.when(Has::Does(slot, does::ONCE_A_PHASE)));
-            return;
-        }
-        let Some(touch) = self.touch(key) else { return };
-        let mut whens = Vec::new();
-        if record.marks & (phases::mark::NOW | phases::mark::BEFORE) != 0 {
-            whens.push(When::Last);
-        }
-        if record.marks & phases::mark::NOW_SPLIT != 0 {
-            whens.push(When::Arrived);
-        }
-        for when in whens {
-            match (touch.shared, touch.by) {
-                (Shared::Param(own), By::Itself(kind)) => self.give(Gives::Uses(own, when, kind), case.clone()),
-                (Shared::Param(own), By::Call(slot, param, _)) => {
-                    self.give(Gives::Passes { own, slot, param, when }, case.clone());
-                }
-                (_, By::Itself(_)) => self.check_again(&touch, record),
-                (_, By::Call(..)) => {}
-            }
-        }
-    }
-
-    /// The function has shared memory of its own: may it be called once more?
-    fn check_again(&mut self, last: &Touch, record: &Record) {
-        let mut again = Vec::new();
-        for (id, path, calls) in &self.firsts {
-            let Some(first) = self.touch(Key::Access(*id)) else { continue };
-            // Of another call: only what is fixed is the same.
-            let fixed = |numbers: &[Number]| -> Vec<Number> {
-                numbers.iter().map(|number| number.value().map_or(Number::UNKNOWN, |_| *number)).collect()
-            };
-            if !conflict::overlap(last.shared, first.shared) || !conflict::meet(&fixed(&record.path), &fixed(path)) {
-                continue;
-            }
-            let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();
-            for pair in conflict::between(last.side, first.side, record.marks) {
-                if let Some(case) = case_of(last, &first, &pair, record) {
-                    let unless = Case::unless(&calls, does::NOT_ENTER).unless;
-                    again.push(Case { unless, ..case });
-                }
-            }
-        }
-        again.into_iter().for_each(|case| self.give(Gives::Does(does::ONCE_A_PHASE), case));
     }
 
     fn finish(self, diags: &mut Diags) -> Protocol {

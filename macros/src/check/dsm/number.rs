@@ -296,8 +296,11 @@ impl Linear {
     }
 
     fn changed(self, place: Place, change: Change) -> Option<Linear> {
-        if self.base != Base::Place(place) {
-            return Some(self);
+        match (self.base, place) {
+            (Base::Place(base), _) if base == place => {}
+            // With the whole, its fields.
+            (Base::Place(Place::Field(of, _)), Place::Local(local)) if of == local => return None,
+            (Base::Zero | Base::Place(_) | Base::Constant(_), _) => return Some(self),
         }
         let Change::By(by, modulus) = change else { return None };
         let modulus = match (self.modulus, modulus) {
@@ -327,4 +330,101 @@ impl Linear {
 /// The greatest common divisor.
 fn common(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { common(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::LocalId;
+
+    const K: Place = Place::Local(LocalId(0));
+
+    fn k() -> Number {
+        Number::of(Base::Place(K))
+    }
+
+    fn n(number: u64) -> Number {
+        Number::literal(number)
+    }
+
+    #[track_caller]
+    fn apart(a: Number, b: Number) {
+        assert!(a.differs_from(&b) && b.differs_from(&a), "{a:?} {b:?}");
+    }
+
+    #[track_caller]
+    fn maybe_one(a: Number, b: Number) {
+        assert!(!a.differs_from(&b) && !b.differs_from(&a), "{a:?} {b:?}");
+    }
+
+    #[test]
+    fn counted_from_one_variable() {
+        apart(k(), k().plus(&n(1)));
+        apart(k().remainder(&n(2)), k().plus(&n(1)).remainder(&n(2)));
+        apart(k().remainder(&n(3)), k().plus(&n(5)).remainder(&n(3)));
+        maybe_one(k().remainder(&n(3)), k().plus(&n(3)).remainder(&n(3)));
+        maybe_one(k().remainder(&n(3)), k().plus(&n(1)).remainder(&n(2)));
+        // Of remainders by 6 and 4, what they say of remainders by 2.
+        apart(k().remainder(&n(6)), k().plus(&n(1)).remainder(&n(4)));
+        apart(k(), n(1).minus(&k()));
+        apart(k(), k().xor(&n(1)));
+        apart(k(), k().flipped());
+        maybe_one(k(), k().flipped().flipped());
+        apart(k().and(&n(7)), k().plus(&n(1)).and(&n(7)));
+        maybe_one(k().and(&n(6)), k().plus(&n(1)).and(&n(6)));
+        maybe_one(k(), n(0));
+        maybe_one(k(), Number::UNKNOWN);
+        apart(n(3), n(4));
+    }
+
+    /// A remainder of something below zero is as of something very large, which is known to be even or odd only.
+    #[test]
+    fn below_zero() {
+        apart(k().remainder(&n(2)), k().minus(&n(1)).remainder(&n(2)));
+        maybe_one(k().remainder(&n(3)), k().minus(&n(1)).remainder(&n(3)));
+        maybe_one(n(5).minus(&k().remainder(&n(3))), k());
+    }
+
+    #[test]
+    fn chunks() {
+        let (size, inside) = (n(64), Number::below(Granule::Number(64)));
+        let of = |k: Number, i: &Number| k.remainder(&n(2)).times(&n(64)).plus(i);
+        apart(of(k(), &inside), of(k().plus(&n(1)), &inside));
+        apart(of(k(), &n(63)), of(k().plus(&n(1)), &inside).plus(&n(0)));
+        maybe_one(of(k(), &n(64)), of(k().plus(&n(1)), &inside));
+        maybe_one(of(k(), &Number::UNKNOWN), of(k().plus(&n(1)), &inside));
+        apart(k().times(&size).as_chunk(), k().plus(&n(1)).times(&size).as_chunk());
+        let part = |k: Number| k.times(&size).up_to(&k.plus(&n(1)).times(&size));
+        apart(part(k()), part(k().plus(&n(1))));
+        maybe_one(k().times(&size).up_to(&k().plus(&n(2)).times(&size)), part(k().plus(&n(1))));
+        apart(k().shifted_left(&n(3)).plus(&n(7)), k().plus(&n(1)).times(&n(8)));
+    }
+
+    #[test]
+    fn halves() {
+        apart(k().half(false), k().half(true));
+        maybe_one(k().half(false), k().plus(&n(1)).half(true));
+    }
+
+    /// What was counted from `k` before it changed, beside what is counted from it now.
+    #[test]
+    fn the_variable_changes() {
+        let was = |number: Number, change| number.changed(K, change);
+        let next = k().plus(&n(1)).change_of(K);
+        maybe_one(was(k().plus(&n(1)), next), k());
+        apart(was(k(), next), k());
+        apart(was(k().remainder(&n(2)), next), k().remainder(&n(2)));
+        let turned = n(1).minus(&k()).change_of(K);
+        apart(was(k(), turned), k());
+        maybe_one(was(k(), turned), k().plus(&n(1)).remainder(&n(2)));
+        let round = k().plus(&n(1)).remainder(&n(3)).change_of(K);
+        apart(was(k(), round), k());
+        maybe_one(was(k().remainder(&n(2)), round), k().remainder(&n(2)));
+        maybe_one(was(k(), n(0).change_of(K)), k());
+        // Another variable's is as it was; a field's is lost with the whole.
+        let other = Number::of(Base::Place(Place::Local(LocalId(1))));
+        assert_eq!(was(other, Change::Lost), other);
+        let field = Number::of(Base::Place(Place::Field(LocalId(0), 3)));
+        maybe_one(was(field, next), field.plus(&n(1)));
+    }
 }

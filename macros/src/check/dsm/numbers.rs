@@ -41,10 +41,15 @@ impl Known {
         self.nodes.get(&node).copied().unwrap_or_default()
     }
 
+    /// A place gets a value: how it has changed.
     fn set(&mut self, place: Place, number: Number) -> Change {
         let change = number.change_of(place);
         let all = self.places.values_mut().chain(self.nodes.values_mut());
         all.for_each(|other| *other = other.changed(place, change));
+        if let Place::Local(local) = place {
+            // Those that are known get theirs by steps of their own.
+            self.places.retain(|known, _| !matches!(known, Place::Field(of, _) if *of == local));
+        }
         // Of itself, only what it is below.
         let number = if let Change::By(..) = change { Number { form: Form::Unknown, ..number } } else { number };
         self.places.insert(place, number);
@@ -82,11 +87,10 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 };
                 None
             }
+            // The field has a step of its own.
+            StepKind::Set { extent: Extent::Field, .. } => None,
             StepKind::Set { place, value, extent } => {
-                let number = match extent {
-                    Extent::Whole => state.node(*value),
-                    Extent::Field | Extent::Part => Number::UNKNOWN,
-                };
+                let number = if *extent == Extent::Whole { state.node(*value) } else { Number::UNKNOWN };
                 Some((*place, state.set(*place, number)))
             }
             StepKind::Access(_)

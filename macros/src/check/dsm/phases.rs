@@ -14,6 +14,7 @@ use super::sides::Sides;
 use crate::check::cfg::{AccessId, BlockId, Cfg, How, Piece, Place, Root, Select, Shared, Source, Step, StepKind};
 use crate::check::engine::{Analysis, Join};
 use crate::check::tokens::{Held, Tokens};
+use crate::model::Role;
 use crate::model::expr::Callee;
 use crate::model::ty::Group;
 
@@ -192,7 +193,7 @@ pub(super) struct Phases<'a, 'f> {
     pub(super) sides: Sides,
     /// The accesses that matter to peers.
     pub(super) shared: Vec<bool>,
-    pub(super) is_kernel: bool,
+    pub(super) role: Role,
     pub(super) tokens: &'a Tokens<'f>,
 }
 
@@ -214,7 +215,11 @@ impl Phases<'_, '_> {
 
     /// A remote access before the cluster was entered is a fault by itself: what else it breaks is not looked for.
     pub(super) fn has_entered(&self, state: &State) -> bool {
-        !self.is_kernel || state.entered.as_ref().is_none_or(|calls| !calls.is_empty())
+        match self.role {
+            Role::Kernel => state.entered.as_ref().is_none_or(|calls| !calls.is_empty()),
+            Role::Device => true,
+            Role::Method => false,
+        }
     }
 
     fn access(&self, state: &mut State, id: AccessId) {
@@ -270,7 +275,11 @@ impl Analysis for Phases<'_, '_> {
         State {
             entered: Some(BTreeSet::new()),
             records: BTreeMap::new(),
-            open: if self.is_kernel { BTreeMap::new() } else { BTreeMap::from([(Key::Caller, BTreeSet::new())]) },
+            open: if self.role == Role::Kernel {
+                BTreeMap::new()
+            } else {
+                BTreeMap::from([(Key::Caller, BTreeSet::new())])
+            },
             numbers: self.known[self.cfg.entry.0].clone().unwrap_or_default(),
             held: self.tokens.before(self.cfg.entry),
         }

@@ -48,6 +48,8 @@ pub(crate) enum Has {
     Does(u16, u8),
     /// It does one of these to its parameter of this position.
     Uses(u16, usize, When, u16),
+    /// It does what must not be at once to two of its parameters, if they are one.
+    Clashes(u16, usize, usize),
 }
 
 /// It is so if all of `when` hold, unless one of `unless` does not do what is said.
@@ -72,6 +74,8 @@ pub(crate) enum Gives {
     Does(u8),
     /// To its parameter of this position.
     Uses(usize, When, u16),
+    /// What must not be at once, to two of its parameters if they are one.
+    Clashes(usize, usize),
     /// To its own parameter, what a function that it calls does to one.
     Passes {
         own: usize,
@@ -106,13 +110,13 @@ impl Protocol {
         let cases = self.demands.iter().map(|demand| &demand.case).chain(self.gives.iter().map(|(_, case)| case));
         let of_cases = cases.flat_map(|case| {
             let when = case.when.iter().map(|has| match has {
-                Has::Does(slot, _) | Has::Uses(slot, ..) => *slot,
+                Has::Does(slot, _) | Has::Uses(slot, ..) | Has::Clashes(slot, ..) => *slot,
             });
             when.chain(case.unless.iter().map(|(slot, _)| *slot))
         });
         let passed = self.gives.iter().filter_map(|(gives, _)| match gives {
             Gives::Passes { slot, .. } => Some(*slot),
-            Gives::Does(_) | Gives::Uses(..) => None,
+            Gives::Does(_) | Gives::Uses(..) | Gives::Clashes(..) => None,
         });
         of_cases.chain(passed).collect()
     }

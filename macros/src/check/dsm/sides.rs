@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::cfg::{BlockId, Cfg, End, Place};
+use super::phases::is_for_cluster;
+use crate::check::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
 use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
 
@@ -16,12 +17,33 @@ pub(super) struct Sides {
     forgotten: BTreeMap<(BlockId, BlockId), Vec<Place>>,
 }
 
+/// Whether all threads of the cluster come to a step together.
+pub(super) fn is_barrier(step: &Step) -> bool {
+    match &step.kind {
+        StepKind::Arrive { group, .. } | StepKind::Wait { group, .. } => is_for_cluster(*group),
+        StepKind::Collective { team, .. } => is_for_cluster(team.group),
+        StepKind::Evaluate(_)
+        | StepKind::Set { .. }
+        | StepKind::Access(_)
+        | StepKind::Renew(_)
+        | StepKind::Together { .. }
+        | StepKind::Call { .. }
+        | StepKind::Move { .. }
+        | StepKind::Return(_)
+        | StepKind::HandOver { .. }
+        | StepKind::Clear { .. }
+        | StepKind::Drop { .. } => false,
+    }
+}
+
 impl Sides {
     pub(super) fn of_cfg(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Sides {
         let mut sides = Sides { edges: vec![Vec::new(); cfg.blocks.len()], forgotten: BTreeMap::new() };
         for (branch, region, end) in values.control.regions(cfg) {
             let tested = values.tested(branch);
-            if tested.scope.covers(Scope::Cluster) && tested.unknown.is_empty() {
+            let mut steps = region.iter().flat_map(|block| &cfg.blocks[block.0].steps);
+            // Where a barrier is between, all go one way: that is asked elsewhere.
+            if tested.scope.covers(Scope::Cluster) && tested.unknown.is_empty() || steps.any(is_barrier) {
                 continue;
             }
             let set: Vec<Place> = values.control.assigned.get(&branch).into_iter().flatten().copied().collect();

@@ -30,6 +30,8 @@ pub(crate) enum Piece {
     Name,
     /// What the kernel's attribute fixed.
     Bounds,
+    /// What a program's kernel begins with.
+    Prologue,
     Site(SiteId),
 }
 

@@ -26,5 +26,5 @@ pub(crate) fn text(function: &Function) -> Text {
     let signature = signature::signature(function, &names);
     let (body, names) = lower::body(function, names);
     let (locals, constants) = names.declared(function);
-    Text { signature, body: print::body(&body), locals, constants }
+    Text { signature, body: print::body(&body, function.role), locals, constants }
 }

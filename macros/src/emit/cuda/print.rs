@@ -1,11 +1,15 @@
 //! The syntax tree to text: indentation and parentheses. No decisions about meaning.
 
 use super::ast::{CuExpr, CuStmt, Piece};
+use crate::model::Role;
 
 /// A body with its braces.
-pub(super) fn body(statements: &[CuStmt]) -> Vec<Piece> {
+pub(super) fn body(statements: &[CuStmt], role: Role) -> Vec<Piece> {
     let mut printer = Printer { out: Vec::new(), indent: 0 };
     printer.text("{\n");
+    if role == Role::Kernel {
+        printer.piece(&Piece::Prologue);
+    }
     printer.statements(statements);
     printer.text("}");
     printer.out

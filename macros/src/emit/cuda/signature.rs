@@ -107,12 +107,16 @@ fn parameter(ty: &ParamType, slice: &str) -> (Vec<Piece>, &'static str) {
     }
 }
 
+fn token(group: Group) -> String {
+    format!("{}::arrival_token", group.cuda_name())
+}
+
 pub(super) fn shape(shape_: &TypeShape) -> Vec<Piece> {
     match shape_ {
         TypeShape::Scalar(name) => vec![(*name).into()],
         TypeShape::Named(id) => vec![Piece::Named(*id)],
-        TypeShape::Token(_) => vec!["arrival_token".into()],
-        TypeShape::OptionalToken(_) => vec!["option<arrival_token>".into()],
+        TypeShape::Token(group) => vec![Piece::Text(token(*group))],
+        TypeShape::OptionalToken(group) => vec![Piece::Text(format!("option<{}>", token(*group)))],
         TypeShape::Option(inner) => {
             let mut out = vec!["option<".into()];
             out.extend(shape(inner));

@@ -238,7 +238,7 @@ fn options() {
          o = Some(block.barrier_arrive());
          while let Some(t) = o.take() { block.barrier_wait(t); }",
         "auto block = this_thread_block();
-         option<arrival_token> o;
+         option<thread_block::arrival_token> o;
          if (p) {
              o = some(block.barrier_arrive());
          } else {

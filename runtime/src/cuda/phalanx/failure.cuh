@@ -93,7 +93,22 @@ __device__ __noinline__ inline void stay_for_peers() {
 }
 #endif
 
+#ifdef PHALANX_BLOCK_BARRIER
+// Of block_barrier.cuh: who counts arrivals must hear of a thread that will make none.
+__device__ inline void leave_block_barrier();
+#endif
+#ifdef PHALANX_GRID_BARRIER
+// The same of grid_barrier.cuh.
+__device__ inline void leave_grid_barrier();
+#endif
+
 [[noreturn]] __device__ __forceinline__ void end_thread() {
+#ifdef PHALANX_BLOCK_BARRIER
+    leave_block_barrier();
+#endif
+#ifdef PHALANX_GRID_BARRIER
+    leave_grid_barrier();
+#endif
 #ifdef PHALANX_PEERS
     stay_for_peers();
 #endif

@@ -11,9 +11,6 @@ struct extent {
     u32 x, y, z;
 };
 
-// What `barrier_arrive` gives and `barrier_wait` takes. Nothing at run time: the hardware keeps the phase.
-struct arrival_token {};
-
 namespace detail {
 
 template <class Vector>
@@ -56,6 +53,11 @@ __device__ inline Size not_zero(Size size) {
 } // namespace detail
 
 struct thread_block {
+    // What `barrier_arrive` gives and `barrier_wait` takes: the barrier as it was before.
+    struct arrival_token {
+        unsigned long long state;
+    };
+
     __device__ u32 thread_rank() const { return detail::thread_in_block(); }
     __device__ u32 num_threads() const { return detail::not_zero(detail::threads_of_block()); }
     __device__ u32 size() const { return num_threads(); }
@@ -73,13 +75,16 @@ struct thread_block {
     // Not `.aligned`: that the warp has converged is not proved.
     __device__ void sync() const { asm volatile("barrier.sync 0;" ::: "memory"); }
 
-    // All is in the wait, as in CUDA's own header: the hardware's `barrier.arrive` has no matching wait without an arrival.
-    __device__ arrival_token barrier_arrive() const { return {}; }
-    __device__ void barrier_wait(arrival_token) const { sync(); }
+    // In block_barrier.cuh, which a text that has them includes.
+    __device__ arrival_token barrier_arrive() const;
+    __device__ void barrier_wait(arrival_token token) const;
 };
 
 // Read once: the compiler reads a special register anew at each use.
 struct cluster_group {
+    // Nothing: the hardware keeps the phase.
+    struct arrival_token {};
+
     unsigned rank, blocks;
 
     __device__ u32 thread_rank() const { return rank * detail::threads_of_block() + detail::thread_in_block(); }
@@ -150,6 +155,11 @@ struct cluster_group {
 };
 
 struct grid_group {
+    // The arrivals that the block's first thread found. Of the others, nothing.
+    struct arrival_token {
+        unsigned arrived;
+    };
+
     __device__ usize thread_rank() const {
         return detail::wide_rank(blockIdx, gridDim) * detail::threads_of_block() + detail::thread_in_block();
     }
@@ -171,6 +181,11 @@ struct grid_group {
     __device__ T uniform(T value) const {
         return value;
     }
+
+    // In grid_barrier.cuh, which a text that has them includes.
+    __device__ void sync() const;
+    __device__ arrival_token barrier_arrive() const;
+    __device__ void barrier_wait(arrival_token token) const;
 };
 
 __device__ inline thread_block this_thread_block() {

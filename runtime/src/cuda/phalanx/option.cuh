@@ -7,7 +7,7 @@ namespace phalanx {
 
 enum none_type { none };
 
-// `option<arrival_token> t = none; t = some(token); if (t.is_some()) use(t.value);`
+// `option<cluster_group::arrival_token> t = none; t = some(token); if (t.is_some()) use(t.value);`
 template <class T>
 struct option {
     T value;

@@ -2,6 +2,7 @@
 
 mod barriers;
 mod claims;
+mod grid;
 mod memory;
 mod schedules;
 mod warps;

@@ -1,0 +1,165 @@
+//! What goes between a function and those that it calls, or is called by: rustc is asked about the former, and told for
+//! the latter.
+
+use std::collections::BTreeSet;
+
+use super::conflict;
+use super::number::Number;
+use super::phases::{Key, Record, Side, State, mark, side_of};
+use super::protocol::{Case, Gives, Has, When, does};
+use super::{By, Call, Check, Touch, case_of};
+use crate::check::cfg::Shared;
+use crate::messages;
+use crate::model::Role;
+
+impl Check<'_, '_> {
+    pub(super) fn call(&mut self, state: &State, slot: u16) {
+        let Some(Call { at, path, pieces }) = self.calls.get(&slot).copied() else { return };
+        let entered = state.entered.clone();
+        let given = pieces.iter().flatten().filter_map(|piece| side_of(piece.root));
+        let mut remote = given.filter(|(side, _)| *side == Side::Remote).map(|(_, shared)| shared);
+        if let Some(calls) = &entered {
+            let case = Case::unless(calls, does::NOT_ENTER).when(Has::Does(slot, does::NEED_ENTRY));
+            match self.function.role {
+                Role::Kernel => self.tell(case, messages::call_before_entry(at)),
+                Role::Device => self.give(Gives::Does(does::NEED_ENTRY), case),
+                // Whoever gave it the memory of a peer is asked.
+                Role::Method if remote.any(|shared| matches!(shared, Shared::Param(_) | Shared::Any)) => {}
+                Role::Method => self.tell(case, messages::remote_in_method(at)),
+            }
+        }
+        // `overwrite_while_read`, of what a function has itself.
+        let name = path.name.to_string();
+        let before = state.records.iter().filter_map(|(key, record)| match key {
+            Key::Call(other) => {
+                self.calls.get(other).filter(|call| call.path.name == name).map(|call| (call.at, record))
+            }
+            Key::Access(_) | Key::Argument(..) | Key::Caller => None,
+        });
+        let again = before.map(|(first, record)| {
+            let case = Case::unless(&record.passed, does::NOT_ENTER).when(Has::Does(slot, does::ONCE_A_PHASE));
+            (case, messages::twice_a_phase(at, first))
+        });
+        let again: Vec<_> = again.collect();
+        again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
+        self.check_arguments(state, slot);
+        for (argument, piece) in pieces.iter().enumerate() {
+            let Some((piece, (side, shared))) = piece.as_ref().and_then(|piece| Some((piece, side_of(piece.root)?)))
+            else {
+                continue;
+            };
+            if side == Side::Own || self.phases.has_entered(state) {
+                let path = self.phases.path(state, piece);
+                let touch = Touch { side, shared, at, by: By::Call(slot, argument, When::First) };
+                self.check_conflicts(state, &touch, &path);
+            }
+            if let (Shared::Param(own), Some(calls)) = (shared, &entered) {
+                let passes = Gives::Passes { own, slot, param: argument, when: When::First };
+                self.give(passes, Case::unless(calls, does::NOT_ENTER));
+            }
+        }
+    }
+
+    /// Two parameters are different memory, or their caller is told what must not be done to one.
+    pub(super) fn check_parameters(&mut self, state: &State, touch: &Touch) {
+        let Shared::Param(second) = touch.shared else { return };
+        let mut clashes = Vec::new();
+        for (key, record) in &state.records {
+            let Some(other) = self.touch(*key) else { continue };
+            let Shared::Param(first) = other.shared else { continue };
+            if first == second {
+                continue;
+            }
+            let pairs = conflict::between(other.side, touch.side, record.marks);
+            clashes.extend(pairs.filter_map(|pair| {
+                let case = case_of(&other, touch, &pair, record)?;
+                Some((Gives::Clashes(first.min(second), first.max(second)), case))
+            }));
+        }
+        clashes.into_iter().for_each(|(gives, case)| self.give(gives, case));
+    }
+
+    /// One piece of memory is given as two parameters.
+    pub(super) fn check_arguments(&mut self, state: &State, slot: u16) {
+        let Some(Call { at, pieces, .. }) = self.calls.get(&slot).copied() else { return };
+        let given = |argument: usize| {
+            let piece = pieces[argument].as_ref()?;
+            let (side, shared) = side_of(piece.root)?;
+            Some((side, shared, self.phases.path(state, piece)))
+        };
+        let mut told = Vec::new();
+        for second in 0..pieces.len() {
+            let Some((side, shared, path)) = given(second) else { continue };
+            for first in 0..second {
+                let Some((other_side, other, other_path)) = given(first) else { continue };
+                let case = Case::default().when(Has::Clashes(slot, first, second));
+                match (shared, other) {
+                    _ if side == other_side => {}
+                    (Shared::Param(a), Shared::Param(b)) if a != b => {
+                        told.push((Some(Gives::Clashes(a.min(b), a.max(b))), case));
+                    }
+                    _ if conflict::overlap(shared, other) && conflict::meet(&path, &other_path) => {
+                        told.push((None, case));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (gives, case) in told {
+            match gives {
+                Some(gives) => self.give(gives, case),
+                None => self.tell(case, messages::same_memory_twice(at)),
+            }
+        }
+    }
+
+    /// What is still under way when the function returns.
+    pub(super) fn leave_behind(&mut self, key: Key, record: &Record) {
+        let case = Case::unless(&record.passed, does::NOT_ENTER);
+        if let Key::Call(slot) = key {
+            self.give(Gives::Does(does::ONCE_A_PHASE), case.when(Has::Does(slot, does::ONCE_A_PHASE)));
+            return;
+        }
+        let Some(touch) = self.touch(key) else { return };
+        let mut whens = Vec::new();
+        if record.marks & (mark::NOW | mark::BEFORE) != 0 {
+            whens.push(When::Last);
+        }
+        if record.marks & mark::NOW_SPLIT != 0 {
+            whens.push(When::Arrived);
+        }
+        for when in whens {
+            match (touch.shared, touch.by) {
+                (Shared::Param(own), By::Itself(kind)) => self.give(Gives::Uses(own, when, kind), case.clone()),
+                (Shared::Param(own), By::Call(slot, param, _)) => {
+                    self.give(Gives::Passes { own, slot, param, when }, case.clone());
+                }
+                (_, By::Itself(_)) => self.check_again(&touch, record),
+                (_, By::Call(..)) => {}
+            }
+        }
+    }
+
+    /// The function has shared memory of its own: may it be called once more?
+    pub(super) fn check_again(&mut self, last: &Touch, record: &Record) {
+        let mut again = Vec::new();
+        for (id, path, calls) in &self.firsts {
+            let Some(first) = self.touch(Key::Access(*id)) else { continue };
+            // Of another call: only what is fixed is the same.
+            let fixed = |numbers: &[Number]| -> Vec<Number> {
+                numbers.iter().map(|number| number.value().map_or(Number::UNKNOWN, |_| *number)).collect()
+            };
+            if !conflict::overlap(last.shared, first.shared) || !conflict::meet(&fixed(&record.path), &fixed(path)) {
+                continue;
+            }
+            let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();
+            for pair in conflict::between(last.side, first.side, record.marks) {
+                if let Some(case) = case_of(last, &first, &pair, record) {
+                    let unless = Case::unless(&calls, does::NOT_ENTER).unless;
+                    again.push(Case { unless, ..case });
+                }
+            }
+        }
+        again.into_iter().for_each(|case| self.give(Gives::Does(does::ONCE_A_PHASE), case));
+    }
+}

@@ -1,0 +1,94 @@
+// A thread block's split barrier: an mbarrier in shared memory that belongs to the prelude. (CUDA's own header puts all of
+// it into the wait: the hardware's `barrier.arrive` has no matching wait without an arrival.) Every thread counts, so that
+// its arrival publishes its own writes and takes no other thread. `sync` is another barrier, and a faster one:
+// groups.cuh. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
+#pragma once
+#include <phalanx/groups.cuh>
+
+namespace phalanx {
+namespace detail {
+
+struct alignas(8) block_barrier {
+    unsigned long long state;
+    unsigned left; // Not 0 once a thread of the block has failed, which then never arrives.
+};
+static_assert(sizeof(block_barrier) == 16 && alignof(block_barrier) == 8, "the host makes room for it");
+
+#ifdef PHALANX_BLOCK_BARRIER_AT
+__device__ inline block_barrier& own_block_barrier() {
+    return placed_shared<block_barrier, PHALANX_BLOCK_BARRIER_AT>();
+}
+#else
+__shared__ block_barrier static_block_barrier;
+__device__ inline block_barrier& own_block_barrier() {
+    return static_block_barrier;
+}
+#endif
+
+// The address of a member, as the instructions want it.
+template <class T>
+__device__ inline unsigned shared_address(const T& place) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(&place));
+}
+
+// First in a kernel. The hardware's barrier shows the threads of the block what one of them did.
+__device__ inline void init_block_barrier() {
+    block_barrier& barrier = own_block_barrier();
+    if (thread_in_block() == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+                     :
+                     : "r"(shared_address(barrier.state)), "r"(threads_of_block())
+                     : "memory");
+        barrier.left = 0;
+    }
+    asm volatile("barrier.sync 0;" ::: "memory");
+}
+
+// A thread that fails tells those that wait for it.
+__device__ inline void leave_block_barrier() {
+    asm volatile("st.relaxed.cta.shared::cta.u32 [%0], 1;" : : "r"(shared_address(own_block_barrier().left)) : "memory");
+}
+
+__device__ inline bool has_left_block_barrier() {
+    unsigned left;
+    asm volatile("ld.relaxed.cta.shared::cta.u32 %0, [%1];"
+                 : "=r"(left)
+                 : "r"(shared_address(own_block_barrier().left))
+                 : "memory");
+    return left != 0;
+}
+
+// Waits for as long as the hardware likes to, at most.
+__device__ inline bool phase_is_over(unsigned long long state) {
+    unsigned over;
+    asm volatile("{\n"
+                 ".reg .pred over;\n"
+                 "mbarrier.try_wait.acquire.cta.shared::cta.b64 over, [%1], %2;\n"
+                 "selp.u32 %0, 1, 0, over;\n"
+                 "}"
+                 : "=r"(over)
+                 : "r"(shared_address(own_block_barrier().state)), "l"(state)
+                 : "memory");
+    return over != 0;
+}
+
+} // namespace detail
+
+__device__ inline thread_block::arrival_token thread_block::barrier_arrive() const {
+    arrival_token token;
+    asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1];"
+                 : "=l"(token.state)
+                 : "r"(detail::shared_address(detail::own_block_barrier().state))
+                 : "memory");
+    return token;
+}
+
+__device__ inline void thread_block::barrier_wait(arrival_token token) const {
+    while (!detail::phase_is_over(token.state)) {
+        if (detail::has_left_block_barrier()) {
+            detail::end_thread();
+        }
+    }
+}
+
+} // namespace phalanx

@@ -1,0 +1,88 @@
+// The grid's barrier: a word of global memory that counts the blocks. The host clears it before each launch, which is
+// cooperative: all blocks run at once. A block's threads meet at the hardware's barrier, and the first of them arrives and
+// waits for all; releases and acquires are cumulative (PTX ISA, Memory Consistency Model, causality order), so that it
+// speaks for the others. It arrives by a release and looks by an acquire, where CUDA's own header has a sequentially
+// consistent fence at each end.
+#pragma once
+#include <phalanx/groups.cuh>
+
+extern "C" {
+// Set by the host once for each module.
+__constant__ unsigned* phalanx_grid_barrier;
+}
+
+namespace phalanx {
+namespace detail {
+
+// The word. Bit 31 changes with each phase, bits 1 to 30 count the blocks that have arrived in it, and bit 0 says that a
+// thread has failed, so that some may never arrive. All blocks of a phase together add 2^31: the first one what the others
+// leave.
+constexpr unsigned grid_arrival = 2, grid_phase = 1u << 31, grid_failed = 1;
+
+// A thread that fails tells those that wait for it.
+__device__ inline void leave_grid_barrier() {
+    asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" : : "l"(phalanx_grid_barrier), "n"(grid_failed) : "memory");
+}
+
+__device__ inline bool is_first_block() {
+    return (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
+}
+
+// For the block. What was there before.
+__device__ inline unsigned arrive_at_grid_barrier() {
+    const unsigned others = gridDim.x * gridDim.y * gridDim.z - 1;
+    const unsigned arrival = is_first_block() ? grid_phase - grid_arrival * others : grid_arrival;
+    unsigned before;
+    asm volatile("atom.add.release.gpu.global.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(phalanx_grid_barrier), "r"(arrival)
+                 : "memory");
+    return before;
+}
+
+// For the block. False if a thread has failed before all had arrived.
+__device__ inline bool wait_at_grid_barrier(unsigned before) {
+    unsigned now;
+    do {
+        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(phalanx_grid_barrier) : "memory");
+        if (((now ^ before) & grid_phase) != 0) {
+            return true;
+        }
+    } while ((now & grid_failed) == 0);
+    return false;
+}
+
+// The block's barrier, with the news of one of its threads.
+__device__ inline bool any_of_block(bool mine) {
+    unsigned any;
+    asm volatile("{\n"
+                 ".reg .pred mine, any;\n"
+                 "setp.ne.u32 mine, %1, 0;\n"
+                 "barrier.red.or.pred any, 0, mine;\n"
+                 "selp.u32 %0, 1, 0, any;\n"
+                 "}"
+                 : "=r"(any)
+                 : "r"(static_cast<unsigned>(mine))
+                 : "memory");
+    return any != 0;
+}
+
+} // namespace detail
+
+__device__ inline grid_group::arrival_token grid_group::barrier_arrive() const {
+    asm volatile("barrier.sync 0;" ::: "memory");
+    return {detail::thread_in_block() == 0 ? detail::arrive_at_grid_barrier() : 0};
+}
+
+// Where nobody says that the phase is over, a thread has failed, or the block's first one is gone.
+__device__ inline void grid_group::barrier_wait(arrival_token token) const {
+    if (!detail::any_of_block(detail::thread_in_block() == 0 && detail::wait_at_grid_barrier(token.arrived))) {
+        detail::end_thread();
+    }
+}
+
+__device__ inline void grid_group::sync() const {
+    barrier_wait(barrier_arrive());
+}
+
+} // namespace phalanx
