@@ -106,12 +106,12 @@ pub(crate) enum Source<'f> {
     Binary(BinaryOp),
     /// The other bits of one.
     Not,
-    /// The next in a range: what the place held in the round before and this, if that is known. It is between zero
-    /// and the end, if there is one.
+    /// The next in a range: what the place held in the round before and `by`, if that is known. It is at least the
+    /// start and less than the end of `range`.
     Counter {
         of: Place,
         by: Option<i64>,
-        end: Option<NodeId>,
+        range: Option<(u64, NodeId)>,
     },
     /// What a place holds at the step that evaluates the node.
     Read(Place),

@@ -103,7 +103,7 @@ const SPINS: usize = (WIDTH * LINES) as usize;
 ///
 /// # Safety
 /// All neighbours of a black field are white, and between two barriers only the fields of one colour change.
-#[cluster_kernel(cluster = 4, block = (32, 4), unchecked(unpublished_remote_read, overwrite_while_read))]
+#[cluster_kernel(cluster = 4, block = (32, 4), unchecked(overwrite_while_read))]
 fn ising(lattice: &mut [i8], thresholds: &[u32], sweeps: u32, seed: u32) {
     let cluster = this_cluster();
     let spins = shared_array::<i8, SPINS>();

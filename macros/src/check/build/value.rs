@@ -212,9 +212,12 @@ impl<'f> Builder<'f> {
                 if let Some(local) = local {
                     self.current = inside;
                     let of = Place::Local(*local);
-                    let counts_up = matches!(range.start.kind, ExprKind::Int { .. }) && !range.inclusive;
-                    let end = counts_up.then_some(ends[1]);
-                    let counter = Source::Counter { of, by: range.stride(), end };
+                    let start = match &range.start.kind {
+                        ExprKind::Int { digits, .. } if !range.inclusive => digits.parse().ok(),
+                        _ => None,
+                    };
+                    let bounds = start.map(|start| (start, ends[1]));
+                    let counter = Source::Counter { of, by: range.stride(), range: bounds };
                     let value = self.node(counter, vec![on], range.start.span);
                     self.set(of, &Value::of(value), range.start.span);
                 }

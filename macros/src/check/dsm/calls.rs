@@ -30,7 +30,7 @@ impl Check<'_, '_> {
         }
         // `overwrite_while_read`, of what a function has itself.
         let name = path.name.to_string();
-        let before = state.records.iter().filter_map(|(key, record)| match key {
+        let before = state.records.iter().filter_map(|((key, _), record)| match key {
             Key::Call(other) => {
                 self.calls.get(other).filter(|call| call.path.name == name).map(|call| (call.at, record))
             }
@@ -64,7 +64,7 @@ impl Check<'_, '_> {
     pub(super) fn check_parameters(&mut self, state: &State, touch: &Touch) {
         let Shared::Param(second) = touch.shared else { return };
         let mut clashes = Vec::new();
-        for (key, record) in &state.records {
+        for ((key, _), record) in &state.records {
             let Some(other) = self.touch(*key) else { continue };
             let Shared::Param(first) = other.shared else { continue };
             if first == second {

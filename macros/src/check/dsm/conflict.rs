@@ -67,8 +67,8 @@ pub(super) fn meet(a: &[Number], b: &[Number]) -> bool {
     !a.iter().zip(b).any(|(a, b)| a.differs_from(b))
 }
 
-/// One of them is for a fixed element, and the other for others as far as the text shows: a halo's cells, and those
-/// between them.
+/// One of them is for a fixed element, and the other for each thread's, of which nothing is known: a halo's cells, and
+/// those between them.
 pub(super) fn is_edge(a: &[Number], b: &[Number]) -> bool {
-    a.iter().zip(b).any(|(a, b)| a.value().is_some() != b.value().is_some())
+    a.iter().zip(b).any(|(a, b)| a.is_fixed() && b.is_varied() || a.is_varied() && b.is_fixed())
 }

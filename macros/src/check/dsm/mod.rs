@@ -47,14 +47,20 @@ pub(super) fn check<'f>(
 ) -> Protocol {
     check_ranks(function, diags);
     uninit::check(function, cfg, |block| values.is_reached(block), diags);
-    let is_kernel = function.role == Role::Kernel;
-    if is_kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
+    if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
         return Protocol::plain();
     }
     let numbers = Numbers::new(function, cfg, values);
     let known = engine::solve(&numbers, cfg);
-    let phases =
-        Phases { cfg, numbers, known, sides: Sides::of_cfg(cfg, values), shared: shared(cfg), is_kernel, tokens };
+    let phases = Phases {
+        cfg,
+        numbers,
+        known,
+        sides: Sides::of_cfg(cfg, values),
+        shared: shared(cfg),
+        role: function.role,
+        tokens,
+    };
     let states = engine::solve(&phases, cfg);
     let mut check = Check {
         function,
@@ -173,14 +179,25 @@ enum By {
     Call(u16, usize, When),
 }
 
-/// A fault is told once where it is: by rule, line and column.
-type Found = BTreeMap<(&'static str, u32, u32), Diag>;
+/// Line and column.
+type Place = (u32, u32);
+
+/// A fault is told once where it is: by its rule and its place.
+type FaultId = (&'static str, Place);
+
+struct Fault {
+    diag: Diag,
+    /// Only another thread's way makes it, and not the order of the text.
+    aside: bool,
+    /// The accesses that it is a fault with.
+    others: BTreeSet<Place>,
+}
 
 struct Check<'a, 'f> {
     function: &'f Function,
     phases: &'a Phases<'a, 'f>,
     calls: BTreeMap<u16, Call<'a>>,
-    found: Found,
+    found: BTreeMap<FaultId, Fault>,
     /// What the function does to shared memory of its own before it has waited, and after which calls.
     firsts: Vec<(AccessId, Vec<Number>, BTreeSet<u16>)>,
     protocol: Protocol,
@@ -208,13 +225,20 @@ impl Check<'_, '_> {
 
     /// A fault, or a question to rustc whether it is one.
     fn tell(&mut self, case: Case, diag: Diag) {
-        let (line, column) = (diag.at.line(), diag.at.column());
-        match case.is_certain() {
-            true => {
-                self.found.entry((diag.rule, line, column)).or_insert(diag);
-            }
-            false => self.protocol.ask(case, &diag),
+        self.tell_if(case, diag, false);
+    }
+
+    /// `aside`: only another thread's way makes it.
+    fn tell_if(&mut self, case: Case, diag: Diag, aside: bool) {
+        if !case.is_certain() {
+            return self.protocol.ask(case, &diag);
         }
+        let place = |at: SpanRange| (at.line(), at.column());
+        let other = diag.notes.first().and_then(|(at, _)| *at).map(place);
+        let id = (diag.rule, place(diag.at));
+        let fault = self.found.entry(id).or_insert(Fault { diag, aside, others: BTreeSet::new() });
+        fault.aside &= aside;
+        fault.others.extend(other);
     }
 
     /// What the function does, for its callers.
@@ -235,9 +259,6 @@ impl Check<'_, '_> {
             self.check_entered(state, access.at, shared);
         }
         let kind = conflict::use_of(access.how);
-        if self.function.role == Role::Method && side == Side::Remote {
-            return;
-        }
         if kind == 0 || !self.phases.shared[id.0] || side == Side::Remote && !self.phases.has_entered(state) {
             return;
         }
@@ -301,7 +322,7 @@ impl Check<'_, '_> {
     /// ```
     fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &[Number]) {
         let mut told = Vec::new();
-        for (key, record) in &state.records {
+        for ((key, _), record) in &state.records {
             let Some(other) = self.touch(*key) else { continue };
             if !conflict::overlap(other.shared, touch.shared) || !conflict::meet(&record.path, path) {
                 continue;
@@ -311,11 +332,13 @@ impl Check<'_, '_> {
                     continue;
                 }
                 if let Some(case) = case_of(&other, touch, &pair, record) {
-                    told.push((case, self.message(&other, touch, &pair)));
+                    told.push((case, self.message(&other, touch, &pair), record.aside));
                 }
             }
         }
-        told.into_iter().for_each(|(case, diag)| self.tell(case, diag));
+        // What is in the order of the text goes first.
+        told.sort_by_key(|(.., aside)| *aside);
+        told.into_iter().for_each(|(case, diag, aside)| self.tell_if(case, diag, aside));
         self.check_parameters(state, touch);
     }
 
@@ -368,13 +391,27 @@ impl Check<'_, '_> {
         if let Some(calls) = &state.entered {
             self.give(Gives::Does(does::NOT_ENTER), Case::unless(calls, does::NOT_ENTER));
         }
-        for (key, record) in &state.records {
+        for ((key, _), record) in &state.records {
             self.leave_behind(*key, record);
         }
     }
 
     fn finish(self, diags: &mut Diags) -> Protocol {
-        self.found.into_values().for_each(|diag| diags.push(diag));
+        // Of two accesses on different ways, each may be the first: one of the two is told, in the order of the text
+        // if there is one.
+        let is_told = |(rule, place): &FaultId, other: &Place| {
+            self.found.iter().any(|((as_rule, at), mirrored)| {
+                at == other
+                    && mirrored.others.contains(place)
+                    && (!mirrored.aside || *as_rule == conflict::UNPUBLISHED && *rule != conflict::UNPUBLISHED)
+            })
+        };
+        let is_needless = |(id, fault): &(&FaultId, &Fault)| {
+            fault.aside && !fault.others.is_empty() && fault.others.iter().all(|other| is_told(id, other))
+        };
+        let needless: BTreeSet<FaultId> = self.found.iter().filter(is_needless).map(|(id, _)| *id).collect();
+        let faults = self.found.into_iter().filter(|(id, _)| !needless.contains(id));
+        faults.for_each(|(_, fault)| diags.push(fault.diag));
         self.protocol
     }
 }

@@ -9,7 +9,9 @@ use crate::model::ValueId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Number {
     pub(super) form: Form,
-    /// Not negative, and less than this.
+    /// At least this.
+    pub(super) from: Option<u64>,
+    /// Less than this. What is less than a granule is taken not to be negative.
     pub(super) below: Option<Granule>,
 }
 
@@ -53,7 +55,7 @@ pub(super) enum Change {
 }
 
 impl Number {
-    pub(super) const UNKNOWN: Number = Number { form: Form::Unknown, below: None };
+    pub(super) const UNKNOWN: Number = Number { form: Form::Unknown, from: None, below: None };
 
     fn linear(base: Base, offset: i64, modulus: Option<u64>) -> Number {
         Form::Linear(Linear { base, offset, modulus }).into()
@@ -61,9 +63,11 @@ impl Number {
 
     pub(super) fn literal(number: u64) -> Number {
         match i64::try_from(number) {
-            Ok(offset) => {
-                Number { below: number.checked_add(1).map(Granule::Number), ..Number::linear(Base::Zero, offset, None) }
-            }
+            Ok(offset) => Number {
+                from: Some(number),
+                below: number.checked_add(1).map(Granule::Number),
+                ..Number::linear(Base::Zero, offset, None)
+            },
             Err(_) => Number::UNKNOWN,
         }
     }
@@ -72,8 +76,19 @@ impl Number {
         Number::linear(base, 0, None)
     }
 
-    pub(super) fn below(limit: Granule) -> Number {
-        Number { form: Form::Unknown, below: Some(limit) }
+    /// Anything in this range.
+    pub(super) fn between(from: u64, below: Option<Granule>) -> Number {
+        Number { form: Form::Unknown, from: Some(from), below }
+    }
+
+    /// The same for all threads, whatever variables hold.
+    pub(super) fn is_fixed(&self) -> bool {
+        matches!(self.form, Form::Linear(Linear { base: Base::Zero | Base::Constant(_), modulus: None, .. }))
+    }
+
+    /// Not the same for all threads, as far as it is understood.
+    pub(super) fn is_varied(&self) -> bool {
+        self.form == Form::Unknown
     }
 
     /// Those of a chunk of `self` elements; of one of no known size, only which it is.
@@ -130,6 +145,23 @@ impl Number {
     }
 
     pub(super) fn plus(&self, other: &Number) -> Number {
+        let raised = |number: &Number, by: &Number| number.raised(by.value().and_then(|by| u64::try_from(by).ok()));
+        let (from, below) = if other.value().is_some() { raised(self, other) } else { raised(other, self) };
+        let sum = self.sum(other);
+        Number { from: sum.from.or(from), below: sum.below.or(below), ..sum }
+    }
+
+    /// The bounds of what is by so much more.
+    fn raised(&self, by: Option<u64>) -> (Option<u64>, Option<Granule>) {
+        let from = self.from.zip(by).and_then(|(from, by)| from.checked_add(by));
+        let below = match (self.below, by) {
+            (Some(Granule::Number(below)), Some(by)) => below.checked_add(by).map(Granule::Number),
+            _ => None,
+        };
+        (from, below)
+    }
+
+    fn sum(&self, other: &Number) -> Number {
         match (self.form, other.form) {
             (Form::Linear(linear), _) if other.value().is_some() => linear.shifted(other.value().unwrap_or(0)),
             (_, Form::Linear(linear)) if self.value().is_some() => linear.shifted(self.value().unwrap_or(0)),
@@ -172,14 +204,14 @@ impl Number {
 
     pub(super) fn remainder(&self, other: &Number) -> Number {
         let limit = other.granule();
-        let below = Number { form: Form::Unknown, below: limit };
+        let below = Number { form: Form::Unknown, from: self.from.map(|_| 0), below: limit };
         let Some(Granule::Number(modulus @ 1..)) = limit else { return below };
         match self.form {
             // Less than nothing is much, and leaves what it leaves.
             Form::Linear(linear) if linear.offset >= 0 || modulus.is_power_of_two() => match linear.modulus {
-                None => Number { below: limit, ..Linear { modulus: Some(modulus), ..linear }.into() },
+                None => Number { form: Form::Linear(Linear { modulus: Some(modulus), ..linear }), ..below },
                 Some(own) if own % modulus == 0 => {
-                    Number { below: limit, ..Linear { modulus: Some(modulus), ..linear }.into() }
+                    Number { form: Form::Linear(Linear { modulus: Some(modulus), ..linear }), ..below }
                 }
                 Some(_) if self.fits(Granule::Number(modulus)) => *self,
                 Some(_) => below,
@@ -201,6 +233,7 @@ impl Number {
     /// `n ^ 1`
     pub(super) fn xor(&self, other: &Number) -> Number {
         match (self.value(), other.value()) {
+            (Some(a), Some(b)) => u64::try_from(a ^ b).map_or(Number::UNKNOWN, Number::literal),
             (_, Some(1)) => self.flipped(),
             (Some(1), _) => other.flipped(),
             _ => Number::UNKNOWN,
@@ -216,7 +249,10 @@ impl Number {
         let form = parity.map_or(Form::Unknown, |parity| {
             Form::Linear(Linear { offset: (parity.offset + 1).rem_euclid(2), ..parity })
         });
-        Number { form, below: self.below.filter(|_| self.fits(Granule::Number(2))) }
+        match self.fits(Granule::Number(2)) {
+            true => Number { form, ..Number::between(0, Some(Granule::Number(2))) },
+            false => form.into(),
+        }
     }
 
     pub(super) fn shifted_left(&self, by: &Number) -> Number {
@@ -258,6 +294,15 @@ impl Number {
 
     /// The two are never the same.
     pub(super) fn differs_from(&self, other: &Number) -> bool {
+        let is_less = |a: &Number, b: &Number| match (a.below, b.from) {
+            (Some(Granule::Number(below)), Some(from)) => below <= from,
+            _ => false,
+        };
+        // Of a chunk, the form says which.
+        let is_one = |number: &Number| !matches!(number.form, Form::Scaled(..) | Form::Half { .. });
+        if is_one(self) && is_one(other) && (is_less(self, other) || is_less(other, self)) {
+            return true;
+        }
         match (self.form, other.form) {
             (Form::Linear(a), Form::Linear(b)) => a.differs_from(b),
             (Form::Scaled(a, of), Form::Scaled(b, other)) => of == other && a.differs_from(b),
@@ -269,7 +314,7 @@ impl Number {
 
 impl From<Form> for Number {
     fn from(form: Form) -> Number {
-        Number { form, below: None }
+        Number { form, from: None, below: None }
     }
 }
 
@@ -387,7 +432,7 @@ mod tests {
 
     #[test]
     fn chunks() {
-        let (size, inside) = (n(64), Number::below(Granule::Number(64)));
+        let (size, inside) = (n(64), Number::between(0, Some(Granule::Number(64))));
         let of = |k: Number, i: &Number| k.remainder(&n(2)).times(&n(64)).plus(i);
         apart(of(k(), &inside), of(k().plus(&n(1)), &inside));
         apart(of(k(), &n(63)), of(k().plus(&n(1)), &inside).plus(&n(0)));
@@ -398,6 +443,21 @@ mod tests {
         apart(part(k()), part(k().plus(&n(1))));
         maybe_one(k().times(&size).up_to(&k().plus(&n(2)).times(&size)), part(k().plus(&n(1))));
         apart(k().shifted_left(&n(3)).plus(&n(7)), k().plus(&n(1)).times(&n(8)));
+    }
+
+    /// Cells of a halo, and those between them.
+    #[test]
+    fn ranges() {
+        let inside = Number::between(0, Some(Granule::Number(64))).plus(&n(1));
+        apart(inside, n(0));
+        apart(inside, n(65));
+        maybe_one(inside, n(64));
+        apart(n(1).plus(&Number::between(0, None)), n(0));
+        maybe_one(Number::between(0, None), n(0));
+        apart(k().remainder(&n(2)), n(2));
+        maybe_one(k().remainder(&n(2)).plus(&n(1)), n(2));
+        maybe_one(n(0).xor(&n(1)), n(1));
+        apart(n(0).xor(&n(1)).xor(&n(1)), n(1));
     }
 
     #[test]

@@ -139,11 +139,12 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 }
             }
             Source::Read(place) => self.read(state, id, *place),
-            Source::Counter { of, by, end } => {
+            Source::Counter { of, by, range } => {
                 let counted = by.map_or(Number::UNKNOWN, |by| self.read_counter(id, *of, by));
-                Number { below: end.and_then(|end| state.node(end).granule()), ..counted }
+                let bounds = range.map(|(from, end)| Number::between(from, state.node(end).granule()));
+                Number { form: counted.form, ..bounds.unwrap_or_default() }
             }
-            Source::ThreadRank => self.block_size().map_or(Number::UNKNOWN, Number::below),
+            Source::ThreadRank => Number::between(0, self.block_size()),
             Source::Operands
             | Source::Param(_)
             | Source::Known { .. }

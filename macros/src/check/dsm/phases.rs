@@ -43,6 +43,8 @@ pub(super) mod mark {
 pub(super) struct Record {
     pub(super) path: Vec<Number>,
     pub(super) marks: u8,
+    /// Only by others, who went another way.
+    pub(super) aside: bool,
     /// Device functions that were called since: had one a barrier of the cluster in it, this is over.
     pub(super) passed: BTreeSet<u16>,
 }
@@ -51,7 +53,8 @@ pub(super) struct Record {
 pub(super) struct State {
     /// `None`: a barrier of the cluster is behind us. Otherwise if one of these calls had one in it.
     pub(super) entered: Option<BTreeSet<u16>>,
-    pub(super) records: BTreeMap<Key, Record>,
+    /// Those since the last wait, and those before it (`true`), of which the same may be known of both.
+    pub(super) records: BTreeMap<(Key, bool), Record>,
     /// Remote accesses after which nobody has arrived yet, unless one of the calls did.
     pub(super) open: BTreeMap<Key, BTreeSet<u16>>,
     /// Facts of the point, not of the way to it.
@@ -102,8 +105,10 @@ fn keep(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
 
 impl Record {
     fn join(&mut self, other: &Record) -> bool {
-        let mut changed = keep(&mut self.passed, &other.passed) || self.marks | other.marks != self.marks;
+        let mut changed = keep(&mut self.passed, &other.passed);
+        changed |= self.marks | other.marks != self.marks || self.aside && !other.aside;
         self.marks |= other.marks;
+        self.aside &= other.aside;
         if self.path.len() != other.path.len() {
             changed |= !self.path.is_empty();
             self.path.clear();
@@ -125,10 +130,11 @@ impl State {
 
     fn wait(&mut self) {
         self.entered = None;
-        self.records.retain(|_, record| {
-            record.marks = if record.marks & mark::NOW_SPLIT != 0 { mark::BEFORE } else { 0 };
-            record.marks != 0
-        });
+        let records = std::mem::take(&mut self.records).into_iter();
+        self.records = records
+            .filter(|(_, record)| record.marks & mark::NOW_SPLIT != 0)
+            .map(|((key, _), record)| ((key, true), Record { marks: mark::BEFORE, ..record }))
+            .collect();
     }
 
     fn sync(&mut self) {
@@ -153,13 +159,13 @@ impl State {
     /// `arrived`: after an arrival that is not waited for.
     fn record(&mut self, key: Key, path: Vec<Number>, arrived: bool) {
         let marks = if arrived { mark::NOW_SPLIT } else { mark::NOW };
-        let record = Record { path, marks, passed: BTreeSet::new() };
-        match self.records.get_mut(&key) {
+        let record = Record { path, marks, aside: false, passed: BTreeSet::new() };
+        match self.records.get_mut(&(key, false)) {
             Some(known) => {
                 known.join(&record);
             }
             None => {
-                self.records.insert(key, record);
+                self.records.insert((key, false), record);
             }
         }
     }
@@ -321,7 +327,10 @@ impl Analysis for Phases<'_, '_> {
         self.sides.of(from)
     }
 
-    fn edge(&self, state: &mut State, _cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
+    fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
+        if cfg.blocks[from.0].end.successors().all(|next| next != to) {
+            state.records.values_mut().for_each(|record| record.aside = true);
+        }
         for place in self.sides.forgotten(from, to) {
             state.changed(*place, Change::Lost);
         }
