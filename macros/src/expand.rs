@@ -8,6 +8,7 @@ use syn::{Item, ItemFn, ItemImpl, ItemTrait};
 use crate::check;
 use crate::diag::{Diags, Reported};
 use crate::emit;
+use crate::fragment;
 use crate::messages;
 use crate::model::options::Options;
 use crate::model::{Function, Role};
@@ -29,6 +30,7 @@ pub(crate) fn device(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 fn expand(item: TokenStream, role: Role, options: Options, attribute: &str, mut diags: Diags) -> TokenStream {
+    let item = fragment::opened(item);
     let parsed = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(parsed)) => parsed,
         Ok(Item::Impl(parsed)) if role == Role::Device => {

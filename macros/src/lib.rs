@@ -6,6 +6,7 @@ mod derive;
 mod diag;
 mod emit;
 mod expand;
+mod fragment;
 mod member;
 mod messages;
 mod model;

@@ -145,7 +145,7 @@ pub(crate) fn nested_item(at: SpanRange) -> Diag {
 
 pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
     Diag::new("unsupported_pattern", at, "this pattern is not part of the kernel language").help(
-        "there are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b` that binds nothing, and `..` as the last part; `for` binds one name or `_`",
+        "there are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b`, and `..` in arrays, or as the last part of a tuple or a struct; `for` binds one name or `_`",
     )
 }
 
@@ -201,11 +201,6 @@ pub(crate) fn literal(at: SpanRange) -> Diag {
 pub(crate) fn literal_suffix(at: SpanRange, suffix: &str) -> Diag {
     Diag::new("unsupported_literal", at, format!("unknown suffix `{suffix}`"))
         .help(format!("the types are {}", list(SCALARS)))
-}
-
-pub(crate) fn assignment_target(at: SpanRange) -> Diag {
-    Diag::new("assignment_target", at, "this cannot be assigned to")
-        .help("assign to a local, to `memory[i]`, to a field of these, or through a `&mut` parameter")
 }
 
 pub(crate) fn reserved_name(at: SpanRange, name: &str) -> Diag {
@@ -381,6 +376,8 @@ pub(crate) enum Loss {
     Overwritten,
     EndOfScope,
     Return,
+    /// `?`
+    Question,
     Break,
     Continue,
 }
@@ -418,9 +415,11 @@ pub(crate) fn token_never_waited(
             (Loss::Overwritten, Some(name)) => format!("`{name}` is overwritten while it holds the token"),
             (Loss::EndOfScope, Some(name)) => format!("`{name}` may still hold the token here, where its scope ends"),
             (Loss::Return, Some(name)) => format!("`{name}` may still hold the token at this `return`"),
+            (Loss::Question, Some(name)) => format!("`{name}` may still hold the token at this `?`"),
             (Loss::Break, Some(name)) => format!("`{name}` may still hold the token at this `break`"),
             (Loss::Continue, Some(name)) => format!("`{name}` may still hold the token at this `continue`"),
             (Loss::Return, None) => "the token is on its way to another use, and lost at this `return`".to_string(),
+            (Loss::Question, None) => "the token is on its way to another use, and lost at this `?`".to_string(),
             (Loss::Break, None) => "the token is on its way to another use, and lost at this `break`".to_string(),
             (Loss::Continue, None) => "the token is on its way to another use, and lost at this `continue`".to_string(),
             (Loss::Overwritten | Loss::EndOfScope, None) => "the token is lost here".to_string(),

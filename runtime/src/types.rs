@@ -95,7 +95,7 @@ pub trait DeviceType: 'static {
 /// A type whose constants kernels can name.
 #[diagnostic::on_unimplemented(
     message = "a constant of type `{Self}` cannot be used in a kernel",
-    note = "constants are numbers, truth values, arrays of them, and structs and enums with `#[derive(DeviceCopy)]`"
+    note = "constants are numbers, truth values, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
 )]
 pub trait DeviceConstant: DeviceType {
     /// The value as data.
@@ -226,6 +226,15 @@ macro_rules! tuples {
             }
         }
 
+        #[diagnostic::do_not_recommend]
+        impl<$($name: DeviceConstant),*> DeviceConstant for ($($name,)*) {
+            #[allow(non_snake_case, reason = "each part is called as its type")]
+            fn value(&self) -> Value {
+                let ($($name,)*) = self;
+                Value::Fields(vec![$($name.value()),*])
+            }
+        }
+
         impl<$($name: DeviceEq),*> DeviceEq for ($($name,)*) {}
 
         impl<$($name: DeviceOrd),*> DeviceOrd for ($($name,)*) {}
@@ -260,6 +269,7 @@ impl<T: DeviceType> DeviceType for Result<T, T> {
 
 impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
     fn info() -> TypeInfo {
+        const { assert!(N > 0, "an array of the kernel language has at least one element: C++ has no arrays of length 0") };
         let arguments = vec![TypeArgument::Type(T::info()), TypeArgument::Value(N.scalar())];
         TypeInfo::template::<[T; N]>("local_array", "array.cuh", arguments)
     }

@@ -49,7 +49,6 @@ fn jumps(output: &mut [u32]) {
         output[i] = apply(|x| if x > 2 { return 3 } else { x }, i);
         output[i] = apply(|x| if x > 2 { break } else { x }, i);
     }
-    let pattern = |(a, b)| a + b;
     let f = |x: u32| x;
     let number = f + 1;
 }

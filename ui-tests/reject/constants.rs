@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicU32;
 static mut COUNTER: u32 = 0;
 static SHARED: AtomicU32 = AtomicU32::new(0);
 const NAME: &str = "name";
-const PAIR: (u32, f32) = (1, 2.0);
+const PAIR: (u32, &str) = (1, "two");
 
 #[derive(Clone, Copy)]
 struct Plain {

@@ -30,6 +30,25 @@ fn unknown(x: u32, output: &mut [u32]) {
     output[0] = x.halved();
 }
 
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Meters {
+    x: f32,
+}
+
+impl Meters {
+    fn for_the_host(self) -> f32 {
+        self.x
+    }
+}
+
+#[cluster_kernel]
+fn unknown_of_a_struct(distance: Meters, output: &mut [f32]) {
+    output[0] = distance.feet();
+    output[1] = distance.for_the_host();
+    output[2] = Meters::feet(distance);
+}
+
 #[cluster_kernel]
 fn changes_a_copy(output: &mut [u32]) {
     output[0].grow();

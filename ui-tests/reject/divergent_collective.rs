@@ -108,4 +108,14 @@ fn a_part_of_a_warp() {
     }
 }
 
+/// Which alternative binds, the rank decides.
+#[cluster_kernel(block = 64)]
+fn chosen_by_rank(n: u32) {
+    let block = this_thread_block();
+    let ((m, 0) | (_, m)) = (n, block.thread_rank());
+    if m > 3 {
+        block.sync();
+    }
+}
+
 fn main() {}

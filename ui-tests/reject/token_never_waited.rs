@@ -38,6 +38,14 @@ fn early_return(n: u32) {
     cluster.barrier_wait(token);
 }
 
+#[device]
+fn early_question(cluster: &Cluster, n: Option<u32>) -> Option<u32> {
+    let token = cluster.barrier_arrive();
+    let n = n?;
+    cluster.barrier_wait(token);
+    Some(n)
+}
+
 #[cluster_kernel]
 fn early_break(n: u32) {
     let cluster = this_cluster();

@@ -50,6 +50,12 @@ fn return_between_operands(n: u32) {
     });
 }
 
+#[device]
+fn question_between_operands(cluster: &Cluster, n: Option<u32>) -> Option<u32> {
+    finish(cluster, cluster.barrier_arrive(), n?);
+    n
+}
+
 #[cluster_kernel]
 fn break_between_operands(n: u32) {
     let cluster = this_cluster();

@@ -9,7 +9,8 @@ fn patterns(n: u32) {
     let (a, b);
     match (n, n) {
         (.., 1) => {}
-        (x, 1) | (1, x) => {}
+        (x, 1) | (1, x) if x > 3 => {}
+        (mut x, 2) | (2, x) => {}
         (2.5, _) => {}
         _ => {}
     }
@@ -38,10 +39,7 @@ fn more_patterns(n: u32, pair: (u32, u32), array: [u32; 3], x: &[u32]) {
         n @ (1 | 2) => {}
         _ => {}
     }
-    match pair {
-        (0, x) | (x, 0) => {}
-        _ => {}
-    }
+    let [.., a, .., b] = array;
     match Some(3) {
         Some(1, 2) => {}
         Some(..) => {}

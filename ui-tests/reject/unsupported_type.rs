@@ -78,6 +78,13 @@ fn cast(output: &mut [u32]) {
     output[0] = 3 as &str;
 }
 
+#[cluster_kernel]
+fn arrays_of_nothing(input: &[[u32; 0]]) {
+    let empty = [];
+    let repeated = [0u32; 0];
+    let annotated: [f32; 0];
+}
+
 struct Unknown;
 
 #[cluster_kernel]

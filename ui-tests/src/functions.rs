@@ -13,6 +13,24 @@ pub mod steps {
     }
 }
 
+/// A value with its weight.
+#[derive(Clone, Copy, PartialEq, Debug, Default, DeviceCopy)]
+#[repr(C)]
+pub struct Weighted<T> {
+    /// What is weighted.
+    pub value: T,
+    /// How much it counts.
+    pub weight: T,
+}
+
+#[device]
+impl<T: Number> Weighted<T> {
+    /// Its part of a sum.
+    pub fn product(self) -> T {
+        self.value * self.weight
+    }
+}
+
 /// Adds `rounds` steps from `seed` to `total`.
 #[device]
 pub fn accumulate(seed: u32, rounds: u32, total: &mut u64) {

@@ -13,6 +13,48 @@ fn across(output: &mut [u64], rounds: u32) {
     output[block.thread_rank()] = sum;
 }
 
+/// Holds one of the other crate, of the same name.
+#[derive(Clone, Copy, PartialEq, Debug, Default, DeviceCopy)]
+#[repr(C)]
+struct Weighted {
+    inner: functions::Weighted<u32>,
+    times: u32,
+}
+
+#[cluster_kernel(block = 32)]
+fn weighted(input: &[functions::Weighted<f32>], ours: &mut [Weighted], output: &mut [f32]) {
+    let i = this_grid().thread_rank();
+    let scratch = shared_array::<functions::Weighted<f32>, 32>();
+    scratch[i] = functions::Weighted { weight: 2.0, ..input[i] };
+    this_thread_block().sync();
+    let functions::Weighted { value, .. } = scratch[31 - i];
+    output[i] = value + input[i].product();
+    ours[i].inner.weight += ours[i].times;
+}
+
+#[test]
+fn structs_of_another_crate() {
+    let input = Vec::from_iter((0..32).map(|i| functions::Weighted { value: i as f32, weight: 0.5 }));
+    let start = Weighted { inner: functions::Weighted { value: 1, weight: 2 }, times: 3 };
+
+    let device = Device::simulator();
+    let (mut ours, mut output) = (device.upload(&[start; 32]).expect("memory"), device.zeros(32).expect("memory"));
+    let input = device.upload(&input).expect("memory");
+    weighted(&input, &mut ours, &mut output).grid(1).launch(&device).expect("the kernel runs");
+    let want = Vec::from_iter((0..32).map(|i| (31 - i) as f32 + i as f32 * 0.5));
+    assert_eq!(output.read().expect("memory"), want);
+    assert_eq!(ours.read().expect("memory")[31].inner, functions::Weighted { value: 1, weight: 5 });
+
+    let program = phalanx::Program::of::<weighted>().expect("no circle");
+    for name in ["struct Weighted {", "struct Weighted_f32 {", "struct Weighted_u32 {"] {
+        assert!(program.cuda_source().contains(name), "no `{name}` in\n{}", program.cuda_source());
+    }
+    match program.compile("sm_90a") {
+        Err(missing @ phalanx::Error::NvrtcMissing { .. }) => eprintln!("not compiled: {missing}"),
+        compiled => assert!(compiled.is_ok(), "{compiled:?}"),
+    }
+}
+
 #[test]
 fn functions_of_another_crate() {
     // Device functions of plain values are functions of the host too.

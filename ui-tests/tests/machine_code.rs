@@ -64,6 +64,19 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
     Some(code.take_while(|[low, high]| low & 0xfff != ATOMIC_GLOBAL || high >> 23 & 15 != EXCHANGE).collect())
 }
 
+/// `REDUX`, by the lowest 12 bits: 32-bit integers, all lanes of a mask.
+const REDUCE: u64 = 0x3c4;
+
+/// Integers of up to 32 bits are reduced by one instruction in whole warps, floats by shuffles.
+#[test]
+fn whole_warps_reduce_by_one_instruction() {
+    for (name, reductions) in [("of_numbers<u32, 32>", 3), ("of_numbers<i8, 32>", 3), ("of_numbers<f32, 32>", 0)] {
+        let Some(code) = code("folds", name) else { return };
+        let found = code.iter().filter(|[low, _]| low & 0xfff == REDUCE).count();
+        assert_eq!(found, reductions, "{name}: plus, min and max");
+    }
+}
+
 fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
     code.iter().filter(|[low, high]| low & 0xfff == operation && high >> 9 & 7 == size).count()
 }

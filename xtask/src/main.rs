@@ -13,7 +13,7 @@ mod run;
 mod test;
 
 /// Commands of the project's developers.
-#[derive(Parser)]
+#[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Command {
     /// Runs all tests, on the simulator and through NVRTC, which is fetched; and on the GPU, where there is one.
@@ -47,5 +47,29 @@ fn main() -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn test(line: &str) -> (Option<String>, Vec<String>) {
+        match Command::try_parse_from(line.split(' ')) {
+            Ok(Command::Test { nvrtc, arguments }) => (nvrtc, arguments),
+            Ok(other) => panic!("`{line}` is no test: {other:?}"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_version_of_nvrtc_is_none_of_cargo_s_arguments() {
+        assert_eq!(test("xtask test"), (None, Vec::new()));
+        assert_eq!(test("xtask test --nvrtc 13.0.88"), (Some("13.0.88".into()), Vec::new()));
+        let rest = ["-p", "phalanx", "--", "--nocapture"].map(String::from).to_vec();
+        assert_eq!(test("xtask test -p phalanx -- --nocapture"), (None, rest.clone()));
+        assert_eq!(test("xtask test --nvrtc 13.0.88 -p phalanx -- --nocapture"), (Some("13.0.88".into()), rest));
+        assert!(Command::try_parse_from(["xtask", "test", "--nvrtc"]).is_err());
     }
 }

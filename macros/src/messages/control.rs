@@ -76,3 +76,12 @@ pub(crate) fn unknown_label(at: SpanRange, label: &str) -> Diag {
 pub(crate) fn outside_loop(at: SpanRange, keyword: &str) -> Diag {
     Diag::new("outside_loop", at, format!("`{keyword}` outside of a loop"))
 }
+
+pub(crate) fn guarded_choice(at: SpanRange) -> Diag {
+    Diag::new(
+        "unsupported_pattern",
+        at,
+        "alternatives that bind names have no guard: Rust tries it for each that matches",
+    )
+    .help("write an arm for each alternative, each with the guard")
+}

@@ -96,3 +96,19 @@ pub(crate) fn shared_address(at: SpanRange) -> Diag {
     Diag::new("wrong_kind", at, "expected shared memory by reference")
         .help("write `cluster.map_shared_rank(&array, rank)`")
 }
+
+pub(crate) fn assignment_target(at: SpanRange) -> Diag {
+    Diag::new("assignment_target", at, "this cannot be assigned to")
+        .help("assign to a local, to `memory[i]`, to a field of these, or through a `&mut` parameter")
+}
+
+/// A name that is no local: a constant, or nothing at all.
+pub(crate) fn not_a_variable(at: SpanRange, name: &str) -> Diag {
+    Diag::new("assignment_target", at, format!("`{name}` is no variable that is in scope here"))
+        .help("assign to a local or a parameter; in a `macro_rules!`, a name of its caller is another than its own")
+}
+
+pub(crate) fn no_elements_in_array(at: SpanRange) -> Diag {
+    Diag::new("unsupported_type", at, "an array of the kernel language has at least one element")
+        .help("leave the array out: C++ has none of length 0")
+}

@@ -74,7 +74,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::AssignOp { .. }
         | ExprKind::Break { .. }
         | ExprKind::Continue { .. }
-        | ExprKind::Return(_)
+        | ExprKind::Return { .. }
         | ExprKind::Assert(..)
         | ExprKind::Panic(_)
         | ExprKind::Print(_)

@@ -213,7 +213,11 @@ pub(crate) enum ExprKind {
         target: LoopId,
         label: Option<Ident>,
     },
-    Return(Option<Box<Expr>>),
+    Return {
+        value: Option<Box<Expr>>,
+        /// It is the `?` after an `Option`.
+        question: bool,
+    },
     /// `cuda!`
     Cuda(Box<ByHand>),
     /// `assert!`, `assert_eq!`, ...

@@ -44,10 +44,10 @@ pub(crate) enum PatternKind {
         elements: Vec<Pattern>,
         rest: bool,
     },
-    /// `[a, b, ..]`
+    /// `[a, .., b]`: what stands before `..` counts from the front, what stands behind it from the end.
     Array {
         elements: Vec<Pattern>,
-        rest: bool,
+        rest: Option<usize>,
     },
     /// `Point { x, y: 0, .. }` and `Meters(m)`
     Struct {
@@ -60,7 +60,7 @@ pub(crate) enum PatternKind {
         variant: Variant,
         field: Option<Box<Pattern>>,
     },
-    /// `a | b`, which bind nothing.
+    /// `a | b`, which bind the same locals.
     Or(Vec<Pattern>),
 }
 
@@ -87,11 +87,22 @@ impl Pattern {
     pub(crate) fn locals(&self) -> Vec<LocalId> {
         let mut locals = Vec::new();
         self.walk(&mut |pattern| {
-            if let PatternKind::Bind { local, .. } = pattern.kind {
+            if let PatternKind::Bind { local, .. } = pattern.kind
+                && !locals.contains(&local)
+            {
                 locals.push(local);
             }
         });
         locals
+    }
+
+    /// Whether which alternative matches decides what a local is.
+    pub(crate) fn has_choice(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |pattern| {
+            found |= matches!(pattern.kind, PatternKind::Or(_)) && !pattern.locals().is_empty();
+        });
+        found
     }
 
     /// Visits the pattern and all in it, outer before inner.

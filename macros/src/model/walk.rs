@@ -95,7 +95,9 @@ pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
             range.adaptors.iter().filter_map(Adaptor::step).for_each(|step| walk(step, visit));
             walk_block(body, visit);
         }
-        ExprKind::Break { value, .. } | ExprKind::Return(value) => value.iter().for_each(|inner| walk(inner, visit)),
+        ExprKind::Break { value, .. } | ExprKind::Return { value, .. } => {
+            value.iter().for_each(|inner| walk(inner, visit))
+        }
         ExprKind::Cuda(by_hand) => by_hand.operands.iter().for_each(|operand| walk(&operand.value, visit)),
         ExprKind::Assert(test, message) => {
             test.operands().into_iter().chain(&message.values).for_each(|inner| walk(inner, visit));

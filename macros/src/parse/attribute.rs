@@ -15,7 +15,7 @@ use crate::model::options::{Extents, Options, Setting, Waiver};
 use crate::rules;
 use crate::span::SpanRange;
 
-const OF_KERNELS: [&str; 10] = [
+pub(crate) const OF_KERNELS: [&str; 10] = [
     "cluster",
     "block",
     "min_blocks",
@@ -27,7 +27,7 @@ const OF_KERNELS: [&str; 10] = [
     "fence",
     "unchecked",
 ];
-const OF_DEVICE_FUNCTIONS: [&str; 1] = ["unchecked"];
+pub(crate) const OF_DEVICE_FUNCTIONS: [&str; 1] = ["unchecked"];
 
 /// Largest cluster that runs on every device of compute capability 9.0 (CUDA C++ Programming Guide, thread block
 /// clusters), and the largest at all.

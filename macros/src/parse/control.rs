@@ -240,9 +240,16 @@ impl Parser<'_> {
         }
         let (option, at) = (&attempt.expr, attempt.question_token.span);
         let value = proc_macro2::Ident::new("value", at.resolved_at(proc_macro2::Span::mixed_site()));
-        let choice = quote::quote_spanned!(at=> match (#option) { Some(#value) => #value, None => return None });
-        match syn::parse2(choice) {
-            Ok(choice) => self.match_expr(&choice, span),
+        let choice: Result<syn::ExprMatch, _> =
+            syn::parse2(quote::quote_spanned!(at=> match (#option) { Some(#value) => #value, None => return None }));
+        match choice {
+            Ok(choice) => {
+                let scrutinee = self.scrutinee(&choice.expr);
+                let around = std::mem::replace(&mut self.in_question, true);
+                let choice = self.match_arms(scrutinee, &choice.arms, span);
+                self.in_question = around;
+                choice
+            }
             Err(_) => self.error(messages::unsupported_syntax(span, "`?` after this is")),
         }
     }
@@ -256,7 +263,7 @@ impl Parser<'_> {
         if let (Some(value), Some(expected)) = (&mut value, result) {
             self.expect_token(value, expected);
         }
-        Expr { kind: ExprKind::Return(value), gives: Kind::Never, span }
+        Expr { kind: ExprKind::Return { value, question: self.in_question }, gives: Kind::Never, span }
     }
 }
 

@@ -5,6 +5,7 @@ use syn::{BinOp, Lit, UnOp};
 
 use super::Parser;
 use super::slice::is_part;
+use super::ty::is_zero;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::op::Op;
@@ -31,6 +32,8 @@ impl Parser<'_> {
             }
             syn::Expr::Index(index) => self.index(index, span),
             syn::Expr::Field(field) => self.field(field, span),
+            syn::Expr::Array(array) if array.elems.is_empty() => self.error(messages::no_elements_in_array(span)),
+            syn::Expr::Repeat(repeat) if is_zero(&repeat.len) => self.error(messages::no_elements_in_array(span)),
             syn::Expr::Array(array) => {
                 let elements: Vec<Expr> = array.elems.iter().map(|element| self.element(element, "an array")).collect();
                 let slot = self.slot(SlotUse::Type);
@@ -329,6 +332,10 @@ impl Parser<'_> {
                 Kind::Value => self.require_place(base),
                 _ => {}
             },
+            ExprKind::Constant(value) => {
+                let name = &self.function.values[usize::from(value.0)].name;
+                self.diags.push(messages::not_a_variable(place.span, name));
+            }
             _ => self.diags.push(messages::assignment_target(place.span)),
         }
     }

@@ -85,6 +85,10 @@ struct Parser<'d> {
     next_loop: usize,
     /// How many closures are around: nothing of them is followed.
     closures: usize,
+    /// What the first alternative of a pattern binds, while the others are parsed: one local has one name in all.
+    alternatives: Vec<LocalId>,
+    /// The arms of a `?`.
+    in_question: bool,
     /// What an earlier pass found out about the locals, by number.
     known: Vec<Kind>,
     /// A local that began as a `None` holds what was not known before.
@@ -159,6 +163,8 @@ impl<'d> Parser<'d> {
             jumps: Vec::new(),
             next_loop: 0,
             closures: 0,
+            alternatives: Vec::new(),
+            in_question: false,
             known,
             learned: false,
         }

@@ -5,15 +5,15 @@ use proc_macro2::{Ident, Span};
 use quote::{ToTokens, quote_spanned};
 use syn::{Expr, ExprLit, Lit, Pat, RangeLimits, UnOp};
 
-use super::Parser;
 use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
+use super::{Binding, Parser};
 use crate::messages;
-use crate::model::ValueId;
 use crate::model::expr::{self as model, Arm, ExprKind, Member};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{self, Group, Kind, Memory};
+use crate::model::{LocalId, ValueId};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -106,7 +106,7 @@ impl Parser<'_> {
                 }
                 sub => {
                     let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, gives)));
-                    let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
+                    let local = self.bound_name(name, gives)?;
                     Some(PatternKind::Bind { local, sub })
                 }
             },
@@ -121,7 +121,7 @@ impl Parser<'_> {
                 Some(PatternKind::Range { low, high, inclusive })
             }
             Pat::Tuple(tuple) => {
-                let (elements, rest) = self.fields(&tuple.elems, gives)?;
+                let (elements, rest) = self.first_fields(&tuple.elems, gives)?;
                 Some(PatternKind::Tuple { elements, rest })
             }
             Pat::Slice(array) => {
@@ -130,7 +130,7 @@ impl Parser<'_> {
             }
             Pat::TupleStruct(pat) => {
                 let variant = pat.path.get_ident().and_then(|ident| Variant::by_name(&ident.to_string()));
-                let (mut fields, rest) = self.fields(&pat.elems, gives)?;
+                let (mut fields, rest) = self.first_fields(&pat.elems, gives)?;
                 match variant {
                     Some(variant) => {
                         let field = (fields.len() == 1 && !rest).then(|| fields.pop())??;
@@ -148,23 +148,54 @@ impl Parser<'_> {
                 Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest: pat.rest.is_some() })
             }
             Pat::Or(alternatives) => {
-                let alternatives: Vec<Pattern> =
-                    alternatives.cases.iter().map(|case| self.pattern(case, gives)).collect();
-                let binds = alternatives.iter().any(|alternative| !alternative.locals().is_empty());
-                (!binds).then_some(PatternKind::Or(alternatives))
+                let around = self.alternatives.len();
+                let mut patterns = Vec::new();
+                for case in &alternatives.cases {
+                    let pattern = self.pattern(case, gives);
+                    self.alternatives.extend(pattern.locals());
+                    patterns.push(pattern);
+                }
+                self.alternatives.truncate(around);
+                Some(PatternKind::Or(patterns))
             }
             _ => None,
         }
     }
 
-    /// The parts of a tuple or an array; `..` may stand last.
-    fn fields<'p>(&mut self, fields: impl IntoIterator<Item = &'p Pat>, gives: Kind) -> Option<(Vec<Pattern>, bool)> {
+    /// The local of a name: an alternative's before this one, or a new one.
+    fn bound_name(&mut self, name: &syn::PatIdent, gives: Kind) -> Option<LocalId> {
+        let mutable = name.mutability.map(|token| token.span);
+        let binding = Binding::of(&name.ident);
+        let known = self.alternatives.iter().find(|local| Binding::of(&self.function.local(**local).name) == binding);
+        match known.copied() {
+            // rustc has the two agree, of whose words the host body has the first.
+            Some(local) => (self.function.local(local).mutable.is_some() == mutable.is_some()).then_some(local),
+            None => Some(self.declare(&name.ident, mutable, gives, None)),
+        }
+    }
+
+    /// The parts of a tuple or a struct, of which the text does not show how many there are: `..` may stand last.
+    fn first_fields<'p>(
+        &mut self,
+        fields: impl IntoIterator<Item = &'p Pat>,
+        gives: Kind,
+    ) -> Option<(Vec<Pattern>, bool)> {
+        let (parts, rest) = self.fields(fields, gives)?;
+        rest.is_none_or(|rest| rest == parts.len()).then_some((parts, rest.is_some()))
+    }
+
+    /// Parts, and before which of them `..` stands.
+    fn fields<'p>(
+        &mut self,
+        fields: impl IntoIterator<Item = &'p Pat>,
+        gives: Kind,
+    ) -> Option<(Vec<Pattern>, Option<usize>)> {
         let mut parts = Vec::new();
-        let mut rest = false;
+        let mut rest = None;
         for field in fields {
             match field {
-                _ if rest => return None,
-                Pat::Rest(_) => rest = true,
+                Pat::Rest(_) if rest.is_some() => return None,
+                Pat::Rest(_) => rest = Some(parts.len()),
                 field => parts.push(self.pattern(field, gives)),
             }
         }
@@ -211,6 +242,9 @@ impl Parser<'_> {
                     pat => (pat, None),
                 };
                 let pattern = parser.pattern(pat, scrutinee.gives);
+                if guard.is_some() && pattern.has_choice() {
+                    parser.diags.push(messages::guarded_choice(pattern.span));
+                }
                 let guard = guard.map(|guard| parser.condition(guard));
                 (pattern, guard, parser.expr(&arm.body))
             });

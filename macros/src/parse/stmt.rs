@@ -28,6 +28,8 @@ impl Parser<'_> {
             let kind = match stmt {
                 SynStmt::Local(local) => self.local(local),
                 SynStmt::Item(item) => self.item(item),
+                // A semicolon alone.
+                SynStmt::Expr(syn::Expr::Verbatim(nothing), Some(_)) if nothing.is_empty() => None,
                 SynStmt::Expr(expr, semicolon) => {
                     let expr = self.expr(expr);
                     if is_last && semicolon.is_none() {

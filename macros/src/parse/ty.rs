@@ -50,6 +50,10 @@ impl Parser<'_> {
             Type::Paren(paren) => self.shape(&paren.elem),
             Type::Array(array) => {
                 let element = self.part(&array.elem, "an array")?;
+                if is_zero(&array.len) {
+                    self.diags.push(messages::no_elements_in_array(SpanRange::of(array)));
+                    return None;
+                }
                 let length = self.length(&array.len);
                 Some(TypeShape::Array(Box::new(element), length))
             }
@@ -221,6 +225,14 @@ impl Parser<'_> {
     /// The generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
     pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
         const_argument(arguments, index).map(|length| self.length_hole(length))
+    }
+}
+
+/// `0`, as a length.
+pub(super) fn is_zero(length: &syn::Expr) -> bool {
+    match unbraced(length) {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. }) => digits.base10_digits() == "0",
+        _ => false,
     }
 }
 

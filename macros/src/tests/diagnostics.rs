@@ -7,6 +7,8 @@ use proc_macro2::TokenStream;
 use syn::{File, Item, ItemFn};
 
 use super::corpus::{Annotated, annotated};
+use crate::parse::attribute::{OF_DEVICE_FUNCTIONS, OF_KERNELS};
+
 use super::{Fault, expand, expand_item, faults};
 
 fn expansion(function: &Annotated) -> TokenStream {
@@ -58,6 +60,39 @@ async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
             (10, 23, "unsupported_literal"),
         ],
     );
+}
+
+/// No option is taken twice, whatever it is.
+#[test]
+fn each_option_once() {
+    let once = [
+        ("cluster", "cluster = 2"),
+        ("block", "block = 64"),
+        ("min_blocks", "min_blocks = 2"),
+        ("max_registers", "max_registers = 64"),
+        ("shared_bytes", "shared_bytes = 512"),
+        ("non_portable", "non_portable"),
+        ("fast_math", "fast_math"),
+        ("fmad", "fmad"),
+        ("fence", "fence = \"full\""),
+        ("unchecked", "unchecked(token_never_waited)"),
+    ];
+    for (attribute, known) in [("cluster_kernel", &OF_KERNELS[..]), ("device", &OF_DEVICE_FUNCTIONS)] {
+        for option in known {
+            let Some((_, written)) = once.iter().find(|(name, _)| name == option) else {
+                panic!("how is `{option}` written?")
+            };
+            let block = if *option == "min_blocks" { "block = 64, " } else { "" };
+            let twice = |options: &str| {
+                let faults = faults(&expand(&format!("#[{attribute}({block}{options})] fn f(n: u32) {{}}")));
+                let texts = faults.into_iter().map(|fault| fault.text);
+                texts.filter(|text| text.contains("is given twice")).collect::<Vec<_>>()
+            };
+            assert!(twice(written).is_empty(), "{option}");
+            let sentence = format!("option `{option}` is given twice [attribute_option]");
+            assert_eq!(twice(&format!("{written}, {written}")), [sentence]);
+        }
+    }
 }
 
 /// What a fault makes unknown is not reported where it is used.

@@ -21,7 +21,7 @@ pub enum Value {
     Scalar(Scalar),
     /// A variant of an enum, by its C++ name.
     Variant(&'static str),
-    /// A struct's fields, in the order of declaration.
+    /// The fields of a struct or a tuple, in the order of declaration.
     Fields(Vec<Value>),
     /// An array's elements.
     Elements(Vec<Value>),
@@ -63,6 +63,16 @@ fn initializer(ty: &TypeInfo, value: &Value, spell: &impl Fn(&TypeInfo) -> Strin
             for (index, (field, value)) in fields.iter().zip(values).enumerate() {
                 *out += &format!("{}.{} = ", if index == 0 { "{" } else { ", " }, field.name);
                 initializer(&field.ty, value, spell, out);
+            }
+            *out += "}";
+        }
+        // A tuple.
+        (Value::Fields(values), TypeName::Template { arguments, .. }) => {
+            for (index, (argument, value)) in arguments.iter().zip(values).enumerate() {
+                *out += if index == 0 { "{" } else { ", " };
+                if let TypeArgument::Type(ty) = argument {
+                    initializer(ty, value, spell, out);
+                }
             }
             *out += "}";
         }

@@ -76,7 +76,7 @@ impl Constants {
                 continue;
             }
             let name = namer.constant(wanted);
-            let space = match bytes + constant.ty.size {
+            let space = match bytes + constant.ty.in_cuda().0 {
                 all if all <= CONSTANT_MEMORY => {
                     bytes = all;
                     "__constant__"

@@ -110,6 +110,31 @@ impl TypeInfo {
         TypeInfo { name: TypeName::User(Arc::new(user)), size: size_of::<T>(), align: align_of::<T>() }
     }
 
+    /// Its size and alignment in C++, where the parts of a tuple lie in their order.
+    pub(super) fn in_cuda(&self) -> (usize, usize) {
+        match &self.name {
+            TypeName::Template { name: "tuple", arguments, .. } => {
+                let parts = arguments.iter().filter_map(|argument| match argument {
+                    TypeArgument::Type(ty) => Some(ty.in_cuda()),
+                    TypeArgument::Value(_) => None,
+                });
+                let place = |(end, most): (usize, usize), (size, align): (usize, usize)| {
+                    (end.next_multiple_of(align) + size, most.max(align))
+                };
+                let (end, align) = parts.fold((0, 1), place);
+                (end.next_multiple_of(align), align)
+            }
+            TypeName::Template { name: "local_array", arguments, .. } => match &arguments[..] {
+                [TypeArgument::Type(element), TypeArgument::Value(Scalar::Unsigned(length, _))] => {
+                    let (size, align) = element.in_cuda();
+                    (size * *length as usize, align)
+                }
+                _ => (self.size, self.align),
+            },
+            TypeName::Prelude(_) | TypeName::Template { .. } | TypeName::User(_) => (self.size, self.align),
+        }
+    }
+
     /// Whether it is an array, or has one in it.
     pub(super) fn has_array(&self) -> bool {
         match &self.name {

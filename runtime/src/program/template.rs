@@ -161,6 +161,7 @@ pub struct SharedInfo {
 impl SharedInfo {
     /// Of an array of this type.
     pub const fn of<A>() -> SharedInfo {
+        const { assert!(size_of::<A>() > 0, "a shared array has at least one element") };
         SharedInfo { size: size_of::<A>(), align: align_of::<A>() }
     }
 }

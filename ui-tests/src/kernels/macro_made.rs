@@ -84,6 +84,39 @@ fn check_macros(device: &Device) -> Outcome {
     from_parts(&mut o, 3).grid(1).launch(device)?;
     equal(&o.read()?, &[4 + 6 - 7, 6 + 3, 3 + 7 - 7, -7 + 3 - 3 - 3, 7])
 }
+/// Statements that are no expressions, and some that are.
+macro_rules! of_statements {
+    ($name:ident, $out:ident, $n:ident, { $($s:stmt;)* }, $last:stmt) => {
+        #[cluster_kernel(block = 1)]
+        fn $name($out: &mut [u32], $n: u32) {
+            $($s;)*
+            if $n > 0 { $last }
+        }
+    };
+}
+
+of_statements!(
+    from_statements,
+    out,
+    n,
+    {
+        const TWO: u32 = 2;;
+        let x = n * TWO;
+        let (y, z): (u32, u32) = (x + 1, x);
+        let Some(w) = y.checked_sub(z) else { return };
+        out[0] = x;
+        if w == 1 {
+            out[1] = w;
+        };
+    },
+    out[2] = z + 3
+);
+
+fn check_statements(device: &Device) -> Outcome {
+    let mut o = device.zeros(3)?;
+    from_statements(&mut o, 5).grid(1).launch(device)?;
+    equal(&o.read()?, &[10, 1, 13])
+}
 /// Functions, and the kernel that calls them.
 macro_rules! functions {
     ($($n:ident => $v:expr),*) => {
@@ -217,7 +250,25 @@ fn check_raw_names(device: &Device) -> Outcome {
 
 /// This file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
-    let checks = check_list![check_param_names, check_macros, check_nest, check_hyg, check_paths, check_raw_names];
-    let kernels = kernel_list![param_names, from_block, from_parts, nested_macro, two_names, m1::k, paths_, raw_names];
+    let checks = check_list![
+        check_param_names,
+        check_macros,
+        check_statements,
+        check_nest,
+        check_hyg,
+        check_paths,
+        check_raw_names
+    ];
+    let kernels = kernel_list![
+        param_names,
+        from_block,
+        from_parts,
+        from_statements,
+        nested_macro,
+        two_names,
+        m1::k,
+        paths_,
+        raw_names
+    ];
     vec![Module { name: "macro_made", checks, kernels }]
 }

@@ -11,6 +11,7 @@
 )]
 
 pub mod accuracy;
+mod alternatives;
 mod atomics;
 mod block_phases;
 mod by_hand;
@@ -80,6 +81,7 @@ pub fn modules() -> Vec<Module> {
         shuffles::modules(),
         folds::modules(),
         tokens::modules(),
+        alternatives::modules(),
         atomics::modules(),
         control::modules(),
         corners::modules(),

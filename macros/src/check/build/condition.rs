@@ -169,14 +169,19 @@ impl<'f> Builder<'f> {
             }
             PatternKind::Array { elements, .. } => elements.iter().for_each(|element| self.see(element, value)),
             PatternKind::Variant { field, .. } => field.iter().for_each(|field| self.see(field, value)),
+            // Which alternative it is, the whole value decides.
+            PatternKind::Or(_) => {
+                for local in pattern.locals() {
+                    self.set(Place::Local(local), &Value::of(value.node), pattern.span);
+                }
+            }
             // They bind nothing.
             PatternKind::Error
             | PatternKind::Wild
             | PatternKind::Bool(_)
             | PatternKind::Int { .. }
             | PatternKind::Constant(_)
-            | PatternKind::Range { .. }
-            | PatternKind::Or(_) => {}
+            | PatternKind::Range { .. } => {}
         }
     }
 

@@ -259,10 +259,10 @@ impl<'f> Builder<'f> {
                 }
                 self.nothing(at)
             }
-            ExprKind::Return(value) => {
+            ExprKind::Return { value, question } => {
                 let value = value.as_ref().map(|value| self.value(value));
                 self.give(value, at);
-                self.abandon(0, 0, Loss::Return, at);
+                self.abandon(0, 0, if *question { Loss::Question } else { Loss::Return }, at);
                 self.leave(End::Leave);
                 self.nothing(at)
             }

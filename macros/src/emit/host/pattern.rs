@@ -46,8 +46,9 @@ impl Host<'_> {
                 quote_spanned!(lo=> (#(#elements,)* #rest))
             }
             PatternKind::Array { elements, rest } => {
-                let (elements, rest) = (all(elements), rest.then(|| quote_spanned!(lo=> ..)));
-                quote_spanned!(lo=> [#(#elements,)* #rest])
+                let mut elements = all(elements);
+                rest.iter().for_each(|rest| elements.insert(*rest, quote_spanned!(lo=> ..)));
+                quote_spanned!(lo=> [#(#elements),*])
             }
             PatternKind::Struct { path, fields, rest } => {
                 let fields = fields.iter().map(|(member, field)| {

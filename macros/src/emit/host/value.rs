@@ -178,7 +178,7 @@ impl Host<'_> {
                 self.jump("break", label.as_ref(), value, lo)
             }
             ExprKind::Continue { label, .. } => self.jump("continue", label.as_ref(), None, lo),
-            ExprKind::Return(value) => {
+            ExprKind::Return { value, .. } => {
                 let label = body_label();
                 let value = value.as_ref().map(|value| self.expr(value));
                 quote_spanned!(lo=> break #label #value)

@@ -116,6 +116,7 @@ fn loss(how: Loss) -> &'static str {
         Loss::Overwritten => "overwritten",
         Loss::EndOfScope => "end",
         Loss::Return => "return",
+        Loss::Question => "question",
         Loss::Break => "break",
         Loss::Continue => "continue",
     }

@@ -194,7 +194,7 @@ impl Lower<'_> {
             ExprKind::None(_) if matches!(dest, Dest::Assign(_)) => self.finish(CuExpr::name("none"), dest),
             ExprKind::Break { target, value, .. } => self.break_to(*target, value.as_deref()),
             ExprKind::Continue { target, .. } => self.continue_to(*target),
-            ExprKind::Return(value) => match value {
+            ExprKind::Return { value, .. } => match value {
                 Some(value) if self.function.ret.is_some() => self.into(value, &Dest::Return),
                 Some(value) => {
                     self.into(value, &Dest::Discard);

@@ -7,6 +7,7 @@ use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
 use crate::member::member as cpp_name;
+use crate::model::LocalId;
 use crate::model::effect::effect;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType, Member};
 use crate::model::op::Effect;
@@ -155,7 +156,7 @@ impl Lower<'_> {
     }
 
     /// Whether a value matches; `None` where every value does.
-    pub(super) fn test(&mut self, pattern: &Pattern, value: &CuExpr) -> Option<CuExpr> {
+    pub(super) fn test(&self, pattern: &Pattern, value: &CuExpr) -> Option<CuExpr> {
         let compare = |op, right| {
             let (left, right) = (Box::new(value.clone()), Box::new(right));
             Some(CuExpr::Infix { op, left, right, site: None })
@@ -179,8 +180,9 @@ impl Lower<'_> {
                 });
                 all(tests.collect::<Vec<_>>())
             }
-            PatternKind::Array { elements, .. } => {
-                let tests = elements.iter().enumerate().map(|(index, element)| self.test(element, &item(value, index)));
+            PatternKind::Array { elements, rest } => {
+                let items = items(value, elements, *rest);
+                let tests = items.map(|(element, item)| self.test(element, &item));
                 all(tests.collect::<Vec<_>>())
             }
             PatternKind::Struct { fields, .. } => {
@@ -223,37 +225,58 @@ impl Lower<'_> {
 
     /// The names that a pattern binds, as copies of the value's parts.
     pub(super) fn bindings(&mut self, pattern: &Pattern, value: &CuExpr) -> Vec<CuStmt> {
+        let declare = |(local, part)| CuStmt::Declare {
+            ty: vec!["auto".into()],
+            name: self.names.local(local).to_string(),
+            init: Some(part),
+        };
+        self.parts(pattern, value).into_iter().map(declare).collect()
+    }
+
+    /// The parts of a value that a pattern has names for.
+    fn parts(&self, pattern: &Pattern, value: &CuExpr) -> Vec<(LocalId, CuExpr)> {
         match &pattern.kind {
             PatternKind::Error
             | PatternKind::Wild
             | PatternKind::Bool(_)
             | PatternKind::Int { .. }
             | PatternKind::Constant(_)
-            | PatternKind::Range { .. }
-            | PatternKind::Or(_) => Vec::new(),
+            | PatternKind::Range { .. } => Vec::new(),
             PatternKind::Bind { local, sub } => {
-                let name = self.names.local(*local).to_string();
-                let mut out = vec![CuStmt::Declare { ty: vec!["auto".into()], name, init: Some(value.clone()) }];
-                out.extend(sub.iter().flat_map(|sub| self.bindings(sub, value)));
-                out
+                let sub = sub.iter().flat_map(|sub| self.parts(sub, value));
+                [(*local, value.clone())].into_iter().chain(sub).collect()
             }
             PatternKind::Tuple { elements, .. } => {
-                let elements = elements.iter().enumerate();
-                elements
-                    .flat_map(|(i, element)| self.bindings(element, &part(value, &Member::Unnamed(i as u32))))
-                    .collect()
+                let elements = elements.iter().zip(0..);
+                elements.flat_map(|(element, i)| self.parts(element, &part(value, &Member::Unnamed(i)))).collect()
             }
-            PatternKind::Array { elements, .. } => {
-                let elements = elements.iter().enumerate();
-                elements.flat_map(|(index, element)| self.bindings(element, &item(value, index))).collect()
+            PatternKind::Array { elements, rest } => {
+                items(value, elements, *rest).flat_map(|(element, item)| self.parts(element, &item)).collect()
             }
             PatternKind::Struct { fields, .. } => {
-                fields.iter().flat_map(|(member, field)| self.bindings(field, &part(value, member))).collect()
+                fields.iter().flat_map(|(member, field)| self.parts(field, &part(value, member))).collect()
             }
             PatternKind::Variant { variant: Variant::Some | Variant::Ok | Variant::Err | Variant::None, field } => {
-                field.iter().flat_map(|field| self.bindings(field, &payload(value))).collect()
+                field.iter().flat_map(|field| self.parts(field, &payload(value))).collect()
+            }
+            PatternKind::Or(alternatives) => self.chosen(alternatives, value),
+        }
+    }
+
+    /// Of the first alternative that matches. One of them does where the names are used.
+    fn chosen(&self, alternatives: &[Pattern], value: &CuExpr) -> Vec<(LocalId, CuExpr)> {
+        let Some((alternative, others)) = alternatives.split_first() else { return Vec::new() };
+        let mut parts = self.parts(alternative, value);
+        if let (false, false, Some(test)) = (others.is_empty(), parts.is_empty(), self.test(alternative, value)) {
+            let others = self.chosen(others, value);
+            for (local, part) in &mut parts {
+                if let Some((_, other)) = others.iter().find(|(other, _)| other == local) {
+                    let (test, then) = (Box::new(test.clone()), Box::new(part.clone()));
+                    *part = CuExpr::Ternary(test, then, Box::new(other.clone()));
+                }
             }
         }
+        parts
     }
 }
 
@@ -283,10 +306,23 @@ fn payload(value: &CuExpr) -> CuExpr {
     CuExpr::Member(Box::new(value.clone()), "value".into())
 }
 
-/// An element of an array; rustc knows that there are so many.
-fn item(value: &CuExpr, index: usize) -> CuExpr {
-    let arguments = vec![CuExpr::name(&index.to_string())];
-    CuExpr::Method { base: Box::new(value.clone()), name: "get_unchecked", arguments, site: None }
+/// The elements of an array that a pattern looks at; rustc knows that there are so many.
+fn items<'p>(
+    value: &CuExpr,
+    elements: &'p [Pattern],
+    rest: Option<usize>,
+) -> impl Iterator<Item = (&'p Pattern, CuExpr)> {
+    let method = |name, arguments| CuExpr::Method { base: Box::new(value.clone()), name, arguments, site: None };
+    elements.iter().enumerate().map(move |(index, element)| {
+        let index = match rest {
+            Some(rest) if index >= rest => {
+                let (left, right) = (method("len", Vec::new()), CuExpr::name(&(elements.len() - index).to_string()));
+                CuExpr::Infix { op: "-", left: Box::new(left), right: Box::new(right), site: None }
+            }
+            _ => CuExpr::name(&index.to_string()),
+        };
+        (element, method("get_unchecked", vec![index]))
+    })
 }
 
 fn and(left: CuExpr, right: CuExpr) -> CuExpr {

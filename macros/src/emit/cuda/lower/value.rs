@@ -115,7 +115,7 @@ impl Lower<'_> {
             | ExprKind::AssignOp { .. }
             | ExprKind::Break { .. }
             | ExprKind::Continue { .. }
-            | ExprKind::Return(_)
+            | ExprKind::Return { .. }
             | ExprKind::Assert(..)
             | ExprKind::Panic(_)
             | ExprKind::Print(_)
