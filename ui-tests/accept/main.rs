@@ -14,10 +14,14 @@ mod derive;
 mod divergent_collective;
 mod divergent_exit;
 mod divergent_in_a_call;
+mod exit_before_peers_done;
 mod format_string;
 mod grid_barrier;
 mod launch_limit;
 mod lints;
+mod overwrite_while_read;
+mod rank_out_of_range;
+mod remote_before_entry;
 mod tiles;
 mod token_conditions;
 mod token_escapes;
@@ -26,9 +30,13 @@ mod token_on_its_way;
 mod token_reused;
 mod unchecked;
 mod unchecked_is_unsafe;
+mod uninit_shared_read;
+mod unordered_remote_write;
+mod unpublished_remote_read;
 mod unsupported_borrow;
 mod unsupported_signature;
 mod unsupported_syntax;
+mod write_after_arrive;
 mod wrong_group;
 
 /// Every kernel of the modules.
@@ -45,10 +53,14 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         divergent_collective::KERNELS,
         divergent_exit::KERNELS,
         divergent_in_a_call::KERNELS,
+        exit_before_peers_done::KERNELS,
         format_string::KERNELS,
         grid_barrier::KERNELS,
         launch_limit::KERNELS,
         lints::KERNELS,
+        overwrite_while_read::KERNELS,
+        rank_out_of_range::KERNELS,
+        remote_before_entry::KERNELS,
         tiles::KERNELS,
         token_conditions::KERNELS,
         token_escapes::KERNELS,
@@ -57,9 +69,13 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         token_reused::KERNELS,
         unchecked::KERNELS,
         unchecked_is_unsafe::KERNELS,
+        uninit_shared_read::KERNELS,
+        unordered_remote_write::KERNELS,
+        unpublished_remote_read::KERNELS,
         unsupported_borrow::KERNELS,
         unsupported_signature::KERNELS,
         unsupported_syntax::KERNELS,
+        write_after_arrive::KERNELS,
         wrong_group::KERNELS,
     ];
     modules.into_iter().flatten().map(|program| program().expect("the kernel assembles"))

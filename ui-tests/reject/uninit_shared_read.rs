@@ -1,0 +1,65 @@
+//! Shared memory is read that no thread can have written.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel(cluster = 2, block = 64)]
+fn never_written(out: &mut [u32]) {
+    let tile = shared_array::<u32, 64>();
+    out[this_grid().thread_rank()] = tile[this_thread_block().thread_rank()];
+}
+
+/// The other one was.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn another_array(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let front = shared_array::<f32, 64>();
+    let back = shared_array::<f32, 64>();
+    front[block.thread_rank()] = input[this_grid().thread_rank()];
+    block.sync();
+    out[this_grid().thread_rank()] = back[63 - block.thread_rank()];
+}
+
+/// Written afterwards.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn too_early(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<f32, 64>();
+    let i = block.thread_rank();
+    let before = tile[63 - i];
+    block.sync();
+    tile[i] = input[this_grid().thread_rank()];
+    block.sync();
+    out[this_grid().thread_rank()] = before + tile[i];
+}
+
+/// A peer's, which no block has written.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn of_a_peer(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    cluster.sync();
+    let peer = cluster.map_shared_rank(&tile, 1 - cluster.block_rank());
+    out[this_grid().thread_rank()] = peer[this_thread_block().thread_rank()];
+    cluster.sync();
+}
+
+/// The way on which it is written leaves the kernel.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn behind_a_return(input: &[u32], out: &mut [u32], n: u32) {
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    if n > 0 {
+        tile[i] = input[i];
+        return;
+    }
+    out[this_grid().thread_rank()] = tile[i];
+}
+
+/// Nobody sets the counter, and nobody counts.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn an_atomic_read(out: &mut [u32]) {
+    let count = shared_array::<u32, 1>();
+    out[this_grid().thread_rank()] = count.atomic(0).load(Relaxed);
+}
+
+fn main() {}

@@ -1,0 +1,99 @@
+//! A write into a peer's shared memory that no barrier orders with the peer's own accesses.
+
+use phalanx::prelude::*;
+
+/// The mail is read before it has come.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn inbox(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    cluster.sync();
+    let next = cluster.map_shared_rank(&inbox, (cluster.block_rank() + 1) % cluster.num_blocks());
+    next[i] = input[this_grid().thread_rank()];
+    out[this_grid().thread_rank()] = inbox[i];
+    cluster.sync();
+}
+
+/// Bins are cleared while others count already.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn histogram(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let bins = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    cluster.sync();
+    bins[i] = 0;
+    this_thread_block().sync();
+    let bin = input[this_grid().thread_rank()] % 128;
+    cluster.map_shared_rank(&bins, bin / 64).atomic(bin % 64).fetch_add(1, Relaxed);
+    cluster.sync();
+    out[this_grid().thread_rank()] = bins[i];
+}
+
+/// The block's barrier does not wait for others to count.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn counted_too_early(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let bins = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    bins[i] = 0;
+    cluster.sync();
+    let bin = input[this_grid().thread_rank()] % 128;
+    cluster.map_shared_rank(&bins, bin / 64).atomic(bin % 64).fetch_add(1, Relaxed);
+    this_thread_block().sync();
+    out[this_grid().thread_rank()] = bins[i];
+    cluster.sync();
+}
+
+/// The next round's mail comes while this round's is read.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn round_a_loop(input: &[u32], out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    let peer = cluster.map_shared_rank(&inbox, 1 - cluster.block_rank());
+    let mut sum = 0;
+    cluster.sync();
+    for round in 0..rounds {
+        peer[i] = input[round * 64 + i];
+        cluster.sync();
+        sum += inbox[63 - i];
+    }
+    out[this_grid().thread_rank()] = sum;
+    cluster.sync();
+}
+
+/// Sent between arrive and wait, read behind that wait.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn sent_after_the_arrival(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let inbox = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    cluster.sync();
+    let token = cluster.barrier_arrive();
+    cluster.map_shared_rank(&inbox, 1 - cluster.block_rank())[i] = input[this_grid().thread_rank()];
+    cluster.barrier_wait(token);
+    out[this_grid().thread_rank()] = inbox[i];
+    cluster.sync();
+}
+
+/// The first block adds up what the others send it.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn gathered(input: &[f32], out: &mut [f32]) {
+    let cluster = this_cluster();
+    let parts = shared_array::<[f32; 64], 4>();
+    let i = this_thread_block().thread_rank();
+    let rank = cluster.block_rank();
+    cluster.sync();
+    cluster.map_shared_rank(&parts, 0)[rank][i] = input[this_grid().thread_rank()];
+    if rank == 0 {
+        let mut sum = 0.0;
+        for from in 0..4 {
+            sum += parts[from][i];
+        }
+        out[i] = sum;
+    }
+    cluster.sync();
+}
+
+fn main() {}
