@@ -11,6 +11,7 @@ pub(crate) mod op;
 pub(crate) mod options;
 pub(crate) mod pattern;
 pub(crate) mod place;
+pub(crate) mod range;
 pub(crate) mod ty;
 pub(crate) mod walk;
 pub(crate) mod warp;

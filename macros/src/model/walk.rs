@@ -1,6 +1,7 @@
 //! Visits every expression of a body, outer before inner, in source order.
 
-use super::expr::{Adaptor, Block, Condition, Expr, ExprKind, StmtKind};
+use super::expr::{Block, Condition, Expr, ExprKind, StmtKind};
+use super::range::Adaptor;
 
 pub(crate) fn walk_block<'e>(block: &'e Block, visit: &mut impl FnMut(&'e Expr)) {
     for statement in &block.statements {

@@ -9,8 +9,9 @@ use super::Parser;
 use super::expr::dereferenced;
 use super::method::strip;
 use crate::messages;
-use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Range, Stmt, StmtKind};
+use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
 use crate::model::place::local_of;
+use crate::model::range::Range;
 use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 

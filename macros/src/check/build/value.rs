@@ -7,8 +7,9 @@ use crate::check::scope::Scope;
 use crate::messages::Loss;
 use crate::model::LoopId;
 use crate::model::by_hand::{ByHand, Direction};
-use crate::model::expr::{Adaptor, BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::place::local_of;
+use crate::model::range::Adaptor;
 use crate::model::ty::{Kind, TypeShape};
 use crate::span::SpanRange;
 

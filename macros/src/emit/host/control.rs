@@ -4,7 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Host, braces, private};
-use crate::model::expr::{Adaptor, Arm, Block, Condition, Expr, Range};
+use crate::model::expr::{Arm, Block, Condition, Expr};
+use crate::model::range::{Adaptor, Range};
 use crate::span::SpanRange;
 
 fn lifetime(name: &Ident) -> TokenStream {

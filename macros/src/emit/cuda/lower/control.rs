@@ -5,8 +5,9 @@ use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::LoopId;
 use crate::model::effect::effect;
-use crate::model::expr::{Adaptor, Block, Condition, Expr, ExprKind, Range};
+use crate::model::expr::{Block, Condition, Expr, ExprKind};
 use crate::model::op::Effect;
+use crate::model::range::{Adaptor, Range};
 
 /// Something that `break` can leave.
 pub(super) struct Jump {

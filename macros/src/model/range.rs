@@ -1,0 +1,40 @@
+//! The ranges that `for` goes over.
+
+use super::SiteId;
+use super::expr::Expr;
+
+#[derive(Debug)]
+pub(crate) struct Range {
+    pub(crate) start: Expr,
+    pub(crate) end: Expr,
+    pub(crate) inclusive: bool,
+    /// In the order in which they are written, each at most once.
+    pub(crate) adaptors: Vec<Adaptor>,
+}
+
+impl Range {
+    /// By how much each number is above the one before it, if the text shows it.
+    pub(crate) fn stride(&self) -> Option<i64> {
+        self.adaptors.iter().try_fold(1, |stride: i64, adaptor| match adaptor {
+            Adaptor::Rev => Some(-stride),
+            Adaptor::StepBy(step, _) => step.integer().and_then(|step| stride.checked_mul(i64::try_from(step).ok()?)),
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Adaptor {
+    /// `.rev()`
+    Rev,
+    /// `.step_by(n)`
+    StepBy(Expr, SiteId),
+}
+
+impl Adaptor {
+    pub(crate) fn step(&self) -> Option<&Expr> {
+        match self {
+            Adaptor::Rev => None,
+            Adaptor::StepBy(step, _) => Some(step),
+        }
+    }
+}
