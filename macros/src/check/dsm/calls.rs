@@ -36,11 +36,11 @@ impl Check<'_, '_> {
             }
             Key::Access(_) | Key::Argument(..) | Key::Caller => None,
         });
-        let again = before.map(|(first, record)| {
+        // The one with the fewest calls between.
+        let again = before.min_by_key(|(_, record)| record.passed.len()).map(|(first, record)| {
             let case = Case::unless(&record.passed, does::NOT_ENTER).when(Has::Does(slot, does::ONCE_A_PHASE));
             (case, messages::twice_a_phase(at, first))
         });
-        let again: Vec<_> = again.collect();
         again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
         self.check_arguments(state, slot);
         for (argument, piece) in pieces.iter().enumerate() {

@@ -397,7 +397,8 @@ impl Check<'_, '_> {
         }
     }
 
-    fn finish(self, diags: &mut Diags) -> Protocol {
+    fn finish(mut self, diags: &mut Diags) -> Protocol {
+        self.protocol.demands.sort_by_key(|demand| (demand.at.line(), demand.at.column()));
         // Of two accesses on different ways, each may be the first: one of the two is told, in the order of the text
         // if there is one.
         let is_told = |(rule, place): &FaultId, other: &Place| {
