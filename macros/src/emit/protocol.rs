@@ -55,20 +55,14 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
 /// What the body asks of the functions that it calls, at its places.
 pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let (marker, table) = (&checked.function().name, Table::of(checked));
-    let place = |demand: &Demand| (demand.at.line(), demand.at.column());
-    // One constant a place: rustc takes its time for each.
-    let places = checked.protocol().demands.chunk_by(|first, second| place(first) == place(second));
-    let asked = places.filter_map(|demands| {
-        let span = demands.first()?.at.lo;
-        let refused = demands.iter().map(|Demand { case, message, .. }| {
-            let case = table.case(case);
-            quote_spanned! {span=>
-                ::phalanx::__private::protocol::refuse(
-                    #case, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
-                );
-            }
-        });
-        Some(quote_spanned!(span=> const _: () = { #(#refused)* };))
+    let asked = checked.protocol().demands.iter().map(|Demand { case, at, message, .. }| {
+        let (span, case) = (at.lo, table.case(case));
+        // The function's name too is at the place: there rustc points.
+        quote_spanned! {span=>
+            const _: () = ::phalanx::__private::protocol::refuse(
+                #case, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
+            );
+        }
     });
     asked.collect()
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::number::{Base, Change, Form, Number};
-use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Place, Select, Source, Step, StepKind};
+use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Piece, Place, Select, Source, Step, StepKind};
 use crate::check::engine::{Analysis, Join};
 use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
@@ -15,8 +15,12 @@ pub(super) struct Numbers<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
-    /// Nodes that choose parts of memory, which may be looked at later.
+    /// Nodes that choose parts of memory which are touched in another block.
     kept: BTreeSet<NodeId>,
+    /// All that choose, and what they are made of.
+    asked: Vec<bool>,
+    /// The places that they are read from.
+    places: BTreeSet<Place>,
 }
 
 /// What is not named holds just what it holds.
@@ -60,25 +64,73 @@ impl Known {
 
 impl<'a, 'f> Numbers<'a, 'f> {
     pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, values: &'a Values<'a, 'f>) -> Self {
-        let selects = cfg.accesses.iter().flat_map(|access| &access.piece.path);
-        let of_calls = cfg.nodes.iter().filter_map(|node| match &node.source {
-            Source::Call { pieces, .. } => Some(pieces.iter().flatten().flat_map(|piece| &piece.path)),
-            _ => None,
-        });
-        let mut kept = BTreeSet::new();
-        for select in selects.chain(of_calls.flatten()) {
-            match *select {
-                Select::At(node) | Select::Half { mid: node, .. } => kept.extend([node]),
-                Select::Chunk { size: a, index: b } | Select::Range { start: a, end: b } => kept.extend([a, b]),
-                Select::Unknown => {}
+        let (mut chosen, mut kept) = (BTreeSet::new(), BTreeSet::new());
+        let mut at = vec![BlockId(0); cfg.nodes.len()];
+        for (block, step) in
+            (0..cfg.blocks.len()).flat_map(|block| cfg.blocks[block].steps.iter().map(move |s| (block, s)))
+        {
+            let pieces: Vec<&Piece> = match &step.kind {
+                StepKind::Evaluate(node) => {
+                    at[node.0] = BlockId(block);
+                    continue;
+                }
+                StepKind::Access(id) => vec![&cfg.accesses[id.0].piece],
+                StepKind::Call { node, .. } => match &cfg.nodes[node.0].source {
+                    Source::Call { pieces, .. } => pieces.iter().flatten().collect(),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            for node in pieces.into_iter().flat_map(|piece| &piece.path).flat_map(nodes_of) {
+                chosen.insert(node);
+                if at[node.0] != BlockId(block) {
+                    kept.insert(node);
+                }
             }
         }
-        Numbers { function, cfg, values, kept }
+        let mut numbers =
+            Numbers { function, cfg, values, asked: vec![false; cfg.nodes.len()], places: BTreeSet::new(), kept };
+        numbers.ask(chosen.into_iter().collect());
+        numbers
+    }
+
+    /// Follows what chooses back to what it is made of: of nothing else anything needs to be known.
+    fn ask(&mut self, mut work: Vec<NodeId>) {
+        let mut sets: BTreeMap<Place, Vec<NodeId>> = BTreeMap::new();
+        for step in self.cfg.blocks.iter().flat_map(|block| &block.steps) {
+            if let StepKind::Set { place, value, .. } = step.kind {
+                sets.entry(place).or_default().push(value);
+            }
+        }
+        while let Some(id) = work.pop() {
+            if std::mem::replace(&mut self.asked[id.0], true) {
+                continue;
+            }
+            let node = &self.cfg.nodes[id.0];
+            work.extend(&node.operands);
+            let (place, end) = match node.source {
+                Source::Read(place) => (place, None),
+                Source::Counter { of, range, .. } => (of, range.map(|(_, end)| end)),
+                _ => continue,
+            };
+            work.extend(end);
+            // With the whole, its fields change.
+            let whole = match place {
+                Place::Field(local, _) => Some(Place::Local(local)),
+                Place::Local(_) | Place::Temporary(_) => None,
+            };
+            for place in std::iter::once(place).chain(whole) {
+                if self.places.insert(place) {
+                    work.extend(sets.get(&place).into_iter().flatten());
+                }
+            }
+        }
     }
 
     /// How a step changes what others may be counted from.
     pub(super) fn change(&self, state: &mut Known, step: &Step) -> Option<(Place, Change)> {
         match &step.kind {
+            StepKind::Evaluate(node) if !self.asked[node.0] => None,
             StepKind::Evaluate(node) => {
                 let number = self.evaluate(state, *node);
                 match number.is_known() {
@@ -87,6 +139,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 };
                 None
             }
+            StepKind::Set { place, .. } if !self.places.contains(place) => None,
             // The field has a step of its own.
             StepKind::Set { extent: Extent::Field, .. } => None,
             StepKind::Set { place, value, extent } => {
@@ -194,6 +247,16 @@ impl<'a, 'f> Numbers<'a, 'f> {
             (None, _) => None,
         }
     }
+}
+
+/// What is evaluated for a choice.
+fn nodes_of(select: &Select) -> impl Iterator<Item = NodeId> {
+    let (first, second) = match *select {
+        Select::At(node) | Select::Half { mid: node, .. } => (Some(node), None),
+        Select::Chunk { size: a, index: b } | Select::Range { start: a, end: b } => (Some(a), Some(b)),
+        Select::Unknown => (None, None),
+    };
+    first.into_iter().chain(second)
 }
 
 impl Analysis for Numbers<'_, '_> {

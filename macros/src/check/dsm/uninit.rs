@@ -53,11 +53,14 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
     }
     let mut ways: BTreeMap<BlockId, Blocks> = BTreeMap::new();
     let mut leads = |from: &Point, to: &Point| {
+        if from.block == to.block && from.step < to.step {
+            return true;
+        }
         let after = ways.entry(from.block).or_insert_with(|| {
             let next = cfg.blocks[from.block.0].end.successors().map(|next| reachable(cfg, next, None));
             next.fold(Blocks::none(cfg.blocks.len()), |all, way| all.or(&way))
         });
-        after.contains(to.block) || from.block == to.block && from.step < to.step
+        after.contains(to.block)
     };
     let mut told: Vec<Shared> = Vec::new();
     for read in reads.iter().filter(|read| read.shared != Shared::Any) {
