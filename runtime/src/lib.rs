@@ -47,6 +47,7 @@ mod failure; // level 0
 mod layout;
 mod output;
 mod program;
+mod race;
 mod refusal;
 mod scope;
 mod shape;
@@ -84,6 +85,7 @@ pub use numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, 
 pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
 pub use program::Program;
 pub use program::template::{Function, Scalar};
+pub use race::{Race, RaceAccess, RaceKind, RaceMemory};
 pub use scope::Scope;
 pub use shape::Dim3;
 pub use sim::{Schedule, Simulator};

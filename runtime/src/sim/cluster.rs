@@ -10,6 +10,7 @@ use corosensei::Yielder;
 use super::barrier::{Arrival, Barrier, Collective, Phases};
 use super::claim::{Claimant, Claims};
 use super::prints::Prints;
+use super::race::{Actor, Detector, Epochs, Layout, Who};
 use super::schedule::{self, Scheduler};
 use super::shared::SharedMemory;
 use super::warp::{LANES, Lane, Warp, WarpCall};
@@ -25,6 +26,8 @@ pub(crate) struct Launch<'l> {
     pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
     pub(crate) prints: Prints,
     pub(crate) claims: Claims,
+    /// `None` where races are not looked for.
+    pub(crate) races: Option<Detector>,
     /// Threads in a block.
     pub(crate) block_threads: u32,
     /// Blocks in a cluster.
@@ -41,6 +44,8 @@ impl<'l> Launch<'l> {
         body: &'l (dyn Fn() + Send + Sync + 'l),
     ) -> Self {
         let Shape { grid, cluster, block, .. } = *shape;
+        let dim_clusters = Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
+        let layout = Layout::new(dim_clusters.count(), cluster.count() as u32, block.count() as u32);
         Launch {
             kernel,
             shape,
@@ -48,10 +53,18 @@ impl<'l> Launch<'l> {
             body,
             prints: Prints::default(),
             claims: Claims::default(),
+            races: simulator.races.then(|| Detector::new(layout)),
             block_threads: block.count() as u32,
             cluster_blocks: cluster.count() as u32,
-            dim_clusters: Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z),
+            dim_clusters,
         }
+    }
+
+    /// The index in the grid of the block of this rank in the cluster of this rank.
+    pub(crate) fn block_index(&self, cluster: u64, block: u32) -> Dim3 {
+        let (origin, inner) = (self.dim_clusters.index(cluster), self.shape.cluster.index(block.into()));
+        let Dim3 { x, y, z } = self.shape.cluster;
+        Dim3::new(origin.x * x + inner.x, origin.y * y + inner.y, origin.z * z + inner.z)
     }
 
     /// Threads in a cluster.
@@ -73,6 +86,7 @@ pub(crate) struct Cluster<'l> {
     /// Of the grid, where all of its clusters run at once.
     pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
+    pub(crate) epochs: Epochs,
     pub(super) scheduler: RefCell<Box<dyn Scheduler>>,
     /// What is left of the running thread's turn.
     pub(crate) fuel: Cell<u32>,
@@ -108,6 +122,8 @@ pub(crate) struct Thread {
     /// A barrier of the cluster or of the grid has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
+    /// What it knows of what others did.
+    pub(crate) actor: Actor,
     /// How often it has claimed something to be the same, by group and place.
     pub(crate) claims: RefCell<BTreeMap<(Claimant, Site), u64>>,
     /// Loop iterations so far.
@@ -134,19 +150,12 @@ pub(crate) enum Status {
 impl<'l> Cluster<'l> {
     /// The cluster of this rank in the grid, before its first step.
     pub(crate) fn new(launch: &'l Launch<'l>, rank: u64, grid: Option<&Rc<Phases>>) -> Self {
-        let Shape { cluster, block, dynamic_shared_bytes, .. } = *launch.shape;
-        let origin = launch.dim_clusters.index(rank);
+        let Shape { block, dynamic_shared_bytes, .. } = *launch.shape;
         let blocks = (0..launch.cluster_blocks)
             .map(|block_rank| {
-                let inner = cluster.index(block_rank.into());
-                let index = Dim3::new(
-                    origin.x * cluster.x + inner.x,
-                    origin.y * cluster.y + inner.y,
-                    origin.z * cluster.z + inner.z,
-                );
                 let warps = std::iter::repeat_with(Warp::default);
                 Block {
-                    index,
+                    index: launch.block_index(rank, block_rank),
                     barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     before_grid_barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
@@ -154,17 +163,19 @@ impl<'l> Cluster<'l> {
                 }
             })
             .collect();
-        let thread = |rank: usize| {
-            let rank_in_block = rank as u32 % launch.block_threads;
+        let thread = |in_cluster: usize| {
+            let rank_in_block = in_cluster as u32 % launch.block_threads;
+            let block_rank = in_cluster as u32 / launch.block_threads;
             Thread {
-                rank,
-                block_rank: rank as u32 / launch.block_threads,
+                rank: in_cluster,
+                block_rank,
                 rank_in_block,
                 index: block.index(rank_in_block.into()),
                 status: Cell::new(Status::Ready),
                 arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
                 warp: Lane::default(),
+                actor: Actor::new(Who::new(rank, block_rank, rank_in_block)),
                 claims: RefCell::default(),
                 ticks: Cell::new(0),
                 yielder: Cell::new(std::ptr::null()),
@@ -181,6 +192,7 @@ impl<'l> Cluster<'l> {
             threads,
             blocks,
             shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),
+            epochs: Epochs::new(1),
             scheduler: RefCell::new(scheduler),
             fuel: Cell::new(0),
             failure: RefCell::new(None),

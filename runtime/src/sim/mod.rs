@@ -2,10 +2,8 @@
 //! rules of barriers and of shared memory, whatever today's hardware makes of it. It knows thread ids, byte ranges and
 //! sites; no types of the user's and no CUDA.
 //!
-//! Not detected: data races, relaxed arrivals that publish nothing. An access to a block
-//! that has exited is reported when it happens in the schedule that ran, not when another schedule would show it.
-//! Every access and every scheduling point goes through one function each (`access`, `Context::point`), which is
-//! where vector clocks and other schedulers belong.
+//! Not detected: an access to a block that has exited is reported when it happens in the schedule that ran, not when
+//! another schedule would show it. What is missed of data races is said in `race`.
 
 mod access;
 mod barrier;
@@ -15,6 +13,7 @@ mod cluster;
 mod context;
 mod hooks;
 mod prints;
+mod race;
 mod report;
 mod runner;
 mod schedule;
@@ -28,12 +27,13 @@ mod workers;
 mod tests;
 
 pub(crate) use access::MemoryId;
-pub(crate) use access::{Access, Kind, Synchronization};
+pub(crate) use access::{Access, Kind};
 pub(crate) use barrier::Group;
 pub use by_hand::{by_hand, without_closure};
 pub(crate) use claim::Claimant;
 pub(crate) use context::{Context, fail_at, with};
 pub use hooks::{Held, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or};
+pub(crate) use race::{Done, Synchronization};
 pub(crate) use shared::Key;
 pub(crate) use shared::SharedId;
 pub(crate) use together::most_clusters;
@@ -67,6 +67,7 @@ pub(crate) mod cost {
 pub struct Simulator {
     schedule: Schedule,
     step_limit: u64,
+    races: bool,
 }
 
 /// In which order the threads of a cluster run. The same schedule gives the same run of a cluster, unless clusters
@@ -84,14 +85,21 @@ pub enum Schedule {
 }
 
 impl Simulator {
-    /// Round robin, and 2^32 loop iterations a thread.
+    /// Round robin, 2^32 loop iterations a thread, and data races are looked for.
     pub fn new() -> Self {
-        Simulator { schedule: Schedule::RoundRobin, step_limit: 1 << 32 }
+        Simulator { schedule: Schedule::RoundRobin, step_limit: 1 << 32, races: true }
     }
 
     /// The order of threads.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
+        self
+    }
+
+    /// Whether to look for data races: of every access, whether something orders it with those that it conflicts with. It
+    /// costs time, and memory beside that of what the kernel touches.
+    pub fn races(mut self, look: bool) -> Self {
+        self.races = look;
         self
     }
 
