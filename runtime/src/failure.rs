@@ -22,6 +22,8 @@ pub struct Failure {
     pub block: Dim3,
     /// The thread's index in its block.
     pub thread: Dim3,
+    /// The order of threads that shows it, as [`Schedule`](crate::Schedule) reads it; `None` of a GPU.
+    pub schedule: Option<String>,
 }
 
 /// A place in the Rust source.

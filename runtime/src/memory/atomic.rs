@@ -251,7 +251,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
         // SAFETY: `access` gives the address of an element; a simulated thread's accesses are all atomic.
-        let value = self.access(Kind::Atomic, |address| (unsafe { T::load(address, order) }, order, false));
+        let value = self.access(Kind::AtomicLoad, |address| (unsafe { T::load(address, order) }, order, false));
         sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
         value
     }
@@ -301,7 +301,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
             context.access_atomic(access, |address| {
                 let (result, order, writes) = f(address.cast());
                 let synchronization = Synchronization { order, scope: self.scope };
-                (result, Done { synchronization, reads: kind == Kind::Atomic, writes })
+                (result, Done { synchronization, reads: kind != Kind::AtomicStore, writes })
             })
         })
     }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::cluster::location;
 use super::race::{Doing, Done, Earlier, Now, PAGE, Page, Synchronization, Who, pages};
+use super::schedule::Touch;
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
 use crate::race::{Race, RaceAccess, RaceKind, RaceMemory};
@@ -29,6 +30,8 @@ pub(crate) enum Kind<'v> {
     Read,
     /// Of these bytes.
     Write(&'v [u8]),
+    /// An atomic that only reads.
+    AtomicLoad,
     /// Reads, and may write.
     Atomic,
     /// An atomic that only writes.
@@ -56,7 +59,7 @@ impl Context<'_> {
         let Some(detector) = &self.cluster.launch.races else { return address };
         let (doing, new) = match access.kind {
             Kind::Write(new) => (Doing::Write, new),
-            Kind::Read | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
+            Kind::Read | Kind::AtomicLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
         };
         let now = Now { actor: &self.thread.actor, layout: &detector.layout, doing, site: access.site };
         // Whether the bytes of a cell are those that are written, of the part that begins at `from` in the page `number`.
@@ -95,7 +98,17 @@ impl Context<'_> {
     /// Checks an atomic access by the running thread, which `f` makes, and orders the thread with those that accessed the
     /// place before. `f` says what it did.
     pub(crate) fn access_atomic<R>(&self, access: Access<'_>, f: impl FnOnce(NonNull<u8>) -> (R, Done)) -> R {
+        let touch = || Touch { place: place(access), site: access.site, writes: access.kind != Kind::AtomicLoad };
+        self.announce(touch);
         let address = self.address(access);
+        let f = |address| {
+            let (result, done) = f(address);
+            if self.cluster.announces {
+                let thread = self.cluster.first + self.thread.rank;
+                self.cluster.scheduler.borrow_mut().touched(thread, touch(), done.writes);
+            }
+            (result, done)
+        };
         let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
         let mut before = [0; 16];
@@ -148,7 +161,7 @@ impl Context<'_> {
         }
         let shared = &self.cluster.shared;
         match kind {
-            Kind::Read | Kind::Atomic => {
+            Kind::Read | Kind::AtomicLoad | Kind::Atomic => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
                     self.fail(Cause::UninitializedShared { byte, rank: id.rank }, site);
                 }
@@ -192,7 +205,12 @@ impl Context<'_> {
     }
 
     /// A fence of the running thread.
+    #[track_caller]
     pub(crate) fn fence(&self, orders: Synchronization) {
+        if orders.order == Ordering::SeqCst {
+            // These come one after another, as atomics on one place do; of no memory.
+            self.announce(|| Touch { place: (0, 0), site: Location::caller(), writes: true });
+        }
         if let Some(detector) = &self.cluster.launch.races {
             detector.fence(&self.thread.actor, &self.cluster.epochs, orders);
         }
@@ -215,6 +233,15 @@ impl Context<'_> {
         if self.cluster.blocks[rank as usize].exited.get() == self.cluster.launch.block_threads {
             self.fail(Cause::PeerHasExited { rank }, site);
         }
+    }
+}
+
+/// What tells it from other places, in one run.
+fn place(access: Access<'_>) -> (usize, usize) {
+    match access.memory {
+        MemoryId::Constant(base) | MemoryId::Global(base) => (base.addr().get(), access.start),
+        // No buffer is there.
+        MemoryId::Shared(id) => (1 + (id.allocation as usize) * 16 + id.rank as usize, access.start),
     }
 }
 

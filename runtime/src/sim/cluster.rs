@@ -11,7 +11,7 @@ use super::barrier::{Arrival, Barrier, Collective, Phases};
 use super::claim::{Claimant, Claims};
 use super::prints::Prints;
 use super::race::{Actor, Detector, Epochs, Layout, Who};
-use super::schedule::{self, Scheduler};
+use super::schedule::{Pending, Scheduler};
 use super::shared::SharedMemory;
 use super::warp::{LANES, Lane, Warp, WarpCall};
 use super::{Simulator, Site};
@@ -73,6 +73,9 @@ impl<'l> Launch<'l> {
     }
 }
 
+/// The scheduler of a cluster's threads, and maybe of other clusters'.
+pub(super) type Threads = Rc<RefCell<Box<dyn Scheduler>>>;
+
 /// A cluster.
 pub(crate) struct Cluster<'l> {
     pub(crate) launch: &'l Launch<'l>,
@@ -87,7 +90,11 @@ pub(crate) struct Cluster<'l> {
     pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
     pub(crate) epochs: Epochs,
-    pub(super) scheduler: RefCell<Box<dyn Scheduler>>,
+    pub(super) scheduler: Threads,
+    /// The scheduler's number of its first thread.
+    pub(super) first: usize,
+    /// Whether its threads say what they are about to touch.
+    pub(super) announces: bool,
     /// What is left of the running thread's turn.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
@@ -117,6 +124,8 @@ pub(crate) struct Thread {
     /// Its index in its block.
     pub(crate) index: Dim3,
     pub(crate) status: Cell<Status>,
+    /// What it is about to touch, if the scheduler wants to know.
+    pub(super) pending: Cell<Pending>,
     /// Its arrival at the barrier of each group, by `Group as usize`.
     pub(crate) arrivals: [Cell<Arrival>; 3],
     /// A barrier of the cluster or of the grid has shown it that all peers run.
@@ -149,7 +158,7 @@ pub(crate) enum Status {
 
 impl<'l> Cluster<'l> {
     /// The cluster of this rank in the grid, before its first step.
-    pub(crate) fn new(launch: &'l Launch<'l>, rank: u64, grid: Option<&Rc<Phases>>) -> Self {
+    pub(super) fn new(launch: &'l Launch<'l>, rank: u64, grid: Option<&Rc<Phases>>, scheduler: Threads) -> Self {
         let Shape { block, dynamic_shared_bytes, .. } = *launch.shape;
         let blocks = (0..launch.cluster_blocks)
             .map(|block_rank| {
@@ -172,6 +181,7 @@ impl<'l> Cluster<'l> {
                 rank_in_block,
                 index: block.index(rank_in_block.into()),
                 status: Cell::new(Status::Ready),
+                pending: Cell::new(None),
                 arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
                 warp: Lane::default(),
@@ -181,9 +191,10 @@ impl<'l> Cluster<'l> {
                 yielder: Cell::new(std::ptr::null()),
             }
         };
-        let mut scheduler = schedule::scheduler(launch.simulator.schedule, rank);
         let threads: Vec<Thread> = (0..launch.cluster_threads()).map(thread).collect();
-        threads.iter().for_each(|thread| scheduler.ready(thread.rank));
+        let first = rank as usize * threads.len();
+        threads.iter().for_each(|thread| scheduler.borrow_mut().ready(first + thread.rank, None));
+        let announces = scheduler.borrow().announces();
         Cluster {
             launch,
             rank,
@@ -193,7 +204,9 @@ impl<'l> Cluster<'l> {
             blocks,
             shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),
             epochs: Epochs::new(1),
-            scheduler: RefCell::new(scheduler),
+            scheduler,
+            first,
+            announces,
             fuel: Cell::new(0),
             failure: RefCell::new(None),
         }
@@ -207,13 +220,14 @@ impl<'l> Cluster<'l> {
             cause,
             block: self.blocks[thread.block_rank as usize].index,
             thread: thread.index,
+            schedule: Some(self.launch.simulator.order()),
         }
     }
 
     /// Lets a thread run again.
     pub(crate) fn wake(&self, thread: &Thread) {
         thread.status.set(Status::Ready);
-        self.scheduler.borrow_mut().ready(thread.rank);
+        self.scheduler.borrow_mut().ready(self.first + thread.rank, thread.pending.take());
     }
 }
 

@@ -61,10 +61,10 @@ fn race(failure: Failure) -> Race {
 fn check(cases: &[Case]) {
     for case in cases {
         for schedule in SCHEDULES {
-            if let Some(failure) = case.run(schedule, true) {
+            if let Some(failure) = case.run(schedule.clone(), true) {
                 panic!("{}, ordered, {schedule:?}: {failure}", case.name);
             }
-            let Some(failure) = case.run(schedule, false) else {
+            let Some(failure) = case.run(schedule.clone(), false) else {
                 panic!("{}, {schedule:?}: no race", case.name);
             };
             assert!(failure.to_string().contains("data race: "), "{failure}");
