@@ -179,6 +179,37 @@ fn barriers() {
             },
         },
         Case {
+            name: "relaxed_arrival",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, words| {
+                if me() == 5 {
+                    store(words, 1, 7); // relaxed_arrival
+                }
+                this_thread_block().sync();
+                if me() == 9 && ordered {
+                    fence(AcqRel, Scope::Cluster);
+                }
+                let token = this_cluster().barrier_arrive_relaxed();
+                this_cluster().barrier_wait(token);
+                if me() == 100 {
+                    load(words, 1); // relaxed_arrival
+                }
+            },
+        },
+        Case {
+            name: "fence_of_a_block",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, words| {
+                load(words, 1); // fence_of_a_block
+                fence(SeqCst, if ordered { Scope::Cluster } else { Scope::Block });
+                let token = this_cluster().barrier_arrive_relaxed();
+                this_cluster().barrier_wait(token);
+                if me() == 100 {
+                    store(words, 1, 7); // fence_of_a_block
+                }
+            },
+        },
+        Case {
             name: "grid_sync",
             shape: shape(6, 2, 64),
             kernel: |ordered, words| {
@@ -476,7 +507,20 @@ fn a_report_has_both_sides() {
     assert_eq!((found.second.block, found.second.thread, found.second.shown()), (at(1), at(6), "2.5".into()));
     assert_eq!((found.first.kind, found.second.kind, found.bytes.clone()), (RaceKind::Write, RaceKind::Write, 12..16));
     assert!(matches!(&found.memory, RaceMemory::Shared { declared: Some(_), block } if *block == at(1)));
-    assert!(text.contains("data race: write of 2.5 by block (1,0,0) thread (6,0,0)"), "{text}");
+    // As rustc shows it, where this file is: both of its lines, with what they did.
+    let here = std::path::Path::new("..").join(file!()).exists();
+    for part in [
+        "data race: bytes 12..16 of the shared array at ",
+        "store(&array, 3, 2.5);",
+        "^^^^^^^^^^^^^^^^^^^^^ write of 2.5 by block (1,0,0) thread (6,0,0)",
+        "--------------------- write of 1.5 by block (1,0,0) thread (1,0,0)",
+        "a `sync()` of their tile or block between them would order them",
+        "PHALANX_SCHEDULE=round-robin in the environment replays it",
+    ] {
+        assert!(text.contains(part) || !here, "{part}: {text}");
+    }
+    let sentence = failure.cause.to_string();
+    assert!(sentence.starts_with("data race: write of 2.5 by block (1,0,0) thread (6,0,0), and nothing"), "{sentence}");
     assert!(found.help.contains("`sync()` of their tile or block"), "{}", found.help);
     // What is found where nobody looks is nothing.
     run("test", &shape(2, 2, 64), &Simulator::new().races(false), &body).1.unwrap();
