@@ -2,6 +2,7 @@
 //! code in backticks; each carries the name of its rule. The rules about tokens are those of `docs/rules.md`.
 
 mod attribute;
+mod barrier;
 mod by_hand;
 mod control;
 mod memory;
@@ -9,6 +10,7 @@ mod shared;
 mod uniform;
 
 pub(crate) use attribute::*;
+pub(crate) use barrier::*;
 pub(crate) use by_hand::*;
 pub(crate) use control::*;
 pub(crate) use memory::*;
@@ -233,6 +235,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         | Kind::Extent
         | Kind::Unit
         | Kind::Never
+        | Kind::Barrier(_)
         | Kind::Closure => "Rust's methods of numbers, as far as a GPU has them: docs/language.md".into(),
     };
     Diag::new("unknown_method", at, format!("{} has no method `{name}` in a kernel", kind.noun()))

@@ -50,6 +50,7 @@ mod options;
 mod order;
 mod orders;
 mod patterns;
+mod phase_barriers;
 mod phases;
 mod shuffles;
 mod struct_order;
@@ -77,6 +78,7 @@ pub fn modules() -> Vec<Module> {
         groups::modules(),
         grid_barriers::modules(),
         block_phases::modules(),
+        phase_barriers::modules(),
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),

@@ -1,10 +1,11 @@
 //! Operations: groups, their questions and collectives, barriers, memory.
 
-use super::memory::atomically;
+use super::memory::{atomically, piece_of_kind};
 use super::{Builder, Source, StepKind, Value};
 use crate::check::cfg::{How, Piece, Root, Select};
 use crate::check::scope::{Scope, Team};
 use crate::model::ValueId;
+use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{Op, Query};
 use crate::model::options::Extents;
@@ -87,7 +88,19 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Together { team, name: "uniform" }, at);
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
+            Op::Barrier(barrier, method) => {
+                if method.what == What::InitTogether {
+                    let team = Team::whole(barrier.scope.group());
+                    self.step(StepKind::Collective { team, name: method.name }, at);
+                }
+                if barrier.form == BarrierForm::Remote {
+                    self.access(piece.unwrap_or_else(|| piece_of_kind(Kind::Barrier(barrier))), How::Atomic, at);
+                }
+                self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at)
+            }
             Op::This(_)
+            | Op::SharedBarrier(..)
+            | Op::MapBarrier(_)
             | Op::TiledPartition(..)
             | Op::MapSharedRank(_)
             | Op::SharedArray(_)

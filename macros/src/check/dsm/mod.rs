@@ -126,7 +126,7 @@ fn blocks_of_cluster(function: &Function) -> Option<u64> {
 fn check_ranks(function: &Function, diags: &mut Diags) {
     let Some(blocks) = blocks_of_cluster(function) else { return };
     walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Op { op: Op::MapSharedRank(_), operands, .. } = &expr.kind
+        if let ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } = &expr.kind
             && let Some(rank) = operands.get(2)
             && let Some(number) = rank.integer()
             && number >= blocks

@@ -300,7 +300,9 @@ impl Analysis for Phases<'_, '_> {
             StepKind::Access(id) => self.access(state, *id),
             StepKind::Arrive { group, .. } if is_for_cluster(*group) => state.arrive(),
             StepKind::Wait { group, .. } if is_for_cluster(*group) => state.wait(),
-            StepKind::Collective { team, name: "sync" } if is_for_cluster(team.group) => state.sync(),
+            StepKind::Collective { team, name: "sync" | "init_collective" } if is_for_cluster(team.group) => {
+                state.sync()
+            }
             StepKind::Call { node, takes, gives, slot } => {
                 if let Source::Call { callee: Callee::Function(_), pieces, .. } = &self.cfg.nodes[node.0].source {
                     let takes = takes.iter().any(|group| is_for_cluster(*group));

@@ -305,7 +305,7 @@ impl Analysis for Values<'_, '_> {
             }
             StepKind::Arrive { group, .. } => state.arrive(*group),
             StepKind::Wait { group, .. } => state.wait(*group),
-            StepKind::Collective { team, name: "sync" } => state.sync(team.group),
+            StepKind::Collective { team, name: "sync" | "init_collective" } => state.sync(team.group),
             // It may have a name of its own for dynamic shared memory.
             StepKind::Call { .. } => state.write(Shared::Dynamic, dirty::OWN | dirty::FAR),
             StepKind::Collective { .. }

@@ -52,6 +52,12 @@ __device__ inline Size not_zero(Size size) {
 
 } // namespace detail
 
+// barrier.cuh, which a text that has phase barriers includes.
+template <bool of_cluster>
+struct phase_barrier;
+using cluster_barrier = phase_barrier<true>;
+struct remote_barrier;
+
 struct thread_block {
     // What `barrier_arrive` gives and `barrier_wait` takes: the barrier as it was before.
     struct arrival_token {
@@ -124,6 +130,9 @@ struct cluster_group {
                                                unsigned column = __builtin_COLUMN()) const {
         return {map(array.data, peer, detail::site_of(line, column)), array.length};
     }
+
+    __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, unsigned line = __builtin_LINE(),
+                                              unsigned column = __builtin_COLUMN()) const;
 
     // The rank of the block whose shared memory this is.
     template <class T, unsigned long long N>
