@@ -350,7 +350,7 @@ pub(crate) fn wrong_kind(at: SpanRange, expected: &str, found: Kind) -> Diag {
 
 pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
     wrong_kind(at, "an `ArrivalToken`", found).help(
-        "a token that a device function returned is bound with its type: `let token: ArrivalToken<Cluster> = ...`",
+        "a token that a device function returned is bound with its type: `let token: ArrivalToken<Cluster> = ...`; a phase barrier's is waited for at its barrier: `bar.wait(token)`",
     )
 }
 

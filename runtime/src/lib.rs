@@ -69,8 +69,8 @@ mod launch;
 mod target;
 
 pub use barrier::{
-    Barrier, Barriers, Brand, ClusterBarrier, ClusterBarriers, RemoteBarrier, shared_barrier, shared_barriers,
-    shared_cluster_barrier, shared_cluster_barriers,
+    Barrier, BarrierScope, Barriers, Brand, ClusterBarrier, ClusterBarriers, OfBlock, OfCluster, RemoteBarrier,
+    shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers,
 };
 pub use buffer::Buffer;
 pub use error::{Error, LaunchError, Result};

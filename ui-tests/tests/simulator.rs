@@ -27,6 +27,8 @@ fn under_random_schedules() {
             "atomics::",
             "memory::",
             "tokens::",
+            "phase_barriers::",
+            "cluster_phases::",
             "failures::",
             "vectors::",
             "orders::",

@@ -19,6 +19,7 @@ mod calls;
 mod captures;
 mod casts;
 mod chains;
+mod cluster_phases;
 mod combinators;
 mod constants;
 mod control;
@@ -79,6 +80,7 @@ pub fn modules() -> Vec<Module> {
         grid_barriers::modules(),
         block_phases::modules(),
         phase_barriers::modules(),
+        cluster_phases::modules(),
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),
