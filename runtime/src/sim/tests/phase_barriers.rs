@@ -86,7 +86,9 @@ fn a_barrier_is_used_while_it_lives() {
         match rank() {
             0 => bar.arrive_and_wait(),
             _ => {
-                bar.invalidate();
+                // The other comes meanwhile.
+                let token = bar.arrive();
+                assert!(!bar.try_wait_for(&token, 10_000));
                 bar.invalidate();
             }
         }
