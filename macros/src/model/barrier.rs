@@ -94,7 +94,7 @@ impl Barrier {
     }
 
     /// What it has.
-    pub(crate) fn methods(self) -> &'static [BarrierMethod] {
+    pub(crate) fn methods(self) -> &'static [PhaseMethod] {
         match self.form {
             BarrierForm::One => &METHODS,
             BarrierForm::Array => &METHODS[..1],
@@ -115,16 +115,16 @@ impl BarrierScope {
 
 /// A method of a barrier.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BarrierMethod {
+pub(crate) struct PhaseMethod {
     pub(crate) name: &'static str,
-    pub(crate) operands: &'static [BarrierOperand],
+    pub(crate) operands: &'static [PhaseOperand],
     pub(crate) gives: Gives,
     pub(crate) what: What,
 }
 
-/// An argument of a [`BarrierMethod`].
+/// An argument of a [`PhaseMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BarrierOperand {
+pub(crate) enum PhaseOperand {
     /// A number or a truth value, of the type that the method has it in.
     Given,
     /// A token, which is consumed.
@@ -161,15 +161,15 @@ pub(crate) enum What {
     Invalidate,
 }
 
-use BarrierOperand::{Given, Token, TokenRef};
+use PhaseOperand::{Given, Token, TokenRef};
 
-const fn method(name: &'static str, operands: &'static [BarrierOperand], gives: Gives, what: What) -> BarrierMethod {
-    BarrierMethod { name, operands, gives, what }
+const fn method(name: &'static str, operands: &'static [PhaseOperand], gives: Gives, what: What) -> PhaseMethod {
+    PhaseMethod { name, operands, gives, what }
 }
 
 /// The first is an array's too.
-static METHODS: [BarrierMethod; 13] = [
-    method("init_collective", &[BarrierOperand::Group, Given], Gives::Nothing, What::InitTogether),
+static METHODS: [PhaseMethod; 13] = [
+    method("init_collective", &[PhaseOperand::Group, Given], Gives::Nothing, What::InitTogether),
     method("init", &[Given], Gives::Nothing, What::Init),
     method("arrive", &[], Gives::Token, What::Arrive),
     method("arrive_n", &[Given], Gives::Token, What::Arrive),
@@ -184,10 +184,10 @@ static METHODS: [BarrierMethod; 13] = [
     method("invalidate", &[], Gives::Nothing, What::Invalidate),
 ];
 
-static REMOTE_METHODS: [BarrierMethod; 2] =
+static REMOTE_METHODS: [PhaseMethod; 2] =
     [method("arrive", &[], Gives::Nothing, What::Arrive), method("arrive_n", &[Given], Gives::Nothing, What::Arrive)];
 
-impl BarrierMethod {
+impl PhaseMethod {
     pub(super) fn facts(&self, scope: BarrierScope) -> Facts {
         let is_init = matches!(self.what, What::Init | What::InitTogether);
         Facts {

@@ -9,7 +9,7 @@ use super::Parser;
 use super::call::Arguments;
 use super::ty::{const_argument, type_argument};
 use crate::messages;
-use crate::model::barrier::{Barrier, BarrierForm, BarrierMethod, BarrierOperand, BarrierScope};
+use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseMethod, PhaseOperand};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::ty::{Brand, Kind, ParamType, TypeShape};
@@ -193,19 +193,19 @@ impl Parser<'_> {
         self.op(Op::Barrier(barrier, method), operands, span)
     }
 
-    fn barrier_operands(&mut self, barrier: Barrier, method: &BarrierMethod, arguments: &Arguments) -> Vec<Expr> {
+    fn barrier_operands(&mut self, barrier: Barrier, method: &PhaseMethod, arguments: &Arguments) -> Vec<Expr> {
         let mut operands = Vec::new();
         for (operand, argument) in method.operands.iter().zip(arguments) {
             operands.push(match operand {
-                BarrierOperand::Given | BarrierOperand::Token => {
+                PhaseOperand::Given | PhaseOperand::Token => {
                     let value = self.beside(argument);
                     // A group's token is rustc's to refuse: it shows both types.
-                    if !(matches!(value.gives, Kind::Token(_)) && *operand == BarrierOperand::Token) {
+                    if !(matches!(value.gives, Kind::Token(_)) && *operand == PhaseOperand::Token) {
                         self.require_value(&value);
                     }
                     value
                 }
-                BarrierOperand::TokenRef => {
+                PhaseOperand::TokenRef => {
                     let token = self.argument(argument);
                     match &token.kind {
                         ExprKind::Borrow { mutable: false, target } if target.gives == Kind::Value => token,
@@ -213,7 +213,7 @@ impl Parser<'_> {
                         _ => self.error(messages::token_reference(SpanRange::of(argument))),
                     }
                 }
-                BarrierOperand::Group => {
+                PhaseOperand::Group => {
                     let group = self.argument(argument);
                     match group.gives {
                         Kind::Group(given) if given == barrier.scope.group() => group,

@@ -41,6 +41,8 @@ pub struct Template {
     pub locals: &'static [&'static str],
     /// What to call each entry of [`Definition::values`]; nothing for one that is a length only.
     pub constants: &'static [&'static str],
+    /// The rules are on by which all threads of a warp come to a barrier together.
+    pub converged: bool,
 }
 
 /// What a [`Template`] is for.

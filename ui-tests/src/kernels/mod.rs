@@ -53,6 +53,7 @@ mod orders;
 mod patterns;
 mod phase_barriers;
 mod phases;
+mod relaxed;
 mod shuffles;
 mod struct_order;
 mod structs;
@@ -117,6 +118,7 @@ pub fn modules() -> Vec<Module> {
         structs::modules(),
         struct_order::modules(),
         phases::modules(),
+        relaxed::modules(),
         layouts::modules(),
         constants::modules(),
         large_shared::modules(),

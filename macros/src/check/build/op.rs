@@ -7,7 +7,7 @@ use crate::check::scope::{Scope, Team};
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::op::{Op, Query};
+use crate::model::op::{BarrierMethod, Op, Query};
 use crate::model::options::Extents;
 use crate::model::ty::{Group, Kind, ParamType};
 use crate::span::SpanRange;
@@ -22,25 +22,28 @@ impl<'f> Builder<'f> {
         let team = operands.first().and_then(|first| self.team_of_argument(first));
         let team = |group: Group| team.unwrap_or(Team::whole(group));
         let node = match op {
-            Op::Arrive(group) => {
+            Op::Arrive(group, method) => {
                 let into = self.temporary();
-                self.step(StepKind::Arrive { group, into }, at);
+                self.aligned(method, at);
+                self.step(StepKind::Arrive { group, method, into }, at);
                 return self.nothing(at).with(Some(into));
             }
-            Op::Wait(group) => {
+            Op::Wait(group, method) => {
+                self.aligned(method, at);
                 if let Some(from) = token {
                     self.step(StepKind::Wait { group, from }, at);
                 }
                 self.nothing(at).node
             }
-            Op::Sync(group) => {
+            Op::Sync(group, method) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name: "sync" }, at);
+                self.aligned(method, at);
+                self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
                 self.nothing(at).node
             }
             Op::Warp(group, method) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name: method.name }, at);
+                self.step(StepKind::Collective { team, name: method.name, barrier: false }, at);
                 match method.name {
                     "shfl" => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
                     "any" | "all" | "ballot" | "match_all" | "reduce" | "invoke_one_broadcast" => {
@@ -51,7 +54,7 @@ impl<'f> Builder<'f> {
             }
             Op::Partition(group, name) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name }, at);
+                self.step(StepKind::Collective { team, name, barrier: false }, at);
                 self.nothing(at).node
             }
             Op::Take => {
@@ -91,12 +94,18 @@ impl<'f> Builder<'f> {
             Op::Barrier(barrier, method) => {
                 if method.what == What::InitTogether {
                     let team = Team::whole(barrier.scope.group());
-                    self.step(StepKind::Collective { team, name: method.name }, at);
+                    self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
                 }
                 if barrier.form == BarrierForm::Remote {
                     self.access(piece.unwrap_or_else(|| piece_of_kind(Kind::Barrier(barrier))), How::Atomic, at);
                 }
                 self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at)
+            }
+            Op::Fence(order, scope) => {
+                if order.releases() && scope.has_cluster() {
+                    self.step(StepKind::Fence, at);
+                }
+                self.nothing(at).node
             }
             Op::This(_)
             | Op::SharedBarrier(..)
@@ -110,7 +119,6 @@ impl<'f> Builder<'f> {
             | Op::SplitAt { .. }
             | Op::Length
             | Op::IsEmpty
-            | Op::Fence(..)
             | Op::Unwrap
             | Op::UnwrapOr => {
                 let value = self.combined(nodes, at);
@@ -125,6 +133,12 @@ impl<'f> Builder<'f> {
             }
         };
         Value::of(node)
+    }
+
+    fn aligned(&mut self, method: &'static BarrierMethod, at: SpanRange) {
+        if method.aligned {
+            self.step(StepKind::Aligned { name: method.name }, at);
+        }
     }
 
     /// What an expression that is a group is a group of.
