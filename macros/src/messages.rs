@@ -258,11 +258,6 @@ fn group_methods(group: Group) -> String {
     }
 }
 
-pub(crate) fn no_split_barrier(at: SpanRange, group: Group) -> Diag {
-    Diag::new("unknown_method", at, format!("a {} has no split barrier", group.noun()))
-        .help("its threads run side by side: `sync` waits for them")
-}
-
 pub(crate) fn tile_size(at: SpanRange) -> Diag {
     Diag::new("tile_size", at, "no tile has this size").help("there are tiles of 1, 2, 4, 8, 16 and 32 threads")
 }

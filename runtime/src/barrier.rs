@@ -269,6 +269,7 @@ impl<const N: usize, B: Brand, S: BarrierScope> BarrierArray for Barriers<N, B, 
 }
 
 /// Plain data that is not copied, in a variable or an `Option`.
+#[diagnostic::do_not_recommend]
 impl<B: Brand, S: BarrierScope> DeviceType for ArrivalToken<Barrier<B, S>> {
     fn info() -> TypeInfo {
         TypeInfo::template::<Self>(S::TOKEN, "barrier.cuh", Vec::new())

@@ -28,6 +28,7 @@ fn under_random_schedules() {
             "memory::",
             "tokens::",
             "phase_barriers::",
+            "phase_tokens::",
             "cluster_phases::",
             "failures::",
             "vectors::",

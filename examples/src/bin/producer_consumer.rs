@@ -89,7 +89,7 @@ fn run(Arguments { options, blocks }: &Arguments) -> Outcome {
     let device = &options.device;
     let length = *blocks as usize * CHUNKS * CONSUMERS;
     // A slow wave under a fast one, which the filter takes away.
-    let wave = |i: usize| (i as f32 * 0.01).sin() + if i % 2 == 0 { 0.5 } else { -0.5 };
+    let wave = |i: usize| (i as f32 * 0.01).sin() + [0.5, -0.5][i % 2];
     let signal: Vec<f32> = (0..length).map(wave).collect();
     let taps = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28.0, 8.0, 1.0].map(|weight: f32| weight / 256.0);
 

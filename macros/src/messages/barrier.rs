@@ -1,9 +1,15 @@
-//! Sentences about phase barriers.
+//! Sentences about phase barriers, and about the one that a group of a warp has not got.
 
 use super::{list, short};
 use crate::diag::Diag;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope};
+use crate::model::ty::Group;
 use crate::span::SpanRange;
+
+pub(crate) fn no_split_barrier(at: SpanRange, group: Group) -> Diag {
+    Diag::new("unknown_method", at, format!("a {} has no split barrier", group.noun()))
+        .help("its threads run side by side: `sync` waits for them")
+}
 
 pub(crate) fn unbound_barrier(at: SpanRange, origin: &str) -> Diag {
     Diag::new("unbound_shared_array", at, "a barrier in shared memory needs a name")

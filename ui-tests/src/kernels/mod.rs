@@ -52,6 +52,7 @@ mod order;
 mod orders;
 mod patterns;
 mod phase_barriers;
+mod phase_tokens;
 mod phases;
 mod relaxed;
 mod shuffles;
@@ -81,6 +82,7 @@ pub fn modules() -> Vec<Module> {
         grid_barriers::modules(),
         block_phases::modules(),
         phase_barriers::modules(),
+        phase_tokens::modules(),
         cluster_phases::modules(),
         tiles::modules(),
         shuffles::modules(),
