@@ -14,12 +14,11 @@ pub use self::warp::{
     tiled_partition,
 };
 
-use crate::memory::{OwnedShared, Shared};
+use crate::memory::{OwnedShared, Shared, bits};
 use crate::shape::{Dim3, Shape};
 use crate::sim::{self, Claimant, Group};
 use crate::token::ArrivalToken;
 use crate::types::DeviceCopy;
-use members::bits;
 
 /// The blocks that share their memory: `cooperative_groups::cluster_group`.
 #[derive(Debug, Clone)]

@@ -2,15 +2,17 @@
 //! Instructions): a countdown of arrivals and of bytes, which begins anew by itself with the next phase. What a thread
 //! may not do, the hardware does not look at; here it ends the launch.
 //!
-//! An arrival is a release and a wait an acquire of the barrier's own bytes: what they order is `access`'s to know.
+//! An arrival is a release and a wait an acquire of the barrier's own bytes, `init` and `invalidate` are plain writes of
+//! them: what these order, and what nothing orders, is `race`'s to know.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-use super::access::{Access, Kind, MemoryId, Synchronization};
+use super::access::{Access, Kind, MemoryId};
 use super::cluster::Status;
+use super::race::{Done, Synchronization};
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
 use crate::scope::Scope;
@@ -82,6 +84,14 @@ impl fmt::Display for BarrierCall {
     }
 }
 
+impl BarrierCall {
+    fn access(self, kind: Kind<'_>) -> Access<'_> {
+        let BarrierId { memory, index, .. } = self.barrier;
+        let memory = MemoryId::Shared(memory);
+        Access { memory, start: index * BYTES, len: BYTES, kind, site: self.site, type_name: "u64" }
+    }
+}
+
 impl BarrierId {
     fn key(self) -> (u32, u32, usize) {
         (self.memory.allocation, self.memory.rank, self.index)
@@ -128,9 +138,9 @@ impl Context<'_> {
             let sentence = format!("{call} of a barrier that is in use since {since}: `invalidate` it before");
             self.fail(Cause::Protocol(sentence), call.site);
         }
-        self.touch_barrier(call, Kind::Write);
         let PhaseBarriers { states, begun } = &self.cluster.phase_barriers;
         begun.set(begun.get() + 1);
+        self.access(call.access(Kind::Write(&u64::from(begun.get()).to_le_bytes())));
         let live = Live {
             number: begun.get(),
             begun: call.site,
@@ -146,52 +156,54 @@ impl Context<'_> {
 
     /// Ends a barrier's life.
     pub(crate) fn invalidate_barrier(&self, call: BarrierCall) {
-        let waiting = self.live(call, |live| live.waiting.len());
+        let (waiting, number) = self.live(call, |live| (live.waiting.len(), live.number));
         if waiting > 0 {
             self.fail(Cause::Protocol(format!("{call} while {waiting} thread(s) wait at the barrier")), call.site);
         }
-        self.touch_barrier(call, Kind::Write);
+        self.access(call.access(Kind::Write(&(!u64::from(number)).to_le_bytes())));
         self.cluster.phase_barriers.states.borrow_mut().insert(call.barrier.key(), State::Invalid(call.site));
     }
 
     /// Counts arrivals, which are not expected any more in the phases to come if they `drop` out.
     pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> Ticket {
-        let fault = self.live(call, |live| {
+        let (ticket, woken) = self.change(call, Ordering::Release, |live| {
             let Live { all, missing, bytes, .. } = *live;
             match missing {
-                _ if count == 0 => Some(format!("{call} that counts for nothing")),
-                _ if count <= missing => None,
-                _ if all == 0 => Some(format!("{call} at a barrier that nobody is expected at: all have dropped out")),
-                0 => Some(format!(
-                    "{call} in a phase that has had all of its {all} arrivals, and waits for {bytes} bytes"
-                )),
-                _ => Some(format!("{call} counts for {count} in a phase that lacks {missing} of {all} arrivals")),
+                _ if count == 0 => return Err(format!("{call} that counts for nothing")),
+                _ if count <= missing => {}
+                _ if all == 0 => {
+                    return Err(format!("{call} at a barrier that nobody is expected at: all have dropped out"));
+                }
+                0 => {
+                    return Err(format!(
+                        "{call} in a phase that has had all of its {all} arrivals, and waits for {bytes} bytes"
+                    ));
+                }
+                _ => {
+                    return Err(format!("{call} counts for {count} in a phase that lacks {missing} of {all} arrivals"));
+                }
             }
-        });
-        if let Some(fault) = fault {
-            self.fail(Cause::Protocol(fault), call.site);
-        }
-        self.touch_barrier(call, Kind::Atomic(synchronization(call, Ordering::Release)));
-        let (ticket, woken) = self.live(call, |live| {
             let ticket = Ticket { barrier: live.number, phase: live.phase };
             live.missing -= count;
             live.expected -= if drop { count } else { 0 };
-            (ticket, live.complete())
+            Ok((ticket, live.complete()))
         });
-        self.wake_all(woken);
+        woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
         self.point(cost::ATOMIC);
         ticket
     }
 
     /// The current phase lacks so many bytes more.
     pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
-        let before = self.live(call, |live| live.bytes);
-        if bytes > MOST - before {
-            let sentence = format!("{call} of {bytes} bytes, and {before} are expected already; {MOST} can be");
-            self.fail(Cause::Protocol(sentence), call.site);
-        }
-        self.touch_barrier(call, Kind::Atomic(synchronization(call, Ordering::Relaxed)));
-        self.live(call, |live| live.bytes += bytes);
+        self.change(call, Ordering::Relaxed, |live| match live.bytes {
+            before if bytes > MOST - before => {
+                Err(format!("{call} of {bytes} bytes, and {before} are expected already; {MOST} can be"))
+            }
+            _ => {
+                live.bytes += bytes;
+                Ok(())
+            }
+        });
     }
 
     /// Returns when the phase of an arrival is over.
@@ -223,24 +235,41 @@ impl Context<'_> {
     }
 
     fn look(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
-        let over = self.live(call, |live| is_over(live));
-        match over {
-            true => self.touch_barrier(call, Kind::Atomic(synchronization(call, Ordering::Acquire))),
-            false => self.point(cost::ATOMIC_LOAD),
+        let over = self.sees(call, is_over);
+        if !over {
+            self.point(cost::ATOMIC_LOAD);
         }
         over
     }
 
     fn wait_while(&self, call: BarrierCall, lasts: impl Fn(&Live) -> bool) {
-        if !self.live(call, |live| lasts(live)) {
-            self.point(cost::ATOMIC);
-        }
-        while self.live(call, |live| lasts(live)) {
+        let mut waited = false;
+        while !self.sees(call, |live| !lasts(live)) {
             self.live(call, |live| live.waiting.push(self.thread.rank));
             self.thread.status.set(Status::AtBarrier(call));
             self.suspend();
+            waited = true;
         }
-        self.touch_barrier(call, Kind::Atomic(synchronization(call, Ordering::Acquire)));
+        if !waited {
+            self.point(cost::ATOMIC);
+        }
+    }
+
+    /// An atomic that changes the barrier, which lives.
+    fn change<R>(&self, call: BarrierCall, order: Ordering, change: impl FnOnce(&mut Live) -> Result<R, String>) -> R {
+        self.live(call, |_| ());
+        let synchronization = Synchronization { order, scope: call.barrier.scope };
+        let done = Done { synchronization, reads: true, writes: true };
+        let changed = self.access_atomic(call.access(Kind::Atomic), |_| (self.live(call, change), done));
+        changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))
+    }
+
+    /// An atomic that looks at the barrier, which lives.
+    fn sees(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
+        self.live(call, |_| ());
+        let synchronization = Synchronization { order: Ordering::Acquire, scope: call.barrier.scope };
+        let done = Done { synchronization, reads: true, writes: false };
+        self.access_atomic(call.access(Kind::AtomicLoad), |_| (self.live(call, |live| is_over(live)), done))
     }
 
     /// A token is of this barrier's current phase, or of the one before.
@@ -269,18 +298,4 @@ impl Context<'_> {
         };
         self.fail(Cause::Protocol(fault), call.site)
     }
-
-    fn touch_barrier(&self, call: BarrierCall, kind: Kind) {
-        let BarrierId { memory, index, .. } = call.barrier;
-        let memory = MemoryId::Shared(memory);
-        self.access(Access { memory, start: index * BYTES, len: BYTES, kind, site: call.site });
-    }
-
-    fn wake_all(&self, threads: Vec<usize>) {
-        threads.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
-    }
-}
-
-fn synchronization(call: BarrierCall, order: Ordering) -> Synchronization {
-    Synchronization { order, scope: call.barrier.scope }
 }

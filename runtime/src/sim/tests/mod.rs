@@ -5,6 +5,7 @@ mod claims;
 mod grid;
 mod memory;
 mod phase_barriers;
+mod races;
 mod schedules;
 mod warps;
 
