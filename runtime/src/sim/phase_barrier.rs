@@ -2,8 +2,8 @@
 //! Instructions): a countdown of arrivals and of bytes, which begins anew by itself with the next phase. What a thread
 //! may not do, the hardware does not look at; here it ends the launch.
 //!
-//! An arrival is a release and a wait an acquire of the barrier's own bytes, `init` and `invalidate` are plain writes of
-//! them: what these order, and what nothing orders, is `race`'s to know.
+//! An arrival releases, and who sees its phase over acquires. All are relaxed atomics on the barrier's own bytes, and `init` and
+//! `invalidate` plain writes of them: what nothing orders with those is a race.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 use super::access::{Access, Kind, MemoryId};
 use super::cluster::Status;
-use super::race::{Done, Synchronization};
+use super::race::{Clock, Done, Gathering, Members, Synchronization};
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
 use crate::scope::Scope;
@@ -76,6 +76,11 @@ struct Live {
     phase: u64,
     /// Ranks in the cluster of the threads that wait.
     waiting: Vec<usize>,
+    /// What the arrivals of this phase released, and those of the phases before it.
+    released: Gathering,
+    over: Clock,
+    /// The threads of its block that have arrived in this phase, a bit each.
+    arrived: Vec<u64>,
 }
 
 impl fmt::Display for BarrierCall {
@@ -150,6 +155,9 @@ impl Context<'_> {
             bytes: 0,
             phase: 0,
             waiting: Vec::new(),
+            released: Gathering::default(),
+            over: Clock::default(),
+            arrived: vec![0; self.cluster.launch.block_threads.div_ceil(64) as usize],
         };
         states.borrow_mut().insert(call.barrier.key(), State::Live(live));
     }
@@ -166,7 +174,7 @@ impl Context<'_> {
 
     /// Counts arrivals, which are not expected any more in the phases to come if they `drop` out.
     pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> Ticket {
-        let (ticket, woken) = self.change(call, Ordering::Release, |live| {
+        let (ticket, woken) = self.change(call, |live| {
             let Live { all, missing, bytes, .. } = *live;
             match missing {
                 _ if count == 0 => return Err(format!("{call} that counts for nothing")),
@@ -186,6 +194,7 @@ impl Context<'_> {
             let ticket = Ticket { barrier: live.number, phase: live.phase };
             live.missing -= count;
             live.expected -= if drop { count } else { 0 };
+            self.release_to(live, call.barrier);
             Ok((ticket, live.complete()))
         });
         woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
@@ -193,9 +202,27 @@ impl Context<'_> {
         ticket
     }
 
+    /// What the thread has done, those will know who see the phase over.
+    fn release_to(&self, live: &mut Live, barrier: BarrierId) {
+        let Some(detector) = &self.cluster.launch.races else { return };
+        live.released.arrive(&self.thread.actor, &self.cluster.epochs, Members::Lanes, true, barrier.scope);
+        if barrier.memory.rank == self.thread.block_rank {
+            let rank = self.thread.rank_in_block;
+            live.arrived[rank as usize / 64] |= 1 << (rank % 64);
+        }
+        if live.missing == 0 {
+            let arrived: u32 = live.arrived.iter().map(|word| word.count_ones()).sum();
+            // All of a block are known by one number.
+            let whole = arrived == self.cluster.launch.block_threads && live.all == arrived;
+            let members = if whole { Members::Blocks } else { Members::Lanes };
+            live.over.join(&live.released.end(&detector.layout, members));
+            live.arrived.fill(0);
+        }
+    }
+
     /// The current phase lacks so many bytes more.
     pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
-        self.change(call, Ordering::Relaxed, |live| match live.bytes {
+        self.change(call, |live| match live.bytes {
             before if bytes > MOST - before => {
                 Err(format!("{call} of {bytes} bytes, and {before} are expected already; {MOST} can be"))
             }
@@ -256,20 +283,22 @@ impl Context<'_> {
     }
 
     /// An atomic that changes the barrier, which lives.
-    fn change<R>(&self, call: BarrierCall, order: Ordering, change: impl FnOnce(&mut Live) -> Result<R, String>) -> R {
+    fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut Live) -> Result<R, String>) -> R {
         self.live(call, |_| ());
-        let synchronization = Synchronization { order, scope: call.barrier.scope };
-        let done = Done { synchronization, reads: true, writes: true };
+        let done = Done { synchronization: relaxed(call), reads: true, writes: true };
         let changed = self.access_atomic(call.access(Kind::Atomic), |_| (self.live(call, change), done));
         changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))
     }
 
-    /// An atomic that looks at the barrier, which lives.
+    /// An atomic that looks whether a phase of the barrier, which lives, is over.
     fn sees(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
         self.live(call, |_| ());
-        let synchronization = Synchronization { order: Ordering::Acquire, scope: call.barrier.scope };
-        let done = Done { synchronization, reads: true, writes: false };
-        self.access_atomic(call.access(Kind::AtomicLoad), |_| (self.live(call, |live| is_over(live)), done))
+        let done = Done { synchronization: relaxed(call), reads: true, writes: false };
+        let over = self.access_atomic(call.access(Kind::AtomicLoad), |_| (self.live(call, |live| is_over(live)), done));
+        if let (true, Some(detector)) = (over, &self.cluster.launch.races) {
+            self.live(call, |live| self.thread.actor.acquire(&detector.layout, &live.over));
+        }
+        over
     }
 
     /// A token is of this barrier's current phase, or of the one before.
@@ -298,4 +327,8 @@ impl Context<'_> {
         };
         self.fail(Cause::Protocol(fault), call.site)
     }
+}
+
+fn relaxed(call: BarrierCall) -> Synchronization {
+    Synchronization { order: Ordering::Relaxed, scope: call.barrier.scope }
 }
