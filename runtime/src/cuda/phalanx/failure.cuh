@@ -4,10 +4,13 @@
 // `failure_sink`, the causes and the tags are shared with the host.
 //
 // A site is `line * 65536 + column` of the generated text. It comes from `__builtin_LINE()` and `__builtin_COLUMN()` as
-// default arguments: the place of the call, which for an operator is that of its token and for a method that of its
-// name. `#line` is honoured. A method of a class template that has such arguments must be a template itself: of others
+// a default argument: the place of the call, which for an operator is that of its token and for a method that of its
+// name. `#line` is honoured. A method of a class template that has such an argument must be a template itself: of others
 // NVRTC gives the closing parenthesis from their second use on (13.0 and 13.5).
 #pragma once
+
+// The last parameter of what can fail. No function: each call of one takes the compiler time.
+#define PHALANX_SITE unsigned site = __builtin_LINE() * 65536u + __builtin_COLUMN()
 
 namespace phalanx::detail {
 
@@ -61,10 +64,6 @@ __constant__ phalanx::detail::failure_sink phalanx_sink;
 
 namespace phalanx {
 namespace detail {
-
-__device__ constexpr unsigned site_of(unsigned line, unsigned column) {
-    return line * 65536u + column;
-}
 
 // A value of what the language checks.
 struct recorded {

@@ -35,12 +35,9 @@ struct located_index : index {
     unsigned site;
 
     template <index_type Raw>
-    __device__ constexpr
-    located_index(integer<Raw> i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : index(i), site(site_of(line, column)) {}
+    __device__ constexpr located_index(integer<Raw> i, PHALANX_SITE) : index(i), site(site) {}
     template <raw_integer Literal>
-    __device__ constexpr located_index(Literal i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : index(i), site(site_of(line, column)) {}
+    __device__ constexpr located_index(Literal i, PHALANX_SITE) : index(i), site(site) {}
 
     __device__ constexpr unsigned long long below(unsigned long long length) const { return index::below(length, site); }
 };

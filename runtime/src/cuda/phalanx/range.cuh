@@ -38,8 +38,8 @@ struct forward_range {
     __device__ constexpr reversed_range<Raw> rev() const { return {low, high}; }
     template <class Step>
     __device__ constexpr stepped_range<Raw, direction::up>
-    step_by(Step step, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return detail::step_by<direction::up>(low, high - 1, low < high, step, site_of(line, column));
+    step_by(Step step, PHALANX_SITE) const {
+        return detail::step_by<direction::up>(low, high - 1, low < high, step, site);
     }
 };
 

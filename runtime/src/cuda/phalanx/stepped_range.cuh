@@ -90,8 +90,8 @@ struct inclusive_range {
     __device__ constexpr inclusive_range<Raw, opposite(Way)> rev() const { return {last, first, some}; }
     template <class Step>
     __device__ constexpr stepped_range<Raw, Way>
-    step_by(Step step, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return detail::step_by<Way>(first, last, some, step, site_of(line, column));
+    step_by(Step step, PHALANX_SITE) const {
+        return detail::step_by<Way>(first, last, some, step, site);
     }
 };
 
@@ -113,8 +113,8 @@ struct reversed_range {
 
     template <class Step>
     __device__ constexpr stepped_range<Raw, direction::down>
-    step_by(Step step, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return detail::step_by<direction::down>(high - 1, low, low < high, step, site_of(line, column));
+    step_by(Step step, PHALANX_SITE) const {
+        return detail::step_by<direction::down>(high - 1, low, low < high, step, site);
     }
 };
 
