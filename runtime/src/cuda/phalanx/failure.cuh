@@ -115,26 +115,29 @@ __device__ inline void leave_grid_barrier();
     __builtin_unreachable();
 }
 
-// The record, for the first failing thread of the launch to write its values to; every other ends here. By PTX, like the
-// rest of this file where that is short: each kernel that can fail has this, and C++ takes the compiler several times as
-// long.
+// What follows is PTX where that is short: each kernel that can fail has it, and C++ takes the compiler several times as
+// long. Of the record %0, all but its values and its state: %1 to %4 are the cause, the site, the kernel and the tags.
+#define PHALANX_RECORD                                                                                                 \
+    "{\n"                                                                                                              \
+    ".reg .b32 x, y, z;\n"                                                                                             \
+    "st.global.v4.b32 [%0], {0, %1, %2, %3};\n"                                                                        \
+    "mov.b32 x, %%ctaid.x;\n"                                                                                          \
+    "mov.b32 y, %%ctaid.y;\n"                                                                                          \
+    "mov.b32 z, %%ctaid.z;\n"                                                                                          \
+    "st.global.v4.b32 [%0 + 16], {x, y, z, %4};\n"                                                                     \
+    "mov.b32 x, %%tid.x;\n"                                                                                            \
+    "mov.b32 y, %%tid.y;\n"                                                                                            \
+    "mov.b32 z, %%tid.z;\n"                                                                                            \
+    "st.global.v4.b32 [%0 + 32], {x, y, z, 0};\n"                                                                      \
+    "}\n"
+
+// The record, for the first failing thread of the launch to write its values to; every other ends here.
 __device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigned site, unsigned tags) {
     if (atomicExch(phalanx_sink.claim, 1u) != 0) {
         end_thread();
     }
     failure_record* record = phalanx_sink.record;
-    asm volatile("{\n"
-                 ".reg .b32 x, y, z;\n"
-                 "st.global.v4.b32 [%0], {0, %1, %2, %3};\n"
-                 "mov.b32 x, %%ctaid.x;\n"
-                 "mov.b32 y, %%ctaid.y;\n"
-                 "mov.b32 z, %%ctaid.z;\n"
-                 "st.global.v4.b32 [%0 + 16], {x, y, z, %4};\n"
-                 "mov.b32 x, %%tid.x;\n"
-                 "mov.b32 y, %%tid.y;\n"
-                 "mov.b32 z, %%tid.z;\n"
-                 "st.global.v4.b32 [%0 + 32], {x, y, z, 0};\n"
-                 "}"
+    asm volatile(PHALANX_RECORD
                  :
                  : "l"(record), "r"(cause), "r"(site), "r"(phalanx_sink.kernel), "r"(tags)
                  : "memory");
@@ -150,10 +153,21 @@ __device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigne
 // Out of line, so that a check costs its caller a compare and a branch.
 [[noreturn]] __device__ __noinline__ inline void
 fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
-    failure_record* record = begin_failure(cause, site, tags);
-    record->values[0] = a;
-    record->values[1] = b;
-    end_failure(record);
+    asm volatile("{\n"
+                 ".reg .b32 claimed;\n"
+                 ".reg .pred is_late;\n"
+                 "atom.global.exch.b32 claimed, [%7], 1;\n"
+                 "setp.ne.b32 is_late, claimed, 0;\n"
+                 "@is_late bra ended;\n" PHALANX_RECORD
+                 "st.global.v2.b64 [%0 + 48], {%5, %6};\n"
+                 "st.release.sys.global.b32 [%0], 1;\n"
+                 "ended:\n"
+                 "}"
+                 :
+                 : "l"(phalanx_sink.record), "r"(cause), "r"(site), "r"(phalanx_sink.kernel), "r"(tags), "l"(a), "l"(b),
+                   "l"(phalanx_sink.claim)
+                 : "memory");
+    end_thread();
 }
 [[noreturn]] __device__ __noinline__ inline void
 fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,
