@@ -241,16 +241,17 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
 
 fn group_methods(group: Group) -> String {
     let queries = group.queries().iter().map(|query| query.name);
-    let barrier = ["sync", "barrier_arrive", "barrier_wait"];
+    let barrier = group.barrier_methods().map(|method| method.name);
     match group {
         Group::Coalesced | Group::Tile => {
             let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.of_tiles);
-            list(["sync", "uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name)).chain(queries))
+            let methods = ["uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name));
+            list(barrier.chain(methods).chain(queries))
         }
-        Group::ThreadBlock | Group::Grid => list(barrier.into_iter().chain(["uniform", "invoke_one"]).chain(queries)),
-        Group::Cluster => list(
-            barrier.into_iter().chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries),
-        ),
+        Group::ThreadBlock | Group::Grid => list(barrier.chain(["uniform", "invoke_one"]).chain(queries)),
+        Group::Cluster => {
+            list(barrier.chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries))
+        }
     }
 }
 

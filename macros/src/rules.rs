@@ -19,19 +19,21 @@ const fn fixed(name: &'static str, summary: &'static str, why: &'static str) -> 
     Rule { name, summary, fixed: Some(why) }
 }
 
-pub(crate) static RULES: [Rule; 16] = [
+pub(crate) static RULES: [Rule; 18] = [
     rule("token_never_waited", "every arrival is waited for, on every path"),
     fixed("token_reused", "a token is waited with once", "rustc checks it, as a move"),
     fixed("token_escapes", "a token stays in a local variable", "a token that is anywhere else cannot be followed"),
     rule("arrive_while_pending", "a thread arrives at a barrier once a phase"),
     rule(COLLECTIVE_WHILE_PENDING, "between arrive and wait there is no other collective of the group"),
     rule(DIVERGENT_COLLECTIVE, "all threads of a group come to its collectives together"),
-    rule("divergent_exit", "no thread leaves before the last collective of its groups"),
+    rule(DIVERGENT_EXIT, "no thread leaves before the last collective of its groups"),
+    rule("divergent_aligned", "all threads of a warp come to an `.aligned` barrier together"),
     rule("remote_before_entry", "a peer's memory is touched after a barrier of the cluster"),
     rule("exit_before_peers_done", "no block leaves while a peer may touch its memory"),
     rule("unpublished_remote_read", "what peers read was published by a barrier of the cluster"),
     rule("overwrite_while_read", "what peers may still read is not overwritten"),
     rule("write_after_arrive", "what peers read after a wait was written before its arrival"),
+    rule("relaxed_publishes", "what a relaxed arrival must order is fenced"),
     rule("unordered_remote_write", "what peers write is ordered with what the owner does"),
     rule("rank_out_of_range", "a rank is one of the cluster's"),
     rule("uninit_shared_read", "shared memory is written to before it is read"),
@@ -40,6 +42,9 @@ pub(crate) static RULES: [Rule; 16] = [
 
 // What a device function does against these shows only at its definition.
 pub(crate) const DIVERGENT_COLLECTIVE: &str = "divergent_collective";
+pub(crate) const DIVERGENT_EXIT: &str = "divergent_exit";
+/// By these, all threads of a warp come to a barrier together.
+pub(crate) const CONVERGENCE: [&str; 2] = [DIVERGENT_COLLECTIVE, DIVERGENT_EXIT];
 pub(crate) const COLLECTIVE_WHILE_PENDING: &str = "collective_while_pending";
 
 impl Rule {

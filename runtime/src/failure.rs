@@ -3,11 +3,14 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::program::template::Scalar;
+use crate::race::Race;
 use crate::shape::Dim3;
 
 /// A kernel that stopped before its end, and why.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Failure {
     /// The kernel's name.
     pub kernel: String,
@@ -19,10 +22,12 @@ pub struct Failure {
     pub block: Dim3,
     /// The thread's index in its block.
     pub thread: Dim3,
+    /// The order of threads that shows it, as [`Schedule`](crate::Schedule) reads it; `None` of a GPU.
+    pub schedule: Option<String>,
 }
 
 /// A place in the Rust source.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Location {
     /// As rustc's `file!()` names it.
     pub file: String,
@@ -33,7 +38,7 @@ pub struct Location {
 }
 
 /// What a kernel did that stopped it. The last group only the simulator finds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub enum Cause {
     /// An index not below the length.
@@ -127,6 +132,8 @@ pub enum Cause {
         /// The peer's rank in the cluster.
         rank: u32,
     },
+    /// Two accesses to the same bytes, one of them a write, that nothing orders.
+    Race(Box<Race>),
     /// A barrier was used against its protocol: what, in a sentence.
     Protocol(String),
     /// A `cuda!` without a closure: what it does, only a GPU can say.
@@ -136,7 +143,7 @@ pub enum Cause {
 }
 
 /// Threads that wait at one place, or have exited, when nothing can go on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Waiting {
     /// What they wait for, or that they exited: ``wait at `cluster.sync()` ``, ``exited``.
     pub what: String,
@@ -169,8 +176,8 @@ impl fmt::Display for Failure {
         }
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
-            // Everybody's: it names its threads itself.
-            Cause::Deadlock(_) => return Ok(()),
+            // They name their threads themselves.
+            Cause::Deadlock(_) | Cause::Race(_) => return Ok(()),
             Cause::Assertion(message) | Cause::Panic(message) if message.contains('\n') => "\n",
             _ => ", ",
         };
@@ -233,6 +240,7 @@ impl fmt::Display for Cause {
             Cause::PeerHasExited { rank } => {
                 write!(f, "access to the shared memory of block rank {rank}, which has exited")
             }
+            Cause::Race(race) => race.fmt(f),
             Cause::Protocol(what) => f.write_str(what),
             Cause::NoClosure => write!(f, "`cuda!` has no closure for the simulator"),
             Cause::StepLimit(limit) => write!(f, "still looping after {limit} iterations"),

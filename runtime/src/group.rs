@@ -14,12 +14,11 @@ pub use self::warp::{
     tiled_partition,
 };
 
-use crate::memory::{OwnedShared, Shared};
+use crate::memory::{OwnedShared, Shared, bits};
 use crate::shape::{Dim3, Shape};
 use crate::sim::{self, Claimant, Group};
 use crate::token::ArrivalToken;
 use crate::types::DeviceCopy;
-use members::bits;
 
 /// The blocks that share their memory: `cooperative_groups::cluster_group`.
 #[derive(Debug, Clone)]
@@ -118,6 +117,57 @@ impl Cluster {
         sim::with(wait, |context| context.barrier_wait(Group::Cluster, token.phase(), site));
     }
 
+    /// Says that the thread has come here, and orders nothing: neither what the thread wrote is published, nor is waited for
+    /// what it reads of a peer. `fence(AcqRel, Scope::Cluster)` before it does both (PTX ISA, `barrier.cluster`, `.relaxed`).
+    ///
+    /// ```
+    /// # use phalanx::prelude::*;
+    /// # #[cluster_kernel(cluster = 2, block = 32)]
+    /// # fn neighbours(input: &[u32], output: &mut [u32]) {
+    /// #     let cluster = this_cluster();
+    /// #     let block = this_thread_block();
+    /// #     let array = shared_array::<u32, 32>();
+    /// #     let i = block.thread_rank();
+    /// // Nothing to publish yet: that the peers have started is all that is asked.
+    /// let started = cluster.barrier_arrive_relaxed();
+    /// array[i] = input[cluster.thread_rank()];
+    /// cluster.barrier_wait(started);
+    /// cluster.sync();
+    /// output[cluster.thread_rank()] = cluster.map_shared_rank(&array, 1 - cluster.block_rank())[i];
+    /// cluster.sync();
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn barrier_arrive_relaxed(&self) -> ArrivalToken<Cluster> {
+        let site = Location::caller();
+        let arrive = "`cluster.barrier_arrive_relaxed()`";
+        ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive(Group::Cluster, site)))
+    }
+
+    /// `sync`, `.aligned` even where a rule is switched off by which all threads of a warp come here together.
+    #[track_caller]
+    pub fn sync_aligned(&self) {
+        self.sync();
+    }
+
+    /// `barrier_arrive`, `.aligned` as `sync_aligned` is.
+    #[track_caller]
+    pub fn barrier_arrive_aligned(&self) -> ArrivalToken<Cluster> {
+        self.barrier_arrive()
+    }
+
+    /// `barrier_arrive_relaxed`, `.aligned` as `sync_aligned` is.
+    #[track_caller]
+    pub fn barrier_arrive_relaxed_aligned(&self) -> ArrivalToken<Cluster> {
+        self.barrier_arrive_relaxed()
+    }
+
+    /// `barrier_wait`, `.aligned` as `sync_aligned` is.
+    #[track_caller]
+    pub fn barrier_wait_aligned(&self, token: ArrivalToken<Cluster>) {
+        self.barrier_wait(token);
+    }
+
     /// The shared memory of the block of this rank: the same array, there.
     #[track_caller]
     pub fn map_shared_rank<S: OwnedShared>(&self, memory: &S, rank: u32) -> S::Remote {
@@ -183,6 +233,12 @@ impl ThreadBlock {
     pub fn sync(&self) {
         let site = Location::caller();
         sim::with("`block.sync()`", |context| context.sync(Group::Block, site));
+    }
+
+    /// `sync`, `.aligned` even where a rule is switched off by which all threads of a warp come here together.
+    #[track_caller]
+    pub fn sync_aligned(&self) {
+        self.sync();
     }
 
     /// Says that the thread has come here, and does not wait.

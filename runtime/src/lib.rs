@@ -39,6 +39,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `PHALANX_NVRTC` | the folder that holds `libnvrtc.so.13`, where the system's loader does not find it |
+//! | `PHALANX_SCHEDULE` | the order of threads in the simulator, as a report names it: `random:7` |
 //! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
 //! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
 
@@ -47,6 +48,7 @@ mod failure; // level 0
 mod layout;
 mod output;
 mod program;
+mod race;
 mod refusal;
 mod scope;
 mod shape;
@@ -64,11 +66,13 @@ mod memory;
 mod token;
 
 mod buffer; // level 3
+mod explore;
 mod launch;
 mod target;
 
 pub use buffer::Buffer;
 pub use error::{Error, LaunchError, Result};
+pub use explore::{Explored, Found};
 pub use failure::{Cause, Failure, Location, Waiting};
 pub use group::{
     Cluster, CoalescedGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
@@ -84,9 +88,10 @@ pub use numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, 
 pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
 pub use program::Program;
 pub use program::template::{Function, Scalar};
+pub use race::{Race, RaceAccess, RaceKind, RaceMemory};
 pub use scope::Scope;
 pub use shape::Dim3;
-pub use sim::{Schedule, Simulator};
+pub use sim::{Schedule, Simulator, UnknownSchedule};
 pub use target::Device;
 pub use token::ArrivalToken;
 pub use types::{DeviceConstant, DeviceCopy, DeviceEq, DeviceOrd, DeviceScalar, DeviceType};

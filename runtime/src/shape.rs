@@ -3,11 +3,13 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::error::LaunchError;
 
 /// An extent or an index in three dimensions, x running fastest, as CUDA's `dim3`.
 // As `extent` of groups.cuh.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[repr(C)]
 pub struct Dim3 {
     /// First dimension.

@@ -53,9 +53,10 @@ impl Device {
         Gpu::open(ordinal).map(|gpu| Device { target: Target::Gpu(gpu) })
     }
 
-    /// The simulator, which needs no GPU and no CUDA, with its default schedule.
+    /// The simulator, which needs no GPU and no CUDA. The environment variable `PHALANX_SCHEDULE`, as a report names it,
+    /// says in which order threads run; without it, in turn.
     pub fn simulator() -> Device {
-        Device::simulator_with(Simulator::new())
+        Device::simulator_with(default_simulator())
     }
 
     /// The simulator with a schedule and limits of your choice.
@@ -69,8 +70,8 @@ impl Device {
             |count| (0..count).map(Device::gpu).find(|device| !matches!(device, Err(Error::CapabilityTooLow { .. })));
         match Gpu::count().map(first) {
             Ok(Some(Ok(device))) => device,
-            Ok(Some(Err(error))) | Err(error) => Device::host(Simulator::new(), Some(cause(&error))),
-            Ok(None) => Device::host(Simulator::new(), Some("no GPU of compute capability 9.0 or later".into())),
+            Ok(Some(Err(error))) | Err(error) => Device::host(default_simulator(), Some(cause(&error))),
+            Ok(None) => Device::host(default_simulator(), Some("no GPU of compute capability 9.0 or later".into())),
         }
     }
 
@@ -160,6 +161,19 @@ impl Device {
         match &self.target {
             Target::Gpu(gpu) => gpu.caps(),
             Target::Simulator(host) => &host.caps,
+        }
+    }
+}
+
+/// With the schedule that the environment names.
+fn default_simulator() -> Simulator {
+    let named = std::env::var("PHALANX_SCHEDULE").ok();
+    match named.map(|text| text.parse()) {
+        None => Simulator::new(),
+        Some(Ok(schedule)) => Simulator::new().schedule(schedule),
+        Some(Err(unknown)) => {
+            eprintln!("PHALANX_SCHEDULE: {unknown}; threads run in turn");
+            Simulator::new()
         }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
 use crate::model::expr::{BinaryOp, Callee};
+use crate::model::op::BarrierMethod;
 use crate::model::ty::Group;
 use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
@@ -313,11 +314,19 @@ pub(crate) enum StepKind {
     },
     /// Memory is read or written.
     Access(AccessId),
-    /// A collective of a group that is neither arrival nor wait.
+    /// A collective of a group that is neither arrival nor wait. A barrier: all of its threads have come before one goes
+    /// on.
     Collective {
         team: Team,
         name: &'static str,
+        barrier: bool,
     },
+    /// What comes next, all threads of a warp execute together.
+    Aligned {
+        name: &'static str,
+    },
+    /// What the thread did before is seen by the cluster before what it does after.
+    Fence,
     /// A group is made of the threads that are here: what another such group agreed on, this one may not.
     Renew(Scope),
     /// What all threads of a group execute, and no barrier: nothing is ordered by it.
@@ -327,6 +336,7 @@ pub(crate) enum StepKind {
     },
     Arrive {
         group: Group,
+        method: &'static BarrierMethod,
         into: Place,
     },
     Wait {

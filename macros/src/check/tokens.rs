@@ -34,6 +34,8 @@ struct Arrival {
     origin: Origin,
     /// The place that first holds it.
     into: Place,
+    /// It publishes nothing.
+    relaxed: bool,
 }
 
 /// Index into [`Tokens::arrivals`].
@@ -52,15 +54,17 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
         let into = Place::Local(param.local);
         match function.kind(param.local) {
             Kind::Token(group) | Kind::OptionalToken(Some(group)) => {
-                Some(Arrival { group, at, origin: Origin::Parameter, into })
+                Some(Arrival { group, at, origin: Origin::Parameter, into, relaxed: false })
             }
             _ => None,
         }
     });
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
-        StepKind::Arrive { group, into } => Some(Arrival { group, at: step.at, origin: Origin::Arrival, into }),
+        StepKind::Arrive { group, method, into } => {
+            Some(Arrival { group, at: step.at, origin: Origin::Arrival, into, relaxed: method.relaxed })
+        }
         StepKind::Call { gives: Some((group, into)), .. } => {
-            Some(Arrival { group, at: step.at, origin: Origin::Call, into })
+            Some(Arrival { group, at: step.at, origin: Origin::Call, into, relaxed: false })
         }
         _ => None,
     });
@@ -135,6 +139,8 @@ impl Analysis for Tokens<'_> {
         match &step.kind {
             StepKind::Collective { .. }
             | StepKind::Together { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
             | StepKind::Renew(_)
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }
@@ -179,18 +185,20 @@ impl Report<'_, '_> {
     fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
             StepKind::Move { .. }
-            | StepKind::HandOver { .. }
             | StepKind::Clear { .. }
             | StepKind::Together { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
             | StepKind::Renew(_)
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }
             | StepKind::Access(_)
             | StepKind::Return(_) => {}
             StepKind::Drop { place, how } => self.check_dropped(state, *place, *how, step.at),
-            StepKind::Arrive { group, .. } => self.check_arrive(state, *group, step.at),
+            StepKind::HandOver { from } => self.check_handed_over(state, *from, step.at),
+            StepKind::Arrive { group, method, .. } => self.check_arrive(state, *group, method.name, step.at),
             StepKind::Wait { group, from } => self.check_wait(state, *group, *from, step.at),
-            StepKind::Collective { team, name } => self.check_collective(state, team.group, name, step.at),
+            StepKind::Collective { team, name, .. } => self.check_collective(state, team.group, name, step.at),
             StepKind::Call { slot, .. } => self.note_pending(state, slot.0),
         }
     }
@@ -212,17 +220,29 @@ impl Report<'_, '_> {
         }
     }
 
+    /// `relaxed_publishes`: whoever takes a token or is given one counts on what was done before its arrival.
+    ///
+    /// ```text
+    /// fn publish(cluster: &Cluster, ..) -> ArrivalToken<Cluster> { ..; cluster.barrier_arrive_relaxed() }
+    /// ```
+    fn check_handed_over(&mut self, state: &Held, from: Place, at: SpanRange) {
+        let relaxed = state.at(from).map(|arrival| &self.analysis.arrivals[arrival]).find(|arrival| arrival.relaxed);
+        if let Some(arrival) = relaxed {
+            self.diags.push(messages::relaxed_token_leaves(at, arrival.at));
+        }
+    }
+
     /// `arrive_while_pending`: a thread arrives once a phase.
     ///
     /// ```text
     /// let first = cluster.barrier_arrive();
     /// let second = cluster.barrier_arrive();  // the first phase is not over
     /// ```
-    fn check_arrive(&mut self, state: &Held, group: Group, at: SpanRange) {
+    fn check_arrive(&mut self, state: &Held, group: Group, name: &str, at: SpanRange) {
         let arrivals = &self.analysis.arrivals;
         match state.all().map(|(_, arrival)| &arrivals[arrival]).find(|arrival| arrival.group == group) {
             Some(pending) => self.diags.push(messages::arrive_while_pending(at, group, pending.at, pending.origin)),
-            None => self.check_collective(state, group, "barrier_arrive", at),
+            None => self.check_collective(state, group, name, at),
         }
     }
 

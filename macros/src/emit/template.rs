@@ -14,6 +14,7 @@ use crate::model::options::{Extents, Setting};
 use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId};
+use crate::rules;
 use crate::span::SpanRange;
 
 pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>) -> TokenStream {
@@ -47,6 +48,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         quote!(::phalanx::__private::Site { line: #line, column: #column, message: #message })
     });
     let (locals, constants) = (&text.locals, &text.constants);
+    let converged = !rules::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
         let tokens = &constant.tokens;
@@ -88,6 +90,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
                     headers: &[#(#headers),*],
                     locals: &[#(#locals),*],
                     constants: &[#(#constants),*],
+                    converged: #converged,
                 };
                 #(#items)*
                 ::phalanx::__private::Definition {
@@ -346,10 +349,12 @@ fn headers(function: &Function) -> Vec<&'static str> {
     walk_block(&function.body, &mut |expr| of_kind(expr.gives));
     walk_block(&function.body, &mut |expr| match &expr.kind {
         ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
-        ExprKind::Op { op: Op::Arrive(Group::ThreadBlock) | Op::Wait(Group::ThreadBlock), .. } => {
+        ExprKind::Op { op: Op::Arrive(Group::ThreadBlock, _) | Op::Wait(Group::ThreadBlock, _), .. } => {
             need("block_barrier.cuh");
         }
-        ExprKind::Op { op: Op::Sync(Group::Grid) | Op::Arrive(Group::Grid) | Op::Wait(Group::Grid), .. } => {
+        ExprKind::Op {
+            op: Op::Sync(Group::Grid, _) | Op::Arrive(Group::Grid, _) | Op::Wait(Group::Grid, _), ..
+        } => {
             need("grid_barrier.cuh");
         }
         ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),

@@ -116,6 +116,56 @@ pub(crate) fn unordered_remote_write(
         .help("let all threads execute `cluster.sync()`, or arrive and wait, between the two")
 }
 
+/// `first` is a peer's, and reads.
+pub(crate) fn relaxed_publishes(
+    at: SpanRange,
+    other: SpanRange,
+    arrival: SpanRange,
+    name: &str,
+    first: (bool, bool),
+    round: bool,
+) -> Diag {
+    let (message, note) = match first {
+        (false, _) => (
+            format!("a peer's {name} is touched, and the relaxed arrival before publishes nothing that its owner did"),
+            "its owner touches it here",
+        ),
+        (true, true) => (
+            format!("{name} is written, and the relaxed arrival before does not wait for its peers' reads"),
+            "a peer reads it here",
+        ),
+        (true, false) => (
+            format!("{name} is touched, and the relaxed arrival before publishes nothing that its peers wrote"),
+            "a peer writes to it here",
+        ),
+    };
+    Diag::new("relaxed_publishes", at, message)
+        .note(other, format!("{note}{}", before(round)))
+        .note(arrival, "this arrival is relaxed, and no fence comes before it")
+        .help("execute `fence(AcqRel, Scope::Cluster)` before it; or use `barrier_arrive`, which has one")
+}
+
+pub(crate) fn relaxed_before_exit(at: SpanRange, arrival: SpanRange, end: SpanRange) -> Diag {
+    Diag::new(
+        "relaxed_publishes",
+        at,
+        "a peer's shared memory is touched, and the relaxed arrival after it does not wait until that is done: the peer may have left by then",
+    )
+    .note(arrival, "this arrival is relaxed, and no fence comes before it")
+    .note(end, "the kernel ends here")
+    .help("execute `fence(AcqRel, Scope::Cluster)` before it; or use `barrier_arrive`, which has one")
+}
+
+pub(crate) fn relaxed_token_leaves(at: SpanRange, arrival: SpanRange) -> Diag {
+    Diag::new(
+        "relaxed_publishes",
+        arrival,
+        "the token of this relaxed arrival goes to another function, which counts on what was done before the arrival",
+    )
+    .note(at, "it leaves here")
+    .help("wait for it in this function; or use `barrier_arrive`")
+}
+
 pub(crate) fn twice_a_phase(at: SpanRange, first: SpanRange) -> Diag {
     let diag = Diag::new(
         "overwrite_while_read",

@@ -62,6 +62,28 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     with(diag, chain, 0).help("pass what they agree on; if they do, say so: `group.uniform(argument)`")
 }
 
+pub(crate) fn divergent_aligned(at: SpanRange, name: &str, chain: Chain) -> Diag {
+    let diag = Diag::new(
+        "divergent_aligned",
+        at,
+        format!("`{name}` is for whole warps, and not all threads of a warp may come here"),
+    );
+    let plain = name.trim_end_matches("_aligned");
+    with(diag, chain, 0).help(format!(
+        "use `{plain}`, which is not `.aligned` while a rule is off that has all threads come to a barrier"
+    ))
+}
+
+pub(crate) fn aligned_in_function(at: SpanRange, name: &str) -> Diag {
+    let plain = name.trim_end_matches("_aligned");
+    Diag::new(
+        "divergent_aligned",
+        at,
+        format!("`{name}` is for whole warps, and who comes here is up to the callers of this function"),
+    )
+    .help(format!("use `{plain}`, which is `.aligned` by itself in kernels that keep `divergent_collective`; or move it to the kernel"))
+}
+
 fn variable(group: Group) -> &'static str {
     match group {
         Group::Coalesced => "group",

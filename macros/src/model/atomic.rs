@@ -25,6 +25,14 @@ impl Order {
         }
     }
 
+    /// As a fence: what came before it is seen by who sees what comes after it.
+    pub(crate) fn releases(self) -> bool {
+        match self {
+            Order::Release | Order::AcqRel | Order::SeqCst => true,
+            Order::Relaxed | Order::Acquire => false,
+        }
+    }
+
     pub(crate) fn cuda_name(self) -> &'static str {
         match self {
             Order::Relaxed => "relaxed",
@@ -47,6 +55,14 @@ pub(crate) enum Scope {
 
 impl Scope {
     pub(crate) const ALL: [Scope; 4] = [Scope::Block, Scope::Cluster, Scope::Device, Scope::System];
+
+    /// Whether the threads of a cluster are among those that it is for.
+    pub(crate) fn has_cluster(self) -> bool {
+        match self {
+            Scope::Cluster | Scope::Device | Scope::System => true,
+            Scope::Block => false,
+        }
+    }
 
     pub(crate) fn rust_name(self) -> &'static str {
         match self {

@@ -22,13 +22,13 @@ pub(crate) enum Op {
     /// `group.thread_rank()`
     Query(Group, &'static Query),
     /// `group.sync()`
-    Sync(Group),
+    Sync(Group, &'static BarrierMethod),
     /// `group.uniform(value)`
     Uniform(Group),
     /// `group.barrier_arrive()`
-    Arrive(Group),
+    Arrive(Group, &'static BarrierMethod),
     /// `group.barrier_wait(token)`
-    Wait(Group),
+    Wait(Group, &'static BarrierMethod),
     /// `cluster.map_shared_rank(&array, rank)`, of an array or of dynamic shared memory.
     MapSharedRank(Memory),
     /// `cluster.query_shared_rank(&array)`
@@ -168,14 +168,14 @@ impl Op {
             Op::Query(_, query) => plain(if query.extent { Kind::Extent } else { Kind::Value }),
             // No barrier: other collectives may be pending.
             Op::Uniform(_) => Facts { effect: Effect::Changes, ..plain(Kind::Value) },
-            Op::Sync(group) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Unit) },
-            Op::Arrive(group) => Facts {
+            Op::Sync(group, _) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Unit) },
+            Op::Arrive(group, _) => Facts {
                 collective: Some(group),
                 produces: Some(group),
                 effect: Effect::Changes,
                 ..plain(Kind::Token(group))
             },
-            Op::Wait(group) => {
+            Op::Wait(group, _) => {
                 Facts { collective: Some(group), consumes: Some(group), effect: Effect::Changes, ..plain(Kind::Unit) }
             }
             Op::MapSharedRank(memory) => {
@@ -210,6 +210,44 @@ impl Op {
         }
     }
 }
+
+/// What a thread does at its group's barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BarrierOperation {
+    Sync,
+    Arrive,
+    Wait,
+}
+
+/// The method for it, with PTX's modifiers (PTX ISA, barrier{.cta} and barrier.cluster).
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct BarrierMethod {
+    pub(crate) name: &'static str,
+    pub(crate) operation: BarrierOperation,
+    /// The arrival publishes nothing, and waits for nothing that was begun before.
+    pub(crate) relaxed: bool,
+    /// All threads of a warp execute it together, whatever rule is switched off.
+    pub(crate) aligned: bool,
+}
+
+const fn barrier(name: &'static str, operation: BarrierOperation) -> BarrierMethod {
+    BarrierMethod { name, operation, relaxed: false, aligned: false }
+}
+
+static BARRIER_METHODS: [BarrierMethod; 8] = [
+    barrier("sync", BarrierOperation::Sync),
+    barrier("barrier_arrive", BarrierOperation::Arrive),
+    barrier("barrier_wait", BarrierOperation::Wait),
+    BarrierMethod { aligned: true, ..barrier("sync_aligned", BarrierOperation::Sync) },
+    BarrierMethod { relaxed: true, ..barrier("barrier_arrive_relaxed", BarrierOperation::Arrive) },
+    BarrierMethod { aligned: true, ..barrier("barrier_arrive_aligned", BarrierOperation::Arrive) },
+    BarrierMethod {
+        relaxed: true,
+        aligned: true,
+        ..barrier("barrier_arrive_relaxed_aligned", BarrierOperation::Arrive)
+    },
+    BarrierMethod { aligned: true, ..barrier("barrier_wait_aligned", BarrierOperation::Wait) },
+];
 
 /// A question to a group that has the same name in Rust and in CUDA.
 #[derive(Debug, PartialEq, Eq)]
@@ -275,6 +313,17 @@ static GRID_QUERIES: [Query; 11] = [
 ];
 
 impl Group {
+    /// What its barrier has. Only the cluster's is all modified: the block's arrival and wait are an mbarrier's.
+    pub(crate) fn barrier_methods(self) -> impl Iterator<Item = &'static BarrierMethod> {
+        BARRIER_METHODS.iter().filter(move |method| match (self, method.operation) {
+            (Group::Cluster, _) => true,
+            (Group::ThreadBlock, BarrierOperation::Sync) => true,
+            (Group::ThreadBlock | Group::Grid, _) => !method.aligned && !method.relaxed,
+            (Group::Coalesced | Group::Tile, BarrierOperation::Sync) => !method.aligned,
+            (Group::Coalesced | Group::Tile, BarrierOperation::Arrive | BarrierOperation::Wait) => false,
+        })
+    }
+
     pub(crate) fn queries(self) -> &'static [Query] {
         match self {
             Group::Coalesced | Group::Tile => &WARP_QUERIES,

@@ -20,6 +20,12 @@ pub(crate) struct Options {
     pub(crate) unchecked: Option<Vec<Waiver>>,
 }
 
+impl Options {
+    pub(crate) fn waives(&self, rule: &str) -> bool {
+        self.unchecked.iter().flatten().any(|waiver| waiver.rule.name == rule)
+    }
+}
+
 /// A number.
 #[derive(Debug)]
 pub(crate) struct Setting {

@@ -13,6 +13,12 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    /// There is at least one number, as the text shows.
+    pub(crate) fn is_never_empty(&self) -> bool {
+        let ends = self.start.integer().zip(self.end.integer());
+        ends.is_some_and(|(start, end)| start < end || start == end && self.inclusive)
+    }
+
     /// By how much each number is above the one before it, if the text shows it.
     pub(crate) fn stride(&self) -> Option<i64> {
         self.adaptors.iter().try_fold(1, |stride: i64, adaptor| match adaptor {

@@ -9,7 +9,7 @@ use crate::messages;
 use crate::model::SiteMessage;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::method::ValueMethod;
-use crate::model::op::{MEMORY_METHODS, Op, Variant};
+use crate::model::op::{BarrierMethod, BarrierOperation, MEMORY_METHODS, Op, Variant};
 use crate::model::ty::{Group, Kind, Memory};
 use crate::model::warp::WARP_METHODS;
 use crate::span::SpanRange;
@@ -82,12 +82,12 @@ impl Parser<'_> {
         if let Some(method) = method.filter(|method| group == Group::Tile || !method.of_tiles) {
             return self.warp_method(group, method, receiver, call, span);
         }
+        if let Some(method) = group.barrier_methods().find(|method| method.name == name) {
+            return self.barrier(group, method, receiver, call, span);
+        }
         let op = match name.as_str() {
             "invoke_one" => return self.invoke_one(group, receiver, call, span),
             "uniform" => return self.uniform(group, receiver, call, span),
-            "sync" => Op::Sync(group),
-            "barrier_arrive" if group.has_split_barrier() => Op::Arrive(group),
-            "barrier_wait" if group.has_split_barrier() => return self.wait(group, receiver, call, span),
             "barrier_arrive" | "barrier_wait" if group.is_of_a_warp() => {
                 return self.error(messages::no_split_barrier(SpanRange::of(&call.method), group));
             }
@@ -156,10 +156,35 @@ impl Parser<'_> {
         Expr { gives, ..self.op(Op::Take, vec![receiver], span) }
     }
 
-    fn wait(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
-        let (Some(token), 1) = (call.args.first(), call.args.len()) else {
-            return self.error(messages::argument_count(span, "barrier_wait", 1, call.args.len()));
+    fn barrier(
+        &mut self,
+        group: Group,
+        method: &'static BarrierMethod,
+        receiver: Expr,
+        call: &ExprMethodCall,
+        span: SpanRange,
+    ) -> Expr {
+        let expected = usize::from(method.operation == BarrierOperation::Wait);
+        if call.args.len() != expected {
+            return self.error(messages::argument_count(span, method.name, expected, call.args.len()));
+        }
+        let op = match method.operation {
+            BarrierOperation::Sync => Op::Sync(group, method),
+            BarrierOperation::Arrive => Op::Arrive(group, method),
+            BarrierOperation::Wait => Op::Wait(group, method),
         };
+        let mut operands = vec![receiver];
+        for token in &call.args {
+            match self.token(group, token) {
+                Some(token) => operands.push(token),
+                None => return Expr::error(span),
+            }
+        }
+        self.op(op, operands, span)
+    }
+
+    /// What a wait takes.
+    fn token(&mut self, group: Group, token: &syn::Expr) -> Option<Expr> {
         let mut token = self.expr(token);
         match token.gives {
             // A token of another group is rustc's to refuse: it shows both types.
@@ -167,9 +192,12 @@ impl Parser<'_> {
             Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
                 self.expect_token(&mut token, Kind::Token(group));
             }
-            kind => return self.error(messages::not_a_token(token.span, kind)),
+            kind => {
+                self.diags.push(messages::not_a_token(token.span, kind));
+                return None;
+            }
         }
-        self.op(Op::Wait(group), vec![receiver, token], span)
+        Some(token)
     }
 
     /// `&array` as the argument of an operation on shared memory.

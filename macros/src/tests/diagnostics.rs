@@ -191,7 +191,6 @@ const UNSEEN: &[(&str, &str)] = &[
         RUSTC,
     ),
     ("pass what they agree on; if they do, say so: `group.uniform(argument)`", RUSTC),
-    ("the result of this call may not be the same for all of them", RUSTC),
     (
         "this function touches a peer's shared memory, and no barrier of the cluster comes before: the peer may not have started",
         CALLS,

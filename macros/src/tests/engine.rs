@@ -70,8 +70,10 @@ impl Analysis for Marks {
 /// Steps and end of each block; the first is the entry.
 fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
     let at = SpanRange::at(Span::call_site());
-    let step =
-        |name: &&'static str| Step { kind: StepKind::Collective { team: Team::whole(Group::Cluster), name }, at };
+    let step = |name: &&'static str| Step {
+        kind: StepKind::Collective { team: Team::whole(Group::Cluster), name, barrier: false },
+        at,
+    };
     let blocks = blocks.into_iter().map(|(names, end)| BasicBlock { steps: names.iter().map(step).collect(), end });
     Cfg {
         blocks: blocks.collect(),

@@ -288,6 +288,7 @@ pub(super) mod tests {
         headers: &["memory.cuh"],
         locals: &["input", "output"],
         constants: &[],
+        converged: true,
     };
 
     fn copy(value: Constant) -> Program {

@@ -78,6 +78,7 @@ impl Record {
             cause,
             block: dim(self.block),
             thread: dim(self.thread),
+            schedule: None,
         }
     }
 

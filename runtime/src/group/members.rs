@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::op::Operator;
 use crate::failure::Cause;
-use crate::memory::bytes_of;
+use crate::memory::{bits, bytes_of};
 use crate::sim::{self, LANES, Meeting, Site, WarpCall};
 use crate::types::{DeviceCopy, DeviceType};
 
@@ -69,12 +69,6 @@ impl<T: DeviceCopy> Values<T> {
     }
 }
 
-/// The bytes of plain data, all of which are its own.
-pub(super) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
-    // SAFETY: a `T` has no padding.
-    unsafe { bytes_of(value).assume_init_ref() }
-}
-
 impl Members {
     /// The running thread's rank.
     pub(super) fn rank(self) -> u32 {
@@ -93,13 +87,13 @@ impl Members {
 
     fn values<T: DeviceType + Copy>(self, call: Call, value: T) -> Values<T> {
         let Call { name, site } = call;
-        let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<T>(), anywhere: false, site };
+        let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<T>(), barrier: false, site };
         let meeting = sim::with(name, |context| context.meet(call, bytes_of(&value)));
         Values { meeting, lanes: self.lanes, value: PhantomData }
     }
 
     pub(super) fn sync(self, Call { name, site }: Call) {
-        let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<()>(), anywhere: true, site };
+        let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<()>(), barrier: true, site };
         sim::with(name, |context| drop(context.meet(call, &[])));
     }
 

@@ -92,6 +92,7 @@ static ROTATE: Template = Template {
     headers: &["groups.cuh", "memory.cuh"],
     locals: &["input", "output", "cluster", "block", "array", "i", "next", "remote"],
     constants: &[],
+    converged: true,
 };
 
 const fn site(line: u32) -> Site {

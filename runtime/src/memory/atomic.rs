@@ -1,6 +1,7 @@
 //! Atomic access to one element, in the shape of `std::sync::atomic`, with CUDA's scopes; and fences. The simulator's
 //! atomics are std's: its threads are in no scope, which `sim` is told of.
 
+use std::any::type_name;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::ptr::NonNull;
@@ -13,7 +14,7 @@ use super::vector::vectors::{bf16x2, f16x2};
 use super::{Index, MemoryMut};
 use crate::numeric;
 use crate::scope::Scope;
-use crate::sim::{self, Access, Kind, MemoryId, Synchronization, cost};
+use crate::sim::{self, Access, Done, Kind, MemoryId, Synchronization, cost};
 use crate::types::{DeviceCopy, DeviceScalar};
 
 /// An element of global, shared or remote memory for atomic access: `memory.atomic(index)`.
@@ -219,7 +220,7 @@ atomic_pairs! {
 pub fn atomic<M: MemoryMut<Element: AtomicValue> + ?Sized, I: Index>(memory: &M, index: I) -> Atomic<'_, M::Element> {
     let start = memory.start() + position(index, memory.length()) * size_of::<M::Element>();
     let scope = match memory.id() {
-        MemoryId::Global(_) => Scope::Device,
+        MemoryId::Constant(_) | MemoryId::Global(_) => Scope::Device,
         MemoryId::Shared(_) => Scope::Cluster,
     };
     Atomic { memory: memory.id(), start, scope, element: PhantomData }
@@ -250,7 +251,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
         // SAFETY: `access` gives the address of an element; a simulated thread's accesses are all atomic.
-        let value = self.access(Kind::Atomic, order, |address| unsafe { T::load(address, order) });
+        let value = self.access(Kind::AtomicLoad, |address| (unsafe { T::load(address, order) }, order, false));
         sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
         value
     }
@@ -260,7 +261,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
         // SAFETY: as for `load`.
-        self.access(Kind::AtomicStore, order, |address| unsafe { T::store(address, value, order) });
+        self.access(Kind::AtomicStore, |address| (unsafe { T::store(address, value, order) }, order, true));
         sim::with("an atomic", |context| context.point(cost::ATOMIC));
     }
 
@@ -275,13 +276,13 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     fn update(&self, order: Ordering, new: impl Fn(T) -> T) -> T {
-        let value = self.access(Kind::Atomic, order, |address| {
+        let value = self.access(Kind::Atomic, |address| {
             // SAFETY: as for `load`.
             let mut old = unsafe { T::load(address, Ordering::Relaxed) };
             loop {
                 // SAFETY: as for `load`.
                 match unsafe { T::exchange_if(address, old, new(old), order, Ordering::Relaxed) } {
-                    Ok(old) => break old,
+                    Ok(old) => break (old, order, true),
                     Err(found) => old = found,
                 }
             }
@@ -290,13 +291,18 @@ impl<T: AtomicValue> Atomic<'_, T> {
         value
     }
 
+    /// `f` makes the access, and says with which order, and whether it wrote.
     #[inline]
     #[track_caller]
-    fn access<R>(&self, kind: fn(Synchronization) -> Kind, order: Ordering, f: impl FnOnce(NonNull<T>) -> R) -> R {
+    fn access<R>(&self, kind: Kind<'_>, f: impl FnOnce(NonNull<T>) -> (R, Ordering, bool)) -> R {
         let (start, len, site) = (self.start, size_of::<T>(), Location::caller());
-        let kind = kind(Synchronization { order, scope: self.scope });
+        let access = Access { memory: self.memory, start, len, kind, site, type_name: type_name::<T>() };
         sim::with("an atomic", |context| {
-            f(context.access(Access { memory: self.memory, start, len, kind, site }).cast())
+            context.access_atomic(access, |address| {
+                let (result, order, writes) = f(address.cast());
+                let synchronization = Synchronization { order, scope: self.scope };
+                (result, Done { synchronization, reads: kind != Kind::AtomicStore, writes })
+            })
         })
     }
 }
@@ -315,9 +321,11 @@ impl<T: AtomicScalar> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        // SAFETY: as for `load`.
-        let result = self.access(Kind::Atomic, success, |address| unsafe {
-            T::exchange_if(address, current, new, success, failure)
+        let result = self.access(Kind::Atomic, |address| {
+            // SAFETY: as for `load`.
+            let result = unsafe { T::exchange_if(address, current, new, success, failure) };
+            let order = if result.is_ok() { success } else { failure };
+            (result, order, result.is_ok())
         });
         let cost = if result.is_ok() { cost::ATOMIC } else { cost::ATOMIC_LOAD };
         sim::with("an atomic", |context| context.point(cost));

@@ -127,3 +127,9 @@ pub(crate) fn bytes_of<T: Copy>(value: &T) -> &[MaybeUninit<u8>] {
     // SAFETY: as many bytes as a `T` has, of which nothing is promised, borrowed as long as it is.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
+
+/// The bytes of plain data, all of which are its own.
+pub(crate) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
+    // SAFETY: a `T` has no padding.
+    unsafe { bytes_of(value).assume_init_ref() }
+}

@@ -12,8 +12,8 @@ use crate::types::DeviceCopy;
 /// A `&[T]` of a kernel: global memory that it only reads.
 #[derive(Debug)]
 pub struct Global<'a, T> {
-    /// The buffer's first byte.
-    base: NonNull<u8>,
+    /// The whole buffer.
+    id: MemoryId,
     /// The first byte of this part of it.
     start: usize,
     length: usize,
@@ -23,8 +23,8 @@ pub struct Global<'a, T> {
 /// A `&mut [T]` of a kernel: global memory that the whole grid shares and writes.
 #[derive(Debug)]
 pub struct GlobalMut<'a, T> {
-    /// The buffer's first byte.
-    base: NonNull<u8>,
+    /// The whole buffer.
+    id: MemoryId,
     /// The first byte of this part of it.
     start: usize,
     length: usize,
@@ -32,17 +32,18 @@ pub struct GlobalMut<'a, T> {
 }
 
 macro_rules! global {
-    ($name:ident) => {
+    ($name:ident, $memory:ident) => {
         impl<'a, T: DeviceCopy> $name<'a, T> {
             /// The elements of a buffer of the simulator. Panics if they are not `T`s.
             pub(crate) fn new(memory: &'a GlobalMemory) -> Self {
                 let (base, length) = memory.elements::<T>();
-                $name { base, start: 0, length, memory: PhantomData }
+                $name { id: MemoryId::$memory(base), start: 0, length, memory: PhantomData }
             }
 
             /// No elements: stands for a buffer of a GPU in a body that never runs here.
             pub(crate) fn empty() -> Self {
-                $name { base: NonNull::<u128>::dangling().cast(), start: 0, length: 0, memory: PhantomData }
+                let id = MemoryId::$memory(NonNull::<u128>::dangling().cast());
+                $name { id, start: 0, length: 0, memory: PhantomData }
             }
 
             /// How many elements.
@@ -91,7 +92,7 @@ macro_rules! global {
         impl<T: DeviceCopy> Addressed for $name<'_, T> {
             #[inline]
             fn id(&self) -> MemoryId {
-                MemoryId::Global(self.base)
+                self.id
             }
 
             #[inline]
@@ -105,14 +106,14 @@ macro_rules! global {
 
             #[inline]
             fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> Global<'a, U> {
-                Global { base: self.base, start, length, memory: PhantomData }
+                Global { id: self.id, start, length, memory: PhantomData }
             }
         }
     };
 }
 
-global!(Global);
-global!(GlobalMut);
+global!(Global, Constant);
+global!(GlobalMut, Global);
 
 impl<T: DeviceCopy> MemoryMut for GlobalMut<'_, T> {}
 
@@ -121,13 +122,13 @@ impl<'a, T: DeviceCopy> SlicedMut for GlobalMut<'a, T> {
 
     #[inline]
     fn part_mut<U: DeviceCopy>(&self, start: usize, length: usize) -> GlobalMut<'a, U> {
-        GlobalMut { base: self.base, start, length, memory: PhantomData }
+        GlobalMut { id: self.id, start, length, memory: PhantomData }
     }
 }
 
 impl<'a, T> From<GlobalMut<'a, T>> for Global<'a, T> {
     #[inline]
-    fn from(GlobalMut { base, start, length, .. }: GlobalMut<'a, T>) -> Self {
-        Global { base, start, length, memory: PhantomData }
+    fn from(GlobalMut { id, start, length, .. }: GlobalMut<'a, T>) -> Self {
+        Global { id, start, length, memory: PhantomData }
     }
 }

@@ -15,11 +15,12 @@ mod shared;
 mod slice;
 mod vector;
 
+use std::any::type_name;
 use std::panic::Location;
 use std::ptr::NonNull;
 
 pub use self::atomic::{Atomic, AtomicInteger, AtomicScalar, AtomicValue, atomic, fence};
-pub(crate) use self::bytes::{GlobalMemory, bytes_of};
+pub(crate) use self::bytes::{GlobalMemory, bits, bytes_of};
 pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
 pub use self::local::{Elements, array_len, element, element_mut};
@@ -214,7 +215,7 @@ fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site:
 /// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, where a `T` may lie.
 #[inline]
 fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, value: T, site: Site) {
-    access(memory, index, Kind::Write, site, |address| {
+    access(memory, index, Kind::Write(bytes::bits(&value)), site, |address| {
         // SAFETY: inside the memory, aligned, and accessed by atomics only.
         unsafe { bytes::store(address, value) }
     });
@@ -225,11 +226,11 @@ fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, valu
 fn access<M: Addressed + ?Sized, T, R>(
     memory: &M,
     index: usize,
-    kind: Kind,
+    kind: Kind<'_>,
     site: Site,
     f: impl FnOnce(NonNull<T>) -> R,
 ) -> R {
     let start = memory.start() + index * size_of::<M::Element>();
-    let access = Access { memory: memory.id(), start, len: size_of::<T>(), kind, site };
+    let access = Access { memory: memory.id(), start, len: size_of::<T>(), kind, site, type_name: type_name::<T>() };
     sim::with("device memory", |context| f(context.access(access).cast()))
 }

@@ -2,6 +2,7 @@
 //! `particles[i].pos.x` touch the bytes of the innermost only. A place holds no bytes; a field is found without naming its
 //! offset, by looking where a reference to it points in a value of zeros.
 
+use std::any::type_name;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::panic::Location;
@@ -28,8 +29,15 @@ impl<'m, M: ?Sized, T: DeviceCopy> Place<'m, M, T> {
         Place { id: self.id, offset: self.offset + offset, memory: PhantomData, value: PhantomData }
     }
 
-    fn access<R>(&self, kind: Kind, site: sim::Site, f: impl FnOnce(NonNull<T>) -> R) -> R {
-        let access = Access { memory: self.id, start: self.offset, len: size_of::<T>(), kind, site };
+    fn access<R>(&self, kind: Kind<'_>, site: sim::Site, f: impl FnOnce(NonNull<T>) -> R) -> R {
+        let access = Access {
+            memory: self.id,
+            start: self.offset,
+            len: size_of::<T>(),
+            kind,
+            site,
+            type_name: type_name::<T>(),
+        };
         sim::with("device memory", |context| f(context.access(access).cast()))
     }
 
@@ -41,7 +49,7 @@ impl<'m, M: ?Sized, T: DeviceCopy> Place<'m, M, T> {
     }
 
     fn store(&self, value: T, site: sim::Site) {
-        self.access(Kind::Write, site, |address| {
+        self.access(Kind::Write(bytes::bits(&value)), site, |address| {
             // SAFETY: a `T` lies there, and it is accessed by atomics only.
             unsafe { bytes::store(address, value) }
         });

@@ -136,6 +136,9 @@ impl Program {
         if let Some([_, 1, 1]) = kernel.definition.options.block {
             head += "#define PHALANX_FLAT_BLOCK\n";
         }
+        if order.functions.iter().any(|function| !function.definition.template.converged) {
+            head += "#define PHALANX_DIVERGENT\n";
+        }
         if cuda::knows_peers(&text.out) {
             head += "#define PHALANX_PEERS\n";
         }

@@ -7,7 +7,8 @@
 pub struct Protocol {
     /// One bit each: 1 it touches a peer's memory before it has waited at a barrier of the cluster; 2 it may return
     /// without having waited at one; 4 or without having arrived at one; 8 it may have touched a peer's memory after its
-    /// last arrival; 16 its own shared memory does not stand a second call without a barrier between.
+    /// last arrival; 16 its own shared memory does not stand a second call without a barrier between; 32
+    /// it may return without a barrier that orders what came before it.
     pub does: u8,
     /// What it does to the memory that it is given, by the parameters' positions: reads, writes, atomic reads and other
     /// atomic operations, one bit each; first before it has waited, then with no barrier after it, then with nothing

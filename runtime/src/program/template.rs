@@ -9,6 +9,7 @@
 use std::marker::PhantomData;
 
 use half::{bf16, f16};
+use serde::{Serialize, Serializer};
 
 use super::constant::Constant;
 use super::layout::{TypeArgument, TypeInfo};
@@ -41,6 +42,8 @@ pub struct Template {
     pub locals: &'static [&'static str],
     /// What to call each entry of [`Definition::values`]; nothing for one that is a length only.
     pub constants: &'static [&'static str],
+    /// The rules are on by which all threads of a warp come to a barrier together.
+    pub converged: bool,
 }
 
 /// What a [`Template`] is for.
@@ -178,7 +181,7 @@ pub enum Slot {
 }
 
 /// A value of a scalar type: a constant on its way into the text, or a value in a failure's message.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub enum Scalar {
     /// `bool`.
     Bool(bool),
@@ -191,9 +194,14 @@ pub enum Scalar {
     /// `f64`.
     F64(f64),
     /// `f16`.
-    F16(f16),
+    F16(#[serde(serialize_with = "wider")] f16),
     /// `bf16`.
-    Bf16(bf16),
+    Bf16(#[serde(serialize_with = "wider")] bf16),
+}
+
+/// As the `f32` of the same value.
+fn wider<T: Copy + Into<f32>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f32((*value).into())
 }
 
 /// A kernel or device function, by its marker type.

@@ -1,16 +1,23 @@
-//! The one door to memory: every access of a simulated thread to global or shared memory passes `Context::access`,
-//! which checks it. It does not touch the bytes; `memory` does.
+//! The one door to memory: every access of a simulated thread to global or shared memory passes `Context::access` or
+//! `Context::access_atomic`, which check it. They do not touch the bytes, but to compare and to report them; `memory` does.
 
+use std::panic::Location;
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU8, Ordering};
 
+use super::cluster::location;
+use super::race::{Doing, Done, Earlier, Now, PAGE, Page, Synchronization, Who, pages};
+use super::schedule::Touch;
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
+use crate::race::{Race, RaceAccess, RaceKind, RaceMemory};
 use crate::scope::Scope;
 
 /// What memory is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryId {
+    /// A buffer in global memory that no thread of the launch writes, by its first byte.
+    Constant(NonNull<u8>),
     /// A buffer in global memory, by its first byte.
     Global(NonNull<u8>),
     /// Shared memory, of the thread's own block or of a peer.
@@ -19,62 +26,194 @@ pub enum MemoryId {
 
 /// How.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum Kind<'v> {
     Read,
-    Write,
+    /// Of these bytes.
+    Write(&'v [u8]),
+    /// An atomic that only reads.
+    AtomicLoad,
     /// Reads, and may write.
-    Atomic(Synchronization),
+    Atomic,
     /// An atomic that only writes.
-    AtomicStore(Synchronization),
-}
-
-/// What an atomic or a fence orders, and for whom. Data races, which it is there for, are not looked for yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Synchronization {
-    pub(crate) order: Ordering,
-    pub(crate) scope: Scope,
+    AtomicStore,
 }
 
 /// An access to the bytes `start..start + len`, which lie inside the memory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Access {
+pub(crate) struct Access<'v> {
     pub(crate) memory: MemoryId,
     pub(crate) start: usize,
     pub(crate) len: usize,
-    pub(crate) kind: Kind,
+    pub(crate) kind: Kind<'v>,
     pub(crate) site: Site,
+    /// Of the value.
+    pub(crate) type_name: &'static str,
 }
 
 impl Context<'_> {
-    /// Checks an access by the running thread and returns the address of its first byte. The address is good until
+    /// Checks a plain access by the running thread and returns the address of its first byte. The address is good until
     /// the thread's next scheduling point.
     #[inline]
-    pub(crate) fn access(&self, access: Access) -> NonNull<u8> {
+    pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
+        let address = self.address(access);
+        let Some(detector) = &self.cluster.launch.races else { return address };
+        let (doing, new) = match access.kind {
+            Kind::Write(new) => (Doing::Write, new),
+            Kind::Read | Kind::AtomicLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
+        };
+        let now = Now { actor: &self.thread.actor, layout: &detector.layout, doing, site: access.site };
+        // Whether the bytes of a cell are those that are written, of the part that begins at `from` in the page `number`.
+        let same = |number: usize, base: usize, from: usize, size: usize| {
+            let first = number * PAGE + from;
+            (first..first + size).all(|at| {
+                let offset = at.wrapping_sub(base);
+                new.get(offset).is_none_or(|new| *new == byte(address, offset))
+            })
+        };
+        let found = match access.memory {
+            MemoryId::Constant(_) => Ok(()),
+            MemoryId::Global(_) => {
+                let base = address.addr().get();
+                pages(base, access.len).try_for_each(|(number, start, len)| {
+                    detector.global(number, |page| {
+                        page.access(start, len, &now, |from, size| same(number, base, from, size))
+                    })
+                })
+            }
+            MemoryId::Shared(id) => self.cluster.shared.with_shadow(id, |shadow| {
+                pages(access.start, access.len).try_for_each(|(number, start, len)| {
+                    let same = |from, size| same(number, access.start, from, size);
+                    shadow.page(number).access(start, len, &now, same)
+                })
+            }),
+        };
+        if let Err(earlier) = found {
+            let before = bytes(address, access.len);
+            let after = if new.is_empty() { before.clone() } else { new.to_vec() };
+            self.race(access, earlier, doing, before, after);
+        }
+        address
+    }
+
+    /// Checks an atomic access by the running thread, which `f` makes, and orders the thread with those that accessed the
+    /// place before. `f` says what it did.
+    pub(crate) fn access_atomic<R>(&self, access: Access<'_>, f: impl FnOnce(NonNull<u8>) -> (R, Done)) -> R {
+        let touch = || Touch { place: place(access), site: access.site, writes: access.kind != Kind::AtomicLoad };
+        self.announce(touch);
+        let address = self.address(access);
+        let f = |address| {
+            let (result, done) = f(address);
+            if self.cluster.announces {
+                let thread = self.cluster.first + self.thread.rank;
+                self.cluster.scheduler.borrow_mut().touched(thread, touch(), done.writes);
+            }
+            (result, done)
+        };
+        let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
+        let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
+        let mut before = [0; 16];
+        let before = &mut before[..access.len];
+        before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
+        let make = |page: &mut Page, start: usize| {
+            let (result, done) = f(address);
+            let with = done.synchronization;
+            if with.order == Ordering::SeqCst {
+                detector.fence(actor, epochs, with);
+            }
+            let now = Now { actor, layout: &detector.layout, doing: done.doing(access.memory), site: access.site };
+            // It comes after what it acquires, and what it releases has it.
+            done.acquire(&now, page.message(start));
+            let found = page.access(start, access.len, &now, |_, _| false);
+            done.release(&now, epochs, page.message(start));
+            (result, done, found)
+        };
+        let (result, done, found) = match access.memory {
+            MemoryId::Constant(base) => unreachable!("an atomic in memory at {base:?} that is only read"),
+            MemoryId::Global(_) => {
+                let at = address.addr().get();
+                detector.global(at / PAGE, |page| make(page, at % PAGE))
+            }
+            MemoryId::Shared(id) => self
+                .cluster
+                .shared
+                .with_shadow(id, |shadow| make(shadow.page(access.start / PAGE), access.start % PAGE)),
+        };
+        if let Err(earlier) = found {
+            let after = bytes(address, access.len);
+            self.race(access, earlier, done.doing(access.memory), before.to_vec(), after);
+        }
+        result
+    }
+
+    /// Where the access is, if it may be.
+    #[inline]
+    fn address(&self, access: Access<'_>) -> NonNull<u8> {
         match access.memory {
             // SAFETY: the range lies inside the buffer.
-            MemoryId::Global(base) => unsafe { base.add(access.start) },
-            MemoryId::Shared(id) => self.access_shared(id, access),
+            MemoryId::Constant(base) | MemoryId::Global(base) => unsafe { base.add(access.start) },
+            MemoryId::Shared(id) => self.shared_address(id, access),
         }
     }
 
-    fn access_shared(&self, id: SharedId, Access { start, len, kind, site, .. }: Access) -> NonNull<u8> {
+    fn shared_address(&self, id: SharedId, Access { start, len, kind, site, .. }: Access<'_>) -> NonNull<u8> {
         if id.rank != self.thread.block_rank {
             self.check_peer(id.rank, site);
         }
         let shared = &self.cluster.shared;
         match kind {
-            Kind::Read | Kind::Atomic(_) => {
+            Kind::Read | Kind::AtomicLoad | Kind::Atomic => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
                     self.fail(Cause::UninitializedShared { byte, rank: id.rank }, site);
                 }
             }
-            Kind::Write | Kind::AtomicStore(_) => shared.mark_written(id, start, len),
+            Kind::Write(_) | Kind::AtomicStore => shared.mark_written(id, start, len),
         }
         shared.pointer(id, start, len)
     }
 
+    #[cold]
+    fn race(&self, access: Access<'_>, earlier: Earlier, doing: Doing, before: Vec<u8>, after: Vec<u8>) -> ! {
+        let memory = match access.memory {
+            MemoryId::Constant(_) | MemoryId::Global(_) => RaceMemory::Global,
+            MemoryId::Shared(id) => RaceMemory::Shared {
+                declared: self.cluster.shared.declared(id).map(location),
+                block: self.cluster.blocks[id.rank as usize].index,
+            },
+        };
+        let side = |who: Who, doing: Doing, site: &'static Location<'static>, value: Vec<u8>| RaceAccess {
+            kind: match doing {
+                Doing::Read => RaceKind::Read,
+                Doing::Write => RaceKind::Write,
+                Doing::AtomicRead(_) => RaceKind::AtomicRead,
+                Doing::AtomicWrite(_) => RaceKind::AtomicWrite,
+            },
+            location: location(site),
+            block: self.cluster.launch.block_index(who.cluster(), who.block()),
+            thread: self.cluster.launch.shape.block.index(who.thread().into()),
+            value,
+            type_name: access.type_name.to_owned(),
+        };
+        let me = self.thread.actor.who;
+        let race = Race {
+            memory,
+            bytes: access.start..access.start + access.len,
+            first: side(earlier.who, earlier.doing, earlier.site, before),
+            second: side(me, doing, access.site, after),
+            help: help(earlier, doing, me),
+        };
+        self.fail(Cause::Race(Box::new(race)), access.site)
+    }
+
     /// A fence of the running thread.
-    pub(crate) fn fence(&self, _orders: Synchronization) {
+    #[track_caller]
+    pub(crate) fn fence(&self, orders: Synchronization) {
+        if orders.order == Ordering::SeqCst {
+            // These come one after another, as atomics on one place do; of no memory.
+            self.announce(|| Touch { place: (0, 0), site: Location::caller(), writes: true });
+        }
+        if let Some(detector) = &self.cluster.launch.races {
+            detector.fence(&self.thread.actor, &self.cluster.epochs, orders);
+        }
         self.point(cost::ATOMIC);
     }
 
@@ -95,4 +234,48 @@ impl Context<'_> {
             self.fail(Cause::PeerHasExited { rank }, site);
         }
     }
+}
+
+/// What tells it from other places, in one run.
+fn place(access: Access<'_>) -> (usize, usize) {
+    match access.memory {
+        MemoryId::Constant(base) | MemoryId::Global(base) => (base.addr().get(), access.start),
+        // No buffer is there.
+        MemoryId::Shared(id) => (1 + (id.allocation as usize) * 16 + id.rank as usize, access.start),
+    }
+}
+
+/// What would have ordered the two.
+fn help(earlier: Earlier, doing: Doing, me: Who) -> String {
+    let (who, atomic) = (earlier.who, |doing| matches!(doing, Doing::AtomicRead(_) | Doing::AtomicWrite(_)));
+    if atomic(earlier.doing) && atomic(doing) {
+        return "the scope of one of the atomics leaves the other's thread out: widen it".to_owned();
+    }
+    let (barrier, scope) = if who.cluster() != me.cluster() {
+        ("`grid.sync()`", Scope::Device)
+    } else if who.block() != me.block() {
+        ("`cluster.sync()`", Scope::Cluster)
+    } else if who.with_lane(0) != me.with_lane(0) {
+        ("`block.sync()`", Scope::Block)
+    } else {
+        ("`sync()` of their tile or block", Scope::Block)
+    };
+    let between = format!("a {barrier} between them would order them");
+    if atomic(earlier.doing) || atomic(doing) {
+        return format!("{between}, and so would a second atomic instead of the plain access");
+    }
+    format!(
+        "{between}, and so would a `Release` of one thread that an `Acquire` of the other reads from, at `Scope::{scope:?}` or wider"
+    )
+}
+
+/// What is in memory now.
+fn bytes(address: NonNull<u8>, len: usize) -> Vec<u8> {
+    (0..len).map(|at| byte(address, at)).collect()
+}
+
+/// Of an access, which lies inside of its memory.
+fn byte(address: NonNull<u8>, at: usize) -> u8 {
+    // SAFETY: the byte is one of an access, and all accesses are atomic.
+    unsafe { AtomicU8::from_ptr(address.add(at).as_ptr()) }.load(Ordering::Relaxed)
 }

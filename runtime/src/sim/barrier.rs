@@ -5,8 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::cluster::{Cluster, Status, Thread};
+use super::race::{Clock, Gathering, Members};
 use super::{Context, Site, cost};
 use crate::failure::Cause;
+use crate::scope::Scope;
 
 /// A group with a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,10 @@ pub(crate) struct Phases {
     expected: u64,
     arrived: Cell<u64>,
     current: Cell<u64>,
+    /// What the threads of the phase bring.
+    gathering: RefCell<Gathering>,
+    /// What those of the last one brought. The next cannot end before all of them have it.
+    gathered: RefCell<Clock>,
 }
 
 /// A barrier of a group, as one cluster has it: the grid's phases are those of all clusters.
@@ -60,7 +66,13 @@ pub(crate) struct Barrier {
 impl Phases {
     /// For a group of this many threads.
     pub(crate) fn new(expected: u64) -> Rc<Self> {
-        Rc::new(Phases { expected, arrived: Cell::new(0), current: Cell::new(0) })
+        Rc::new(Phases {
+            expected,
+            arrived: Cell::new(0),
+            current: Cell::new(0),
+            gathering: RefCell::default(),
+            gathered: RefCell::default(),
+        })
     }
 
     /// The phase that has not ended.
@@ -76,12 +88,15 @@ impl Barrier {
 
     /// Counts an arrival; the last one of a phase ends it. The grid's threads in other clusters are `together`'s to release.
     fn arrive(&self, cluster: &Cluster<'_>) -> u64 {
-        let Phases { expected, arrived, current } = &*self.phases;
+        let Phases { expected, arrived, current, gathering, gathered } = &*self.phases;
         let phase = current.get();
         arrived.set(arrived.get() + 1);
         if arrived.get() == *expected {
             arrived.set(0);
             current.set(phase + 1);
+            if let Some(races) = &cluster.launch.races {
+                gathered.replace(gathering.borrow_mut().end(&races.layout, Members::Blocks));
+            }
             self.release(cluster);
         }
         phase
@@ -121,7 +136,7 @@ impl Context<'_> {
     pub(crate) fn sync(&self, group: Group, site: Site) {
         let collective = Collective { group, operation: Operation::Sync, site };
         self.check_nothing_pending(collective);
-        let phase = self.arrive(collective);
+        let phase = self.arrive(collective, true);
         self.wait(phase, collective);
     }
 
@@ -129,7 +144,7 @@ impl Context<'_> {
     pub(crate) fn barrier_arrive(&self, group: Group, site: Site) -> u64 {
         let collective = Collective { group, operation: Operation::Arrive, site };
         self.check_nothing_pending(collective);
-        let phase = self.arrive(collective);
+        let phase = self.arrive(collective, true);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
         self.point(cost::ATOMIC);
         phase
@@ -184,19 +199,34 @@ impl Context<'_> {
         }
     }
 
-    fn arrive(&self, collective: Collective) -> u64 {
+    /// `releases`: what the thread did before is published to those who wait.
+    fn arrive(&self, collective: Collective, releases: bool) -> u64 {
         let barrier = self.barrier(collective);
         // A GPU's block arrives at the grid's barrier as a whole.
         if collective.group == Group::Grid {
             let meeting = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
             self.wait_at(meeting, meeting.arrive(self.cluster), collective);
         }
+        if self.cluster.launch.races.is_some() {
+            let scope = match collective.group {
+                Group::Block => Scope::Block,
+                Group::Cluster => Scope::Cluster,
+                Group::Grid => Scope::Device,
+            };
+            let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
+            actor.arrive(collective.group as usize, releases);
+            barrier.phases.gathering.borrow_mut().arrive(actor, epochs, Members::Blocks, releases, scope);
+        }
         barrier.arrive(self.cluster)
     }
 
     /// Returns when `phase` has ended.
     fn wait(&self, phase: u64, collective: Collective) {
-        self.wait_at(self.barrier(collective), phase, collective);
+        let barrier = self.barrier(collective);
+        self.wait_at(barrier, phase, collective);
+        if let Some(races) = &self.cluster.launch.races {
+            self.thread.actor.leave(&races.layout, &barrier.phases.gathered.borrow(), collective.group as usize);
+        }
         match collective.group {
             Group::Cluster | Group::Grid => self.thread.peers_started.set(true),
             Group::Block => {}

@@ -10,7 +10,8 @@ use corosensei::Yielder;
 use super::barrier::{Arrival, Barrier, Collective, Phases};
 use super::claim::{Claimant, Claims};
 use super::prints::Prints;
-use super::schedule::{self, Scheduler};
+use super::race::{Actor, Detector, Epochs, Layout, Who};
+use super::schedule::{Pending, Scheduler};
 use super::shared::SharedMemory;
 use super::warp::{LANES, Lane, Warp, WarpCall};
 use super::{Simulator, Site};
@@ -25,6 +26,8 @@ pub(crate) struct Launch<'l> {
     pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
     pub(crate) prints: Prints,
     pub(crate) claims: Claims,
+    /// `None` where races are not looked for.
+    pub(crate) races: Option<Detector>,
     /// Threads in a block.
     pub(crate) block_threads: u32,
     /// Blocks in a cluster.
@@ -41,6 +44,8 @@ impl<'l> Launch<'l> {
         body: &'l (dyn Fn() + Send + Sync + 'l),
     ) -> Self {
         let Shape { grid, cluster, block, .. } = *shape;
+        let dim_clusters = Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
+        let layout = Layout::new(dim_clusters.count(), cluster.count() as u32, block.count() as u32);
         Launch {
             kernel,
             shape,
@@ -48,10 +53,18 @@ impl<'l> Launch<'l> {
             body,
             prints: Prints::default(),
             claims: Claims::default(),
+            races: simulator.races.then(|| Detector::new(layout)),
             block_threads: block.count() as u32,
             cluster_blocks: cluster.count() as u32,
-            dim_clusters: Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z),
+            dim_clusters,
         }
+    }
+
+    /// The index in the grid of the block of this rank in the cluster of this rank.
+    pub(crate) fn block_index(&self, cluster: u64, block: u32) -> Dim3 {
+        let (origin, inner) = (self.dim_clusters.index(cluster), self.shape.cluster.index(block.into()));
+        let Dim3 { x, y, z } = self.shape.cluster;
+        Dim3::new(origin.x * x + inner.x, origin.y * y + inner.y, origin.z * z + inner.z)
     }
 
     /// Threads in a cluster.
@@ -59,6 +72,9 @@ impl<'l> Launch<'l> {
         self.block_threads as usize * self.cluster_blocks as usize
     }
 }
+
+/// The scheduler of a cluster's threads, and maybe of other clusters'.
+pub(super) type Threads = Rc<RefCell<Box<dyn Scheduler>>>;
 
 /// A cluster.
 pub(crate) struct Cluster<'l> {
@@ -73,7 +89,12 @@ pub(crate) struct Cluster<'l> {
     /// Of the grid, where all of its clusters run at once.
     pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
-    pub(super) scheduler: RefCell<Box<dyn Scheduler>>,
+    pub(crate) epochs: Epochs,
+    pub(super) scheduler: Threads,
+    /// The scheduler's number of its first thread.
+    pub(super) first: usize,
+    /// Whether its threads say what they are about to touch.
+    pub(super) announces: bool,
     /// What is left of the running thread's turn.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
@@ -103,11 +124,15 @@ pub(crate) struct Thread {
     /// Its index in its block.
     pub(crate) index: Dim3,
     pub(crate) status: Cell<Status>,
+    /// What it is about to touch, if the scheduler wants to know.
+    pub(super) pending: Cell<Pending>,
     /// Its arrival at the barrier of each group, by `Group as usize`.
     pub(crate) arrivals: [Cell<Arrival>; 3],
     /// A barrier of the cluster or of the grid has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
+    /// What it knows of what others did.
+    pub(crate) actor: Actor,
     /// How often it has claimed something to be the same, by group and place.
     pub(crate) claims: RefCell<BTreeMap<(Claimant, Site), u64>>,
     /// Loop iterations so far.
@@ -133,20 +158,13 @@ pub(crate) enum Status {
 
 impl<'l> Cluster<'l> {
     /// The cluster of this rank in the grid, before its first step.
-    pub(crate) fn new(launch: &'l Launch<'l>, rank: u64, grid: Option<&Rc<Phases>>) -> Self {
-        let Shape { cluster, block, dynamic_shared_bytes, .. } = *launch.shape;
-        let origin = launch.dim_clusters.index(rank);
+    pub(super) fn new(launch: &'l Launch<'l>, rank: u64, grid: Option<&Rc<Phases>>, scheduler: Threads) -> Self {
+        let Shape { block, dynamic_shared_bytes, .. } = *launch.shape;
         let blocks = (0..launch.cluster_blocks)
             .map(|block_rank| {
-                let inner = cluster.index(block_rank.into());
-                let index = Dim3::new(
-                    origin.x * cluster.x + inner.x,
-                    origin.y * cluster.y + inner.y,
-                    origin.z * cluster.z + inner.z,
-                );
                 let warps = std::iter::repeat_with(Warp::default);
                 Block {
-                    index,
+                    index: launch.block_index(rank, block_rank),
                     barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     before_grid_barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
@@ -154,25 +172,29 @@ impl<'l> Cluster<'l> {
                 }
             })
             .collect();
-        let thread = |rank: usize| {
-            let rank_in_block = rank as u32 % launch.block_threads;
+        let thread = |in_cluster: usize| {
+            let rank_in_block = in_cluster as u32 % launch.block_threads;
+            let block_rank = in_cluster as u32 / launch.block_threads;
             Thread {
-                rank,
-                block_rank: rank as u32 / launch.block_threads,
+                rank: in_cluster,
+                block_rank,
                 rank_in_block,
                 index: block.index(rank_in_block.into()),
                 status: Cell::new(Status::Ready),
+                pending: Cell::new(None),
                 arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
                 warp: Lane::default(),
+                actor: Actor::new(Who::new(rank, block_rank, rank_in_block)),
                 claims: RefCell::default(),
                 ticks: Cell::new(0),
                 yielder: Cell::new(std::ptr::null()),
             }
         };
-        let mut scheduler = schedule::scheduler(launch.simulator.schedule, rank);
         let threads: Vec<Thread> = (0..launch.cluster_threads()).map(thread).collect();
-        threads.iter().for_each(|thread| scheduler.ready(thread.rank));
+        let first = rank as usize * threads.len();
+        threads.iter().for_each(|thread| scheduler.borrow_mut().ready(first + thread.rank, None));
+        let announces = scheduler.borrow().announces();
         Cluster {
             launch,
             rank,
@@ -181,7 +203,10 @@ impl<'l> Cluster<'l> {
             threads,
             blocks,
             shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),
-            scheduler: RefCell::new(scheduler),
+            epochs: Epochs::new(1),
+            scheduler,
+            first,
+            announces,
             fuel: Cell::new(0),
             failure: RefCell::new(None),
         }
@@ -195,13 +220,14 @@ impl<'l> Cluster<'l> {
             cause,
             block: self.blocks[thread.block_rank as usize].index,
             thread: thread.index,
+            schedule: Some(self.launch.simulator.order()),
         }
     }
 
     /// Lets a thread run again.
     pub(crate) fn wake(&self, thread: &Thread) {
         thread.status.set(Status::Ready);
-        self.scheduler.borrow_mut().ready(thread.rank);
+        self.scheduler.borrow_mut().ready(self.first + thread.rank, thread.pending.take());
     }
 }
 

@@ -6,6 +6,7 @@ use std::ptr::NonNull;
 
 use super::Site;
 use super::cluster::{Cluster, Thread};
+use super::schedule::Touch;
 use crate::failure::Cause;
 
 thread_local! {
@@ -83,6 +84,15 @@ impl Context<'_> {
         match self.cluster.fuel.get().checked_sub(cost) {
             Some(rest) => self.cluster.fuel.set(rest),
             None => self.suspend(),
+        }
+    }
+
+    /// Before an atomic: a scheduling point, if the scheduler wants to know of it.
+    #[inline]
+    pub(super) fn announce(&self, touch: impl FnOnce() -> Touch) {
+        if self.cluster.announces {
+            self.thread.pending.set(Some(touch()));
+            self.suspend();
         }
     }
 

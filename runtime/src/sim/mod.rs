@@ -2,10 +2,8 @@
 //! rules of barriers and of shared memory, whatever today's hardware makes of it. It knows thread ids, byte ranges and
 //! sites; no types of the user's and no CUDA.
 //!
-//! Not detected: data races, relaxed arrivals that publish nothing. An access to a block
-//! that has exited is reported when it happens in the schedule that ran, not when another schedule would show it.
-//! Every access and every scheduling point goes through one function each (`access`, `Context::point`), which is
-//! where vector clocks and other schedulers belong.
+//! Not detected: an access to a block that has exited is reported when it happens in the schedule that ran, not when
+//! another schedule would show it. What is missed of data races is said in `race`.
 
 mod access;
 mod barrier;
@@ -15,12 +13,13 @@ mod cluster;
 mod context;
 mod hooks;
 mod prints;
+mod race;
 mod report;
 mod runner;
 mod schedule;
+mod serial;
 mod shared;
 mod stacks;
-mod together;
 mod warp;
 mod workers;
 
@@ -28,15 +27,18 @@ mod workers;
 mod tests;
 
 pub(crate) use access::MemoryId;
-pub(crate) use access::{Access, Kind, Synchronization};
+pub(crate) use access::{Access, Kind};
 pub(crate) use barrier::Group;
 pub use by_hand::{by_hand, without_closure};
 pub(crate) use claim::Claimant;
 pub(crate) use context::{Context, fail_at, with};
 pub use hooks::{Held, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or};
+pub(crate) use race::{Done, Synchronization};
+pub(crate) use schedule::Exploration;
+pub use schedule::{Schedule, UnknownSchedule};
+pub(crate) use serial::most_clusters;
 pub(crate) use shared::Key;
 pub(crate) use shared::SharedId;
-pub(crate) use together::most_clusters;
 pub(crate) use warp::{LANES, Meeting, WarpCall};
 
 use crate::failure::Failure;
@@ -67,32 +69,40 @@ pub(crate) mod cost {
 pub struct Simulator {
     schedule: Schedule,
     step_limit: u64,
-}
-
-/// In which order the threads of a cluster run. The same schedule gives the same run of a cluster, unless clusters
-/// talk to each other through global memory; of a kernel with a barrier of the grid, the same run of the grid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Schedule {
-    /// In turn, with long turns: the fastest.
-    RoundRobin,
-    /// By lot, with short turns: shows what depends on the order.
-    Random {
-        /// Replays the same order.
-        seed: u64,
-    },
+    races: bool,
+    /// All orders of atomics, one after another, in place of the schedule.
+    exploration: Option<Exploration>,
 }
 
 impl Simulator {
-    /// Round robin, and 2^32 loop iterations a thread.
+    /// Round robin, 2^32 loop iterations a thread, and data races are looked for.
     pub fn new() -> Self {
-        Simulator { schedule: Schedule::RoundRobin, step_limit: 1 << 32 }
+        Simulator { schedule: Schedule::RoundRobin, step_limit: 1 << 32, races: true, exploration: None }
     }
 
     /// The order of threads.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
         self
+    }
+
+    /// Whether to look for data races: of every access, whether something orders it with those that it conflicts with. It
+    /// costs time, and memory beside that of what the kernel touches.
+    pub fn races(mut self, look: bool) -> Self {
+        self.races = look;
+        self
+    }
+
+    /// All orders of atomics, a run each, in place of the schedule.
+    pub(crate) fn under(mut self, exploration: &Exploration) -> Self {
+        self.exploration = Some(exploration.clone());
+        self
+    }
+
+    /// The order that runs, as a text.
+    fn order(&self) -> String {
+        let choices = self.exploration.as_ref().map(|exploration| Schedule::Choices(exploration.choices().into()));
+        choices.as_ref().unwrap_or(&self.schedule).to_string()
     }
 
     /// How often a thread may go round its loops, all of them together, before the kernel fails.
@@ -108,8 +118,8 @@ impl Default for Simulator {
     }
 }
 
-/// Runs a launch to its end or to its first failure: that of the lowest cluster that fails, whatever the number of
-/// cores. Gives what it printed so far, too. `shape` must have been checked: no extent of zero, the grid a multiple of
+/// Runs a launch to its end or to its first failure: in round robin, that of the lowest cluster that fails, whatever the
+/// number of cores. Gives what it printed so far, too. `shape` must have been checked: no extent of zero, the grid a multiple of
 /// the cluster.
 pub(crate) fn run(
     kernel: &str,
@@ -117,6 +127,9 @@ pub(crate) fn run(
     simulator: &Simulator,
     body: &(dyn Fn() + Send + Sync),
 ) -> (Printed, Result<(), Box<Failure>>) {
+    if !matches!(simulator.schedule, Schedule::RoundRobin) || simulator.exploration.is_some() {
+        return run_in_one_order(kernel, shape, simulator, body, false);
+    }
     let launch = cluster::Launch::new(kernel, shape, simulator, body);
     let failed = workers::run_clusters(&launch);
     let last = failed.as_ref().map_or(u64::MAX, |(cluster, _)| *cluster);
@@ -130,7 +143,17 @@ pub(crate) fn run_together(
     simulator: &Simulator,
     body: &(dyn Fn() + Send + Sync),
 ) -> (Printed, Result<(), Box<Failure>>) {
+    run_in_one_order(kernel, shape, simulator, body, true)
+}
+
+fn run_in_one_order(
+    kernel: &str,
+    shape: &Shape,
+    simulator: &Simulator,
+    body: &(dyn Fn() + Send + Sync),
+    together: bool,
+) -> (Printed, Result<(), Box<Failure>>) {
     let launch = cluster::Launch::new(kernel, shape, simulator, body);
-    let failed = together::run_clusters(&launch);
+    let failed = serial::run_clusters(&launch, together);
     (launch.prints.printed(u64::MAX), failed.map_or(Ok(()), Err))
 }

@@ -9,7 +9,8 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 
 use super::barrier::Phases;
-use super::cluster::{Cluster, Launch, Status};
+use super::cluster::{Cluster, Launch, Status, Threads};
+use super::schedule::Turn;
 use super::stacks::Stacks;
 use super::{barrier, context, report};
 use crate::failure::{Cause, Failure};
@@ -23,8 +24,6 @@ type Fiber = Coroutine<(), (), (), DefaultStack>;
 pub(super) enum Progress {
     /// It goes on when it is given more.
     Paused,
-    /// All threads that are left wait for other clusters, at the grid's barrier.
-    AtGridBarrier,
     Ended(Result<(), Failure>),
 }
 
@@ -42,8 +41,14 @@ pub(super) struct Runner<'l> {
 impl<'l> Runner<'l> {
     /// The cluster of this rank in the grid, before its first step. `stacks` must do for all its threads. `grid`: the phases
     /// of the grid's barrier, if it has one.
-    pub(super) fn new(launch: &'l Launch<'l>, rank: u64, stacks: Stacks, grid: Option<&Rc<Phases>>) -> Self {
-        let cluster = Box::new(Cluster::new(launch, rank, grid));
+    pub(super) fn new(
+        launch: &'l Launch<'l>,
+        rank: u64,
+        stacks: Stacks,
+        grid: Option<&Rc<Phases>>,
+        scheduler: Threads,
+    ) -> Self {
+        let cluster = Box::new(Cluster::new(launch, rank, grid, scheduler));
         let left = cluster.threads.len();
         Runner { fibers: std::iter::repeat_with(|| None).take(left).collect(), cluster, stacks, left }
     }
@@ -59,21 +64,34 @@ impl<'l> Runner<'l> {
         }
     }
 
-    /// Runs on until the end, for this many turns of its threads, or until it may wait for another cluster.
+    /// How many threads have not exited.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Why it cannot go on.
+    pub(super) fn failure(&self) -> Option<Failure> {
+        self.cluster.failure.borrow_mut().take()
+    }
+
+    /// Its stacks, when all of its threads have exited.
+    pub(super) fn stacks(&mut self) -> &mut Stacks {
+        &mut self.stacks
+    }
+
+    /// Runs on until the end, for this many turns of its threads, or until it may wait for another cluster. Its scheduler
+    /// has no other threads.
     pub(super) fn run(&mut self, turns: u32) -> Progress {
         // Turns in a row that changed nothing but the place in a loop: these threads may wait for another cluster.
         let mut fruitless = 0;
         for _ in 0..turns {
-            let Some(turn) = self.cluster.scheduler.borrow_mut().next() else {
-                return match &self.cluster.grid_barrier {
-                    _ if self.left == 0 => Progress::Ended(Ok(())),
-                    Some(barrier) if barrier.holds_any() => Progress::AtGridBarrier,
-                    _ => Progress::Ended(Err(report::deadlock(&[&self.cluster]))),
-                };
+            let Some(mut turn) = self.cluster.scheduler.borrow_mut().next() else {
+                let stuck = (self.left > 0).then(|| report::deadlock(&[&self.cluster]));
+                return Progress::Ended(stuck.map_or(Ok(()), Err));
             };
-            self.cluster.fuel.set(turn.fuel);
-            fruitless = if self.resume(turn.thread) { 0 } else { fruitless + 1 };
-            if let Some(failure) = self.cluster.failure.borrow_mut().take() {
+            turn.thread -= self.cluster.first;
+            fruitless = if self.turn(turn) { 0 } else { fruitless + 1 };
+            if let Some(failure) = self.failure() {
                 return Progress::Ended(Err(failure));
             }
             if fruitless > PATIENCE * self.left {
@@ -83,8 +101,9 @@ impl<'l> Runner<'l> {
         Progress::Paused
     }
 
-    /// Gives a thread its turn. Returns whether it came to a barrier or to the end.
-    fn resume(&mut self, rank: usize) -> bool {
+    /// Gives a thread, by its rank in the cluster, its turn. Returns whether it came to a barrier or to the end.
+    pub(super) fn turn(&mut self, Turn { thread: rank, fuel }: Turn) -> bool {
+        self.cluster.fuel.set(fuel);
         let mut fiber = match self.fibers[rank].take() {
             Some(fiber) => fiber,
             None => match self.stacks.take() {

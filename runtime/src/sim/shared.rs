@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ops::Range;
 use std::ptr::NonNull;
 
+use super::race::Shadow;
 use super::{Context, Site};
 use crate::failure::Cause;
 
@@ -57,6 +58,7 @@ struct Arena {
     lines: Box<[Line]>,
     /// A bit a byte.
     written: Box<[Cell<u64>]>,
+    shadow: RefCell<Shadow>,
 }
 
 /// The unit of allocation, aligned for every scalar.
@@ -106,6 +108,17 @@ impl SharedMemory {
         });
     }
 
+    /// Runs `f` on the record of who accessed it.
+    #[inline]
+    pub(super) fn with_shadow<R>(&self, id: SharedId, f: impl FnOnce(&mut Shadow) -> R) -> R {
+        self.arena(id, |arena| f(&mut arena.shadow.borrow_mut()))
+    }
+
+    /// Where its `shared_array` stands; `None` for dynamic memory.
+    pub(super) fn declared(&self, id: SharedId) -> Option<Site> {
+        self.allocations.borrow()[id.allocation as usize].key.map(|key| key.site)
+    }
+
     #[inline]
     fn arena<R>(&self, id: SharedId, f: impl FnOnce(&Arena) -> R) -> R {
         f(&self.allocations.borrow()[id.allocation as usize].arenas[id.rank as usize])
@@ -117,6 +130,7 @@ impl Allocation {
         let arena = || Arena {
             lines: (0..bytes.div_ceil(16)).map(|_| Line(UnsafeCell::new([0; 16]))).collect(),
             written: (0..bytes.div_ceil(64)).map(|_| Cell::new(0)).collect(),
+            shadow: RefCell::default(),
         };
         Allocation { key, arenas: (0..blocks).map(|_| arena()).collect() }
     }

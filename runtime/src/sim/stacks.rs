@@ -56,7 +56,16 @@ impl Stacks {
     /// Gives `most` of them to another cluster.
     pub(super) fn part(&mut self, most: usize) -> Self {
         self.most -= most;
-        Stacks { most, held: 0, idle: Vec::new() }
+        let idle = self.idle.split_off(self.idle.len().saturating_sub(most));
+        self.held -= idle.len();
+        Stacks { most, held: idle.len(), idle }
+    }
+
+    /// Takes all of the stacks of a cluster that has ended.
+    pub(super) fn take_back(&mut self, other: &mut Stacks) {
+        self.most += std::mem::take(&mut other.most);
+        self.held += std::mem::take(&mut other.held);
+        self.idle.append(&mut other.idle);
     }
 
     /// A stack for a thread that starts.

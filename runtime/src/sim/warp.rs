@@ -11,8 +11,10 @@ use std::mem::MaybeUninit;
 use std::rc::Rc;
 
 use super::cluster::{Cluster, Status, Thread};
+use super::race::{Clock, Gathering, Members};
 use super::{Context, Site, cost};
 use crate::failure::Cause;
+use crate::scope::Scope;
 
 /// Lanes of a warp.
 pub(crate) const LANES: u32 = 32;
@@ -30,8 +32,9 @@ pub(crate) struct WarpCall {
     pub(crate) lanes: u32,
     /// What the value is.
     pub(crate) value: TypeId,
-    /// It may stand at several places: a barrier.
-    pub(crate) anywhere: bool,
+    /// It may stand at several places, and orders memory. No other collective does (CUDA C++ Programming Guide, Warp
+    /// Shuffle Functions: "do not imply a memory barrier").
+    pub(crate) barrier: bool,
     pub(crate) site: Site,
 }
 
@@ -49,6 +52,9 @@ pub(crate) struct Meeting {
     size: usize,
     /// By the lane.
     values: RefCell<Box<[MaybeUninit<u8>]>>,
+    gathering: RefCell<Gathering>,
+    /// What a barrier's threads brought.
+    gathered: RefCell<Clock>,
 }
 
 impl Meeting {
@@ -180,28 +186,48 @@ impl Context<'_> {
             Some(at) => Rc::clone(&warp.meetings.borrow()[at]),
             None => {
                 let values = RefCell::new(vec![MaybeUninit::uninit(); value.len() * LANES as usize].into_boxed_slice());
-                let meeting = Rc::new(Meeting { call, come: Cell::new(0), size: value.len(), values });
+                let meeting = Rc::new(Meeting {
+                    call,
+                    come: Cell::new(0),
+                    size: value.len(),
+                    values,
+                    gathering: RefCell::default(),
+                    gathered: RefCell::default(),
+                });
                 warp.meetings.borrow_mut().push(Rc::clone(&meeting));
                 meeting
             }
         };
         self.check_same(meeting.call, call);
         meeting.bring(self.thread.lane(), value);
+        let races = self.cluster.launch.races.as_ref().filter(|_| call.barrier);
+        if races.is_some() {
+            let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
+            let mut gathering = meeting.gathering.borrow_mut();
+            gathering.arrive(actor, epochs, Members::Lanes, true, Scope::Block);
+        }
         if meeting.come.get() != call.lanes {
             self.thread.status.set(Status::Meeting(call));
             self.suspend();
+            if let Some(races) = races {
+                self.thread.actor.acquire(&races.layout, &meeting.gathered.borrow());
+            }
             return meeting;
         }
         warp.meetings.borrow_mut().retain(|open| open.call.lanes != call.lanes);
         let others = threads.iter().filter(|thread| call.lanes >> thread.lane() & 1 == 1);
         others.filter(|thread| thread.rank != self.thread.rank).for_each(|thread| self.cluster.wake(thread));
+        if let Some(races) = races {
+            meeting.gathered.replace(meeting.gathering.borrow_mut().end(&races.layout, Members::Lanes));
+            self.thread.actor.acquire(&races.layout, &meeting.gathered.borrow());
+        }
         self.point(cost::ATOMIC);
         meeting
     }
 
     fn check_same(&self, first: WarpCall, now: WarpCall) {
         let same = first.name == now.name && first.value == now.value;
-        if same && (first.site == now.site || now.anywhere) {
+        if same && (first.site == now.site || now.barrier) {
             return;
         }
         let sentence = format!(

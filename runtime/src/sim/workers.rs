@@ -1,13 +1,16 @@
-//! Spreads a launch's clusters over the cores. A cluster stays on one OS thread. Clusters start in the order of their
+//! Spreads a launch's clusters over the cores, each with a schedule of its own. A cluster stays on one OS thread. Clusters start in the order of their
 //! ranks, and a worker whose cluster takes long starts another beside it, so that clusters that wait for each other
 //! through global memory go on, as long as all of them have room.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::cluster::Launch;
 use super::runner::{Progress, Runner};
+use super::schedule;
 use super::stacks::{MOST_STACKS, Stacks};
 use crate::failure::Failure;
 
@@ -60,7 +63,6 @@ impl<'l> Queue<'l> {
                 Progress::Paused => running.push_back(runner),
                 Progress::Ended(Err(failure)) => self.fail(rank, failure),
                 Progress::Ended(Ok(())) => {}
-                Progress::AtGridBarrier => unreachable!("these clusters have none: see `together`"),
             }
         }
     }
@@ -75,7 +77,11 @@ impl<'l> Queue<'l> {
         let threads = self.launch.cluster_threads();
         let stacks = if wait { Stacks::reserve(threads) } else { Stacks::try_reserve(threads)? };
         let rank = self.next.fetch_add(1, Ordering::Relaxed);
-        (rank < end()).then(|| Runner::new(self.launch, rank, stacks, None))
+        let simulator = self.launch.simulator;
+        (rank < end()).then(|| {
+            let scheduler = schedule::scheduler(&simulator.schedule, None, self.launch.block_threads as usize);
+            Runner::new(self.launch, rank, stacks, None, Rc::new(RefCell::new(scheduler)))
+        })
     }
 
     fn fail(&self, rank: u64, failure: Failure) {

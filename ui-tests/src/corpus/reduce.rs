@@ -106,7 +106,7 @@ fn sum_by_the_last(values: &[u32], total: &mut [u64], ticket: &mut [u32], out: &
         out.atomic(0).fetch_max(before + sum, Relaxed);
         let finished = ticket.atomic(0).fetch_add(1, Relaxed);
         if finished as usize == grid.num_blocks() - 1 {
-            ticket[0] = 0; // ready for the next launch
+            ticket.atomic(0).store(0, Relaxed); // ready for the next launch; relaxed adds order no plain write
         }
     }
 }

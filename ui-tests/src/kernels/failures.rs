@@ -318,7 +318,7 @@ fn dying_block(out: &mut [u32], stage: u32, whole: bool) {
     let remote = cluster.map_shared_rank(&array, 2);
     let mut sum = 0;
     for round in 0..1000 {
-        sum += remote[(i + round) % 64];
+        sum += remote.atomic((i + round) % 64).load(Relaxed);
         remote.atomic(i).fetch_max(i, Relaxed);
     }
     assert!(stage != 3 || !dies, "stage 3");

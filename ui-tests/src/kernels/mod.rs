@@ -51,6 +51,7 @@ mod order;
 mod orders;
 mod patterns;
 mod phases;
+mod relaxed;
 mod shuffles;
 mod struct_order;
 mod structs;
@@ -113,6 +114,7 @@ pub fn modules() -> Vec<Module> {
         structs::modules(),
         struct_order::modules(),
         phases::modules(),
+        relaxed::modules(),
         layouts::modules(),
         constants::modules(),
         large_shared::modules(),

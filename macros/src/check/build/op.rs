@@ -6,7 +6,7 @@ use crate::check::cfg::{How, Piece, Root, Select};
 use crate::check::scope::{Scope, Team};
 use crate::model::ValueId;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::op::{Op, Query};
+use crate::model::op::{BarrierMethod, Op, Query};
 use crate::model::options::Extents;
 use crate::model::ty::{Group, Kind, ParamType};
 use crate::span::SpanRange;
@@ -21,25 +21,28 @@ impl<'f> Builder<'f> {
         let team = operands.first().and_then(|first| self.team_of_argument(first));
         let team = |group: Group| team.unwrap_or(Team::whole(group));
         let node = match op {
-            Op::Arrive(group) => {
+            Op::Arrive(group, method) => {
                 let into = self.temporary();
-                self.step(StepKind::Arrive { group, into }, at);
+                self.aligned(method, at);
+                self.step(StepKind::Arrive { group, method, into }, at);
                 return self.nothing(at).with(Some(into));
             }
-            Op::Wait(group) => {
+            Op::Wait(group, method) => {
+                self.aligned(method, at);
                 if let Some(from) = token {
                     self.step(StepKind::Wait { group, from }, at);
                 }
                 self.nothing(at).node
             }
-            Op::Sync(group) => {
+            Op::Sync(group, method) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name: "sync" }, at);
+                self.aligned(method, at);
+                self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
                 self.nothing(at).node
             }
             Op::Warp(group, method) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name: method.name }, at);
+                self.step(StepKind::Collective { team, name: method.name, barrier: false }, at);
                 match method.name {
                     "shfl" => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
                     "any" | "all" | "ballot" | "match_all" | "reduce" | "invoke_one_broadcast" => {
@@ -50,7 +53,7 @@ impl<'f> Builder<'f> {
             }
             Op::Partition(group, name) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name }, at);
+                self.step(StepKind::Collective { team, name, barrier: false }, at);
                 self.nothing(at).node
             }
             Op::Take => {
@@ -87,6 +90,12 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Together { team, name: "uniform" }, at);
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
+            Op::Fence(order, scope) => {
+                if order.releases() && scope.has_cluster() {
+                    self.step(StepKind::Fence, at);
+                }
+                self.nothing(at).node
+            }
             Op::This(_)
             | Op::TiledPartition(..)
             | Op::MapSharedRank(_)
@@ -97,7 +106,6 @@ impl<'f> Builder<'f> {
             | Op::SplitAt { .. }
             | Op::Length
             | Op::IsEmpty
-            | Op::Fence(..)
             | Op::Unwrap
             | Op::UnwrapOr => {
                 let value = self.combined(nodes, at);
@@ -112,6 +120,12 @@ impl<'f> Builder<'f> {
             }
         };
         Value::of(node)
+    }
+
+    fn aligned(&mut self, method: &'static BarrierMethod, at: SpanRange) {
+        if method.aligned {
+            self.step(StepKind::Aligned { name: method.name }, at);
+        }
     }
 
     /// What an expression that is a group is a group of.

@@ -208,7 +208,9 @@ impl<'f> Builder<'f> {
                     let start = self.nothing(range.start.span);
                     self.set(Place::Local(*local), &start, range.start.span);
                 }
-                self.goto(again);
+                let first = if range.is_never_empty() { inside } else { again };
+                self.goto(first);
+                self.current = again;
                 self.end(End::Branch { on, then: inside, otherwise: after });
                 if let Some(local) = local {
                     self.current = inside;

@@ -38,7 +38,7 @@ impl Check<'_, '_> {
         });
         // The one with the fewest calls between.
         let again = before.min_by_key(|(_, record)| record.passed.len()).map(|(first, record)| {
-            let case = Case::unless(&record.passed, does::NOT_ENTER).when(Has::Does(slot, does::ONCE_A_PHASE));
+            let case = Case::unless(&record.passed, does::NOT_ORDER).when(Has::Does(slot, does::ONCE_A_PHASE));
             (case, messages::twice_a_phase(at, first))
         });
         again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
@@ -53,9 +53,9 @@ impl Check<'_, '_> {
                 let touch = Touch { side, shared, at, by: By::Call(slot, argument, When::First) };
                 self.check_conflicts(state, &touch, &path);
             }
-            if let (Shared::Param(own), Some(calls)) = (shared, &entered) {
+            if let (Shared::Param(own), Some(calls)) = (shared, state.unordered()) {
                 let passes = Gives::Passes { own, slot, param: argument, when: When::First };
-                self.give(passes, Case::unless(calls, does::NOT_ENTER));
+                self.give(passes, Case::unless(calls, does::NOT_ORDER));
             }
         }
     }
@@ -115,14 +115,17 @@ impl Check<'_, '_> {
 
     /// What is still under way when the function returns.
     pub(super) fn leave_behind(&mut self, key: Key, record: &Record) {
-        let case = Case::unless(&record.passed, does::NOT_ENTER);
-        if let Key::Call(slot) = key {
-            self.give(Gives::Does(does::ONCE_A_PHASE), case.when(Has::Does(slot, does::ONCE_A_PHASE)));
-            return;
+        let case = Case::unless(&record.passed, does::NOT_ORDER);
+        match key {
+            Key::Call(slot) => {
+                return self.give(Gives::Does(does::ONCE_A_PHASE), case.when(Has::Does(slot, does::ONCE_A_PHASE)));
+            }
+            Key::Caller => return self.give(Gives::Does(does::NOT_ORDER), case),
+            Key::Access(_) | Key::Argument(..) => {}
         }
         let Some(touch) = self.touch(key) else { return };
         let mut whens = Vec::new();
-        if record.marks & (mark::NOW | mark::BEFORE) != 0 {
+        if record.marks & (mark::NOW | mark::BEFORE | mark::RELAXED) != 0 {
             whens.push(When::Last);
         }
         if record.marks & mark::NOW_SPLIT != 0 {
@@ -155,7 +158,7 @@ impl Check<'_, '_> {
             let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();
             for pair in conflict::between(last.side, first.side, record.marks) {
                 if let Some(case) = case_of(last, &first, &pair, record) {
-                    let unless = Case::unless(&calls, does::NOT_ENTER).unless;
+                    let unless = Case::unless(&calls, does::NOT_ORDER).unless;
                     again.push(Case { unless, ..case });
                 }
             }

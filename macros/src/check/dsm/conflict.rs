@@ -17,6 +17,7 @@ pub(super) struct Conflict {
 pub(super) const UNPUBLISHED: &str = "unpublished_remote_read";
 pub(super) const OVERWRITE: &str = "overwrite_while_read";
 pub(super) const AFTER_ARRIVE: &str = "write_after_arrive";
+pub(super) const RELAXED: &str = "relaxed_publishes";
 pub(super) const UNORDERED: &str = "unordered_remote_write";
 
 /// What the owner does, what a peer does, and whether the peer's is a write.
@@ -43,6 +44,7 @@ pub(super) fn between(first: Side, second: Side, marks: u8) -> impl Iterator<Ite
     pairs.map(move |(own, remote, written)| {
         let now = marks & (mark::NOW | mark::NOW_SPLIT) != 0;
         let rule = match (written, first) {
+            _ if marks & mark::RELAXED != 0 && !now && marks & mark::BEFORE == 0 => RELAXED,
             (true, _) => UNORDERED,
             (false, Side::Remote) => OVERWRITE,
             (false, Side::Own) if now => UNPUBLISHED,

@@ -1,5 +1,6 @@
 //! Distributed shared memory: `remote_before_entry`, `exit_before_peers_done`, `unpublished_remote_read`,
-//! `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `rank_out_of_range`, `uninit_shared_read`.
+//! `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`, `rank_out_of_range`,
+//! `uninit_shared_read`.
 //!
 //! CUDA C++ Programming Guide, Distributed Shared Memory: all blocks have started before one touches another's memory, and
 //! none leaves while a peer touches its own. That reads and writes of one element are ordered by a barrier of the
@@ -214,6 +215,8 @@ impl Check<'_, '_> {
             | StepKind::Set { .. }
             | StepKind::Renew(_)
             | StepKind::Together { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
             | StepKind::Move { .. }
             | StepKind::Return(_)
             | StepKind::HandOver { .. }
@@ -264,10 +267,10 @@ impl Check<'_, '_> {
         let path = self.phases.path(state, &access.piece);
         let touch = Touch { side, shared, at: access.at, by: By::Itself(kind) };
         self.check_conflicts(state, &touch, &path);
-        if let Some(calls) = &state.entered {
+        if let Some(calls) = state.unordered() {
             match shared {
                 Shared::Param(param) => {
-                    self.give(Gives::Uses(param, When::First, kind), Case::unless(calls, does::NOT_ENTER));
+                    self.give(Gives::Uses(param, When::First, kind), Case::unless(calls, does::NOT_ORDER));
                 }
                 Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => self.firsts.push((id, path, calls.clone())),
                 Shared::Any => {}
@@ -331,7 +334,7 @@ impl Check<'_, '_> {
                     continue;
                 }
                 if let Some(case) = case_of(&other, touch, &pair, record) {
-                    told.push((case, self.message(&other, touch, &pair, record.aside), record.aside));
+                    told.push((case, self.message(&other, touch, &pair, record), record.aside));
                 }
             }
         }
@@ -341,11 +344,17 @@ impl Check<'_, '_> {
         self.check_parameters(state, touch);
     }
 
-    fn message(&self, first: &Touch, second: &Touch, pair: &Conflict, aside: bool) -> Diag {
+    fn message(&self, first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Diag {
+        let Record { aside, relaxed, .. } = *record;
         let shared = if second.shared == Shared::Any { first.shared } else { second.shared };
         let name = name_of(self.function, self.phases.cfg, shared);
         let place = |at: SpanRange| (at.line(), at.column());
         let round = !aside && place(first.at) >= place(second.at);
+        if let (conflict::RELAXED, Some(arrival)) = (pair.rule, relaxed) {
+            let reads = |touch: &Touch| matches!(touch.by, By::Itself(uses::READ | uses::ATOMIC_READ));
+            let firsts = (first.side == Side::Remote, reads(first));
+            return messages::relaxed_publishes(second.at, first.at, arrival, &name, firsts, round);
+        }
         match pair.rule {
             conflict::UNPUBLISHED => messages::unpublished_remote_read(second.at, first.at, &name, round),
             conflict::AFTER_ARRIVE => messages::write_after_arrive(first.at, second.at, &name, round),
@@ -366,17 +375,29 @@ impl Check<'_, '_> {
     /// }                                                       // the peer may have left before it was read
     /// ```
     fn leave(&mut self, state: &State, end: SpanRange) {
-        for (key, calls) in &state.open {
-            let case = Case::unless(calls, does::NOT_ARRIVE);
+        for (key, open) in &state.open {
+            let case = Case::unless(&open.calls, does::NOT_ARRIVE);
             match (*key, self.function.role) {
                 (Key::Access(id), Role::Kernel) => {
                     let at = self.phases.cfg.accesses[id.0].at;
-                    self.tell(case, messages::exit_before_peers_done(at, end));
+                    self.tell(
+                        case,
+                        match open.relaxed {
+                            Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
+                            None => messages::exit_before_peers_done(at, end),
+                        },
+                    );
                 }
                 (Key::Call(slot), Role::Kernel) => {
                     let at = self.calls.get(&slot).map_or(end, |call| call.at);
                     let case = case.when(Has::Does(slot, does::LEAVE_OPEN));
-                    self.tell(case, messages::call_before_exit(at, end));
+                    self.tell(
+                        case,
+                        match open.relaxed {
+                            Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
+                            None => messages::call_before_exit(at, end),
+                        },
+                    );
                 }
                 (Key::Access(_), _) => self.give(Gives::Does(does::LEAVE_OPEN), case),
                 (Key::Call(slot), _) => {
@@ -420,7 +441,7 @@ impl Check<'_, '_> {
 
 /// When the two do what must not be at once; `None` if they do other things.
 fn case_of(first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Option<Case> {
-    let mut case = Case::unless(&record.passed, does::NOT_ENTER);
+    let mut case = Case::unless(&record.passed, does::NOT_ORDER);
     for (touch, mask) in [(first, pair.first), (second, pair.second)] {
         match touch.by {
             By::Itself(kind) if kind & mask == 0 => return None,

@@ -150,6 +150,8 @@ impl<'a, 'f> Numbers<'a, 'f> {
             | StepKind::Collective { .. }
             | StepKind::Renew(_)
             | StepKind::Together { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
             | StepKind::Arrive { .. }
             | StepKind::Wait { .. }
             | StepKind::Call { .. }

@@ -11,12 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::number::{Change, Number};
 use super::numbers::{Known, Numbers};
 use super::sides::Sides;
-use crate::check::cfg::{AccessId, BlockId, Cfg, How, Piece, Place, Root, Select, Shared, Source, Step, StepKind};
+use crate::check::cfg::{
+    AccessId, BlockId, Cfg, End, Extent, How, NodeId, Piece, Place, Root, Select, Shared, Source, Step, StepKind,
+};
 use crate::check::engine::{Analysis, Join};
 use crate::check::tokens::{Held, Tokens};
 use crate::model::Role;
-use crate::model::expr::Callee;
+use crate::model::expr::{BinaryOp, Callee};
 use crate::model::ty::Group;
+use crate::span::SpanRange;
 
 /// What was done to memory, and by what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +40,14 @@ pub(super) mod mark {
     pub(in super::super) const NOW_SPLIT: u8 = 2;
     /// Between the last wait and its arrival.
     pub(in super::super) const BEFORE: u8 = 4;
+    /// Before a wait whose arrival was relaxed.
+    pub(in super::super) const RELAXED: u8 = 8;
+    /// No fence came after it,
+    pub(super) const LOOSE: u8 = 16;
+    /// and no barrier of the block, so that a fence of one of its threads would not be enough.
+    pub(super) const UNSYNCED: u8 = 32;
+    /// So it was when a relaxed arrival came that is not waited for.
+    pub(super) const MISSED: u8 = 64;
 }
 
 #[derive(Debug, Clone)]
@@ -47,6 +58,19 @@ pub(super) struct Record {
     pub(super) aside: bool,
     /// Device functions that were called since: had one a barrier of the cluster in it, this is over.
     pub(super) passed: BTreeSet<u16>,
+    /// The last relaxed arrival that did not order it.
+    pub(super) relaxed: Option<SpanRange>,
+}
+
+/// A remote access that no arrival has ordered.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Open {
+    /// Calls after it, one of which may have.
+    pub(super) calls: BTreeSet<u16>,
+    /// A relaxed arrival after it.
+    pub(super) relaxed: Option<SpanRange>,
+    /// There was a fence after it on all ways.
+    fenced: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -55,8 +79,8 @@ pub(super) struct State {
     pub(super) entered: Option<BTreeSet<u16>>,
     /// Those since the last wait, and those before it (`true`), of which the same may be known of both.
     pub(super) records: BTreeMap<(Key, bool), Record>,
-    /// Remote accesses after which nobody has arrived yet, unless one of the calls did.
-    pub(super) open: BTreeMap<Key, BTreeSet<u16>>,
+    /// Remote accesses after which nobody has arrived yet.
+    pub(super) open: BTreeMap<Key, Open>,
     /// Facts of the point, not of the way to it.
     numbers: Known,
     held: Held,
@@ -83,11 +107,15 @@ impl Join for State {
                 }
             }
         }
-        for (key, calls) in &other.open {
+        for (key, open) in &other.open {
             match self.open.get_mut(key) {
-                Some(known) => changed |= keep(known, calls),
+                Some(known) => {
+                    changed |= keep(&mut known.calls, &open.calls) || known.fenced && !open.fenced;
+                    known.fenced &= open.fenced;
+                    known.relaxed = known.relaxed.or(open.relaxed);
+                }
                 None => {
-                    self.open.insert(*key, calls.clone());
+                    self.open.insert(*key, open.clone());
                     changed = true;
                 }
             }
@@ -109,6 +137,7 @@ impl Record {
         changed |= self.marks | other.marks != self.marks || self.aside && !other.aside;
         self.marks |= other.marks;
         self.aside &= other.aside;
+        self.relaxed = self.relaxed.or(other.relaxed);
         if self.path.len() != other.path.len() {
             changed |= !self.path.is_empty();
             self.path.clear();
@@ -126,15 +155,49 @@ impl Record {
 impl State {
     fn arrive(&mut self) {
         self.open.clear();
+        self.records.values_mut().for_each(|record| record.marks &= !mark::MISSED);
+    }
+
+    /// Orders only what was fenced.
+    fn arrive_relaxed(&mut self, at: SpanRange) {
+        self.open.retain(|_, open| !open.fenced);
+        self.open.values_mut().for_each(|open| open.relaxed = Some(at));
+        for record in self.records.values_mut() {
+            record.marks &= !mark::MISSED;
+            if record.marks & mark::LOOSE != 0 {
+                record.marks |= mark::MISSED;
+                record.relaxed = Some(at);
+            }
+        }
     }
 
     fn wait(&mut self) {
         self.entered = None;
-        let records = std::mem::take(&mut self.records).into_iter();
-        self.records = records
-            .filter(|(_, record)| record.marks & mark::NOW_SPLIT != 0)
-            .map(|((key, _), record)| ((key, true), Record { marks: mark::BEFORE, ..record }))
-            .collect();
+        for ((key, _), mut record) in std::mem::take(&mut self.records) {
+            let split = if record.marks & mark::NOW_SPLIT != 0 { mark::BEFORE } else { 0 };
+            let missed = if record.marks & mark::MISSED != 0 { mark::RELAXED } else { 0 };
+            if split | missed != 0 {
+                record.marks = record.marks & (mark::LOOSE | mark::UNSYNCED) | split | missed;
+                self.keep(key, true, record);
+            }
+        }
+    }
+
+    /// What all threads of the block did before is seen by each of them.
+    fn sync_block(&mut self) {
+        self.records.values_mut().for_each(|record| record.marks &= !mark::UNSYNCED);
+    }
+
+    fn fence(&mut self) {
+        self.records.values_mut().for_each(|record| record.marks &= !mark::LOOSE);
+        self.open.values_mut().for_each(|open| open.fenced = true);
+    }
+
+    /// By one thread of the block: for those that it knows of.
+    fn fence_of_one(&mut self) {
+        for record in self.records.values_mut().filter(|record| record.marks & mark::UNSYNCED == 0) {
+            record.marks &= !mark::LOOSE;
+        }
     }
 
     fn sync(&mut self) {
@@ -151,23 +214,33 @@ impl State {
         self.records.values_mut().for_each(|record| {
             record.passed.insert(slot);
         });
-        self.open.values_mut().for_each(|calls| {
-            calls.insert(slot);
+        self.open.values_mut().for_each(|open| {
+            open.calls.insert(slot);
         });
     }
 
     /// `arrived`: after an arrival that is not waited for.
     fn record(&mut self, key: Key, path: Vec<Number>, arrived: bool) {
-        let marks = if arrived { mark::NOW_SPLIT } else { mark::NOW };
-        let record = Record { path, marks, aside: false, passed: BTreeSet::new() };
-        match self.records.get_mut(&(key, false)) {
+        let when = if arrived { mark::NOW_SPLIT } else { mark::NOW };
+        let marks = when | mark::LOOSE | mark::UNSYNCED;
+        self.keep(key, false, Record { path, marks, aside: false, passed: BTreeSet::new(), relaxed: None });
+    }
+
+    fn keep(&mut self, key: Key, before: bool, record: Record) {
+        match self.records.get_mut(&(key, before)) {
             Some(known) => {
                 known.join(&record);
             }
             None => {
-                self.records.insert((key, false), record);
+                self.records.insert((key, before), record);
             }
         }
+    }
+
+    /// `None`: what the caller did is ordered by a barrier of the cluster. Otherwise if one of these calls had one in it.
+    pub(super) fn unordered(&self) -> Option<&BTreeSet<u16>> {
+        let of = |before| self.records.get(&(Key::Caller, before));
+        of(false).or(of(true)).map(|record| &record.passed)
     }
 
     fn changed(&mut self, place: Place, change: Change) {
@@ -228,11 +301,42 @@ impl Phases<'_, '_> {
         }
     }
 
+    /// `block.thread_rank() == 0`: of each block there is one for whom it is so.
+    fn is_first_thread(&self, condition: NodeId) -> bool {
+        let node = &self.cfg.nodes[condition.0];
+        match (&node.source, &node.operands[..]) {
+            (Source::Binary(BinaryOp::Eq), [a, b]) => {
+                let zero = |node: &NodeId| matches!(self.cfg.nodes[node.0].source, Source::Integer(0));
+                self.is_rank(*a) && zero(b) || zero(a) && self.is_rank(*b)
+            }
+            _ => false,
+        }
+    }
+
+    fn is_rank(&self, node: NodeId) -> bool {
+        match self.cfg.nodes[node.0].source {
+            Source::ThreadRank => true,
+            // A variable that is set once.
+            Source::Read(read) => {
+                let steps = self.cfg.blocks.iter().flat_map(|block| &block.steps);
+                let mut sets = steps.filter_map(|step| match step.kind {
+                    StepKind::Set { place, value, extent } if place == read => Some((value, extent)),
+                    _ => None,
+                });
+                let is_rank = |(value, extent): (NodeId, Extent)| {
+                    extent == Extent::Whole && matches!(self.cfg.nodes[value.0].source, Source::ThreadRank)
+                };
+                sets.next().is_some_and(is_rank) && sets.next().is_none()
+            }
+            _ => false,
+        }
+    }
+
     fn access(&self, state: &mut State, id: AccessId) {
         let access = &self.cfg.accesses[id.0];
         let Some((side, _)) = side_of(access.piece.root) else { return };
         if side == Side::Remote && access.how != How::Lent {
-            state.open.insert(Key::Access(id), BTreeSet::new());
+            state.open.insert(Key::Access(id), Open::default());
         }
         let counts = !matches!(access.how, How::Lent | How::ByHand) && self.shared[id.0];
         if counts && (side == Side::Own || self.has_entered(state)) {
@@ -262,8 +366,16 @@ impl Phases<'_, '_> {
             }
         }
         state.record(Key::Call(slot), Vec::new(), gives);
-        state.open.insert(Key::Call(slot), BTreeSet::new());
+        state.open.insert(Key::Call(slot), Open::default());
     }
+}
+
+/// Whether who comes here fences, and arrives after that.
+fn fences(cfg: &Cfg<'_>, block: BlockId) -> bool {
+    let mut steps = cfg.blocks[block.0].steps.iter();
+    steps
+        .find(|step| matches!(step.kind, StepKind::Fence | StepKind::Arrive { .. } | StepKind::Call { .. }))
+        .is_some_and(|step| matches!(step.kind, StepKind::Fence))
 }
 
 /// Whether a barrier of this group is one of all threads of the cluster.
@@ -278,17 +390,18 @@ impl Analysis for Phases<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State {
+        let mut state = State {
             entered: Some(BTreeSet::new()),
             records: BTreeMap::new(),
-            open: if self.role == Role::Kernel {
-                BTreeMap::new()
-            } else {
-                BTreeMap::from([(Key::Caller, BTreeSet::new())])
-            },
+            open: BTreeMap::new(),
             numbers: self.known[self.cfg.entry.0].clone().unwrap_or_default(),
             held: self.tokens.before(self.cfg.entry),
+        };
+        if self.role != Role::Kernel {
+            state.open.insert(Key::Caller, Open::default());
+            state.record(Key::Caller, Vec::new(), false);
         }
+        state
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
@@ -298,9 +411,12 @@ impl Analysis for Phases<'_, '_> {
         self.tokens.transfer(&mut state.held, step);
         match &step.kind {
             StepKind::Access(id) => self.access(state, *id),
+            StepKind::Arrive { method, .. } if method.relaxed => state.arrive_relaxed(step.at),
             StepKind::Arrive { group, .. } if is_for_cluster(*group) => state.arrive(),
+            StepKind::Fence => state.fence(),
             StepKind::Wait { group, .. } if is_for_cluster(*group) => state.wait(),
-            StepKind::Collective { team, name: "sync" } if is_for_cluster(team.group) => state.sync(),
+            StepKind::Collective { team, barrier: true, .. } if is_for_cluster(team.group) => state.sync(),
+            StepKind::Collective { team, barrier: true, .. } if team.group == Group::ThreadBlock => state.sync_block(),
             StepKind::Call { node, takes, gives, slot } => {
                 if let Source::Call { callee: Callee::Function(_), pieces, .. } = &self.cfg.nodes[node.0].source {
                     let takes = takes.iter().any(|group| is_for_cluster(*group));
@@ -315,6 +431,7 @@ impl Analysis for Phases<'_, '_> {
             | StepKind::Set { .. }
             | StepKind::Renew(_)
             | StepKind::Together { .. }
+            | StepKind::Aligned { .. }
             | StepKind::Move { .. }
             | StepKind::Return(_)
             | StepKind::HandOver { .. }
@@ -328,6 +445,13 @@ impl Analysis for Phases<'_, '_> {
     }
 
     fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
+        if let End::Branch { on, then, otherwise } = cfg.blocks[from.0].end
+            && to == otherwise
+            && self.is_first_thread(on)
+            && fences(cfg, then)
+        {
+            state.fence_of_one();
+        }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             state.records.values_mut().for_each(|record| record.aside = true);
         }

@@ -19,6 +19,8 @@ pub(crate) mod does {
     pub(crate) const LEAVE_OPEN: u8 = 8;
     /// Its own shared memory would not stand a second call without a barrier between.
     pub(crate) const ONCE_A_PHASE: u8 = 16;
+    /// It may return without a barrier that orders what came before it: only relaxed ones, or none.
+    pub(crate) const NOT_ORDER: u8 = 32;
 }
 
 /// What is done to memory, one bit each.
@@ -94,7 +96,7 @@ pub(crate) struct Protocol {
 impl Protocol {
     /// Of a function that does nothing with the cluster.
     pub(super) fn plain() -> Protocol {
-        let nothing = Gives::Does(does::NOT_ENTER | does::NOT_ARRIVE);
+        let nothing = Gives::Does(does::NOT_ENTER | does::NOT_ARRIVE | does::NOT_ORDER);
         Protocol { demands: Vec::new(), gives: vec![(nothing, Case::default())] }
     }
 

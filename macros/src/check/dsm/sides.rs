@@ -27,6 +27,8 @@ pub(super) fn is_barrier(step: &Step) -> bool {
         | StepKind::Access(_)
         | StepKind::Renew(_)
         | StepKind::Together { .. }
+        | StepKind::Aligned { .. }
+        | StepKind::Fence
         | StepKind::Call { .. }
         | StepKind::Move { .. }
         | StepKind::Return(_)

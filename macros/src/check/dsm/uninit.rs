@@ -83,7 +83,7 @@ fn is_free(cfg: &Cfg<'_>, read: &Point, write: &Point) -> bool {
     let of_peers = matches!(cfg.accesses[write.id.0].piece.root, Root::Remote(_));
     let keeps = |step: &Step| match &step.kind {
         StepKind::Wait { group, .. } => !of_peers || is_for_cluster(*group),
-        StepKind::Collective { team, name: "sync" } => {
+        StepKind::Collective { team, barrier: true, .. } => {
             team.group == Group::ThreadBlock && !of_peers || is_for_cluster(team.group)
         }
         _ => false,

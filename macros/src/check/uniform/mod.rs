@@ -1,4 +1,4 @@
-//! Uniformity: `divergent_collective`, `divergent_exit`.
+//! Uniformity: `divergent_collective`, `divergent_exit`, `divergent_aligned`.
 //!
 //! CUDA C++ Programming Guide, Cooperative Groups: all threads of a group execute its collectives together. Whether they
 //! do is decided by branches, so what those test must be the same for all threads of the group. WGSL section 15.2 asks
@@ -18,10 +18,11 @@ use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, NodeId, Source, Step, StepKind};
 use super::scope::{Scope, Team};
-use crate::diag::Diags;
+use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::Function;
 use crate::model::expr::Callee;
+use crate::model::{Function, Role};
+use crate::rules;
 use crate::span::SpanRange;
 use control::Control;
 use explain::Explain;
@@ -32,12 +33,11 @@ use values::Values;
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let groups = groups(cfg);
     let summary = Summary::of(cfg, groups, |node| values.level(NodeId(node)));
-    let mut check = Check { function, cfg, values, found: BTreeMap::new(), summary };
+    let mut check = Check { function, cfg, values, found: BTreeMap::new(), unaligned: Vec::new(), summary };
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         cfg.blocks[block.0].steps.iter().for_each(|step| check.step(block, step));
     }
-    check.report(diags);
-    check.summary
+    check.report(diags)
 }
 
 /// A collective that not all threads of its group may come to.
@@ -55,16 +55,19 @@ struct Check<'a, 'f> {
     values: &'a Values<'a, 'f>,
     /// By the branch, and whether threads leave there.
     found: BTreeMap<(BlockId, bool), Fault>,
+    /// Faults of `.aligned` barriers.
+    unaligned: Vec<Diag>,
     summary: Summary,
 }
 
 impl<'a, 'f> Check<'a, 'f> {
     fn step(&mut self, block: BlockId, step: &Step) {
         match &step.kind {
-            StepKind::Collective { team, name } | StepKind::Together { team, name } => {
+            StepKind::Collective { team, name, .. } | StepKind::Together { team, name } => {
                 self.together(block, *team, name, step.at);
             }
-            StepKind::Arrive { group, .. } => self.together(block, Team::whole(*group), "barrier_arrive", step.at),
+            StepKind::Arrive { group, method, .. } => self.together(block, Team::whole(*group), method.name, step.at),
+            StepKind::Aligned { name } => self.aligned(block, name, step.at),
             StepKind::Wait { group, .. } => self.together(block, Team::whole(*group), "barrier_wait", step.at),
             StepKind::Call { node, .. } => {
                 let node = &self.cfg.nodes[node.0];
@@ -96,6 +99,7 @@ impl<'a, 'f> Check<'a, 'f> {
             StepKind::Evaluate(_)
             | StepKind::Set { .. }
             | StepKind::Access(_)
+            | StepKind::Fence
             | StepKind::Renew(_)
             | StepKind::Move { .. }
             | StepKind::HandOver { .. }
@@ -136,7 +140,31 @@ impl<'a, 'f> Check<'a, 'f> {
         }
     }
 
-    fn report(&self, diags: &mut Diags) {
+    /// `divergent_aligned`: all threads of a warp come to an `.aligned` barrier together, even where not all of its group
+    /// do.
+    ///
+    /// ```text
+    /// if block.thread_rank() < 16 { block.sync_aligned(); }    // half of a warp
+    /// ```
+    fn aligned(&mut self, block: BlockId, name: &'static str, at: SpanRange) {
+        if self.function.role != Role::Kernel {
+            self.unaligned.push(messages::aligned_in_function(at, name));
+            return;
+        }
+        let proved = |branch: &BlockId| {
+            let tested = self.values.tested(*branch);
+            tested.scope.covers(Scope::Warp) && tested.unknown.is_empty()
+        };
+        let Some(branch) = self.control().deciders(block).find(|branch| !proved(branch)) else { return };
+        let leaves = control::leaves(self.cfg, branch, block);
+        let told = if leaves { rules::DIVERGENT_EXIT } else { rules::DIVERGENT_COLLECTIVE };
+        if self.function.options.waives(told) {
+            let explain = Explain::new(self.function, self.values, Scope::Warp);
+            self.unaligned.push(messages::divergent_aligned(at, name, explain.branch(branch)));
+        }
+    }
+
+    fn report(self, diags: &mut Diags) -> Summary {
         for ((branch, leaves), fault) in &self.found {
             let explain = Explain::new(self.function, self.values, fault.team.scope);
             let chain = explain.branch(*branch);
@@ -145,6 +173,8 @@ impl<'a, 'f> Check<'a, 'f> {
                 false => messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain),
             });
         }
+        self.unaligned.into_iter().for_each(|diag| diags.push(diag));
+        self.summary
     }
 }
 

@@ -303,12 +303,16 @@ impl Analysis for Values<'_, '_> {
                 let lost = state.places.values_mut().filter(|level| level.scope == *group);
                 lost.for_each(|level| level.scope = Scope::Nothing);
             }
-            StepKind::Arrive { group, .. } => state.arrive(*group),
+            // A relaxed one publishes nothing.
+            StepKind::Arrive { group, method, .. } if !method.relaxed => state.arrive(*group),
             StepKind::Wait { group, .. } => state.wait(*group),
-            StepKind::Collective { team, name: "sync" } => state.sync(team.group),
+            StepKind::Collective { team, barrier: true, .. } => state.sync(team.group),
             // It may have a name of its own for dynamic shared memory.
             StepKind::Call { .. } => state.write(Shared::Dynamic, dirty::OWN | dirty::FAR),
-            StepKind::Collective { .. }
+            StepKind::Arrive { .. }
+            | StepKind::Collective { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
             | StepKind::Together { .. }
             | StepKind::Move { .. }
             | StepKind::Return(_)

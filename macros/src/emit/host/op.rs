@@ -75,10 +75,10 @@ impl Host<'_> {
                 _ => group_method(group, method.name),
             },
             Op::Query(group, query) => group_method(group, query.name),
-            Op::Sync(group) => group_method(group, "sync"),
+            Op::Sync(group, barrier) | Op::Arrive(group, barrier) | Op::Wait(group, barrier) => {
+                group_method(group, barrier.name)
+            }
             Op::Uniform(group) => group_method(group, "uniform"),
-            Op::Arrive(group) => group_method(group, "barrier_arrive"),
-            Op::Wait(group) => group_method(group, "barrier_wait"),
             Op::MapSharedRank(_) => group_method(Group::Cluster, "map_shared_rank"),
             Op::QuerySharedRank => group_method(Group::Cluster, "query_shared_rank"),
             Op::SharedArray(_) | Op::DynamicShared => {

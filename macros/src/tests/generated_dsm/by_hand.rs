@@ -2,7 +2,9 @@
 
 use super::judge::{Rule, judge};
 use super::run::Unknown;
-use super::tree::{Access, Array, Form, Index, Kernel, Kind, Number, Owner, Parity, Place, Rounds, Stmt, Test};
+use super::tree::{
+    Access, Array, Arrival, Form, Index, Kernel, Kind, Number, Owner, Parity, Place, Rounds, Stmt, Test,
+};
 
 fn access(kind: Kind, owner: Owner, row: Parity) -> Stmt {
     let place = Place { array: Array::Rows, row, index: Index::Own };
@@ -25,12 +27,14 @@ fn check(body: Vec<Stmt>, expected: &[Rule]) {
 }
 
 const ROW: Parity = Parity::Literal(0);
+/// Either says so.
+const EXITS: [Rule; 2] = [Rule::ExitBeforePeersDone, Rule::RelaxedPublishes];
 
 #[test]
 fn one_after_the_other() {
     check(vec![write(ROW), Stmt::Sync, read(ROW), Stmt::Sync], &[]);
     check(vec![write(ROW), Stmt::Sync, read(Parity::Literal(1)), write(ROW), Stmt::Sync], &[]);
-    check(vec![write(ROW), Stmt::Sync, read(ROW)], &[Rule::ExitBeforePeersDone]);
+    check(vec![write(ROW), Stmt::Sync, read(ROW)], &EXITS);
     check(vec![Stmt::Sync, write(ROW), Stmt::SyncBlock, read(ROW), Stmt::Sync], &[Rule::UnpublishedRemoteRead]);
     check(vec![Stmt::Sync, read(ROW), write(ROW), Stmt::Sync], &[Rule::OverwriteWhileRead]);
     let remote = access(Kind::Write, Owner::Next, ROW);
@@ -42,11 +46,31 @@ fn one_after_the_other() {
 
 #[test]
 fn split() {
-    check(vec![Stmt::Split(1, vec![write(ROW)]), read(ROW), Stmt::Sync], &[Rule::WriteAfterArrive]);
-    check(vec![Stmt::Split(1, vec![write(ROW)]), Stmt::Sync, read(ROW), Stmt::Sync], &[]);
-    check(vec![Stmt::Sync, Stmt::Split(1, vec![read(ROW)]), write(ROW), Stmt::Sync], &[Rule::OverwriteWhileRead]);
-    check(vec![Stmt::Sync, read(ROW), Stmt::Split(1, vec![]), write(ROW)], &[]);
-    check(vec![Stmt::Sync, read(ROW), Stmt::Split(1, vec![write(ROW)])], &[Rule::OverwriteWhileRead]);
+    check(vec![Stmt::Split(1, Arrival::Full, vec![write(ROW)]), read(ROW), Stmt::Sync], &[Rule::WriteAfterArrive]);
+    check(vec![Stmt::Split(1, Arrival::Full, vec![write(ROW)]), Stmt::Sync, read(ROW), Stmt::Sync], &[]);
+    check(
+        vec![Stmt::Sync, Stmt::Split(1, Arrival::Full, vec![read(ROW)]), write(ROW), Stmt::Sync],
+        &[Rule::OverwriteWhileRead],
+    );
+    check(vec![Stmt::Sync, read(ROW), Stmt::Split(1, Arrival::Full, vec![]), write(ROW)], &[]);
+    check(vec![Stmt::Sync, read(ROW), Stmt::Split(1, Arrival::Full, vec![write(ROW)])], &[Rule::OverwriteWhileRead]);
+}
+
+#[test]
+fn relaxed() {
+    let relaxed = || Stmt::Split(1, Arrival::Relaxed, vec![]);
+    let by_first = || Stmt::If(Test::ThreadRank(0), vec![Stmt::Fence], None);
+    let behind = |before: Vec<Stmt>, last: Stmt| before.into_iter().chain([relaxed(), last, Stmt::Sync]).collect();
+    let publishes = [Rule::RelaxedPublishes];
+    check(behind(vec![write(ROW)], read(ROW)), &publishes);
+    check(behind(vec![write(ROW), Stmt::Fence], read(ROW)), &[]);
+    check(behind(vec![Stmt::Fence, write(ROW)], read(ROW)), &publishes);
+    check(behind(vec![write(ROW), by_first()], read(ROW)), &publishes);
+    check(behind(vec![write(ROW), Stmt::SyncBlock, by_first()], read(ROW)), &[]);
+    check(behind(vec![Stmt::Sync, read(ROW)], write(ROW)), &publishes);
+    check(behind(vec![write(ROW), relaxed(), Stmt::Sync], read(ROW)), &[]);
+    check(vec![Stmt::Sync, read(ROW), relaxed()], &EXITS);
+    check(vec![Stmt::Sync, read(ROW), Stmt::Fence, relaxed()], &[]);
 }
 
 #[test]

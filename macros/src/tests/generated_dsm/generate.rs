@@ -4,8 +4,8 @@
 use super::super::random::Random;
 use super::super::shrink::Nested;
 use super::tree::{
-    Access, Array, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Label, Number, Owner, Parity, Place, Rounds, Stmt,
-    Test,
+    Access, Array, Arrival, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Label, Number, Owner, Parity, Place,
+    Rounds, Stmt, Test,
 };
 
 const BUDGET: usize = 12;
@@ -151,7 +151,8 @@ impl Generator {
     fn statement(&mut self, depth: usize, open: bool) -> Stmt {
         let compound = usize::from(depth < DEEPEST);
         let barrier = usize::from(open);
-        let weights = [12, barrier, 1, 2 * barrier * compound, barrier * compound, 3 * compound, 3 * compound, 2, 1, 1];
+        let weights =
+            [12, barrier, 1, 3 * barrier * compound, barrier * compound, 3 * compound, 3 * compound, 2, 1, 1, 1];
         match self.random.weighted(&weights) {
             0 => self.access(),
             1 => Stmt::Sync,
@@ -159,7 +160,7 @@ impl Generator {
             3 => {
                 let label = self.label();
                 let body = self.apart(depth, false);
-                Stmt::Split(label, body)
+                Stmt::Split(label, if self.random.chance(40) { Arrival::Relaxed } else { Arrival::Full }, body)
             }
             4 => {
                 let label = self.label();
@@ -192,6 +193,7 @@ impl Generator {
                 None => self.access(),
             },
             8 => Stmt::Flip(self.random.chance(50)),
+            9 => Stmt::Fence,
             _ => Stmt::Choose(self.number()),
         }
     }
@@ -219,7 +221,11 @@ impl Generator {
 
     /// What one thread does and another does not.
     fn accesses(&mut self) -> Block {
-        (0..1 + self.random.below(2)).map(|_| self.access()).collect()
+        let mut block: Block = (0..self.random.below(3)).map(|_| self.access()).collect();
+        if block.is_empty() {
+            block.push(Stmt::Fence);
+        }
+        block
     }
 
     fn repeat(&mut self, depth: usize, open: bool) -> Stmt {
@@ -267,6 +273,7 @@ pub(super) fn is_whole(kernel: &Kernel) -> bool {
             | Stmt::Jump(Jump::Return)
             | Stmt::Sync
             | Stmt::SyncBlock
+            | Stmt::Fence
             | Stmt::Split(..)
             | Stmt::Carried(..)
             | Stmt::Loop(..)

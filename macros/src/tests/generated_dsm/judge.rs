@@ -1,6 +1,6 @@
 //! What a kernel's runs show against the rules on distributed shared memory, by the definition of a race alone: an access
 //! comes before one of another block if its thread has arrived, since, at a barrier of the cluster for which the other has
-//! waited.
+//! waited; and fenced before, if the arrival was relaxed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,20 @@ pub(super) enum Rule {
     OverwriteWhileRead,
     WriteAfterArrive,
     UnorderedRemoteWrite,
+    RelaxedPublishes,
     RankOutOfRange,
     UninitSharedRead,
 }
 
 impl Rule {
     /// Of two accesses.
-    pub(super) const RACES: [Rule; 4] =
-        [Rule::UnpublishedRemoteRead, Rule::OverwriteWhileRead, Rule::WriteAfterArrive, Rule::UnorderedRemoteWrite];
+    pub(super) const RACES: [Rule; 5] = [
+        Rule::UnpublishedRemoteRead,
+        Rule::OverwriteWhileRead,
+        Rule::WriteAfterArrive,
+        Rule::UnorderedRemoteWrite,
+        Rule::RelaxedPublishes,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -33,6 +39,7 @@ impl Rule {
             Rule::OverwriteWhileRead => "overwrite_while_read",
             Rule::WriteAfterArrive => "write_after_arrive",
             Rule::UnorderedRemoteWrite => "unordered_remote_write",
+            Rule::RelaxedPublishes => "relaxed_publishes",
             Rule::RankOutOfRange => "rank_out_of_range",
             Rule::UninitSharedRead => "uninit_shared_read",
         }
@@ -105,7 +112,12 @@ impl Verdict {
     }
 
     fn fault(&mut self, site: usize, rule: Rule) {
-        let fault = ((site, site), BTreeSet::from([rule]));
+        self.faults(site, BTreeSet::from([rule]), rule);
+    }
+
+    /// On this way it is `rule`; told may be each of `rules`, since another way may show another.
+    fn faults(&mut self, site: usize, rules: BTreeSet<Rule>, rule: Rule) {
+        let fault = ((site, site), rules);
         if !self.must.contains(&fault) {
             self.must.push(fault);
         }
@@ -118,8 +130,10 @@ impl Verdict {
             if event.waited == 0 {
                 self.fault(site, Rule::RemoteBeforeEntry);
             }
-            if event.arrived == trace.arrivals {
-                self.fault(site, Rule::ExitBeforePeersDone);
+            if event.is_open() {
+                let came = event.arrived < trace.arrivals;
+                let rule = if came { Rule::RelaxedPublishes } else { Rule::ExitBeforePeersDone };
+                self.faults(site, BTreeSet::from([Rule::ExitBeforePeersDone, Rule::RelaxedPublishes]), rule);
             }
         }
         if !event.access.kind.reads() {
@@ -167,9 +181,12 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
     let (own_kind, remote_kind) = (own.access.kind, remote.access.kind);
     let only_read = !own_kind.writes() && !remote_kind.writes();
     let harmless = only_read || own_kind == Kind::Atomic && remote_kind == Kind::Atomic;
-    let ordered = first.arrived < second.waited;
-    if harmless || ordered || !own.meets(remote) {
+    if harmless || !first.races_with(second) {
         return None;
+    }
+    // There is a barrier between, and it did not order the two.
+    if first.arrived < second.waited {
+        return Some(BTreeSet::from([Rule::RelaxedPublishes]));
     }
     let mut rules = BTreeSet::new();
     if remote_kind.writes() {

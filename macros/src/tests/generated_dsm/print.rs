@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::super::page::{Page, Printer};
 use super::super::shrink::Nested;
 use super::tree::{
-    Access, Array, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Number, Owner, Parity, Rounds, Stmt, THREADS, Test,
+    Access, Array, Arrival, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Number, Owner, Parity, Rounds, Stmt,
+    THREADS, Test,
 };
 
 /// A kernel's source, and the line of each site.
@@ -153,8 +154,10 @@ impl Writer {
             Stmt::Access(access) => self.access(access),
             Stmt::Sync => self.text("cluster.sync();"),
             Stmt::SyncBlock => self.text("block.sync();"),
-            Stmt::Split(id, body) => {
-                self.text(&format!("let t{id} = cluster.barrier_arrive();\n"));
+            Stmt::Fence => self.text("fence(AcqRel, Scope::Cluster);"),
+            Stmt::Split(id, arrival, body) => {
+                let relaxed = if *arrival == Arrival::Relaxed { "_relaxed" } else { "" };
+                self.text(&format!("let t{id} = cluster.barrier_arrive{relaxed}();\n"));
                 body.iter().for_each(|stmt| self.statement(stmt));
                 self.start();
                 self.text(&format!("cluster.barrier_wait(t{id});"));

@@ -2,12 +2,14 @@
 //! Nothing is judged here. What a check may not know can be left open: then every way is gone, and every thread goes it.
 
 use super::tree::{
-    Access, Array, Block, DOMAIN, Index, Jump, Kernel, LENGTH, Label, Number, Owner, Parity, Rounds, Stmt, THREADS,
-    Test,
+    Access, Array, Arrival, Block, DOMAIN, Index, Jump, Kernel, LENGTH, Label, Number, Owner, Parity, Rounds, Stmt,
+    THREADS, Test,
 };
 
 /// Kernels have at most so many blocks.
 const BLOCKS: usize = 3;
+/// And clusters of so many threads.
+const ALL: usize = BLOCKS * THREADS;
 /// Where ways are open, a loop makes at most so many rounds.
 const ROUNDS: usize = 3;
 /// Runs of one kernel.
@@ -37,18 +39,32 @@ pub(super) struct Event {
     pub(super) synced: usize,
     /// A test of ranks decides who comes here: others may be elsewhere.
     pub(super) is_by_rank: bool,
-    /// For each owner and each block that accesses: the elements, one bit each.
-    touched: [[u8; BLOCKS]; BLOCKS],
+    /// For each owner and each thread that accesses: the elements, one bit each.
+    touched: [[u8; ALL]; BLOCKS],
+    /// Threads that fenced it, and whether a barrier of the block came after it, so that each of its threads can.
+    fenced: Mask,
+    is_known: bool,
+    /// For each thread, the arrival that orders it.
+    ordered: [Option<usize>; ALL],
 }
 
 impl Event {
-    /// Whether a block's own access by `self` and that of another block by `other` may be to one element.
-    pub(super) fn meets(&self, other: &Event) -> bool {
-        let of = |owner: usize| {
-            let others = (0..BLOCKS).filter(|block| *block != owner).map(|block| other.touched[owner][block]);
-            self.touched[owner][owner] & others.fold(0, |all, bits| all | bits) != 0
+    /// Whether a block's own access by the one and that of another block by the other, which comes later in the program, may
+    /// be to one element, and no barrier orders the two.
+    pub(super) fn races_with(&self, later: &Event) -> bool {
+        let open = |thread: usize| self.ordered[thread].is_none_or(|arrival| arrival >= later.waited);
+        let bits = |event: &Event, owner: usize, owns: bool, open: &dyn Fn(usize) -> bool| {
+            let threads = (0..ALL).filter(|thread| (thread / THREADS == owner) == owns && open(*thread));
+            threads.fold(0, |bits, thread| bits | event.touched[owner][thread])
         };
-        self.access.place.array == other.access.place.array && (0..BLOCKS).any(of)
+        let is_own = !self.access.is_remote();
+        let of = |owner: usize| bits(self, owner, is_own, &open) & bits(later, owner, !is_own, &|_| true) != 0;
+        self.access.place.array == later.access.place.array && (0..BLOCKS).any(of)
+    }
+
+    /// No arrival came that orders it.
+    pub(super) fn is_open(&self) -> bool {
+        (0..ALL).any(|thread| self.ordered[thread].is_none() && self.touched.iter().any(|owner| owner[thread] != 0))
     }
 }
 
@@ -156,9 +172,33 @@ impl Run<'_> {
         block.iter().find_map(|stmt| self.statement(stmt, mask))
     }
 
-    fn arrive(&mut self) {
+    fn arrive(&mut self, arrival: Arrival) {
+        for event in &mut self.trace.events {
+            for (thread, ordered) in event.ordered.iter_mut().enumerate() {
+                if arrival == Arrival::Full || event.fenced & 1 << thread != 0 {
+                    ordered.get_or_insert(self.trace.arrivals);
+                }
+            }
+        }
         self.trace.arrivals += 1;
         self.synced += 1;
+    }
+
+    fn fence(&mut self, mask: Mask) {
+        // Whoever may not come here is not counted on.
+        if self.arms > 0 && self.unknown.ranks {
+            return;
+        }
+        for event in &mut self.trace.events {
+            let fences = |thread: usize| mask & 1 << thread != 0;
+            let one_of_block =
+                |thread: usize| (0..ALL).any(|other| other / THREADS == thread / THREADS && fences(other));
+            for thread in 0..ALL {
+                if fences(thread) || event.is_known && one_of_block(thread) {
+                    event.fenced |= 1 << thread;
+                }
+            }
+        }
     }
 
     fn wait(&mut self) {
@@ -170,12 +210,16 @@ impl Run<'_> {
         match stmt {
             Stmt::Access(access) => self.access(access, mask),
             Stmt::Sync => {
-                self.arrive();
+                self.arrive(Arrival::Full);
                 self.wait();
             }
-            Stmt::SyncBlock => self.synced += 1,
-            Stmt::Split(_, body) => {
-                self.arrive();
+            Stmt::SyncBlock => {
+                self.synced += 1;
+                self.trace.events.iter_mut().for_each(|event| event.is_known = true);
+            }
+            Stmt::Fence => self.fence(mask),
+            Stmt::Split(_, arrival, body) => {
+                self.arrive(*arrival);
                 let jump = self.block(body, mask);
                 if jump.is_some() {
                     return jump;
@@ -183,14 +227,14 @@ impl Run<'_> {
                 self.wait();
             }
             Stmt::Carried(label, rounds, [first, second, last]) => {
-                self.arrive();
+                self.arrive(Arrival::Full);
                 let rounds = if self.unknown.paths { self.choices.next(ROUNDS + 1) } else { *rounds };
                 for round in 0..rounds {
                     self.rounds.push((*label, round));
                     self.block(first, mask);
                     self.wait();
                     self.block(second, mask);
-                    self.arrive();
+                    self.arrive(Arrival::Full);
                     self.rounds.pop();
                 }
                 self.block(last, mask);
@@ -293,7 +337,7 @@ impl Run<'_> {
             Index::Parity(_) if self.unknown.elements && self.unknown.parities => [(1 << LENGTH) - 1; THREADS],
             Index::Parity(parity) => [self.parity(parity); THREADS],
         };
-        let mut touched = [[0; BLOCKS]; BLOCKS];
+        let mut touched = [[0; ALL]; BLOCKS];
         for thread in (0..blocks * THREADS).filter(|thread| mask & 1 << thread != 0) {
             let block = thread / THREADS;
             let owner = match access.owner {
@@ -311,7 +355,7 @@ impl Run<'_> {
                 Array::Rows => both_rows(row).fold(0, |bits, row| bits | elements << (row * LENGTH)),
             };
             if owner < blocks {
-                touched[owner][block] |= bits;
+                touched[owner][thread] |= bits;
             }
         }
         self.trace.events.push(Event {
@@ -321,6 +365,9 @@ impl Run<'_> {
             synced: self.synced,
             is_by_rank: self.arms > 0,
             touched,
+            fenced: 0,
+            is_known: false,
+            ordered: [None; ALL],
         });
     }
 }

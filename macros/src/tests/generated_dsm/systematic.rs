@@ -3,7 +3,8 @@
 //! turns.
 
 use super::tree::{
-    Access, Array, Block, Form, Index, Jump, Kernel, Kind, Label, Number, Owner, Parity, Place, Rounds, Stmt, Test,
+    Access, Array, Arrival, Block, Form, Index, Jump, Kernel, Kind, Label, Number, Owner, Parity, Place, Rounds, Stmt,
+    Test,
 };
 
 #[derive(Clone, Copy, PartialEq)]
@@ -24,6 +25,10 @@ enum Barrier {
     Block,
     Sync,
     Split,
+    /// A relaxed arrival: alone, after a fence of each thread, and after one of the block's first.
+    Relaxed,
+    Fenced,
+    FencedByOne,
 }
 
 /// The places of a skeleton.
@@ -39,6 +44,7 @@ enum At {
 }
 
 const BARRIERS: [Barrier; 4] = [Barrier::None, Barrier::Block, Barrier::Sync, Barrier::Split];
+const RELAXED: [Barrier; 3] = [Barrier::Relaxed, Barrier::Fenced, Barrier::FencedByOne];
 const PLACES: [At; 6] = [At::Before, At::First, At::Pending, At::Last, At::Else, At::After];
 /// Kinds, and whether the access is remote.
 const ACTS: [(Kind, bool); 6] = [
@@ -56,14 +62,15 @@ const STYLES: usize = 13;
 fn skeletons() -> impl Iterator<Item = (Shape, Barrier)> {
     let all = |shape| BARRIERS.into_iter().map(move |barrier| (shape, barrier));
     let alone = [(Shape::IfBlock, Barrier::None), (Shape::IfThread, Barrier::None), (Shape::Carried, Barrier::Split)];
-    all(Shape::Straight).chain(all(Shape::If)).chain(all(Shape::Loop)).chain(alone)
+    let relaxed = [Shape::Straight, Shape::Loop].into_iter().flat_map(|shape| RELAXED.map(|barrier| (shape, barrier)));
+    all(Shape::Straight).chain(all(Shape::If)).chain(all(Shape::Loop)).chain(alone).chain(relaxed)
 }
 
 fn has(shape: Shape, barrier: Barrier, at: At) -> bool {
     match at {
         At::Before | At::After => shape != Shape::Straight,
         At::First | At::Last => true,
-        At::Pending => barrier == Barrier::Split,
+        At::Pending => barrier == Barrier::Split || RELAXED.contains(&barrier),
         At::Else => matches!(shape, Shape::If | Shape::IfBlock | Shape::IfThread),
     }
 }
@@ -167,7 +174,16 @@ fn kernel(
         Barrier::None => {}
         Barrier::Block => inner.push(Stmt::SyncBlock),
         Barrier::Sync => inner.push(Stmt::Sync),
-        Barrier::Split => inner.push(Stmt::Split(2, pending.clone())),
+        Barrier::Split => inner.push(Stmt::Split(2, Arrival::Full, pending.clone())),
+        Barrier::Relaxed => {}
+        Barrier::Fenced => inner.push(Stmt::Fence),
+        Barrier::FencedByOne => {
+            inner.push(Stmt::SyncBlock);
+            inner.push(Stmt::If(Test::ThreadRank(0), vec![Stmt::Fence], None));
+        }
+    }
+    if RELAXED.contains(&barrier) {
+        inner.push(Stmt::Split(2, Arrival::Relaxed, pending.clone()));
     }
     let mut last = at(At::Last);
     if matches!(shape, Shape::Loop | Shape::Carried) && (style == 7 || style == 12) {

@@ -158,6 +158,12 @@ pub(super) enum Jump {
     Return,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Arrival {
+    Full,
+    Relaxed,
+}
+
 pub(super) type Block = Vec<Stmt>;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -166,8 +172,10 @@ pub(super) enum Stmt {
     /// `cluster.sync()`, and the block's.
     Sync,
     SyncBlock,
+    /// Of the cluster, by each thread that comes here.
+    Fence,
     /// A split barrier of the cluster, with what stands between.
-    Split(usize, Block),
+    Split(usize, Arrival, Block),
     /// A loop that carries its token: arrives before it, in each round waits between the two blocks and arrives again at
     /// the end, and waits for the last one behind the third.
     Carried(Label, usize, [Block; 3]),
@@ -183,12 +191,16 @@ pub(super) enum Stmt {
 impl Nested for Stmt {
     fn blocks(&mut self) -> Vec<&mut Block> {
         match self {
-            Stmt::Split(_, body) | Stmt::Loop(_, _, _, body) => vec![body],
+            Stmt::Split(_, _, body) | Stmt::Loop(_, _, _, body) => vec![body],
             Stmt::Carried(_, _, blocks) => blocks.iter_mut().collect(),
             Stmt::If(_, then, otherwise) => std::iter::once(then).chain(otherwise).collect(),
-            Stmt::Access(_) | Stmt::Sync | Stmt::SyncBlock | Stmt::Jump(_) | Stmt::Flip(_) | Stmt::Choose(_) => {
-                Vec::new()
-            }
+            Stmt::Access(_)
+            | Stmt::Sync
+            | Stmt::SyncBlock
+            | Stmt::Fence
+            | Stmt::Jump(_)
+            | Stmt::Flip(_)
+            | Stmt::Choose(_) => Vec::new(),
         }
     }
 }

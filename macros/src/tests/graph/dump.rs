@@ -83,9 +83,11 @@ impl Dump<'_> {
             | StepKind::Access(_)
             | StepKind::Renew(_)
             | StepKind::Together { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
             | StepKind::Return(_) => return None,
-            StepKind::Collective { team, name } => format!("{name} {}", team.group.rust_name()),
-            StepKind::Arrive { group, into } => format!("{} = arrive {}", place(into), group.rust_name()),
+            StepKind::Collective { team, name, .. } => format!("{name} {}", team.group.rust_name()),
+            StepKind::Arrive { group, into, .. } => format!("{} = arrive {}", place(into), group.rust_name()),
             StepKind::Wait { group, from } => format!("wait {} {}", group.rust_name(), place(from)),
             StepKind::Call { gives: Some((_, into)), .. } => format!("{} = call", place(into)),
             StepKind::Call { gives: None, .. } => "call".into(),

@@ -41,7 +41,7 @@ __device__ inline void init_block_barrier() {
                      : "memory");
         barrier.left = 0;
     }
-    asm volatile("barrier.sync 0;" ::: "memory");
+    this_thread_block().sync();
 }
 
 // A thread that fails tells those that wait for it.

@@ -58,7 +58,7 @@ __device__ inline bool any_of_block(bool mine) {
     asm volatile("{\n"
                  ".reg .pred mine, any;\n"
                  "setp.ne.u32 mine, %1, 0;\n"
-                 "barrier.red.or.pred any, 0, mine;\n"
+                 "barrier.red.or" PHALANX_ALIGNED ".pred any, 0, mine;\n"
                  "selp.u32 %0, 1, 0, any;\n"
                  "}"
                  : "=r"(any)
@@ -70,7 +70,7 @@ __device__ inline bool any_of_block(bool mine) {
 } // namespace detail
 
 __device__ inline grid_group::arrival_token grid_group::barrier_arrive() const {
-    asm volatile("barrier.sync 0;" ::: "memory");
+    this_thread_block().sync();
     return {detail::thread_in_block() == 0 ? detail::arrive_at_grid_barrier() : 0};
 }
 

@@ -52,6 +52,14 @@ __device__ inline Size not_zero(Size size) {
 
 } // namespace detail
 
+// All threads of a warp execute a barrier together, which spares the code that gathers them. The checks prove it, unless
+// such a rule is switched off.
+#ifdef PHALANX_DIVERGENT
+#define PHALANX_ALIGNED ""
+#else
+#define PHALANX_ALIGNED ".aligned"
+#endif
+
 struct thread_block {
     // What `barrier_arrive` gives and `barrier_wait` takes: the barrier as it was before.
     struct arrival_token {
@@ -72,8 +80,8 @@ struct thread_block {
         return value;
     }
 
-    // Not `.aligned`: that the warp has converged is not proved.
-    __device__ void sync() const { asm volatile("barrier.sync 0;" ::: "memory"); }
+    __device__ void sync() const { asm volatile("barrier.sync" PHALANX_ALIGNED " 0;" ::: "memory"); }
+    __device__ void sync_aligned() const { asm volatile("barrier.sync.aligned 0;" ::: "memory"); }
 
     // In block_barrier.cuh, which a text that has them includes.
     __device__ arrival_token barrier_arrive() const;
@@ -106,12 +114,32 @@ struct cluster_group {
     }
 
     __device__ void sync() const { barrier_wait(barrier_arrive()); }
-    // Releases all that this thread has written, global and shared, to the threads of the cluster. Not `.aligned` either.
+    // Releases all that this thread has written, global and shared, to the threads of the cluster.
     __device__ arrival_token barrier_arrive() const {
-        asm volatile("barrier.cluster.arrive.release;" ::: "memory");
+        asm volatile("barrier.cluster.arrive.release" PHALANX_ALIGNED ";" ::: "memory");
         return {};
     }
-    __device__ void barrier_wait(arrival_token) const { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
+    // Orders nothing.
+    __device__ arrival_token barrier_arrive_relaxed() const {
+        asm volatile("barrier.cluster.arrive.relaxed" PHALANX_ALIGNED ";" ::: "memory");
+        return {};
+    }
+    __device__ void barrier_wait(arrival_token) const {
+        asm volatile("barrier.cluster.wait.acquire" PHALANX_ALIGNED ";" ::: "memory");
+    }
+
+    __device__ void sync_aligned() const { barrier_wait_aligned(barrier_arrive_aligned()); }
+    __device__ arrival_token barrier_arrive_aligned() const {
+        asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+        return {};
+    }
+    __device__ arrival_token barrier_arrive_relaxed_aligned() const {
+        asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+        return {};
+    }
+    __device__ void barrier_wait_aligned(arrival_token) const {
+        asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    }
 
     // The same array in the block of this rank.
     template <class T, unsigned long long N>

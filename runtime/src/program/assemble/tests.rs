@@ -52,6 +52,7 @@ static SQUARE: Template = Template {
     headers: &["scalar.cuh"],
     locals: &["of"],
     constants: &[],
+    converged: true,
 };
 
 fn square_u32() -> Definition {
@@ -98,6 +99,7 @@ static TWICE: Template = Template {
     headers: &["memory.cuh", "scalar.cuh"],
     locals: &["a", "b"],
     constants: &[],
+    converged: true,
 };
 
 #[test]
@@ -158,6 +160,7 @@ static DOUBLE: Template = Template {
     headers: &[],
     locals: &[],
     constants: &["COUNT"],
+    converged: true,
 };
 
 #[test]
@@ -167,6 +170,22 @@ fn words_of_cpp_are_not_names() {
     let program = Program::assemble(double).unwrap();
     assert_eq!(program.entry(), "demo_double");
     assert_eq!(program.cuda_source(), "\nusing namespace phalanx;\n\nvoid demo_double() { square<64>(COUNT); }\n");
+}
+
+/// Where a rule about it is switched off, in the kernel or in what it calls, no barrier counts on whole warps.
+#[test]
+fn barriers_of_warps_that_may_diverge() {
+    static DIVERGENT: Template = Template { converged: false, ..SQUARE };
+    fn divergent() -> Definition {
+        Definition { template: &DIVERGENT, ..square_u32() }
+    }
+    let is_defined = |callee: fn() -> Definition| {
+        let mut slots = types(&["usize"]);
+        slots.extend([Slot::Callee(square_u32), Slot::Callee(callee)]);
+        let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
+        program.cuda_source().contains("#define PHALANX_DIVERGENT\n")
+    };
+    assert!(is_defined(divergent) && !is_defined(square_u32));
 }
 
 static LOOP: Template = Template { name: "forever", role: Role::Device, ..DOUBLE_AS_DEVICE };
@@ -181,6 +200,7 @@ const DOUBLE_AS_DEVICE: Template = Template {
     headers: &[],
     locals: &[],
     constants: &[],
+    converged: true,
 };
 
 fn forever() -> Definition {

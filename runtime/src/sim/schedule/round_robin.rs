@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Scheduler, Turn};
+use super::{Pending, Scheduler, Turn};
 
 /// 256 loop iterations, 64 atomics or 16 looks at a flag.
 const FUEL: u32 = 256;
@@ -13,7 +13,7 @@ pub(super) struct RoundRobin {
 }
 
 impl Scheduler for RoundRobin {
-    fn ready(&mut self, thread: usize) {
+    fn ready(&mut self, thread: usize, _: Pending) {
         self.queue.push_back(thread);
     }
 

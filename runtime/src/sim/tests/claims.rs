@@ -10,7 +10,7 @@ const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Random { seed:
 /// Two clusters of two blocks of 40 threads.
 fn check(expected: Option<&str>, body: impl Fn() + Send + Sync) {
     for schedule in SCHEDULES {
-        let result = run("test", &shape(4, 2, 40), &Simulator::new().schedule(schedule), &body).1;
+        let result = run("test", &shape(4, 2, 40), &Simulator::new().schedule(schedule.clone()), &body).1;
         match (expected, result) {
             (None, result) => result.unwrap(),
             (Some(expected), result) => match result.expect_err("a false claim").cause {

@@ -1,0 +1,298 @@
+//! Vector clocks of a grid: for each thread, up to which of its epochs everything has happened. A clock is a tree by grid,
+//! cluster, block and warp, in which a group that is known alike is one number: after a barrier of a block, all of it is.
+//! What two clocks have in common they share, so that a copy costs nothing and a join only what differs.
+
+use std::sync::Arc;
+
+/// A count of a thread's releases, by the clock of its cluster. Only epochs of one thread are compared.
+pub(crate) type Epoch = u64;
+
+/// A thread of the grid: its cluster, its block there, its warp there, and its lane, in bits from above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Who(u64);
+
+/// Subtrees, from the smallest: what a node's level says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unit {
+    Thread = 0,
+    Warp = 1,
+    Block = 2,
+    Cluster = 3,
+}
+
+/// Where a digit of `Who` begins, by the level of the node whose children it counts, less one.
+const SHIFTS: [u32; 4] = [0, 5, 10, 14];
+
+impl Who {
+    /// `thread`: its rank in the block.
+    pub(crate) fn new(cluster: u64, block: u32, thread: u32) -> Self {
+        Who(cluster << SHIFTS[3] | u64::from(block) << SHIFTS[2] | u64::from(thread))
+    }
+
+    pub(crate) fn cluster(self) -> u64 {
+        self.0 >> SHIFTS[3]
+    }
+
+    /// The rank in its cluster of its block.
+    pub(crate) fn block(self) -> u32 {
+        (self.0 >> SHIFTS[2]) as u32 & 15
+    }
+
+    /// Its rank in its block.
+    pub(crate) fn thread(self) -> u32 {
+        self.0 as u32 & 1023
+    }
+
+    /// Its number in its warp.
+    pub(crate) fn lane(self) -> u32 {
+        self.0 as u32 & 31
+    }
+
+    /// The first thread of the unit that it is in.
+    pub(crate) fn first(self, unit: Unit) -> Who {
+        let shift = if unit == Unit::Thread { 0 } else { [0, 5, 10, 14][unit as usize] };
+        Who(self.0 >> shift << shift)
+    }
+
+    /// The thread of its warp with this lane.
+    pub(crate) fn with_lane(self, lane: u32) -> Who {
+        Who(self.first(Unit::Warp).0 | u64::from(lane))
+    }
+
+    /// Which child of a node at `level` it is in.
+    fn digit(self, level: u32) -> usize {
+        let (shift, bits) = match level {
+            1 => (SHIFTS[0], 5),
+            2 => (SHIFTS[1], 5),
+            3 => (SHIFTS[2], 4),
+            _ => (SHIFTS[3] + 5 * (level - 4), 5),
+        };
+        (self.0 >> shift) as usize & ((1 << bits) - 1)
+    }
+}
+
+/// How many children nodes have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout {
+    /// The level of the root.
+    top: u32,
+    warps: usize,
+    blocks: usize,
+}
+
+impl Layout {
+    pub(crate) fn new(clusters: u64, blocks: u32, threads: u32) -> Self {
+        let mut top = Unit::Cluster as u32;
+        while clusters > 1 << (5 * (top - Unit::Cluster as u32)) {
+            top += 1;
+        }
+        Layout { top, warps: threads.div_ceil(32) as usize, blocks: blocks as usize }
+    }
+
+    fn children(&self, level: u32) -> usize {
+        match level {
+            2 => self.warps,
+            3 => self.blocks,
+            _ => 32,
+        }
+    }
+}
+
+/// Of each thread, the epoch before which all that it did is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Clock(Tree);
+
+#[derive(Debug, Clone)]
+enum Tree {
+    /// The same for all below.
+    All(Epoch),
+    Node(Arc<Node>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Node {
+    min: Epoch,
+    max: Epoch,
+    children: Box<[Tree]>,
+}
+
+impl Default for Clock {
+    /// Knows nothing.
+    fn default() -> Self {
+        Clock(Tree::All(0))
+    }
+}
+
+impl Clock {
+    /// Up to which epoch of the thread everything is known.
+    pub(crate) fn of(&self, layout: &Layout, who: Who) -> Epoch {
+        self.least(layout, who, Unit::Thread)
+    }
+
+    /// Up to which epoch everything is known of all threads of the unit that this one is in.
+    pub(crate) fn least(&self, layout: &Layout, who: Who, unit: Unit) -> Epoch {
+        let (mut tree, mut level) = (&self.0, layout.top);
+        while let Tree::Node(node) = tree
+            && level > unit as u32
+        {
+            tree = &node.children[who.digit(level)];
+            level -= 1;
+        }
+        tree.min()
+    }
+
+    /// Learns what `other` knows.
+    pub(crate) fn join(&mut self, other: &Clock) {
+        if !self.0.is(&other.0) {
+            self.0 = self.0.joined(&other.0);
+        }
+    }
+
+    /// Whether both are one and the same, which is seen at once. Equal clocks need not be.
+    pub(crate) fn is(&self, other: &Clock) -> bool {
+        self.0.is(&other.0)
+    }
+
+    /// Makes this what is known of all threads of a unit.
+    pub(crate) fn set(&mut self, layout: &Layout, who: Who, unit: Unit, epoch: Epoch) {
+        self.0.set(layout, layout.top, who, unit as u32, epoch);
+    }
+}
+
+impl Tree {
+    fn min(&self) -> Epoch {
+        match self {
+            Tree::All(epoch) => *epoch,
+            Tree::Node(node) => node.min,
+        }
+    }
+
+    fn max(&self) -> Epoch {
+        match self {
+            Tree::All(epoch) => *epoch,
+            Tree::Node(node) => node.max,
+        }
+    }
+
+    fn is(&self, other: &Tree) -> bool {
+        match (self, other) {
+            (Tree::All(a), Tree::All(b)) => a == b,
+            (Tree::Node(a), Tree::Node(b)) => Arc::ptr_eq(a, b),
+            (Tree::All(_), Tree::Node(_)) | (Tree::Node(_), Tree::All(_)) => false,
+        }
+    }
+
+    fn new(children: Box<[Tree]>) -> Tree {
+        let min = children.iter().map(Tree::min).min().unwrap_or(0);
+        let max = children.iter().map(Tree::max).max().unwrap_or(0);
+        if min == max { Tree::All(min) } else { Tree::Node(Arc::new(Node { min, max, children })) }
+    }
+
+    fn joined(&self, other: &Tree) -> Tree {
+        if self.is(other) || self.min() >= other.max() {
+            return self.clone();
+        }
+        if other.min() >= self.max() {
+            return other.clone();
+        }
+        let children: Box<[Tree]> = match (self, other) {
+            (Tree::Node(a), Tree::Node(b)) => a.children.iter().zip(&b.children).map(|(a, b)| a.joined(b)).collect(),
+            (Tree::Node(node), all @ Tree::All(_)) | (all @ Tree::All(_), Tree::Node(node)) => {
+                node.children.iter().map(|child| child.joined(all)).collect()
+            }
+            (Tree::All(a), Tree::All(b)) => return Tree::All(*a.max(b)),
+        };
+        // What is known already stays one and the same.
+        for known in [self, other] {
+            if let Tree::Node(node) = known
+                && node.children.iter().zip(&children).all(|(a, b)| a.is(b))
+            {
+                return known.clone();
+            }
+        }
+        Tree::new(children)
+    }
+
+    fn set(&mut self, layout: &Layout, level: u32, who: Who, target: u32, epoch: Epoch) {
+        if level == target {
+            *self = Tree::All(epoch);
+            return;
+        }
+        if self.min() == epoch && self.max() == epoch {
+            return;
+        }
+        let mut children = match self {
+            Tree::All(all) => vec![Tree::All(*all); layout.children(level)].into_boxed_slice(),
+            Tree::Node(node) => match Arc::get_mut(node) {
+                Some(node) => std::mem::take(&mut node.children),
+                None => node.children.clone(),
+            },
+        };
+        children[who.digit(level)].set(layout, level - 1, who, target, epoch);
+        *self = Tree::new(children);
+    }
+}
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Tree) -> bool {
+        match (self, other) {
+            (Tree::Node(a), Tree::Node(b)) => Arc::ptr_eq(a, b) || a == b,
+            (Tree::All(_), Tree::All(_)) | (Tree::All(_), Tree::Node(_)) | (Tree::Node(_), Tree::All(_)) => {
+                self.is(other)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against a table of all threads, by lots.
+    #[test]
+    fn a_clock_is_a_table_of_epochs() {
+        let layout = Layout::new(40, 3, 70);
+        let all: Vec<Who> =
+            (0..40).flat_map(|c| (0..3).flat_map(move |b| (0..70).map(move |t| Who::new(c, b, t)))).collect();
+        let mut state = 7_u64;
+        let mut lot = |most: usize| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (state >> 33) as usize % most
+        };
+        let mut clocks = vec![(Clock::default(), vec![0; all.len()]); 4];
+        for _ in 0..2000 {
+            let (to, from) = (lot(4), lot(4));
+            if lot(3) == 0 {
+                let (other, table) = clocks[from].clone();
+                clocks[to].0.join(&other);
+                clocks[to].1.iter_mut().zip(table).for_each(|(a, b)| *a = b.max(*a));
+            } else {
+                let (who, epoch) = (all[lot(all.len())], lot(50) as u64);
+                let unit = [Unit::Thread, Unit::Warp, Unit::Block, Unit::Cluster][lot(4)];
+                clocks[to].0.set(&layout, who, unit, epoch);
+                let same = |other: &Who| other.first(unit) == who.first(unit);
+                let table = &mut clocks[to].1;
+                all.iter().zip(table).filter(|(other, _)| same(other)).for_each(|(_, known)| *known = epoch);
+            }
+        }
+        for (clock, table) in &clocks {
+            for (who, known) in all.iter().zip(table) {
+                assert_eq!(clock.of(&layout, *who), *known, "{who:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_block_knows_of_itself_is_one_number() {
+        let layout = Layout::new(1, 2, 64);
+        let mut clock = Clock::default();
+        (0..64).for_each(|thread| clock.set(&layout, Who::new(0, 1, thread), Unit::Thread, 5));
+        let mut whole = Clock::default();
+        whole.set(&layout, Who::new(0, 1, 0), Unit::Block, 5);
+        assert_eq!(clock, whole);
+        assert_eq!(
+            (clock.least(&layout, Who::new(0, 1, 9), Unit::Block), clock.of(&layout, Who::new(0, 0, 9))),
+            (5, 0)
+        );
+    }
+}

@@ -1,0 +1,80 @@
+//! The orders in which threads run, as a user names them, and as texts: what a report says to run once more.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// In which order threads run. All but [`Schedule::RoundRobin`] give the same run each time, whatever the clusters do to
+/// global memory, and use one core.
+///
+/// ```
+/// # use phalanx::Schedule;
+/// let schedule: Schedule = "priority:7:2".parse().unwrap();
+/// assert_eq!(schedule, Schedule::Priority { seed: 7, changes: 2 });
+/// assert_eq!(schedule.to_string(), "priority:7:2");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Schedule {
+    /// In turn, with long turns, and clusters over the cores: the fastest. The same run of a cluster each time, unless
+    /// clusters talk to each other through global memory.
+    RoundRobin,
+    /// By lot, with short turns: shows what depends on the order.
+    Random {
+        /// Replays the same order.
+        seed: u64,
+    },
+    /// By priority, which each thread draws, or each block under odd seeds: then blocks start late, and leave early. At a
+    /// number of places the running thread falls behind all others: finds a fault that needs so many switches with a
+    /// probability that does not fall with the number of other orders ("PCT").
+    Priority {
+        /// Replays the same order.
+        seed: u64,
+        /// How often the running thread falls behind.
+        changes: u32,
+    },
+    /// Of threads that are about to execute atomics, these ones, one after another, by their numbers in the grid; then in
+    /// turn. [`Simulator::explore_all`](crate::Simulator::explore_all) gives such an order.
+    Choices(Arc<[usize]>),
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Schedule::RoundRobin => f.write_str("round-robin"),
+            Schedule::Random { seed } => write!(f, "random:{seed}"),
+            Schedule::Priority { seed, changes } => write!(f, "priority:{seed}:{changes}"),
+            Schedule::Choices(choices) => {
+                let choices: Vec<String> = choices.iter().map(usize::to_string).collect();
+                write!(f, "choices:{}", choices.join("."))
+            }
+        }
+    }
+}
+
+/// A text that names no schedule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no schedule; write `round-robin`, `random:7`, `priority:7:2` or `choices:0.2.1`")]
+pub struct UnknownSchedule(String);
+
+impl FromStr for Schedule {
+    type Err = UnknownSchedule;
+
+    fn from_str(text: &str) -> Result<Self, UnknownSchedule> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let schedule = match *parts {
+            ["round-robin"] => Some(Schedule::RoundRobin),
+            ["random", seed] => seed.parse().ok().map(|seed| Schedule::Random { seed }),
+            ["priority", seed, changes] => match (seed.parse(), changes.parse()) {
+                (Ok(seed), Ok(changes)) => Some(Schedule::Priority { seed, changes }),
+                _ => None,
+            },
+            ["choices", ""] => Some(Schedule::Choices(Arc::default())),
+            ["choices", list] => {
+                list.split('.').map(|choice| choice.parse().ok()).collect::<Option<_>>().map(Schedule::Choices)
+            }
+            _ => None,
+        };
+        schedule.ok_or_else(|| UnknownSchedule(text.into()))
+    }
+}

@@ -1,0 +1,84 @@
+//! By priority (PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of
+//! Finding Bugs", 2010): the thread of the highest priority runs until it waits, and at a few places, by lot, the one that
+//! runs falls behind all others. Under every second seed the threads of a block are next to each other, so that whole
+//! blocks start when others have ended.
+
+use std::collections::BTreeMap;
+
+use super::random::Lots;
+use super::{Pending, Scheduler, Turn};
+
+/// A thread that has used this much of a turn may wait for another one, and falls behind.
+const PATIENCE: u32 = 4096;
+
+pub(super) struct Priority {
+    lots: Lots,
+    block_threads: usize,
+    by_block: bool,
+    /// Of the threads that have been ready, the greatest first.
+    priorities: BTreeMap<usize, (u64, u64)>,
+    /// By priority.
+    ready: BTreeMap<(u64, u64), usize>,
+    /// The lowest so far.
+    lowest: u64,
+    /// How much runs until each of the next changes, the last first.
+    changes: Vec<u64>,
+    /// Who runs, and with how much fuel.
+    running: Option<Turn>,
+}
+
+impl Priority {
+    pub(super) fn new(seed: u64, changes: u32, block_threads: usize) -> Self {
+        let mut lots = Lots::new(seed);
+        // From a few scheduling points to many, as nobody knows how long the kernel is.
+        let length = 1 << (4 + lots.draw() % 14);
+        let changes = (0..changes).map(|_| lots.draw() % length).collect();
+        Priority {
+            lots,
+            block_threads,
+            by_block: seed % 2 == 1,
+            priorities: BTreeMap::new(),
+            ready: BTreeMap::new(),
+            lowest: 1 << 32,
+            changes,
+            running: None,
+        }
+    }
+
+    fn priority(&mut self, thread: usize) -> (u64, u64) {
+        let Priority { lots, priorities, by_block, block_threads, .. } = self;
+        let above = |draw: u64| (1 << 32) + draw % (1 << 62);
+        if !*by_block {
+            return *priorities.entry(thread).or_insert_with(|| (above(lots.draw()), 0));
+        }
+        let first = thread / *block_threads * *block_threads;
+        let block = priorities.entry(first).or_insert_with(|| (above(lots.draw()), lots.draw())).0;
+        *priorities.entry(thread).or_insert_with(|| (block, lots.draw()))
+    }
+}
+
+impl Scheduler for Priority {
+    fn ready(&mut self, thread: usize, _: Pending) {
+        // Who runs and can go on has used up its turn.
+        if let Some(turn) = self.running.take_if(|turn| turn.thread == thread) {
+            self.lowest -= 1;
+            self.priorities.insert(thread, (self.lowest, 0));
+            if let Some(left) = self.changes.last_mut() {
+                *left = left.saturating_sub(turn.fuel.into());
+                if *left == 0 {
+                    self.changes.pop();
+                }
+            }
+        }
+        let priority = self.priority(thread);
+        self.ready.insert((priority.0, priority.1 << 20 | thread as u64), thread);
+    }
+
+    fn next(&mut self) -> Option<Turn> {
+        let (_, thread) = self.ready.pop_last()?;
+        let left = self.changes.last().map_or(u64::MAX, |left| *left);
+        let turn = Turn { thread, fuel: left.min(PATIENCE.into()) as u32 };
+        self.running = Some(turn);
+        Some(turn)
+    }
+}

@@ -1,0 +1,67 @@
+//! Runs clusters on one OS thread, in the order of one scheduler of all their threads. So all that happens is decided by
+//! the schedule, what clusters do to global memory too. A grid that has a barrier runs like this, all of its clusters at
+//! once, and so does every schedule that is to be replayed.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::barrier::Phases;
+use super::cluster::{Cluster, Launch};
+use super::runner::Runner;
+use super::stacks::{MOST_STACKS, Stacks};
+use super::{report, schedule};
+use crate::failure::Failure;
+use crate::shape::Shape;
+
+/// Without a barrier of the grid, as many clusters run at once as have this many threads, and always one.
+const MOST_THREADS: usize = MOST_STACKS / 4;
+
+/// The most clusters of this shape that run at once: each of their threads needs a stack.
+pub(crate) fn most_clusters(shape: &Shape) -> u64 {
+    MOST_STACKS as u64 / (shape.cluster.count() * shape.block.count())
+}
+
+/// Runs all clusters, or up to the first failure. `together`: the grid has a barrier, and no more than `most_clusters`.
+pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Failure>> {
+    let (clusters, threads) = (launch.dim_clusters.count(), launch.cluster_threads());
+    let at_once = if together { clusters } else { clusters.min((MOST_THREADS / threads).max(1) as u64) };
+    let phases = together.then(|| Phases::new(clusters * threads as u64));
+    let mut stacks = Stacks::reserve(at_once as usize * threads);
+    let simulator = launch.simulator;
+    let scheduler =
+        schedule::scheduler(&simulator.schedule, simulator.exploration.as_ref(), launch.block_threads as usize);
+    let scheduler = Rc::new(RefCell::new(scheduler));
+
+    let mut runners: BTreeMap<u64, Runner<'_>> = BTreeMap::new();
+    let mut started = 0;
+    loop {
+        while started < clusters && (runners.len() as u64) < at_once {
+            let stacks = stacks.part(threads);
+            runners.insert(started, Runner::new(launch, started, stacks, phases.as_ref(), Rc::clone(&scheduler)));
+            started += 1;
+        }
+        let Some(mut turn) = scheduler.borrow_mut().next() else { break };
+        let cluster = (turn.thread / threads) as u64;
+        turn.thread %= threads;
+        let phase = phases.as_ref().map(|phases| phases.current());
+        let runner = runners.get_mut(&cluster).expect("a thread that is ready is of a cluster that runs");
+        runner.turn(turn);
+        if let Some(failure) = runner.failure() {
+            return Some(Box::new(failure));
+        }
+        // Of a grid that waits for all, those that have exited are part of a deadlock.
+        if runner.left() == 0 && !together {
+            stacks.take_back(runner.stacks());
+            runners.remove(&cluster);
+        }
+        if phases.as_ref().map(|phases| phases.current()) != phase {
+            runners.values().for_each(Runner::release_grid_barrier);
+        }
+    }
+    let stuck = runners.values().any(|runner| runner.left() > 0);
+    (stuck && !scheduler.borrow().is_redundant()).then(|| {
+        let clusters: Vec<&Cluster<'_>> = runners.values().map(Runner::cluster).collect();
+        Box::new(report::deadlock(&clusters))
+    })
+}
