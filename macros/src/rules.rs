@@ -35,7 +35,7 @@ pub(crate) static RULES: [Rule; 18] = [
     rule("write_after_arrive", "what peers read after a wait was written before its arrival"),
     rule("relaxed_publishes", "what a relaxed arrival must order is fenced"),
     rule("unordered_remote_write", "what peers write is ordered with what the owner does"),
-    rule("rank_out_of_range", "a rank is one of the cluster's"),
+    rule(RANK_OUT_OF_RANGE, "a rank is one of the cluster's"),
     rule("uninit_shared_read", "shared memory is written to before it is read"),
     fixed("launch_limit", "a device has room for the sizes of a launch", "no device runs what it refuses"),
 ];
@@ -45,6 +45,7 @@ pub(crate) const DIVERGENT_COLLECTIVE: &str = "divergent_collective";
 pub(crate) const DIVERGENT_EXIT: &str = "divergent_exit";
 /// By these, all threads of a warp come to a barrier together.
 pub(crate) const CONVERGENCE: [&str; 2] = [DIVERGENT_COLLECTIVE, DIVERGENT_EXIT];
+pub(crate) const RANK_OUT_OF_RANGE: &str = "rank_out_of_range";
 pub(crate) const COLLECTIVE_WHILE_PENDING: &str = "collective_while_pending";
 
 impl Rule {

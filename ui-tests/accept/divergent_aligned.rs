@@ -57,4 +57,10 @@ fn a_vote(data: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = 1;
 }
 
-fn main() {}
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<all_of_them>,
+    phalanx::Program::of::<a_whole_warp>,
+    phalanx::Program::of::<a_whole_warp_has_left>,
+    phalanx::Program::of::<rounds_of_a_block>,
+    phalanx::Program::of::<a_vote>,
+];

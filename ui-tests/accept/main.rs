@@ -11,6 +11,7 @@ mod constant_options;
 mod cuda;
 mod cuda_is_rustc_s;
 mod derive;
+mod divergent_aligned;
 mod divergent_collective;
 mod divergent_exit;
 mod divergent_in_a_call;
@@ -21,6 +22,7 @@ mod launch_limit;
 mod lints;
 mod overwrite_while_read;
 mod rank_out_of_range;
+mod relaxed_publishes;
 mod remote_before_entry;
 mod tiles;
 mod token_conditions;
@@ -50,6 +52,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         cuda::KERNELS,
         cuda_is_rustc_s::KERNELS,
         derive::KERNELS,
+        divergent_aligned::KERNELS,
         divergent_collective::KERNELS,
         divergent_exit::KERNELS,
         divergent_in_a_call::KERNELS,
@@ -60,6 +63,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         lints::KERNELS,
         overwrite_while_read::KERNELS,
         rank_out_of_range::KERNELS,
+        relaxed_publishes::KERNELS,
         remote_before_entry::KERNELS,
         tiles::KERNELS,
         token_conditions::KERNELS,

@@ -76,6 +76,35 @@ fn of_a_cluster_of_any_size(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
+const BLOCKS: u32 = 4;
+const LAST: u32 = BLOCKS - 1;
+
+/// Ranks and sizes by name, of the kernel's own and of its instances.
+#[cluster_kernel(cluster = BLOCKS, block = 64)]
+fn by_name<const RANK: u32>(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    tile[i] = i;
+    cluster.sync();
+    out[this_grid().thread_rank()] = cluster.map_shared_rank(&tile, LAST)[i]
+        + cluster.map_shared_rank(&tile, RANK)[i]
+        + cluster.map_shared_rank(&tile, 3)[i];
+    cluster.sync();
+}
+
+/// Switched off, it is the run's to say.
+#[cluster_kernel(cluster = BLOCKS, block = 64, unchecked(rank_out_of_range))]
+fn switched_off(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let tile = shared_array::<u32, 64>();
+    let i = this_thread_block().thread_rank();
+    tile[i] = i;
+    cluster.sync();
+    out[this_grid().thread_rank()] = cluster.map_shared_rank(&tile, BLOCKS)[i];
+    cluster.sync();
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<the_last_one>,
     phalanx::Program::of::<of_a_plane>,
@@ -83,4 +112,6 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<counted_by_the_last>,
     phalanx::Program::of::<two_of_them>,
     phalanx::Program::of::<of_a_cluster_of_any_size>,
+    phalanx::Program::of::<by_name<3>>,
+    phalanx::Program::of::<switched_off>,
 ];

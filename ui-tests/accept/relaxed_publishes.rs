@@ -142,4 +142,13 @@ fn round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     out[this_grid().thread_rank()] = sum;
 }
 
-fn main() {}
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<entry>,
+    phalanx::Program::of::<a_read_and_a_fence>,
+    phalanx::Program::of::<a_write_and_a_fence>,
+    phalanx::Program::of::<one_thread_s_fence>,
+    phalanx::Program::of::<a_full_one_later>,
+    phalanx::Program::of::<the_block_s_own>,
+    phalanx::Program::of::<a_helper_s>,
+    phalanx::Program::of::<round_a_loop>,
+];

@@ -1,13 +1,13 @@
 //! `unchecked(rule, ...)`: takes the faults of those rules out of what the checks reported. A rule of which there was
 //! none is a fault itself, so that nothing stays switched off by mistake.
 
-use super::dsm::protocol::Protocol;
+use super::dsm::{self, protocol::Protocol};
 use super::tokens::PendingAtCalls;
 use super::uniform::summary::Summary;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Function;
-use crate::rules::{COLLECTIVE_WHILE_PENDING, DIVERGENT_COLLECTIVE};
+use crate::rules::{COLLECTIVE_WHILE_PENDING, DIVERGENT_COLLECTIVE, RANK_OUT_OF_RANGE};
 use crate::span::SpanRange;
 
 /// What device functions do is known where they are defined, so that only rustc sees whether one of these calls breaks
@@ -38,6 +38,9 @@ pub(super) fn apply(
                 broken_at = Some(BrokenAt { calls, waiver: waiver.at });
                 needed = true;
             }
+        }
+        if waiver.rule.name == RANK_OUT_OF_RANGE {
+            needed |= dsm::asks_about_ranks(function);
         }
         if waiver.rule.name == DIVERGENT_COLLECTIVE {
             // What only rustc finds is not asked; nor can it be known whether it was needed.

@@ -2,6 +2,8 @@
 //! macro checks literals itself; constants reach the functions here, which rustc runs, so that both are held to one list of
 //! limits at compile time. A launch's own checks are `launch`'s, the compiler's options `device::nvrtc`'s.
 
+use crate::refusal::Message;
+
 /// What the attribute fixed; `None` is left to the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelOptions {
@@ -53,6 +55,18 @@ impl KernelOptions {
             (None, None, _) => {}
         }
         text
+    }
+}
+
+/// A rank that is a constant, in a cluster of which the attribute says the size. Others fail at run time.
+#[track_caller]
+pub const fn rank_of_cluster(rank: u32, cluster: Option<[u32; 3]>) {
+    if let Some([x, y, z]) = cluster
+        && rank >= x * y * z
+    {
+        let message = Message::new().text("no block has rank ").number(rank as usize);
+        let message = message.text(": the cluster has ").number((x * y * z) as usize);
+        message.text(" blocks, whose ranks are below that [rank_out_of_range]").panic();
     }
 }
 
@@ -163,7 +177,7 @@ mod tests {
         assert_eq!(min_blocks(2, Some([1024, 1, 1])), 2);
         assert_eq!(max_registers(64, Some([1024, 1, 1])), 64);
         assert_eq!(shared_bytes(232_448), 232_448);
-        let refused: [fn(); 12] = [
+        let refused: [fn(); 13] = [
             || _ = cluster([0, 1, 1], true),
             || _ = cluster([-1, -1, 1], true),
             || _ = cluster([9, 1, 1], false),
@@ -176,7 +190,10 @@ mod tests {
             || _ = max_registers(256, None),
             || _ = max_registers(65, Some([1024, 1, 1])),
             || _ = shared_bytes(232_449),
+            || rank_of_cluster(4, Some([2, 2, 1])),
         ];
+        rank_of_cluster(3, Some([2, 2, 1]));
+        rank_of_cluster(16, None);
         for (index, refused) in refused.into_iter().enumerate() {
             assert!(std::panic::catch_unwind(refused).is_err(), "{index}");
         }

@@ -51,7 +51,7 @@ impl<'f> Builder<'f> {
                 self.piece_unseen(base).at(Select::Unknown)
             }
             ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.piece_unseen(target),
-            ExprKind::Op { op: Op::MapSharedRank(_), operands, .. } => match operands.get(1) {
+            ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } => match operands.get(1) {
                 Some(array) => remote(self.piece_unseen(array)),
                 None => piece_of_kind(expr.gives),
             },

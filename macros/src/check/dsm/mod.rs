@@ -27,7 +27,7 @@ use super::tokens::Tokens;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::expr::{Callee, ExprKind, FunctionPath};
+use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role};
@@ -119,20 +119,42 @@ fn blocks_of_cluster(function: &Function) -> Option<u64> {
     function.options.cluster.as_ref().and_then(|extents| extents.count())
 }
 
-/// `rank_out_of_range`, of literals; others fail at run time.
+/// `rank_out_of_range`, of literals. rustc is asked about constants, and what only the run knows fails there.
 ///
 /// ```text
 /// #[cluster_kernel(cluster = 2)] ... cluster.map_shared_rank(&array, 2)
 /// ```
 fn check_ranks(function: &Function, diags: &mut Diags) {
     let Some(blocks) = blocks_of_cluster(function) else { return };
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } = &expr.kind
-            && let Some(rank) = operands.get(2)
-            && let Some(number) = rank.integer()
+    ranks(function, |rank| {
+        if let Some(number) = rank.integer()
             && number >= blocks
         {
             diags.push(messages::rank_out_of_range(rank.span, number, blocks));
+        }
+    });
+}
+
+/// A constant rank of a kernel whose attribute says how large its clusters are: rustc knows both.
+pub(crate) fn is_rank_of_rustc(function: &Function, rank: &Expr) -> bool {
+    let constant = matches!(rank.kind, ExprKind::Constant(_));
+    let of_literals = rank.integer().is_some() && blocks_of_cluster(function).is_none();
+    function.role == Role::Kernel && function.options.cluster.is_some() && (constant || of_literals)
+}
+
+/// Whether there is such a rank: only rustc knows whether it is one of the cluster's.
+pub(super) fn asks_about_ranks(function: &Function) -> bool {
+    let mut asks = false;
+    ranks(function, |rank| asks |= is_rank_of_rustc(function, rank));
+    asks
+}
+
+fn ranks(function: &Function, mut each: impl FnMut(&Expr)) {
+    walk_block(&function.body, &mut |expr| {
+        if let ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } = &expr.kind
+            && let Some(rank) = operands.get(2)
+        {
+            each(rank);
         }
     });
 }

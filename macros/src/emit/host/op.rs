@@ -2,10 +2,10 @@
 //! `Cluster::sync(&x)`, so that a wrong guess is a type error. Matched without a wildcard.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{Host, call, generic_call, memory, parentheses, private};
-use crate::check::{ANY_COLLECTIVE, BrokenAt};
+use crate::check::{ANY_COLLECTIVE, BrokenAt, dsm};
 use crate::emit::template;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::op::Op;
@@ -14,6 +14,7 @@ use crate::model::ty::{Group, Kind, ValueType};
 use crate::model::walk::walk_block;
 use crate::model::warp::WarpOperand;
 use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
+use crate::rules::RANK_OUT_OF_RANGE;
 use crate::span::SpanRange;
 
 /// Refuses an `unchecked(collective_while_pending)` where no callee breaks the rule.
@@ -31,6 +32,24 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
 }
 
 impl Host<'_> {
+    /// `rank_out_of_range`, where rustc knows the rank.
+    fn constant_rank(&self, operands: &[Expr]) -> Option<TokenStream> {
+        let rank = operands.get(2).filter(|rank| dsm::is_rank_of_rustc(self.function, rank))?;
+        if self.function.options.waives(RANK_OUT_OF_RANGE) {
+            return None;
+        }
+        let (lo, value) = (rank.span.lo, self.expr(rank));
+        let check = |kernel: TokenStream| quote_spanned!(lo=> ::phalanx::__private::rank_of_cluster(#value, #kernel::__PHALANX_OPTIONS.cluster));
+        // A constant of its own is evaluated at once, one in a body with each instance.
+        Some(if self.function.generics.params.is_empty() {
+            let check = check(self.function.name.to_token_stream());
+            quote_spanned!(lo=> const _: () = #check)
+        } else {
+            let check = check(quote_spanned!(lo=> Self));
+            quote_spanned!(lo=> const { #check })
+        })
+    }
+
     pub(super) fn op(
         &self,
         op: Op,
@@ -79,7 +98,13 @@ impl Host<'_> {
                 group_method(group, barrier.name)
             }
             Op::Uniform(group) => group_method(group, "uniform"),
-            Op::MapSharedRank(_) | Op::MapBarrier(_) => group_method(Group::Cluster, "map_shared_rank"),
+            Op::MapSharedRank(_) | Op::MapBarrier(_) => {
+                let mapped = group_method(Group::Cluster, "map_shared_rank");
+                match self.constant_rank(operands) {
+                    Some(check) => quote_spanned!(at.lo=> { #check; #mapped }),
+                    None => mapped,
+                }
+            }
             Op::QuerySharedRank => group_method(Group::Cluster, "query_shared_rank"),
             Op::SharedBarrier(..) => quote!(()), // Made by its `let`.
             Op::Barrier(barrier, barrier_method) => {

@@ -133,6 +133,7 @@ impl Host<'_> {
                 let ty = &self.function.types[usize::from(ty.0)];
                 let operands = operands.iter().map(|operand| self.expr(operand));
                 let (name, types) = match function {
+                    ScalarFunction::Default => ("zero", quote!(#ty)),
                     ScalarFunction::From => ("from", quote!(#ty, _)),
                     ScalarFunction::Constructor(name) => (*name, quote!(#ty)),
                     ScalarFunction::Method(method) => (method.name, quote!(#ty)),

@@ -149,14 +149,12 @@ struct cluster_group {
 
     // The same array in the block of this rank.
     template <class T, unsigned long long N>
-    __device__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, unsigned line = __builtin_LINE(),
-                                                  unsigned column = __builtin_COLUMN()) const {
-        return {map(array.elements, peer, detail::site_of(line, column))};
+    __device__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, PHALANX_SITE) const {
+        return {map(array.elements, peer, site)};
     }
     template <class T>
-    __device__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, unsigned line = __builtin_LINE(),
-                                               unsigned column = __builtin_COLUMN()) const {
-        return {map(array.data, peer, detail::site_of(line, column)), array.length};
+    __device__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, PHALANX_SITE) const {
+        return {map(array.data, peer, site), array.length};
     }
 
     __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, unsigned line = __builtin_LINE(),
