@@ -109,6 +109,11 @@ pub enum Cause {
         /// Threads in a tile.
         size: u32,
     },
+    /// `init` of a barrier that expects none, or more than there can be.
+    BarrierCount {
+        /// Arrivals in a phase.
+        count: u32,
+    },
     /// `assert!` of something false, with its message.
     Assertion(String),
     /// `panic!`, with its message.
@@ -203,8 +208,8 @@ impl Failure {
             }
             Cause::Deadlock(waiting) => {
                 let notes = waiting.iter().filter_map(|group| {
-                    let (block, thread) = group.first;
-                    let text = format!("{} thread(s) wait here, first block {block} thread {thread}", group.threads);
+                    let what = group.what.trim_end_matches(',');
+                    let text = threads(group.threads, group.first, what, None);
                     Some((group.location.clone()?, text, group.location.as_ref() == Some(location)))
                 });
                 let missing = waiting.iter().flat_map(|group| &group.missing).map(|missing| {
@@ -280,6 +285,9 @@ impl fmt::Display for Cause {
             }
             Cause::RankOutOfRange { rank, num_blocks } => {
                 write!(f, "block rank {rank} out of range for a cluster of {num_blocks} blocks")
+            }
+            Cause::BarrierCount { count } => {
+                write!(f, "a barrier of {count} arrivals a phase; there can be 1 to 1048575")
             }
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) => {

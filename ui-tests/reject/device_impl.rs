@@ -46,4 +46,20 @@ fn helper(block: &ThreadBlock) {
     block.sync();
 }
 
+#[device]
+impl std::ops::Add for Pair<u32> {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Pair(self.0 + other.0)
+    }
+}
+
+#[device]
+impl Mul<f32> for Pair<u32> {
+    type Output = Self;
+    fn mul(self, by: f32) -> Self {
+        self
+    }
+}
+
 fn main() {}

@@ -47,7 +47,6 @@ fn methods(x: u32, y: f32) {
     this_thread_block().reduce(x, op::Plus);
     tile.invoke_one();
     tile.invoke_one(|a| {});
-    tile.invoke_one(|| x);
     tile.invoke_one_broadcast();
     tile.invoke_one_broadcast(|a| a);
     tile.invoke_one_broadcast(x);

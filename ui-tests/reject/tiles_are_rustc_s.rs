@@ -20,6 +20,7 @@ fn types(x: u32, y: f32, p: bool) {
     let moved = tile.shfl(y, 1.0);
     let any = tile.any(x);
     tile.invoke_one(|| { x });
+    tile.invoke_one(|| x);
     tile.reduce(x, |a| a);
     tile.reduce(x, |a, b| a > b);
 }

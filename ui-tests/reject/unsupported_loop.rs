@@ -25,6 +25,10 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     let a = [1u32, 2, 3];
     let total: u32 = a.iter().sum();
     let most = a.iter().max();
+    let last = a.iter().last();
+    let kept = a.iter().filter(|x| **x > 1).count();
+    let small = a.iter().copied().filter(|x| *x < 3).count();
+    let even = Some(n).filter(|x| x % 2 == 0);
     let late = a.iter().map(|x| x + 1).position(|x| x == 2);
     let any = a.iter().any(|x| {
         return true;

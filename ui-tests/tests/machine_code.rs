@@ -77,6 +77,17 @@ fn whole_warps_reduce_by_one_instruction() {
     }
 }
 
+/// In smaller tiles none is a reduction: before a collective of lanes that only the run knows, the assembler asks by a
+/// `REDUX.OR` of their masks whether all have come. Floats have as many.
+#[test]
+fn smaller_tiles_reduce_by_shuffles() {
+    for name in ["of_numbers<u32, 8>", "of_numbers<f32, 8>"] {
+        let Some(code) = code("folds", name) else { return };
+        let found = code.iter().filter(|[low, _]| low & 0xfff == REDUCE).count();
+        assert_eq!(found, 9, "{name}: one for each reduction and each scan");
+    }
+}
+
 fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
     code.iter().filter(|[low, high]| low & 0xfff == operation && high >> 9 & 7 == size).count()
 }

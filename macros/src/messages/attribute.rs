@@ -115,3 +115,8 @@ pub(crate) fn registers_of_block(at: SpanRange, threads: u64, most: u64) -> Diag
 pub(crate) fn shared_bytes(at: SpanRange, bytes: u64) -> Diag {
     Diag::new("launch_limit", at, format!("`shared_bytes` of {bytes}: no device has more than 232448 for a block"))
 }
+
+pub(crate) fn standard_trait(at: SpanRange, name: &str) -> Diag {
+    Diag::new("unsupported_signature", at, format!("`{name}` is the standard library's: it has no place for device functions"))
+        .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; operators are those of numbers")
+}

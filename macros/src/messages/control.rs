@@ -43,14 +43,23 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new("unsupported_loop", at, format!("an iterator has no `{name}` here")).help(
-        "there are `sum`, `product`, `fold`, `any`, `all`, `position` and `for_each`, with `map` before them; write others as a `for` loop",
+        "there are `sum`, `product`, `fold`, `any`, `all`, `count`, `min`, `max`, `position` and `for_each`, with `map` and `filter` before them; write others as a `for` loop",
     )
 }
 
 pub(crate) fn consumer_form(at: SpanRange, name: &str) -> Diag {
     Diag::new("unsupported_loop", at, format!("`{name}` in this form is not part of the kernel language")).help(
-        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, and closures in place; `position` comes behind no `map`",
+        "write `.sum::<f32>()` and `.product::<f32>()` with the type, `.fold(start, |total, x| ..)`, and closures in place, `.filter(|&x| ..)` behind `.copied()`; `position` comes behind no `map`",
     )
+}
+
+pub(crate) fn item_reference(at: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        "unsupported_loop",
+        at,
+        format!("the items of this iterator are references, and what `{name}` gives is none here"),
+    )
+    .help("write `.copied()` behind `.iter()`; `filter` before the end takes `|&x| ..`")
 }
 
 pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
@@ -62,6 +71,11 @@ pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
 pub(crate) fn map_or(at: SpanRange) -> Diag {
     Diag::new("unsupported_syntax", at, "`map_or` takes a name or a literal first here")
         .help("write `match`, or bind the value with `let` before")
+}
+
+pub(crate) fn filter_form(at: SpanRange) -> Diag {
+    Diag::new("unsupported_syntax", at, "`filter` takes a closure that looks through its reference here")
+        .help("write `|&x| ..`; behind `.iter()`, which gives references, write `.copied()` before it")
 }
 
 pub(crate) fn no_option_to_return(at: SpanRange) -> Diag {
@@ -81,7 +95,7 @@ pub(crate) fn guarded_choice(at: SpanRange) -> Diag {
     Diag::new(
         "unsupported_pattern",
         at,
-        "alternatives that bind names have no guard: Rust tries it for each that matches",
+        "a guard is tried for each alternative that binds names, and here they are part of a pattern, or the guard has a `let`",
     )
     .help("write an arm for each alternative, each with the guard")
 }

@@ -26,6 +26,8 @@ pub(crate) enum ScalarFunction {
     From,
     /// `f32::from_bits(x)`: the text has it by the same path.
     Constructor(&'static str),
+    /// `T::default()`: zero, of a type parameter too.
+    Default,
     /// `f32::max(x, y)`
     Method(&'static ValueMethod),
 }
@@ -35,6 +37,7 @@ impl ScalarFunction {
         let constructor = CONSTRUCTORS.into_iter().find(|constructor| *constructor == name);
         match name {
             "from" => Some(ScalarFunction::From),
+            "default" => Some(ScalarFunction::Default),
             _ => constructor
                 .map(ScalarFunction::Constructor)
                 .or_else(|| ValueMethod::by_name(name).map(ScalarFunction::Method)),
@@ -44,6 +47,7 @@ impl ScalarFunction {
     /// All of them.
     pub(crate) fn arguments(self) -> usize {
         match self {
+            ScalarFunction::Default => 0,
             ScalarFunction::From | ScalarFunction::Constructor(_) => 1,
             ScalarFunction::Method(method) => method.arguments + 1,
         }

@@ -105,6 +105,15 @@ impl Pattern {
         found
     }
 
+    /// The alternatives that a guard is tried for, one after the other; `None` where a part of the pattern has some.
+    pub(crate) fn tried(&self) -> Option<&[Pattern]> {
+        let alternatives = match &self.kind {
+            PatternKind::Or(alternatives) if self.has_choice() => alternatives,
+            _ => std::slice::from_ref(self),
+        };
+        (!alternatives.iter().any(Pattern::has_choice)).then_some(alternatives)
+    }
+
     /// Visits the pattern and all in it, outer before inner.
     pub(crate) fn walk(&self, visit: &mut impl FnMut(&Pattern)) {
         visit(self);

@@ -13,8 +13,9 @@ use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 /// The methods of `Option` and `bool` that take closures, with the number of their arguments.
-const OF_CHOICE: [(&str, usize); 8] = [
+const OF_CHOICE: [(&str, usize); 9] = [
     ("map", 1),
+    ("filter", 1),
     ("and_then", 1),
     ("is_some_and", 1),
     ("is_none_or", 1),
@@ -42,6 +43,9 @@ impl Parser<'_> {
             let kind = crate::model::expr::ExprKind::Local(token);
             return self.escape(Expr { kind, gives: Kind::Unknown, span }, "a closure");
         }
+        if call.method == "filter" {
+            return self.kept(receiver, function, &value, span);
+        }
         let Some((pattern, body)) = applied(function, &value) else {
             return self.error(messages::unsupported_syntax(SpanRange::of(function), "this closure here is"));
         };
@@ -68,6 +72,22 @@ impl Parser<'_> {
         match syn::parse2::<syn::ExprMatch>(quote_spanned!(at=> match () #arms)) {
             Ok(choice) => self.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span)),
             Err(_) => self.error(messages::unsupported_syntax(span, "this closure here is")),
+        }
+    }
+
+    /// `option.filter(|&x| ..)`
+    fn kept(&mut self, receiver: Expr, function: &syn::Expr, value: &Ident, span: SpanRange) -> Expr {
+        let at = value.span();
+        let Some((pattern, test)) = by_reference(function) else {
+            return self.error(messages::filter_form(SpanRange::of(function)));
+        };
+        let choice = quote_spanned!(at=> match () {
+            Some(#value) => if { let #pattern = #value; #test } { Some(#value) } else { None },
+            None => None,
+        });
+        match syn::parse2::<syn::ExprMatch>(choice) {
+            Ok(choice) => self.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span)),
+            Err(_) => self.error(messages::filter_form(SpanRange::of(function))),
         }
     }
 
@@ -111,6 +131,15 @@ impl Parser<'_> {
                 quote_spanned!(at=> {
                     let #i = #index;
                     if (#i as usize) < #place.len() { Some(#place[#i]) } else { None }
+                })
+            }
+            // Its value is computed in any case.
+            ("then_some", _, [value]) => {
+                let (holds, some) = (fresh("holds"), fresh("some"));
+                quote_spanned!(at=> {
+                    let #holds: bool = #receiver;
+                    let #some = #value;
+                    if #holds { Some(#some) } else { None }
                 })
             }
             ("fill", place, [value]) if self.is_elements(place) => {
@@ -160,6 +189,15 @@ impl Parser<'_> {
             Ok(expr) => Expr { span, ..self.expr(&expr) },
             Err(_) => self.error(messages::unsupported_syntax(span, "this call is")),
         }
+    }
+}
+
+/// A closure that looks through the reference that it gets, `|&x| test`: the pattern behind it, and the test.
+pub(super) fn by_reference(function: &syn::Expr) -> Option<(&Pat, &syn::Expr)> {
+    let syn::Expr::Closure(closure) = function else { return None };
+    match (closure.inputs.first(), closure.inputs.len()) {
+        (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => Some((&reference.pat, &closure.body)),
+        _ => None,
     }
 }
 

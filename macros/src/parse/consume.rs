@@ -1,20 +1,20 @@
 //! Iterators that come to one value: `values.iter().sum::<f32>()`, `fold`, `any`, `all`, `position`, `for_each`, each also
-//! behind `map`. They are loops, with the closures' bodies in place.
+//! behind `map` and `filter`. They are loops, with the closures' bodies in place.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
+use super::combinator::by_reference;
 use super::method::strip;
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
-const CONSUMERS: [&str; 7] = ["sum", "product", "fold", "any", "all", "position", "for_each"];
+const CONSUMERS: [&str; 10] = ["sum", "product", "fold", "any", "all", "count", "min", "max", "position", "for_each"];
 /// Methods that only iterators have.
-const OTHERS: [&str; 12] =
-    ["collect", "count", "last", "max", "min", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
+const OTHERS: [&str; 9] = ["collect", "last", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
 
 impl Parser<'_> {
     /// An iterator's value, if the call asks for one.
@@ -27,10 +27,10 @@ impl Parser<'_> {
             let known = OTHERS.contains(&name.as_str()) || is_sequence(&call.receiver);
             return known.then(|| self.error(messages::no_consumer(SpanRange::of(&call.method), &name)));
         }
-        let (source, maps) = layers(&call.receiver);
-        let closures = call.args.last().map(strip).into_iter().chain(maps.iter().copied());
-        for closure in closures {
-            if let syn::Expr::Closure(ExprClosure { body, .. }) = closure
+        let (source, layers) = layers(&call.receiver);
+        let functions = layers.iter().map(|(Layer::Map(function) | Layer::Filter(function))| *function);
+        for function in call.args.last().map(strip).into_iter().chain(functions) {
+            if let syn::Expr::Closure(ExprClosure { body, .. }) = function
                 && leaves(body.to_token_stream())
             {
                 return Some(
@@ -38,7 +38,16 @@ impl Parser<'_> {
                 );
             }
         }
-        let Some(tokens) = written(call, &name, source, &maps) else {
+        // What is kept, or is the least, comes out: a value, not a reference into memory.
+        let comes_out = match layers.first() {
+            Some(Layer::Filter(_)) => true,
+            Some(Layer::Map(_)) => false,
+            None => ["min", "max"].contains(&name.as_str()),
+        };
+        if comes_out && gives_references(source) {
+            return Some(self.error(messages::item_reference(SpanRange::of(&call.method), &name)));
+        }
+        let Some(tokens) = written(call, &name, source, &layers) else {
             return Some(self.error(messages::consumer_form(span, &name)));
         };
         Some(match syn::parse2::<syn::Expr>(tokens) {
@@ -49,20 +58,21 @@ impl Parser<'_> {
 }
 
 /// The loop that a call stands for.
-fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, maps: &[&syn::Expr]) -> Option<TokenStream> {
+fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, layers: &[Layer<'_>]) -> Option<TokenStream> {
     let at = SpanRange::of(&call.method).lo;
     let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
     let (total, item, found, index) = (fresh("total"), fresh("item"), fresh("found"), fresh("index"));
-    let mut steps = maps.iter().map(|map| Step::of(strip(map), &item, None)).collect::<Option<Vec<_>>>()?;
+    let mut steps = layers.iter().map(|layer| Step::of_layer(layer, &item)).collect::<Option<Vec<_>>>()?;
     let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
     steps.push(match (name, &arguments[..]) {
-        ("sum" | "product", []) => Step { pat: quote!(#item), value: quote!(#item) },
+        ("sum" | "product" | "min" | "max", []) => Step::Map { pat: quote!(#item), value: quote!(#item) },
+        ("count", []) => Step::Map { pat: quote!(_), value: TokenStream::new() },
         ("fold", [_, function]) => Step::of(function, &item, Some(&total))?,
         ("any" | "all" | "for_each", [function]) => Step::of(function, &item, None)?,
-        ("position", [function]) if maps.is_empty() => Step::of(function, &item, None)?,
+        ("position", [function]) if layers.is_empty() => Step::of(function, &item, None)?,
         _ => return None,
     });
-    let over = |last: &dyn Fn(&TokenStream) -> TokenStream| repeat(source, &steps, last, at);
+    let over = |last: &dyn Fn(&TokenStream) -> TokenStream| repeat(source, &steps, &item, last, at);
     Some(match (name, &arguments[..]) {
         ("sum" | "product", _) => {
             let ty = call.turbofish.as_ref()?.args.first()?.to_token_stream();
@@ -79,6 +89,18 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, maps: &[&syn::
             };
             quote_spanned!(at=> { let mut #total: #ty = #start; #repeat #total })
         }
+        ("count", _) => {
+            let repeat = over(&|_| quote!(#total += 1;));
+            quote_spanned!(at=> { let mut #total = 0usize; #repeat #total })
+        }
+        // Of ordered numbers: of integers, which have `|` and floats have not.
+        ("min" | "max", _) => {
+            let method = &call.method;
+            let repeat = over(
+                &|value| quote_spanned!(at=> #found = Some(match #found { Some(#total) => #value.#method(#total | #total), None => #value });),
+            );
+            quote_spanned!(at=> { let mut #found = None; #repeat #found })
+        }
         ("fold", [start, _]) => {
             let repeat = over(&|value| quote!(#total = #value;));
             quote_spanned!(at=> { let mut #total = #start; #repeat #total })
@@ -92,7 +114,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, maps: &[&syn::
             quote_spanned!(at=> { let mut #found = true; #repeat #found })
         }
         ("position", _) => {
-            let Step { pat, value } = steps.first()?;
+            let Some(Step::Map { pat, value }) = steps.first() else { return None };
             quote_spanned!(at=> {
                 let mut #found = None;
                 for (#index, #pat) in #source.enumerate() { if #value { #found = Some(#index); break; } }
@@ -106,19 +128,35 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, maps: &[&syn::
     })
 }
 
-/// What is done with an item: what takes it, and what comes of it.
-struct Step {
-    pat: TokenStream,
-    value: TokenStream,
+/// `.map(function)`, `.filter(function)`
+enum Layer<'e> {
+    Map(&'e syn::Expr),
+    Filter(&'e syn::Expr),
+}
+
+/// What is done with an item: what takes it, and what comes of it, or whether it goes on.
+enum Step {
+    Map { pat: TokenStream, value: TokenStream },
+    Filter { pat: TokenStream, test: TokenStream },
 }
 
 impl Step {
+    fn of_layer(layer: &Layer<'_>, item: &Ident) -> Option<Step> {
+        match layer {
+            Layer::Map(function) => Step::of(function, item, None),
+            Layer::Filter(function) => {
+                let (pat, test) = by_reference(function)?;
+                Some(Step::Filter { pat: pat.to_token_stream(), test: test.to_token_stream() })
+            }
+        }
+    }
+
     /// Of a closure or a function, of an item, or of what was folded so far and an item.
     fn of(function: &syn::Expr, item: &Ident, total: Option<&Ident>) -> Option<Step> {
         match function {
             syn::Expr::Path(path) => {
                 let total = total.into_iter();
-                Some(Step { pat: quote!(#item), value: quote!(#path(#(#total,)* #item)) })
+                Some(Step::Map { pat: quote!(#item), value: quote!(#path(#(#total,)* #item)) })
             }
             syn::Expr::Closure(closure) => {
                 let (inputs, body) = (closure.inputs.iter().collect::<Vec<_>>(), &closure.body);
@@ -131,7 +169,7 @@ impl Step {
                     Pat::Type(typed) => &*typed.pat,
                     pat => pat,
                 };
-                Some(Step { pat: quote!(#pat), value: quote!({ #before #body }) })
+                Some(Step::Map { pat: quote!(#pat), value: quote!({ #before #body }) })
             }
             _ => None,
         }
@@ -139,28 +177,66 @@ impl Step {
 }
 
 /// `for item in source { let item = first(item); ... last(item) }`
-fn repeat(source: &syn::Expr, steps: &[Step], last: &dyn Fn(&TokenStream) -> TokenStream, at: Span) -> TokenStream {
-    let Some((first, rest)) = steps.split_first() else { return TokenStream::new() };
-    let mut value = &first.value;
-    let mut bindings = Vec::new();
-    for step in rest {
-        let pat = &step.pat;
-        bindings.push(quote_spanned!(at=> let #pat = #value;));
-        value = &step.value;
-    }
-    let (pat, last) = (&first.pat, last(value));
-    quote_spanned!(at=> for #pat in #source { #(#bindings)* #last })
+fn repeat(
+    source: &syn::Expr,
+    steps: &[Step],
+    item: &Ident,
+    last: &dyn Fn(&TokenStream) -> TokenStream,
+    at: Span,
+) -> TokenStream {
+    // The loop's own pattern may look through references.
+    let (pat, body) = match steps.split_first() {
+        Some((Step::Map { pat, value }, rest)) => (pat.clone(), nested(rest, value, item, last, at)),
+        _ => (item.to_token_stream(), nested(steps, &item.to_token_stream(), item, last, at)),
+    };
+    quote_spanned!(at=> for #pat in #source { #body })
 }
 
-/// What the iterator goes over, and the closures that `map` is called with, the first first.
-fn layers(expr: &syn::Expr) -> (&syn::Expr, Vec<&syn::Expr>) {
-    match strip(expr) {
-        syn::Expr::MethodCall(call) if call.method == "map" && call.args.len() == 1 => {
-            let (source, mut maps) = layers(&call.receiver);
-            maps.extend(call.args.first());
-            (source, maps)
+/// The steps from `input` on.
+fn nested(
+    steps: &[Step],
+    input: &TokenStream,
+    item: &Ident,
+    last: &dyn Fn(&TokenStream) -> TokenStream,
+    at: Span,
+) -> TokenStream {
+    match steps.split_first() {
+        None => last(input),
+        Some((Step::Map { pat, value }, rest)) => {
+            let rest = nested(rest, value, item, last, at);
+            quote_spanned!(at=> let #pat = #input; #rest)
         }
-        expr => (expr, Vec::new()),
+        Some((Step::Filter { pat, test }, rest)) => {
+            let rest = nested(rest, &item.to_token_stream(), item, last, at);
+            quote_spanned!(at=> let #item = #input; if { let #pat = #item; #test } { #rest })
+        }
+    }
+}
+
+/// What the iterator goes over, and what is done with each item, the first first.
+fn layers(expr: &syn::Expr) -> (&syn::Expr, Vec<Layer<'_>>) {
+    let expr = strip(expr);
+    let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
+    let layer = match (call.method.to_string().as_str(), call.args.first().map(strip), call.args.len()) {
+        ("map", Some(function), 1) => Layer::Map(function),
+        ("filter", Some(function), 1) => Layer::Filter(function),
+        _ => return (expr, Vec::new()),
+    };
+    let (source, mut before) = layers(&call.receiver);
+    before.push(layer);
+    (source, before)
+}
+
+/// Whether the items are references, as far as syntax shows.
+fn gives_references(source: &syn::Expr) -> bool {
+    match strip(source) {
+        syn::Expr::MethodCall(call) => match call.method.to_string().as_str() {
+            "iter" | "iter_mut" | "windows" | "chunks" | "chunks_exact" => true,
+            "copied" | "cloned" | "into_iter" => false,
+            _ => gives_references(&call.receiver) || call.args.iter().any(gives_references),
+        },
+        syn::Expr::Reference(_) => true,
+        _ => false,
     }
 }
 

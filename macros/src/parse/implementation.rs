@@ -13,6 +13,36 @@ use crate::messages;
 use crate::model::{Generics, Implementation, Method, Role};
 use crate::span::SpanRange;
 
+/// Traits of the standard library that a type may well have, and the operators that assign.
+const STANDARD_TRAITS: [&str; 26] = [
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Rem",
+    "Neg",
+    "Not",
+    "BitAnd",
+    "BitOr",
+    "BitXor",
+    "Shl",
+    "Shr",
+    "Index",
+    "IndexMut",
+    "Deref",
+    "DerefMut",
+    "PartialEq",
+    "Eq",
+    "PartialOrd",
+    "Ord",
+    "Clone",
+    "Default",
+    "From",
+    "Into",
+    "Iterator",
+    "Drop",
+];
+
 /// `impl Type { .. }`, `impl Trait for Type { .. }`
 pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementation {
     let (attrs, generics) = (&item.attrs, &item.generics);
@@ -22,6 +52,14 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
     let head = quote!(#(#attrs)* #safety impl #impl_generics #of_trait #own_type #where_clause);
     bounded(generics, diags);
     let mut parsed = Implementation { head, others: Vec::new(), methods: Vec::new() };
+    if let Some((path, _)) = &item.trait_
+        && let Some(name) = standard_trait(path)
+    {
+        diags.push(messages::standard_trait(SpanRange::of(path), &name));
+        // As rustc reads it, so that it has no more to say.
+        parsed.others = item.items.iter().map(ToTokens::to_token_stream).collect();
+        return parsed;
+    }
     let Some(name) = type_name(own_type) else {
         diags.push(messages::implementing_type(SpanRange::of(own_type)));
         return parsed;
@@ -108,6 +146,13 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
         }
     }
     parsed
+}
+
+/// The name of a trait of the standard library, as far as the path shows: `Add`, `std::ops::Add`.
+fn standard_trait(path: &syn::Path) -> Option<String> {
+    let (first, last) = (path.segments.first()?.ident.to_string(), path.segments.last()?.ident.to_string());
+    let is_known = path.segments.len() == 1 && STANDARD_TRAITS.contains(&last.trim_end_matches("Assign"));
+    (is_known || ["std", "core"].contains(&first.as_str())).then_some(last)
 }
 
 /// What tells one `impl` from another, as part of a name: `S_u32`.

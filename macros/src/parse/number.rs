@@ -21,16 +21,18 @@ pub(super) fn is_number(name: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// `f32::from_bits(x)`, `u64::from(x)`, `f32::max(x, y)`, `fast::sin(x)`; `None` where the path is none of these.
+    /// `f32::from_bits(x)`, `u64::from(x)`, `f32::max(x, y)`, `T::default()`, `fast::sin(x)`; `None` where the path is none of these.
     pub(super) fn number_function(&mut self, path: &Path, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
         let mut owner = path.segments.iter().rev().skip(1);
-        let (last, owner) = (path.segments.last()?, owner.next()?.ident.to_string());
+        let (last, owner) = (path.segments.last()?, &owner.next()?.ident);
         let name = last.ident.to_string();
+        let of_parameter = name == "default" && self.function.generics.names_one_of(&owner.to_token_stream());
+        let owner = owner.to_string();
         if owner == "fast" {
             let function = FastFunction::by_name(&name)?;
             return Some(self.fast_function(function, path, arguments, span));
         }
-        if !is_number(&owner) {
+        if !is_number(&owner) && !of_parameter {
             return None;
         }
         // Any other may be a user's, of a trait.
@@ -55,6 +57,7 @@ impl Parser<'_> {
         owner.segments.pop_punct();
         let ty = self.type_name(owner.to_token_stream());
         let (operands, site) = match function {
+            ScalarFunction::Default => (Vec::new(), None),
             ScalarFunction::From => (arguments.iter().map(|argument| self.value(argument)).collect(), None),
             ScalarFunction::Constructor(_) => {
                 (arguments.iter().map(|argument| self.argument_beside(argument)).collect(), None)

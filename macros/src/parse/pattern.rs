@@ -9,7 +9,7 @@ use super::aggregate::member_of;
 use super::expr::{fits_64_bits, without_suffix};
 use super::{Binding, Parser};
 use crate::messages;
-use crate::model::expr::{self as model, Arm, ExprKind, Member};
+use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{self, Group, Kind, Memory};
@@ -242,10 +242,15 @@ impl Parser<'_> {
                     pat => (pat, None),
                 };
                 let pattern = parser.pattern(pat, scrutinee.gives);
-                if guard.is_some() && pattern.has_choice() {
+                let guard = guard.map(|guard| parser.condition(guard));
+                let is_tried = match guard {
+                    None => true,
+                    Some(Condition::Value(_)) => pattern.tried().is_some(),
+                    Some(Condition::Let { .. } | Condition::All(_)) => !pattern.has_choice(),
+                };
+                if !is_tried {
                     parser.diags.push(messages::guarded_choice(pattern.span));
                 }
-                let guard = guard.map(|guard| parser.condition(guard));
                 (pattern, guard, parser.expr(&arm.body))
             });
             let (pattern, guard, body) = arm;
@@ -313,6 +318,7 @@ impl Parser<'_> {
             | Kind::Group(_)
             | Kind::Token(_)
             | Kind::Closure
+            | Kind::Barrier(_)
             | Kind::Memory(_)) => {
                 self.diags.push(messages::scrutinee_kind(scrutinee.span, kind));
                 scrutinee.gives = Kind::Unknown;

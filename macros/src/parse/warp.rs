@@ -129,8 +129,12 @@ impl Parser<'_> {
         let is_plain = closure.inputs.is_empty()
             && closure.asyncness.is_none()
             && matches!(closure.output, syn::ReturnType::Default);
-        let (syn::Expr::Block(body), true) = (&*closure.body, is_plain) else {
+        if !is_plain {
             return self.error(messages::invoke_one(span));
+        }
+        let body = match &*closure.body {
+            syn::Expr::Block(body) => body.block.clone(),
+            body => syn::parse_quote!({ #body }),
         };
         if let Some(local) = self.captured_token(closure) {
             return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
@@ -143,7 +147,7 @@ impl Parser<'_> {
         let zero = Box::new(Expr { kind: zero, gives: Kind::Value, span });
         let test = ExprKind::Binary { op: BinaryOp::Eq, left: rank, right: zero, site: None };
         let condition = Box::new(Condition::Value(Expr { kind: test, gives: Kind::Value, span }));
-        let then = self.in_closure(|parser| parser.block(&body.block));
+        let then = self.in_closure(|parser| parser.block(&body));
         Expr { kind: ExprKind::If { condition, then, otherwise: None, slot: None }, gives: Kind::Unit, span }
     }
 

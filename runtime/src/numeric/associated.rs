@@ -1,9 +1,9 @@
-//! Functions of the scalar types that are called by path: `f32::from_bits(x)`, `u64::from(x)`.
+//! Functions of the scalar types that are called by path: `f32::from_bits(x)`, `u64::from(x)`, `T::default()`.
 
 use half::{bf16, f16};
 
 use super::integer;
-use super::traits::{Float, Integer};
+use super::traits::{Float, Integer, Number};
 use crate::types::DeviceScalar;
 
 /// The bits of a float.
@@ -49,6 +49,12 @@ pub fn from_bits<T: FloatBits>(bits: T::Bits) -> T {
 #[inline]
 pub fn to_bits<T: FloatBits>(value: T) -> T::Bits {
     value.in_bits()
+}
+
+/// `T::default()`.
+#[inline]
+pub fn zero<T: Number>() -> T {
+    T::default()
 }
 
 /// `T::from(value)` between scalars, which loses nothing.

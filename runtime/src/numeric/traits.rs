@@ -18,7 +18,8 @@ use crate::types::DeviceScalar;
 /// An integer or a float.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of the kernel language",
-    note = "numbers are the integer types, f32, f64, f16 and bf16"
+    note = "numbers are the integer types, f32, f64, f16 and bf16",
+    note = "a method of your own under the name of one of theirs is called by path: `Type::name(value)`"
 )]
 pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + Limits + sealed::Arithmetic {}
 
@@ -65,7 +66,8 @@ pub trait UnsignedInteger: Integer + OfUnsigned<Self> {}
 /// A float.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a float",
-    note = "this operation is for f32, f64, f16 and bf16 only"
+    note = "this operation is for f32, f64, f16 and bf16 only",
+    note = "a method of your own under the name of one of numbers is called by path: `Type::name(value)`"
 )]
 pub trait Float: Number + Neg<Output = Self> + InFull<Self> + OfFloats<Self> {}
 

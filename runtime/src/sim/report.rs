@@ -5,6 +5,7 @@ use super::barrier::Arrival;
 use super::cluster::{Cluster, Status, Thread, location};
 use super::{Group, Site};
 use crate::failure::{Cause, Failure, Missing, Waiting};
+use crate::scope::Scope;
 use crate::shape::Dim3;
 
 /// A thread of one of the clusters.
@@ -22,14 +23,14 @@ struct At {
 pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
     let all = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
     let stuck = |(_, thread): &Place<'_, '_>| match thread.status.get() {
-        Status::Waiting(_) | Status::Meeting(_) => true,
+        Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) => true,
         // Who coalesces goes on when no other of the warp can run.
         Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     };
     let waiting: Vec<Place<'_, '_>> = all().filter(stuck).collect();
     let mut groups: Vec<Waiting> = Vec::new();
     for at in grouped(waiting.iter().copied()) {
-        let here = |(_, thread): &&Place<'_, '_>| describe(thread) == (at.what.clone(), at.site);
+        let here = |place: &&Place<'_, '_>| describe(**place) == (at.what.clone(), at.site);
         let here: Vec<Place<'_, '_>> = waiting.iter().filter(here).copied().collect();
         let absent = all().filter(|other| misses(&here, *other));
         let missing = grouped(absent).into_iter().map(|At { what, site, threads, first }| Missing {
@@ -47,13 +48,17 @@ pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
         });
     }
     let (cluster, thread) = waiting.first().copied().unwrap_or((clusters[0], &clusters[0].threads[0]));
-    let site = describe(thread).1;
+    let site = describe((cluster, thread)).1;
     cluster.failure(thread, Cause::Deadlock(groups), site)
 }
 
-fn describe(thread: &Thread) -> (String, Option<Site>) {
+fn describe((cluster, thread): Place<'_, '_>) -> (String, Option<Site>) {
     match thread.status.get() {
         Status::Waiting(collective) => (format!("wait at {collective}"), Some(collective.site)),
+        Status::AtBarrier(call) => {
+            let lack = cluster.phase_barriers.lack(call.barrier);
+            (format!("wait at {call}, whose phase {lack},"), Some(call.site))
+        }
         Status::Meeting(call) => (format!("wait at {call}"), Some(call.site)),
         Status::Coalescing(site) => ("wait at `coalesced_threads()`".to_owned(), Some(site)),
         Status::Exited => ("exited".to_owned(), None),
@@ -64,7 +69,7 @@ fn describe(thread: &Thread) -> (String, Option<Site>) {
 fn grouped<'c, 'l: 'c>(threads: impl Iterator<Item = Place<'c, 'l>>) -> Vec<At> {
     let mut groups: Vec<At> = Vec::new();
     for (cluster, thread) in threads {
-        let (what, site) = describe(thread);
+        let (what, site) = describe((cluster, thread));
         match groups.iter_mut().find(|known| known.what == what && known.site == site) {
             Some(known) => known.threads += 1,
             None => {
@@ -86,6 +91,14 @@ fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
                 Group::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,
             };
             member && !has_come(other, collective.group)
+        }
+        // Whom it expects, nobody has said: who has exited will not come.
+        Status::AtBarrier(call) => {
+            let member = match call.barrier.scope {
+                Scope::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,
+                Scope::Cluster | Scope::Device | Scope::System => home.rank == cluster.rank,
+            };
+            member && matches!(other.status.get(), Status::Exited)
         }
         Status::Meeting(call) => {
             let member = home.rank == cluster.rank && thread.same_warp(other) && call.lanes >> other.lane() & 1 == 1;

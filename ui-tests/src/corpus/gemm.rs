@@ -14,7 +14,7 @@ fn tiled<T: Number>(a: &[T], b: &[T], c: &mut [T], m: u32, n: u32, k: u32) {
     let thread = block.thread_index();
     let at = this_grid().block_index();
     let (row, column) = (at.y * 16 + thread.y, at.x * 16 + thread.x);
-    let zero = a[0] - a[0];
+    let zero = T::default();
     let mut sum = zero;
     for start in (0..k).step_by(16) {
         let (x, y) = (start + thread.x, start + thread.y);

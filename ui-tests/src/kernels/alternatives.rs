@@ -53,6 +53,28 @@ twins! {
         let (Edge { from: first, to: 2.. } | Edge { to: first, from: _ }) = Edge { from: x, to: y };
         sum * 10 + first
     }
+    fn guarded(x: i32, y: i32) -> i32 {
+        let mut tries = 0;
+        let first = match (x, y) {
+            // Tried for the second alternative where it does not hold for the first.
+            (n, 1) | (1, n) | (n, 2) if n > 3 => n,
+            (a, 3) | (3, a) if { tries += 1; a % 2 == 0 } => a * 10,
+            (mut a, b) | (b, mut a) if a + 3 < b => {
+                a += 1;
+                a * 100 + b
+            }
+            (a, b) if a == b => 7,
+            (4, b) | (b, 4) => b - 5,
+            _ => -3,
+        };
+        let in_options = match (even(x), even(y)) {
+            (Some(a), _) | (_, Some(a)) if a > 1 => a,
+            (None, Some(b)) | (Some(b), None) if even(b).is_some() => b * 50,
+            _ => 9,
+        };
+        let matched = matches!((x, y), (2, n) | (n, 2) if n > 4);
+        first * 1000 + in_options * 10 + matched as i32 + tries * 7
+    }
     fn both_ends(x: i32, y: i32) -> i32 {
         let array = [x, y, x + y, x - y, 9];
         let [first, .., last] = array;

@@ -50,6 +50,23 @@ twins! {
         let c = even(y).unwrap_or_else(|| { calls += 100; 4 });
         a * 7 + b * 5 + c + calls
     }
+    fn kept_and_counted(x: i32, y: i32) -> i32 {
+        let a = [x, y, 3, -4, x * y, y - x];
+        let n = (x + 4) as usize;
+        let kept = a.iter().copied().filter(|&v| v > 2).sum::<i32>();
+        let late = a.iter().map(|v| v * 3).filter(|&v| v % 2 == 0).map(|v| v - y).filter(|&v| v < 20).fold(1, joined);
+        let many = a.into_iter().filter(|&v| v == x || v == 3).count() + a.iter().count() * 100;
+        let of_range = (0..n).filter(|&i| i % 3 == 1).map(|i| i * i).sum::<usize>();
+        let least = a.iter().copied().min().unwrap_or(0);
+        let most = a.iter().map(|v| (*v ^ 5) as i64).filter(|&v| v < 9).max().unwrap_or(-77);
+        let none = (0..n.saturating_sub(6)).filter(|&i| i > 3).map(|i| i as i32).min();
+        let pairs = a.iter().copied().zip(WEIGHTS).filter(|&(v, w)| v > w).map(|(v, w)| v * w).max().unwrap_or(6);
+        let all = a.iter().copied().filter(|&v| v > 0).all(|v| v < 40) as i32 + 2 * a.iter().copied().filter(|&v| v < 0).any(|v| v == -4) as i32;
+        let mut seen = 0;
+        let counted = a.iter().map(|v| { seen += v; *v }).count();
+        let option = even(x).filter(|&v| v > 1).map_or(8, |v| v + 1) + (y > 3).then_some(x * y).filter(|&v| v != 12).unwrap_or(-9);
+        kept + 3 * late + 5 * (many + of_range + counted) as i32 + 7 * least + 11 * most as i32 + 13 * none.unwrap_or(55) + 17 * pairs + 19 * all + seen + 23 * option
+    }
     fn of_truth(x: i32, y: i32) -> i32 {
         let a = (x > y).then(|| x - y);
         let b = (-2..5).contains(&x) as i32 + 2 * (1..=y).contains(&(x + 1)) as i32 + 4 * (y..).contains(&x) as i32;

@@ -13,14 +13,18 @@ fn scale<T: Number>(input: &[T], factor: T, out: &mut [T]) {
         let x = input[i];
         let scaled = factor * x;
         out[i] = if scaled < x { scaled + x } else { scaled - x };
+    } else if i < out.len() {
+        out[i] = T::default();
     }
 }
 
 fn scaled<T: Number + Bits>(device: &Device, values: &[T], factor: T, host: fn(T, T) -> T) -> Outcome {
     let input = device.upload(values)?;
-    let got = read!(device, values.len(), |out| scale(&input, factor, out).grid(1));
-    let want: Vec<T> = values.iter().map(|&x| host(factor, x)).collect();
-    same(&got, &want, |i| format!("{:?} * {factor:?}", values[i]))
+    // Behind the values are zeros.
+    let mut out = device.upload(&[values, &[factor]].concat())?;
+    scale(&input, factor, &mut out).grid(1).launch(device)?;
+    let want: Vec<T> = values.iter().map(|&x| host(factor, x)).chain([T::default()]).collect();
+    same(&out.read()?, &want, |i| format!("{:?} * {factor:?}", values.get(i)))
 }
 
 fn types(device: &Device) -> Outcome {

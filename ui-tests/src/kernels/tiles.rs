@@ -292,9 +292,7 @@ fn ones(out: &mut [u32]) {
     let tile = tiled_partition::<16>(&block);
     let group = binary_partition(&tile, block.thread_rank() % 16 > 4);
     let i = this_grid().thread_rank();
-    tile.invoke_one(|| {
-        out[i] += 1;
-    });
+    tile.invoke_one(|| out[i] += 1);
     group.invoke_one(|| {
         out[i] += 10;
     });

@@ -122,9 +122,19 @@ impl<'f> Builder<'f> {
             if let Some(guard) = &arm.guard {
                 let before = self.waiting.len();
                 self.waiting.extend(matched.token.filter(|place| matches!(place, Place::Temporary(_))));
-                self.see(&arm.pattern, &matched);
                 let bound = self.new_block();
-                guarded = self.condition(guard, bound, no);
+                // For each alternative that binds names, until it holds.
+                for left in (0..arm.pattern.tried().map_or(1, <[_]>::len)).rev() {
+                    self.see(&arm.pattern, &matched);
+                    let fails = if left == 0 { no } else { self.new_block() };
+                    guarded = self.condition(guard, bound, fails);
+                    if left > 0 {
+                        let again = self.new_block();
+                        self.current = fails;
+                        self.test(&arm.pattern, &matched, again, no);
+                        self.current = again;
+                    }
+                }
                 self.waiting.truncate(before);
                 self.current = bound;
             }

@@ -164,32 +164,30 @@ __device__ inline integer<Raw> next_power_of_two(integer<Raw> a) {
 
 // Fail where `b` is 0. The site is the name.
 template <class Raw>
-__device__ constexpr integer<Raw> div_ceil(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                                           unsigned column = __builtin_COLUMN()) {
-    const detail::divisor<integer<Raw>> divisor(b, line, column);
+__device__ constexpr integer<Raw> div_ceil(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
+    const detail::divisor<integer<Raw>> divisor(b, site);
     const integer<Raw> quotient = a / divisor;
     return 0 < a % divisor ? quotient + 1 : quotient;
 }
 template <class Raw>
 __device__ constexpr integer<Raw>
-next_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                 unsigned column = __builtin_COLUMN()) {
-    const integer<Raw> remainder = a % detail::divisor<integer<Raw>>(b, line, column);
+next_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
+    const integer<Raw> remainder = a % detail::divisor<integer<Raw>>(b, site);
     return remainder == 0 ? a : a + (b - remainder);
 }
 
 // Fail where `a` is not positive. The site is the name.
 template <class Raw>
-__device__ inline u32 ilog2(integer<Raw> a, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+__device__ inline u32 ilog2(integer<Raw> a, PHALANX_SITE) {
     if (a <= 0) {
-        detail::fail(detail::assertion, detail::site_of(line, column));
+        detail::fail(detail::assertion, site);
     }
     return u32(detail::bit_count<Raw>() - 1) - leading_zeros(a);
 }
 template <class Raw>
-__device__ constexpr u32 ilog10(integer<Raw> a, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+__device__ constexpr u32 ilog10(integer<Raw> a, PHALANX_SITE) {
     if (a <= 0) {
-        detail::fail(detail::assertion, detail::site_of(line, column));
+        detail::fail(detail::assertion, site);
     }
     u32 digits = 0;
     for (a /= 10; 0 < a; a /= 10) {
@@ -200,9 +198,9 @@ __device__ constexpr u32 ilog10(integer<Raw> a, unsigned line = __builtin_LINE()
 
 // Rounded down, a bit of the root at a time, the highest first. Fails where `a` is negative; the site is the name.
 template <class Raw>
-__device__ constexpr integer<Raw> isqrt(integer<Raw> a, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+__device__ constexpr integer<Raw> isqrt(integer<Raw> a, PHALANX_SITE) {
     if (a < 0) {
-        detail::fail(detail::assertion, detail::site_of(line, column));
+        detail::fail(detail::assertion, site);
     }
     auto rest = cast_unsigned(a);
     decltype(rest) root = 0;

@@ -88,9 +88,8 @@ PHALANX_SHIFT(checked_shr, overflowing_shr, >>)
     }                                                                                                                  \
     template <class Raw>                                                                                               \
     __device__ constexpr tuple<integer<Raw>, bool>                                                                     \
-    OVERFLOWING(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),                       \
-                       unsigned column = __builtin_COLUMN()) {                                                         \
-        return {WRAPPING(a, b, line, column), detail::is_minus_one(b) && a == detail::least<Raw>()};                   \
+    OVERFLOWING(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {                                                         \
+        return {WRAPPING(a, b, site), detail::is_minus_one(b) && a == detail::least<Raw>()};                   \
     }
 PHALANX_DIVISION(checked_div, overflowing_div, wrapping_div)
 PHALANX_DIVISION(checked_rem, overflowing_rem, wrapping_rem)

@@ -4,10 +4,13 @@
 // `failure_sink`, the causes and the tags are shared with the host.
 //
 // A site is `line * 65536 + column` of the generated text. It comes from `__builtin_LINE()` and `__builtin_COLUMN()` as
-// default arguments: the place of the call, which for an operator is that of its token and for a method that of its
-// name. `#line` is honoured. A method of a class template that has such arguments must be a template itself: of others
+// a default argument: the place of the call, which for an operator is that of its token and for a method that of its
+// name. `#line` is honoured. A method of a class template that has such an argument must be a template itself: of others
 // NVRTC gives the closing parenthesis from their second use on (13.0 and 13.5).
 #pragma once
+
+// The last parameter of what can fail. No function: each call of one takes the compiler time.
+#define PHALANX_SITE unsigned site = __builtin_LINE() * 65536u + __builtin_COLUMN()
 
 namespace phalanx::detail {
 
@@ -20,6 +23,7 @@ enum failure_cause : unsigned {
     panic = 6,               // the values of the message
     step_of_zero = 7,
     partial_tile = 8, // the threads of the block, the size of the tile
+    barrier_count = 9, // the count
 
     range_out_of_bounds = 16,           // the start, the end, the length
     inclusive_range_out_of_bounds = 17, // the start, the end, the length
@@ -61,10 +65,6 @@ __constant__ phalanx::detail::failure_sink phalanx_sink;
 
 namespace phalanx {
 namespace detail {
-
-__device__ constexpr unsigned site_of(unsigned line, unsigned column) {
-    return line * 65536u + column;
-}
 
 // A value of what the language checks.
 struct recorded {
@@ -116,26 +116,29 @@ __device__ inline void leave_grid_barrier();
     __builtin_unreachable();
 }
 
-// The record, for the first failing thread of the launch to write its values to; every other ends here. By PTX, like the
-// rest of this file where that is short: each kernel that can fail has this, and C++ takes the compiler several times as
-// long.
+// What follows is PTX where that is short: each kernel that can fail has it, and C++ takes the compiler several times as
+// long. Of the record %0, all but its values and its state: %1 to %4 are the cause, the site, the kernel and the tags.
+#define PHALANX_RECORD                                                                                                 \
+    "{\n"                                                                                                              \
+    ".reg .b32 x, y, z;\n"                                                                                             \
+    "st.global.v4.b32 [%0], {0, %1, %2, %3};\n"                                                                        \
+    "mov.b32 x, %%ctaid.x;\n"                                                                                          \
+    "mov.b32 y, %%ctaid.y;\n"                                                                                          \
+    "mov.b32 z, %%ctaid.z;\n"                                                                                          \
+    "st.global.v4.b32 [%0 + 16], {x, y, z, %4};\n"                                                                     \
+    "mov.b32 x, %%tid.x;\n"                                                                                            \
+    "mov.b32 y, %%tid.y;\n"                                                                                            \
+    "mov.b32 z, %%tid.z;\n"                                                                                            \
+    "st.global.v4.b32 [%0 + 32], {x, y, z, 0};\n"                                                                      \
+    "}\n"
+
+// The record, for the first failing thread of the launch to write its values to; every other ends here.
 __device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigned site, unsigned tags) {
     if (atomicExch(phalanx_sink.claim, 1u) != 0) {
         end_thread();
     }
     failure_record* record = phalanx_sink.record;
-    asm volatile("{\n"
-                 ".reg .b32 x, y, z;\n"
-                 "st.global.v4.b32 [%0], {0, %1, %2, %3};\n"
-                 "mov.b32 x, %%ctaid.x;\n"
-                 "mov.b32 y, %%ctaid.y;\n"
-                 "mov.b32 z, %%ctaid.z;\n"
-                 "st.global.v4.b32 [%0 + 16], {x, y, z, %4};\n"
-                 "mov.b32 x, %%tid.x;\n"
-                 "mov.b32 y, %%tid.y;\n"
-                 "mov.b32 z, %%tid.z;\n"
-                 "st.global.v4.b32 [%0 + 32], {x, y, z, 0};\n"
-                 "}"
+    asm volatile(PHALANX_RECORD
                  :
                  : "l"(record), "r"(cause), "r"(site), "r"(phalanx_sink.kernel), "r"(tags)
                  : "memory");
@@ -151,10 +154,21 @@ __device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigne
 // Out of line, so that a check costs its caller a compare and a branch.
 [[noreturn]] __device__ __noinline__ inline void
 fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
-    failure_record* record = begin_failure(cause, site, tags);
-    record->values[0] = a;
-    record->values[1] = b;
-    end_failure(record);
+    asm volatile("{\n"
+                 ".reg .b32 claimed;\n"
+                 ".reg .pred is_late;\n"
+                 "atom.global.exch.b32 claimed, [%7], 1;\n"
+                 "setp.ne.b32 is_late, claimed, 0;\n"
+                 "@is_late bra ended;\n" PHALANX_RECORD
+                 "st.global.v2.b64 [%0 + 48], {%5, %6};\n"
+                 "st.release.sys.global.b32 [%0], 1;\n"
+                 "ended:\n"
+                 "}"
+                 :
+                 : "l"(phalanx_sink.record), "r"(cause), "r"(site), "r"(phalanx_sink.kernel), "r"(tags), "l"(a), "l"(b),
+                   "l"(phalanx_sink.claim)
+                 : "memory");
+    end_thread();
 }
 [[noreturn]] __device__ __noinline__ inline void
 fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b, unsigned long long c,

@@ -21,7 +21,6 @@ struct index {
     __device__ constexpr index(Literal i)
         : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value) {}
 
-    // Told in words, not as a `recorded` each: every access comes through here, and the compiler takes time for each layer.
     __device__ constexpr unsigned long long below(unsigned long long length, unsigned site) const {
         if (value >= length) {
             fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);
@@ -30,19 +29,29 @@ struct index {
     }
 };
 
-// An index with the place of its `[`.
-struct located_index : index {
+// An index with the place of its `[`. By itself, and not on top of the above: every access comes through here, and the
+// compiler takes time for each layer.
+struct located_index {
+    unsigned long long value;
+    value_tag tag;
     unsigned site;
 
     template <index_type Raw>
-    __device__ constexpr
-    located_index(integer<Raw> i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : index(i), site(site_of(line, column)) {}
+    __device__ constexpr located_index(integer<Raw> i, PHALANX_SITE)
+        : value(static_cast<unsigned long long>(i.value)), tag(signed_integer<Raw> ? signed_value : unsigned_value),
+          site(site) {}
     template <raw_integer Literal>
-    __device__ constexpr located_index(Literal i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : index(i), site(site_of(line, column)) {}
+    __device__ constexpr located_index(Literal i, PHALANX_SITE)
+        : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value),
+          site(site) {}
 
-    __device__ constexpr unsigned long long below(unsigned long long length) const { return index::below(length, site); }
+    // Told in words, not as a `recorded` each, for the same reason.
+    __device__ constexpr unsigned long long below(unsigned long long length) const {
+        if (value >= length) {
+            fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);
+        }
+        return value;
+    }
 };
 
 // `start..end` of memory of this length.

@@ -92,11 +92,9 @@ struct divisor {
     Integer value;
     unsigned site;
 
-    __device__ constexpr divisor(Integer value, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : value(value), site(site_of(line, column)) {}
+    __device__ constexpr divisor(Integer value, PHALANX_SITE) : value(value), site(site) {}
     template <raw_integer Literal>
-    __device__ constexpr divisor(Literal value, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN())
-        : value(value), site(site_of(line, column)) {}
+    __device__ constexpr divisor(Literal value, PHALANX_SITE) : value(value), site(site) {}
 };
 
 __device__ constexpr unsigned shift_amount(raw_integer auto amount) {

@@ -61,17 +61,16 @@ __device__ inline T max(T a, T b) {
 
 // Fail where `low > high`, or where one of them is a NaN. The site is the name.
 template <class Raw>
-__device__ constexpr integer<Raw> clamp(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high,
-                                        unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+__device__ constexpr integer<Raw> clamp(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high, PHALANX_SITE) {
     if (!(low <= high)) {
-        detail::fail(detail::assertion, detail::site_of(line, column));
+        detail::fail(detail::assertion, site);
     }
     return a < low ? low : high < a ? high : a;
 }
 template <detail::real T>
-__device__ inline T clamp(T a, T low, T high, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+__device__ inline T clamp(T a, T low, T high, PHALANX_SITE) {
     if (!(low <= high)) {
-        detail::fail(detail::assertion, detail::site_of(line, column));
+        detail::fail(detail::assertion, site);
     }
     return a < low ? low : a > high ? high : a;
 }
@@ -110,9 +109,8 @@ __device__ inline T signum(T a) {
 
 // The quotient whose remainder is not negative. Of integers they fail as division does.
 template <class Raw>
-__device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                                             unsigned column = __builtin_COLUMN()) {
-    const detail::divisor<integer<Raw>> divisor(b, line, column);
+__device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
+    const detail::divisor<integer<Raw>> divisor(b, site);
     const integer<Raw> quotient = a / divisor;
     if (a % divisor < 0) {
         return 0 < b ? quotient - 1 : quotient + 1;
@@ -120,9 +118,8 @@ __device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integ
     return quotient;
 }
 template <class Raw>
-__device__ constexpr integer<Raw> rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                                             unsigned column = __builtin_COLUMN()) {
-    const integer<Raw> remainder = a % detail::divisor<integer<Raw>>(b, line, column);
+__device__ constexpr integer<Raw> rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
+    const integer<Raw> remainder = a % detail::divisor<integer<Raw>>(b, site);
     return remainder < 0 ? remainder + abs(b) : remainder;
 }
 __device__ inline f32 div_euclid(f32 a, f32 b) {

@@ -86,9 +86,8 @@ struct writable {
     __device__ usize len() const { return length; }
     __device__ bool is_empty() const { return length == 0; }
     template <class Index>
-    __device__ Atomic<T>
-    atomic(Index i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return {&data[detail::index(i).below(length, detail::site_of(line, column))]};
+    __device__ Atomic<T> atomic(Index i, PHALANX_SITE) const {
+        return {&data[detail::index(i).below(length, site)]};
     }
 };
 
@@ -120,9 +119,8 @@ struct remote_array {
     __device__ bool is_empty() const { return N == 0; }
     __device__ operator remote_slice<T>() const { return {data, N}; }
     template <class Index>
-    __device__ remote_atomic<T>
-    atomic(Index i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return {&data[detail::index(i).below(N, detail::site_of(line, column))]};
+    __device__ remote_atomic<T> atomic(Index i, PHALANX_SITE) const {
+        return {&data[detail::index(i).below(N, site)]};
     }
 };
 
@@ -139,9 +137,8 @@ struct alignas(16) shared_array {
     __device__ bool is_empty() const { return N == 0; }
     __device__ operator shared_slice<T>() { return {elements, N}; }
     template <class Index>
-    __device__ shared_atomic<T>
-    atomic(Index i, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
-        return {&elements[detail::index(i).below(N, detail::site_of(line, column))]};
+    __device__ shared_atomic<T> atomic(Index i, PHALANX_SITE) {
+        return {&elements[detail::index(i).below(N, site)]};
     }
 };
 
@@ -175,17 +172,16 @@ __device__ inline shared_slice<T> dynamic_shared() {
 
 // `length` of them, from this byte of it on.
 template <class T, class Offset, class Length>
-__device__ inline shared_slice<T> dynamic_shared_slice(Offset byte_offset, Length length, unsigned line = __builtin_LINE(),
-                                                       unsigned column = __builtin_COLUMN()) {
+__device__ inline shared_slice<T> dynamic_shared_slice(Offset byte_offset, Length length, PHALANX_SITE) {
     const detail::index offset(byte_offset), elements(length);
     const unsigned long long available = detail::dynamic_shared_bytes();
     const auto at = [](detail::index i) { return detail::recorded{i.tag, i.value}; };
     if (offset.value % alignof(T) != 0) {
-        detail::fail(detail::dynamic_shared_misaligned, detail::site_of(line, column), at(offset),
+        detail::fail(detail::dynamic_shared_misaligned, site, at(offset),
                      record_value(usize(alignof(T))));
     }
     if (offset.value > available || elements.value > (available - offset.value) / sizeof(T)) {
-        detail::fail(detail::dynamic_shared_out_of_bounds, detail::site_of(line, column), at(offset), at(elements),
+        detail::fail(detail::dynamic_shared_out_of_bounds, site, at(offset), at(elements),
                      record_value(usize(sizeof(T))), record_value(usize(available)));
     }
     return {reinterpret_cast<T*>(detail::dynamic_shared_start() + offset.value), elements.value};

@@ -11,8 +11,8 @@ struct place {
     unsigned site;
 };
 template <class = void>
-__device__ constexpr place here(unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
-    return {detail::site_of(line, column)};
+__device__ constexpr place here(PHALANX_SITE) {
+    return {site};
 }
 
 // option.cuh and tuple.cuh, which a text that has such values includes.

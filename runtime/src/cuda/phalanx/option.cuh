@@ -28,9 +28,9 @@ struct option {
 
     // A template, as all methods with a site are (failure.cuh).
     template <class Value = T>
-    __device__ Value unwrap(unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
+    __device__ Value unwrap(PHALANX_SITE) const {
         if (!present) {
-            detail::fail(detail::panic, detail::site_of(line, column));
+            detail::fail(detail::panic, site);
         }
         return value;
     }
@@ -58,9 +58,9 @@ struct result {
     __device__ bool is_err() const { return !success; }
 
     template <class Value = T>
-    __device__ Value unwrap(unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
+    __device__ Value unwrap(PHALANX_SITE) const {
         if (!success) {
-            detail::fail(detail::panic, detail::site_of(line, column));
+            detail::fail(detail::panic, site);
         }
         return value;
     }

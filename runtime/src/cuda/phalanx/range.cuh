@@ -1,45 +1,41 @@
 // `low..high` in `for`: `for (auto i : range(a, b))`. A plain counted loop, which does not run past its type's limits. Only
 // iteration: a range is no value to compute with. Backwards, in steps and with the end are stepped_range.cuh's.
+//
+// Ranges are their own iterators and count in raw values: each layer of functions takes the compiler time.
 #pragma once
 #include <phalanx/scalar.cuh>
 
 namespace phalanx {
 namespace detail {
 
-enum class direction { up, down };
-
 // stepped_range.cuh, which a text that names them includes.
 template <class Raw>
 struct reversed_range;
-template <class Raw, direction Way>
+template <class Raw>
 struct stepped_range;
-template <direction Way, class Raw>
-__device__ constexpr stepped_range<Raw, Way>
-step_by(integer<Raw> first, integer<Raw> last, bool some, usize step, unsigned site);
+template <class Raw>
+__device__ inline stepped_range<Raw>
+stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, usize step, unsigned site);
 
 struct range_end {};
 
 // From `low` to below `high`.
 template <class Raw>
 struct forward_range {
-    struct iterator {
-        integer<Raw> current, high;
+    Raw low, high;
 
-        __device__ constexpr integer<Raw> operator*() const { return current; }
-        __device__ constexpr void operator++() { current += 1; }
-        __device__ constexpr bool operator!=(range_end) const { return current < high; }
-    };
+    __device__ forward_range begin() const { return *this; }
+    __device__ range_end end() const { return {}; }
+    __device__ integer<Raw> operator*() const { return low; }
+    __device__ void operator++() { low = static_cast<Raw>(low + 1); }
+    __device__ bool operator!=(range_end) const { return low < high; }
 
-    integer<Raw> low, high;
-
-    __device__ constexpr iterator begin() const { return {low, high}; }
-    __device__ constexpr range_end end() const { return {}; }
-
-    __device__ constexpr reversed_range<Raw> rev() const { return {low, high}; }
+    __device__ reversed_range<Raw> rev() const { return {high, low}; }
     template <class Step>
-    __device__ constexpr stepped_range<Raw, direction::up>
-    step_by(Step step, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return detail::step_by<direction::up>(low, high - 1, low < high, step, site_of(line, column));
+    __device__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
+        using bits = bits_of<Raw>;
+        const auto left = static_cast<bits>(static_cast<bits>(high) - static_cast<bits>(low) - 1);
+        return stepped(low, left, 1, low < high, step, site);
     }
 };
 
@@ -47,12 +43,12 @@ struct forward_range {
 
 // `low..high`. One bound may be a bare literal.
 template <class Raw>
-__device__ constexpr detail::forward_range<Raw> range(integer<Raw> low, detail::given<integer<Raw>> high) {
-    return {low, high};
+__device__ inline detail::forward_range<Raw> range(integer<Raw> low, detail::given<integer<Raw>> high) {
+    return {low.value, high.value};
 }
 template <detail::raw_integer Literal, class Raw>
-__device__ constexpr detail::forward_range<Raw> range(Literal low, integer<Raw> high) {
-    return {low, high};
+__device__ inline detail::forward_range<Raw> range(Literal low, integer<Raw> high) {
+    return {static_cast<Raw>(low), high.value};
 }
 
 } // namespace phalanx

@@ -173,4 +173,11 @@ __device__ inline To as(From x) {
     return detail::cast<To>::of(raw_value(x));
 }
 
+// The same between integers, which is most of them: each layer of functions takes the compiler time.
+template <class To, class Raw>
+    requires detail::same<To, integer<decltype(To::value)>>
+__device__ inline To as(integer<Raw> x) {
+    return To(static_cast<decltype(To::value)>(x.value));
+}
+
 } // namespace phalanx

@@ -5,116 +5,92 @@
 namespace phalanx {
 namespace detail {
 
-__device__ constexpr direction opposite(direction way) {
-    return way == direction::up ? direction::down : direction::up;
-}
-
-template <direction Way, class Raw>
-__device__ constexpr integer<Raw> moved(integer<Raw> from, bits_of<Raw> by) {
-    const integer<Raw> step = static_cast<Raw>(by);
-    return Way == direction::up ? from + step : from - step;
-}
-// How far `to` is from `from`, which may be more than a signed type holds.
-template <direction Way, class Raw>
-__device__ constexpr bits_of<Raw> distance(integer<Raw> from, integer<Raw> to) {
-    return static_cast<bits_of<Raw>>((Way == direction::up ? to - from : from - to).value);
-}
-
-// `step_by`, from `first` to at most `last`. Like Rust's it keeps the step less one, which is cut to what the type can be
-// apart without a change of meaning; it compares that with what is left before it steps.
-template <class Raw, direction Way>
+// `step_by`, from `current` on, as far as `left` goes, up or down. Like Rust's it keeps the step less one, which is cut to
+// what the type can be apart without a change of meaning; it compares that with what is left before it steps.
+template <class Raw>
 struct stepped_range {
-    struct iterator {
-        integer<Raw> current;
-        bits_of<Raw> left, skip;
-        bool more;
+    using bits = bits_of<Raw>;
 
-        __device__ constexpr integer<Raw> operator*() const { return current; }
-        __device__ constexpr void operator++() {
-            const auto step = static_cast<bits_of<Raw>>(skip + 1);
-            more = left > skip;
-            left -= step;
-            current = moved<Way>(current, step);
-        }
-        __device__ constexpr bool operator!=(range_end) const { return more; }
-    };
+    Raw current;
+    bits left, skip, step; // the step with its sign
+    bool more;
 
-    integer<Raw> first, last;
-    bits_of<Raw> skip;
-    bool some;
+    __device__ stepped_range begin() const { return *this; }
+    __device__ range_end end() const { return {}; }
+    __device__ integer<Raw> operator*() const { return current; }
+    __device__ void operator++() {
+        more = left > skip;
+        left = static_cast<bits>(left - skip - 1);
+        current = static_cast<Raw>(static_cast<bits>(current) + step);
+    }
+    __device__ bool operator!=(range_end) const { return more; }
 
-    __device__ constexpr iterator begin() const { return {first, distance<Way>(first, last), skip, some}; }
-    __device__ constexpr range_end end() const { return {}; }
-
-    // Starts at the element that the range reaches, which may not be `last`.
-    __device__ constexpr stepped_range<Raw, opposite(Way)> rev() const {
-        const auto step = static_cast<bits_of<Raw>>(skip + 1);
-        const auto left = distance<Way>(first, last);
-        const auto reach = step == 0 ? bits_of<Raw>(0) : static_cast<bits_of<Raw>>(left - left % step);
-        return {moved<Way>(first, reach), first, skip, some};
+    // Starts at the element that the range reaches, which may not be the last.
+    __device__ stepped_range rev() const {
+        const auto size = static_cast<bits>(skip + 1);
+        const wide_of<Raw> steps = size == 0 ? 0 : left / size;
+        const auto last = static_cast<Raw>(static_cast<bits>(current) + steps * step);
+        return {last, static_cast<bits>(steps * size), skip, static_cast<bits>(-step), more};
     }
 };
 
-template <direction Way, class Raw>
-__device__ constexpr stepped_range<Raw, Way>
-step_by(integer<Raw> first, integer<Raw> last, bool some, usize step, unsigned site) {
-    if (step == 0) {
+// `way` is 1, or -1 for down.
+template <class Raw>
+__device__ inline stepped_range<Raw>
+stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, usize step, unsigned site) {
+    if (step.value == 0) {
         fail(step_of_zero, site);
     }
-    const usize most = static_cast<usize>(static_cast<unsigned long long>(bits_of<Raw>(~bits_of<Raw>(0))));
-    const usize skip = step - 1;
-    return {first, last, static_cast<bits_of<Raw>>((skip < most ? skip : most).value), some};
+    const unsigned long long skip = step.value - 1;
+    using bits = bits_of<Raw>;
+    const auto most = static_cast<bits>(~bits(0));
+    const auto cut = skip < most ? static_cast<bits>(skip) : most;
+    return {first, left, cut, static_cast<bits>((static_cast<wide_of<Raw>>(cut) + 1) * way), some};
 }
 
-// From `first` to `last`, both included. Asks for equality before it steps, so that it never steps past `last`.
-template <class Raw, direction Way>
+// From `current` to `last`, both included. Asks for equality before it steps, so that it never steps past `last`.
+template <class Raw>
 struct inclusive_range {
-    struct iterator {
-        integer<Raw> current, last;
-        bool more;
+    using bits = bits_of<Raw>;
 
-        __device__ constexpr integer<Raw> operator*() const { return current; }
-        __device__ constexpr void operator++() {
-            more = current != last;
-            current = moved<Way>(current, 1);
-        }
-        __device__ constexpr bool operator!=(range_end) const { return more; }
-    };
+    Raw current, last;
+    bits way;
+    bool more;
 
-    integer<Raw> first, last;
-    bool some;
+    __device__ inclusive_range begin() const { return *this; }
+    __device__ range_end end() const { return {}; }
+    __device__ integer<Raw> operator*() const { return current; }
+    __device__ void operator++() {
+        more = current != last;
+        current = static_cast<Raw>(static_cast<bits>(current) + way);
+    }
+    __device__ bool operator!=(range_end) const { return more; }
 
-    __device__ constexpr iterator begin() const { return {first, last, some}; }
-    __device__ constexpr range_end end() const { return {}; }
-
-    __device__ constexpr inclusive_range<Raw, opposite(Way)> rev() const { return {last, first, some}; }
+    __device__ inclusive_range rev() const { return {last, current, static_cast<bits>(-way), more}; }
     template <class Step>
-    __device__ constexpr stepped_range<Raw, Way>
-    step_by(Step step, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return detail::step_by<Way>(first, last, some, step, site_of(line, column));
+    __device__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
+        const auto up = static_cast<wide_of<Raw>>(last) - static_cast<wide_of<Raw>>(current);
+        return stepped(current, static_cast<bits>(up * way), way, more, step, site);
     }
 };
 
-// From `low` to below `high`, backwards.
+// From below `high` to `low`.
 template <class Raw>
 struct reversed_range {
-    struct iterator {
-        integer<Raw> above, low;
+    Raw high, low;
 
-        __device__ constexpr integer<Raw> operator*() const { return above - 1; }
-        __device__ constexpr void operator++() { above -= 1; }
-        __device__ constexpr bool operator!=(range_end) const { return above > low; }
-    };
-
-    integer<Raw> low, high;
-
-    __device__ constexpr iterator begin() const { return {high, low}; }
-    __device__ constexpr range_end end() const { return {}; }
+    __device__ reversed_range begin() const { return *this; }
+    __device__ range_end end() const { return {}; }
+    __device__ integer<Raw> operator*() const { return static_cast<Raw>(high - 1); }
+    __device__ void operator++() { high = static_cast<Raw>(high - 1); }
+    __device__ bool operator!=(range_end) const { return high > low; }
 
     template <class Step>
-    __device__ constexpr stepped_range<Raw, direction::down>
-    step_by(Step step, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
-        return detail::step_by<direction::down>(high - 1, low, low < high, step, site_of(line, column));
+    __device__ stepped_range<Raw> step_by(Step step, PHALANX_SITE) const {
+        using bits = bits_of<Raw>;
+        const auto first = static_cast<bits>(static_cast<bits>(high) - 1);
+        const auto left = static_cast<bits>(first - static_cast<bits>(low));
+        return stepped(static_cast<Raw>(first), left, static_cast<bits>(-1), low < high, step, site);
     }
 };
 
@@ -122,13 +98,12 @@ struct reversed_range {
 
 // `low..=high`.
 template <class Raw>
-__device__ constexpr detail::inclusive_range<Raw, detail::direction::up>
-range_inclusive(integer<Raw> low, detail::given<integer<Raw>> high) {
-    return {low, high, low <= high};
+__device__ inline detail::inclusive_range<Raw> range_inclusive(integer<Raw> low, detail::given<integer<Raw>> high) {
+    return {low.value, high.value, 1, low.value <= high.value};
 }
 template <detail::raw_integer Literal, class Raw>
-__device__ constexpr detail::inclusive_range<Raw, detail::direction::up> range_inclusive(Literal low, integer<Raw> high) {
-    return {low, high, high >= low};
+__device__ inline detail::inclusive_range<Raw> range_inclusive(Literal low, integer<Raw> high) {
+    return {static_cast<Raw>(low), high.value, 1, static_cast<Raw>(low) <= high.value};
 }
 
 } // namespace phalanx

@@ -39,46 +39,40 @@ struct halves {
 
 // `&memory[start..end]`
 template <class Memory, class Start, class End>
-__device__ inline auto subslice(Memory&& memory, Start start, End end, unsigned line = __builtin_LINE(),
-                                unsigned column = __builtin_COLUMN()) {
+__device__ inline auto subslice(Memory&& memory, Start start, End end, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const detail::index from(start), to(end);
-    detail::check_range(from, to, whole.length, detail::site_of(line, column));
+    detail::check_range(from, to, whole.length, site);
     return detail::part(whole, from.value, to.value - from.value);
 }
 
 // `&memory[start..=end]`
 template <class Memory, class Start, class End>
-__device__ inline auto subslice_inclusive(Memory&& memory, Start start, End end, unsigned line = __builtin_LINE(),
-                                          unsigned column = __builtin_COLUMN()) {
+__device__ inline auto subslice_inclusive(Memory&& memory, Start start, End end, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const detail::index from(start), to(end);
-    detail::check_range_inclusive(from, to, whole.length, detail::site_of(line, column));
+    detail::check_range_inclusive(from, to, whole.length, site);
     return detail::part(whole, from.value, to.value + 1 - from.value);
 }
 
 // `&memory[start..]`
 template <class Memory, class Start>
-__device__ inline auto subslice_from(Memory&& memory, Start start, unsigned line = __builtin_LINE(),
-                                     unsigned column = __builtin_COLUMN()) {
+__device__ inline auto subslice_from(Memory&& memory, Start start, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    return subslice(whole, start, usize(whole.length), line, column);
+    return subslice(whole, start, usize(whole.length), site);
 }
 
 // `&memory[index]`, where the elements are arrays.
 template <class Memory, class Index>
-__device__ inline auto row_of(Memory&& memory, Index index, unsigned line = __builtin_LINE(),
-                           unsigned column = __builtin_COLUMN()) {
+__device__ inline auto row_of(Memory&& memory, Index index, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    return detail::row(whole, detail::index(index).below(whole.length, detail::site_of(line, column)));
+    return detail::row(whole, detail::index(index).below(whole.length, site));
 }
 
 // `&memory.chunks(size)[index]`: the last may be shorter.
 template <class Memory, class Size, class Index>
-__device__ inline auto chunk_of(Memory&& memory, Size size, Index index, unsigned line = __builtin_LINE(),
-                             unsigned column = __builtin_COLUMN()) {
+__device__ inline auto chunk_of(Memory&& memory, Size size, Index index, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    const unsigned site = detail::site_of(line, column);
     const unsigned long long each = detail::index(size).value;
     if (each == 0) {
         detail::fail(detail::panic, site);
@@ -91,11 +85,10 @@ __device__ inline auto chunk_of(Memory&& memory, Size size, Index index, unsigne
 
 // `memory.split_at(mid)`: `auto [left, right] = split_at(memory, mid);`
 template <class Memory, class Mid>
-__device__ inline auto split_at(Memory&& memory, Mid mid, unsigned line = __builtin_LINE(),
-                                unsigned column = __builtin_COLUMN()) {
+__device__ inline auto split_at(Memory&& memory, Mid mid, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
     const detail::index at(mid);
-    detail::check_range(0, at, whole.length, detail::site_of(line, column));
+    detail::check_range(0, at, whole.length, site);
     const auto left = detail::part(whole, 0, at.value);
     return detail::halves<decltype(detail::whole(left))>{left, detail::part(whole, at.value, whole.length - at.value)};
 }

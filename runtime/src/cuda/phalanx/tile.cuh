@@ -307,10 +307,10 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
 // Of a block whose size is a multiple of `N`: a tile has all its threads.
 template <unsigned N>
 __device__ inline thread_block_tile<N>
-tiled_partition(const thread_block& block, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) {
+tiled_partition(const thread_block& block, PHALANX_SITE) {
     const unsigned threads = detail::threads_of_block();
     if (threads % N != 0) {
-        detail::fail(detail::partial_tile, detail::site_of(line, column), record_value(u32(threads)), record_value(u32(N)));
+        detail::fail(detail::partial_tile, site, record_value(u32(threads)), record_value(u32(N)));
     }
     return {block.thread_rank().value / N, threads / N};
 }

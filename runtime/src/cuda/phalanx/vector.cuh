@@ -41,19 +41,17 @@ __device__ inline vector<T, N> load_vector(Slice, const T* place) {
 
 // `memory.load_vec::<N>(i)`: the elements from `i` to `i + N`.
 template <unsigned long long N, class Memory, class Index>
-__device__ inline auto load_vec(Memory&& memory, Index i, unsigned line = __builtin_LINE(),
-                                unsigned column = __builtin_COLUMN()) {
+__device__ inline auto load_vec(Memory&& memory, Index i, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    const auto* place = detail::vector_place<N>(whole.data, whole.length, i, detail::site_of(line, column));
+    const auto* place = detail::vector_place<N>(whole.data, whole.length, i, site);
     return detail::load_vector<N>(whole, place);
 }
 
 // `memory.store_vec(i, v)`
 template <class Memory, class Index, class T, unsigned long long N>
-__device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, unsigned line = __builtin_LINE(),
-                                 unsigned column = __builtin_COLUMN()) {
+__device__ inline void store_vec(Memory&& memory, Index i, vector<T, N> value, PHALANX_SITE) {
     const auto whole = detail::whole(memory);
-    T* place = detail::vector_place<N>(whole.data, whole.length, i, detail::site_of(line, column));
+    T* place = detail::vector_place<N>(whole.data, whole.length, i, site);
     *reinterpret_cast<vector<T, N>*>(place) = value;
 }
 

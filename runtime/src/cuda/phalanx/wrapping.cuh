@@ -150,46 +150,42 @@ __device__ constexpr integer<Raw> wrapping_sub_unsigned(integer<Raw> a, detail::
 
 // Fail where `b` is 0. The site is the name.
 template <class Raw>
-__device__ constexpr integer<Raw> wrapping_div(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                                               unsigned column = __builtin_COLUMN()) {
+__device__ constexpr integer<Raw> wrapping_div(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     if constexpr (detail::signed_integer<Raw>) {
         if (b == -1) {
             return -a;
         }
     }
-    return a / detail::divisor<integer<Raw>>(b, line, column);
+    return a / detail::divisor<integer<Raw>>(b, site);
 }
 template <class Raw>
-__device__ constexpr integer<Raw> wrapping_rem(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                                               unsigned column = __builtin_COLUMN()) {
+__device__ constexpr integer<Raw> wrapping_rem(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     if constexpr (detail::signed_integer<Raw>) {
         if (b == -1) {
             return 0;
         }
     }
-    return a % detail::divisor<integer<Raw>>(b, line, column);
+    return a % detail::divisor<integer<Raw>>(b, site);
 }
 template <class Raw>
 __device__ constexpr integer<Raw>
-wrapping_div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                    unsigned column = __builtin_COLUMN()) {
+wrapping_div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     if constexpr (detail::signed_integer<Raw>) {
         if (b == -1) {
             return -a;
         }
     }
-    return div_euclid(a, b, line, column);
+    return div_euclid(a, b, site);
 }
 template <class Raw>
 __device__ constexpr integer<Raw>
-wrapping_rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-                    unsigned column = __builtin_COLUMN()) {
+wrapping_rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     if constexpr (detail::signed_integer<Raw>) {
         if (b == -1) {
             return 0;
         }
     }
-    return rem_euclid(a, b, line, column);
+    return rem_euclid(a, b, site);
 }
 
 // By squaring.
@@ -241,14 +237,13 @@ __device__ constexpr integer<Raw> saturating_pow(integer<Raw> base, u32 exponent
 }
 template <class Raw>
 __device__ constexpr integer<Raw>
-saturating_div(integer<Raw> a, detail::given<integer<Raw>> b, unsigned line = __builtin_LINE(),
-               unsigned column = __builtin_COLUMN()) {
+saturating_div(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     if constexpr (detail::signed_integer<Raw>) {
         if (b == -1) {
             return saturating_neg(a);
         }
     }
-    return a / detail::divisor<integer<Raw>>(b, line, column);
+    return a / detail::divisor<integer<Raw>>(b, site);
 }
 template <class Raw>
 __device__ constexpr integer<Raw> saturating_add_signed(integer<Raw> a, detail::given<detail::other_of<Raw>> b) {

@@ -55,6 +55,13 @@ impl Lower<'_> {
                 let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
                 self.out.push(CuStmt::If { condition, then, otherwise });
             }
+            (Some(Condition::Value(guard)), Some(_)) if arm.pattern.has_choice() => {
+                let (condition, bindings) = self.tried(arm.pattern.tried().unwrap_or_default(), value, guard);
+                let ((), mut then) = self.nested(|lower| lower.into(&arm.body, dest));
+                then.splice(0..0, bindings);
+                let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
+                self.out.push(CuStmt::If { condition, then, otherwise });
+            }
             (Some(Condition::Value(guard)), test) => {
                 // The guard sees what the pattern binds. Where the pattern does not match, nothing reads it.
                 let bindings = self.bindings(&arm.pattern, value);
@@ -97,6 +104,33 @@ impl Lower<'_> {
         statements.push(CuStmt::Expr(CuExpr::Assign { op: "=", place, value: Box::new(guard), site: None }));
         self.out.push(CuStmt::If { condition: CuExpr::name(&name), then: statements, otherwise: Vec::new() });
         CuExpr::name(&name)
+    }
+
+    /// Whether one of the alternatives matches and the guard holds for what it binds; what the first such one binds.
+    fn tried(&mut self, alternatives: &[Pattern], value: &CuExpr, guard: &Expr) -> (CuExpr, Vec<CuStmt>) {
+        let mut chosen: Vec<(CuExpr, Vec<(LocalId, CuExpr)>)> = Vec::new();
+        for alternative in alternatives {
+            let name = self.names.fresh("matches");
+            let matches = CuExpr::name(&name);
+            let earlier = chosen.iter().map(|(earlier, _)| Some(earlier.clone().not()));
+            let test = all(earlier.chain([self.test(alternative, value)])).unwrap_or_else(|| CuExpr::name("true"));
+            self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name, init: Some(test) });
+            let ((), then) = self.nested(|lower| {
+                let bindings = lower.bindings(alternative, value);
+                lower.out.extend(bindings);
+                let (place, value) = (Box::new(matches.clone()), Box::new(lower.value(guard)));
+                lower.out.push(CuStmt::Expr(CuExpr::Assign { op: "=", place, value, site: None }));
+            });
+            self.out.push(CuStmt::If { condition: matches.clone(), then, otherwise: Vec::new() });
+            chosen.push((matches, self.parts(alternative, value)));
+        }
+        let condition = chosen.iter().map(|(matches, _)| matches.clone()).reduce(or);
+        let bindings = chosen.into_iter().rev().reduce(|(_, others), (matches, parts)| {
+            let parts = select(&matches, parts, &others);
+            (matches, parts)
+        });
+        let bindings = bindings.map(|(_, parts)| self.declared(parts)).unwrap_or_default();
+        (condition.unwrap_or_else(|| CuExpr::name("false")), bindings)
     }
 
     pub(super) fn let_pattern(
@@ -200,12 +234,7 @@ impl Lower<'_> {
                 for alternative in alternatives {
                     tests.push(self.test(alternative, value)?);
                 }
-                tests.into_iter().reduce(|left, right| CuExpr::Infix {
-                    op: "||",
-                    left: Box::new(left),
-                    right: Box::new(right),
-                    site: None,
-                })
+                tests.into_iter().reduce(or)
             }
         }
     }
@@ -225,12 +254,16 @@ impl Lower<'_> {
 
     /// The names that a pattern binds, as copies of the value's parts.
     pub(super) fn bindings(&mut self, pattern: &Pattern, value: &CuExpr) -> Vec<CuStmt> {
+        self.declared(self.parts(pattern, value))
+    }
+
+    fn declared(&self, parts: Vec<(LocalId, CuExpr)>) -> Vec<CuStmt> {
         let declare = |(local, part)| CuStmt::Declare {
             ty: vec!["auto".into()],
             name: self.names.local(local).to_string(),
             init: Some(part),
         };
-        self.parts(pattern, value).into_iter().map(declare).collect()
+        parts.into_iter().map(declare).collect()
     }
 
     /// The parts of a value that a pattern has names for.
@@ -268,13 +301,7 @@ impl Lower<'_> {
         let Some((alternative, others)) = alternatives.split_first() else { return Vec::new() };
         let mut parts = self.parts(alternative, value);
         if let (false, false, Some(test)) = (others.is_empty(), parts.is_empty(), self.test(alternative, value)) {
-            let others = self.chosen(others, value);
-            for (local, part) in &mut parts {
-                if let Some((_, other)) = others.iter().find(|(other, _)| other == local) {
-                    let (test, then) = (Box::new(test.clone()), Box::new(part.clone()));
-                    *part = CuExpr::Ternary(test, then, Box::new(other.clone()));
-                }
-            }
+            parts = select(&test, parts, &self.chosen(others, value));
         }
         parts
     }
@@ -327,6 +354,21 @@ fn items<'p>(
 
 fn and(left: CuExpr, right: CuExpr) -> CuExpr {
     CuExpr::Infix { op: "&&", left: Box::new(left), right: Box::new(right), site: None }
+}
+
+fn or(left: CuExpr, right: CuExpr) -> CuExpr {
+    CuExpr::Infix { op: "||", left: Box::new(left), right: Box::new(right), site: None }
+}
+
+/// What an alternative binds if `test` holds, and else another one.
+fn select(test: &CuExpr, mut parts: Vec<(LocalId, CuExpr)>, others: &[(LocalId, CuExpr)]) -> Vec<(LocalId, CuExpr)> {
+    for (local, part) in &mut parts {
+        if let Some((_, other)) = others.iter().find(|(other, _)| other == local) {
+            let (test, then) = (Box::new(test.clone()), Box::new(part.clone()));
+            *part = CuExpr::Ternary(test, then, Box::new(other.clone()));
+        }
+    }
+    parts
 }
 
 /// All tests that there are.

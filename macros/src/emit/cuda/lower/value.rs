@@ -71,6 +71,7 @@ impl Lower<'_> {
             ExprKind::ScalarCall { ty, function, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 let callee = match function {
+                    ScalarFunction::Default => vec![Piece::Named(*ty)],
                     ScalarFunction::From => vec!["as<".into(), Piece::Named(*ty), ">".into()],
                     ScalarFunction::Constructor(name) => vec![Piece::Named(*ty), format!("::{name}").as_str().into()],
                     ScalarFunction::Method(method) => vec![method.name.into()],
