@@ -116,6 +116,9 @@ fn a_report_has_both_sides() {
     ] {
         assert!(text.contains(part) || !here, "{part}: {text}");
     }
+    let data = serde_json::to_value(&failure).unwrap();
+    assert_eq!((&data["kernel"], &data["schedule"]), (&"test".into(), &"round-robin".into()));
+    assert_eq!(data["cause"]["Race"]["second"]["location"]["line"], found.second.location.line);
     let sentence = failure.cause.to_string();
     assert!(sentence.starts_with("data race: write of 2.5 by block (1,0,0) thread (6,0,0), and nothing"), "{sentence}");
     assert!(found.help.contains("`sync()` of their tile or block"), "{}", found.help);
