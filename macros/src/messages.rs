@@ -2,6 +2,7 @@
 //! code in backticks; each carries the name of its rule. The rules about tokens are those of `docs/rules.md`.
 
 mod attribute;
+mod barrier;
 mod by_hand;
 mod control;
 mod memory;
@@ -9,6 +10,7 @@ mod shared;
 mod uniform;
 
 pub(crate) use attribute::*;
+pub(crate) use barrier::*;
 pub(crate) use by_hand::*;
 pub(crate) use control::*;
 pub(crate) use memory::*;
@@ -233,6 +235,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         | Kind::Extent
         | Kind::Unit
         | Kind::Never
+        | Kind::Barrier(_)
         | Kind::Closure => "Rust's methods of numbers, as far as a GPU has them: docs/language.md".into(),
     };
     Diag::new("unknown_method", at, format!("{} has no method `{name}` in a kernel", kind.noun()))
@@ -253,11 +256,6 @@ fn group_methods(group: Group) -> String {
             list(barrier.chain(["map_shared_rank", "query_shared_rank", "uniform", "invoke_one"]).chain(queries))
         }
     }
-}
-
-pub(crate) fn no_split_barrier(at: SpanRange, group: Group) -> Diag {
-    Diag::new("unknown_method", at, format!("a {} has no split barrier", group.noun()))
-        .help("its threads run side by side: `sync` waits for them")
 }
 
 pub(crate) fn tile_size(at: SpanRange) -> Diag {
@@ -348,7 +346,7 @@ pub(crate) fn wrong_kind(at: SpanRange, expected: &str, found: Kind) -> Diag {
 
 pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
     wrong_kind(at, "an `ArrivalToken`", found).help(
-        "a token that a device function returned is bound with its type: `let token: ArrivalToken<Cluster> = ...`",
+        "a token that a device function returned is bound with its type: `let token: ArrivalToken<Cluster> = ...`; a phase barrier's is waited for at its barrier: `bar.wait(token)`",
     )
 }
 

@@ -108,6 +108,11 @@ pub enum Cause {
         /// Threads in a tile.
         size: u32,
     },
+    /// `init` of a barrier that expects none, or more than there can be.
+    BarrierCount {
+        /// Arrivals in a phase.
+        count: u32,
+    },
     /// `assert!` of something false, with its message.
     Assertion(String),
     /// `panic!`, with its message.
@@ -212,6 +217,9 @@ impl fmt::Display for Cause {
             }
             Cause::RankOutOfRange { rank, num_blocks } => {
                 write!(f, "block rank {rank} out of range for a cluster of {num_blocks} blocks")
+            }
+            Cause::BarrierCount { count } => {
+                write!(f, "a barrier of {count} arrivals a phase; there can be 1 to 1048575")
             }
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) => {

@@ -60,7 +60,8 @@ mod error;
 mod numeric; // level 1
 mod sim;
 
-mod device; // level 2; `device` never imports `sim`
+mod barrier; // level 2
+mod device; // `device` never imports `sim`
 mod group;
 mod memory;
 mod token;
@@ -70,6 +71,10 @@ mod explore;
 mod launch;
 mod target;
 
+pub use barrier::{
+    Barrier, BarrierScope, Barriers, Brand, ClusterBarrier, ClusterBarriers, OfBlock, OfCluster, RemoteBarrier,
+    shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers,
+};
 pub use buffer::Buffer;
 pub use error::{Error, LaunchError, Result};
 pub use explore::{Explored, Found};
@@ -102,11 +107,13 @@ pub mod prelude {
 
     pub use crate::vectors::*;
     pub use crate::{
-        ArrivalToken, Buffer, Cluster, CoalescedGroup, Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer,
-        Number, RemoteArray, RemoteSlice, Schedule, Scope, SharedArray, SharedSlice, SignedInteger, Simulator,
-        ThreadBlock, Tile, UnsignedInteger, Vector, VectorElement, bf16, binary_partition, cluster_kernel,
-        coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition, op,
-        shared_array, this_cluster, this_grid, this_thread_block, tiled_partition,
+        ArrivalToken, Barrier, Barriers, Brand, Buffer, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup,
+        Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer, Number, RemoteArray, RemoteBarrier,
+        RemoteSlice, Schedule, Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile,
+        UnsignedInteger, Vector, VectorElement, bf16, binary_partition, cluster_kernel, coalesced_threads, device,
+        dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition, op, shared_array, shared_barrier,
+        shared_barriers, shared_cluster_barrier, shared_cluster_barriers, this_cluster, this_grid, this_thread_block,
+        tiled_partition,
     };
 }
 
@@ -120,6 +127,7 @@ pub mod by_hand {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::Buffer;
+    pub use crate::barrier::{BarrierWord, barrier_at};
     pub use crate::cuda::HEADERS;
     pub use crate::group::*;
     pub use crate::launch::*;

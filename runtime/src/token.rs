@@ -1,52 +1,56 @@
 //! What an arrival at a group's barrier gives and a wait takes. The type carries the group, the value its phase; that
-//! each is used once is rustc's to see (moves) and the checks' (drops).
+//! each is used once is rustc's to see (moves) and the checks' (drops). A phase barrier's carries the barrier too.
 
 use std::marker::PhantomData;
 
 use crate::group::{Cluster, Grid, ThreadBlock};
 use crate::program::layout::TypeInfo;
 use crate::program::template::Optional;
+use crate::sim::Ticket;
 
-/// Proof of one arrival at the barrier of a `G`; its wait consumes it.
-#[must_use = "an arrival has to be waited for: pass this to `barrier_wait`"]
+/// Proof of one arrival at the barrier of a group, or at a phase barrier; its wait consumes it. A phase barrier's may be
+/// dropped: not all who arrive wait.
+#[must_use = "pass it to the barrier's wait, or write `let _ =` where others wait for this arrival"]
 #[derive(Debug)]
 pub struct ArrivalToken<G> {
     phase: u64,
+    /// Which phase barrier. A group has one barrier only.
+    barrier: u32,
     /// A pointer, so that the token stays with its thread.
     group: PhantomData<*const G>,
 }
 
-/// A group whose barrier has an arrival and a wait.
-#[doc(hidden)]
-pub trait SplitBarrier {
-    /// The type of its tokens in C++.
-    const TOKEN: &'static str;
+/// The groups whose barrier has an arrival and a wait, each with the type of its tokens in C++.
+macro_rules! split_barriers {
+    ($($group:ident => $token:literal;)*) => {$(
+        impl Optional for ArrivalToken<$group> {
+            fn info() -> TypeInfo {
+                TypeInfo::prelude::<Self>($token)
+            }
+        }
+    )*};
 }
 
-impl SplitBarrier for ThreadBlock {
-    const TOKEN: &'static str = "thread_block::arrival_token";
-}
-
-impl SplitBarrier for Cluster {
-    const TOKEN: &'static str = "cluster_group::arrival_token";
-}
-
-impl SplitBarrier for Grid {
-    const TOKEN: &'static str = "grid_group::arrival_token";
-}
-
-impl<G: SplitBarrier> Optional for ArrivalToken<G> {
-    fn info() -> TypeInfo {
-        TypeInfo::prelude::<ArrivalToken<G>>(G::TOKEN)
-    }
+split_barriers! {
+    ThreadBlock => "thread_block::arrival_token";
+    Cluster => "cluster_group::arrival_token";
+    Grid => "grid_group::arrival_token";
 }
 
 impl<G> ArrivalToken<G> {
     pub(crate) fn new(phase: u64) -> Self {
-        ArrivalToken { phase, group: PhantomData }
+        ArrivalToken { phase, barrier: 0, group: PhantomData }
     }
 
     pub(crate) fn phase(self) -> u64 {
         self.phase
+    }
+
+    pub(crate) fn of_barrier(Ticket { barrier, phase }: Ticket) -> Self {
+        ArrivalToken { phase, barrier, group: PhantomData }
+    }
+
+    pub(crate) fn ticket(&self) -> Ticket {
+        Ticket { barrier: self.barrier, phase: self.phase }
     }
 }

@@ -67,6 +67,8 @@ const KERNELS: &[(&str, &str)] = &[
     ("groups", "claims"),
     ("large_shared", "two_arrays"),
     ("options", "fast"),
+    ("phase_barriers", "by_parity"),
+    ("cluster_phases", "all_to_all"),
     ("structs", "through_shared"),
     ("calls", "nested_closures"),
     ("half_atomics", "scatter"),

@@ -351,7 +351,7 @@ impl<'f> Builder<'f> {
             let team = self.team(init);
             self.teams.insert(local, team);
         }
-        if let Kind::Memory(_) = init.gives {
+        if let Kind::Memory(_) | Kind::Barrier(_) = init.gives {
             let piece = value.piece.unwrap_or_else(|| piece_of_kind(init.gives));
             if let Root::Shared(shared) = piece.root {
                 self.names.entry(shared).or_insert(local);

@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::item::{Declared, closures, declared, host_type, name, result, unlinted, unsafety};
+use crate::model::barrier::BarrierForm;
 use crate::model::ty::ParamType;
 use crate::model::{Function, Param};
 
@@ -20,6 +21,7 @@ pub(super) fn function(function: &Function, real: bool) -> TokenStream {
 pub(super) fn call_generics(function: &Function, declared: &[TokenStream]) -> TokenStream {
     let refers = |param: &Param| match &param.ty {
         ParamType::Value(_) | ParamType::Memory { by_reference: false, .. } | ParamType::Closure { .. } => false,
+        ParamType::Barrier { barrier, .. } => barrier.form != BarrierForm::Remote,
         ParamType::Reference { .. }
         | ParamType::Slice { .. }
         | ParamType::OptionalSlice { .. }
@@ -48,7 +50,7 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
             quote!(::core::convert::Into::into(#name)),
         ),
         _ => {
-            let ty = host_type(param);
+            let ty = host_type(function, param);
             (quote_spanned!(name.span()=> #name: #ty), quote!(#name))
         }
     }
@@ -97,6 +99,7 @@ pub(super) fn takes_values(function: &Function) -> bool {
         | ParamType::OptionalSlice { .. }
         | ParamType::Group(_)
         | ParamType::Tile { .. }
+        | ParamType::Barrier { .. }
         | ParamType::Memory { .. } => false,
     })
 }
@@ -108,7 +111,7 @@ fn plain_function(function: &Function, real: bool) -> Option<TokenStream> {
     let Function { name: marker, vis, attrs, .. } = function;
     let ret = result(function);
     let params = function.params.iter().map(|param| {
-        let (name, ty) = (name(function, param), host_type(param));
+        let (name, ty) = (name(function, param), host_type(function, param));
         quote!(#name: #ty)
     });
     let arguments = function.params.iter().map(|param| name(function, param));

@@ -2,11 +2,13 @@
 //! visitor. How it is launched or called is in `launcher`, `device` and `method`.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::host::{HostBody, slots_declaration};
-use crate::model::ty::ParamType;
-use crate::model::{Function, GenericParam, Generics, Param, Role};
+use crate::model::barrier::{Barrier, BarrierForm};
+use crate::model::ty::{Brand, ParamType};
+use crate::model::{Function, GenericParam, Generics, Param, Role, ValueId};
+use crate::parse::brand_name;
 
 /// Generics, as they are declared and as they are used.
 pub(super) struct Declared {
@@ -92,7 +94,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
 }
 
 /// A parameter's type in the host body.
-pub(super) fn host_type(param: &Param) -> TokenStream {
+pub(super) fn host_type(function: &Function, param: &Param) -> TokenStream {
     match &param.ty {
         ParamType::Value(value) => value.tokens.clone(),
         ParamType::Reference { mutable, target } => {
@@ -123,10 +125,24 @@ pub(super) fn host_type(param: &Param) -> TokenStream {
             let reference = (*by_reference && !memory.is_slice()).then(|| quote!(&'__phalanx));
             quote!(#reference #tokens)
         }
+        ParamType::Barrier { barrier, length, brand } => barrier_type(function, *barrier, *length, brand.as_ref()),
         ParamType::Closure { index, .. } => {
             let closure = closure_name(*index);
             quote!(#closure)
         }
+    }
+}
+
+fn barrier_type(function: &Function, barrier: Barrier, length: Option<ValueId>, brand: Option<&Brand>) -> TokenStream {
+    let name = format_ident!("{}", barrier.rust_name());
+    let brand = brand.map(|brand| match brand {
+        Brand::Elided(index) => brand_name(*index).into_token_stream(),
+        Brand::Written(brand) => brand.clone(),
+    });
+    match length.map(|length| &function.values[usize::from(length.0)].tokens) {
+        Some(length) => quote!(&'__phalanx ::phalanx::#name<{ #length }, #brand>),
+        None if barrier.form == BarrierForm::Remote => quote!(::phalanx::#name),
+        None => quote!(&'__phalanx ::phalanx::#name<#brand>),
     }
 }
 
@@ -140,7 +156,7 @@ pub(super) fn unsafety(function: &Function) -> Option<TokenStream> {
     function.is_unsafe().then(|| quote!(unsafe))
 }
 
-/// What is declared for parameters that are closures.
+/// What is declared for parameters that are closures, and for the brands of barriers.
 pub(super) fn closures(function: &Function) -> Vec<TokenStream> {
     let closures = function.params.iter().filter_map(|param| match &param.ty {
         ParamType::Closure { index, inputs, output } => {
@@ -150,7 +166,8 @@ pub(super) fn closures(function: &Function) -> Vec<TokenStream> {
         }
         _ => None,
     });
-    closures.collect()
+    let brands = (0..function.brands).map(brand_name).map(|brand| quote!(#brand: ::phalanx::Brand));
+    closures.chain(brands).collect()
 }
 
 /// Types for those parameters where only the text is wanted: plain function pointers.
@@ -163,7 +180,8 @@ pub(super) fn closure_stand_ins(function: &Function) -> Vec<TokenStream> {
         }
         _ => None,
     });
-    stand_ins.collect()
+    let brands = (0..function.brands).map(|_| quote!(()));
+    stand_ins.chain(brands).collect()
 }
 
 pub(super) fn name<'f>(function: &'f Function, param: &Param) -> &'f Ident {
@@ -192,7 +210,7 @@ pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
     let HostBody { block, description } = body;
     let Declared { declared, used, where_clause } = declared(&function.generics);
     let Function { name: marker, lints, .. } = function;
-    let types: Vec<TokenStream> = function.params.iter().map(host_type).collect();
+    let types: Vec<TokenStream> = function.params.iter().map(|param| host_type(function, param)).collect();
     let closures = closures(function);
     let slots = slots_declaration(&function.slots);
     let ret = match &function.ret {

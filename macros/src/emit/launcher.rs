@@ -24,9 +24,11 @@ fn signature(function: &Function) -> TokenStream {
                 quote!(::core::option::Option<&'__phalanx #mutable ::phalanx::Buffer<#element>>)
             }
             ParamType::Value(value) | ParamType::Reference { target: value, .. } => value.tokens.clone(),
-            ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Memory { .. } | ParamType::Closure { .. } => {
-                quote!(())
-            }
+            ParamType::Group(_)
+            | ParamType::Tile { .. }
+            | ParamType::Memory { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => quote!(()),
         };
         quote!(#name: #ty)
     });

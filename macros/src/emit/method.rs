@@ -97,7 +97,7 @@ fn plain(method: &Method, vis: &TokenStream) -> Option<TokenStream> {
         if is_receiver(method, param) {
             return receiver(param);
         }
-        let (name, ty) = (name(function, param), host_type(param));
+        let (name, ty) = (name(function, param), host_type(function, param));
         quote!(#name: #ty)
     });
     let ret = result(function);

@@ -291,7 +291,7 @@ fn written_shapes(function: &Function) -> Vec<&TypeShape> {
         ParamType::Slice { element, .. }
         | ParamType::OptionalSlice { element, .. }
         | ParamType::Memory { element, .. } => Some(&element.shape),
-        ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Closure { .. } => None,
+        ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Barrier { .. } | ParamType::Closure { .. } => None,
     });
     let locals = function.locals.iter().map(|local| local.ty.as_ref().map(|ty| &ty.shape));
     let result = function.ret.as_ref().map(|ret| &ret.shape);
@@ -302,7 +302,11 @@ fn written_shapes(function: &Function) -> Vec<&TypeShape> {
         match shape {
             TypeShape::Array(inner, _) | TypeShape::Option(inner) => shapes.push(inner),
             TypeShape::Tuple(elements) => shapes.extend(elements),
-            TypeShape::Scalar(_) | TypeShape::Named(_) | TypeShape::Token(_) | TypeShape::OptionalToken(_) => {}
+            TypeShape::Scalar(_)
+            | TypeShape::Named(_)
+            | TypeShape::Token(_)
+            | TypeShape::BarrierToken(_)
+            | TypeShape::OptionalToken(_) => {}
         }
     }
     shapes
@@ -322,6 +326,7 @@ fn headers(function: &Function) -> Vec<&'static str> {
             TypeShape::Tuple(_) => need("tuple.cuh"),
             TypeShape::Array(..) => need("memory.cuh"),
             TypeShape::Token(_) => need("groups.cuh"),
+            TypeShape::BarrierToken(_) => need("barrier.cuh"),
             TypeShape::Scalar(_) | TypeShape::Named(_) => {}
         }
     }
@@ -342,6 +347,7 @@ fn headers(function: &Function) -> Vec<&'static str> {
             need("memory.cuh");
             need("option.cuh");
         }
+        Kind::Barrier(_) => need("barrier.cuh"),
         Kind::Memory(_) => need("memory.cuh"),
         Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never | Kind::Closure => {}
     };

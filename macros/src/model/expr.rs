@@ -473,6 +473,7 @@ pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
         | Kind::Group(_)
         | Kind::Closure
         | Kind::OptionalMemory(_)
+        | Kind::Barrier(_)
         | Kind::Memory(_) => None,
     }
 }

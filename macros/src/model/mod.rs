@@ -2,6 +2,7 @@
 //! no quote, and nothing is decided here.
 
 pub(crate) mod atomic;
+pub(crate) mod barrier;
 pub(crate) mod by_hand;
 pub(crate) mod effect;
 pub(crate) mod expr;
@@ -70,8 +71,10 @@ pub(crate) struct Function {
     /// Constants that the text names.
     pub(crate) values: Vec<Constant>,
     pub(crate) sites: Vec<Site>,
-    /// Element type and length of each `shared_array`, for the count of static shared memory.
+    /// Element type and length of each `shared_array`, and of what holds barriers, for the count of static shared memory.
     pub(crate) shared: Vec<(TokenStream, ValueId)>,
+    /// Brands of barriers and tokens of the signature that have no name: type parameters.
+    pub(crate) brands: usize,
     /// `dynamic_shared` is used.
     pub(crate) dynamic_shared: bool,
     pub(crate) body: Block,

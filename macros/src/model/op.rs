@@ -5,6 +5,7 @@
 
 use super::ValueId;
 use super::atomic::{AtomicUse, Order, Scope};
+use super::barrier::{Barrier, BarrierForm, PhaseMethod};
 use super::ty::{Group, Kind, Memory};
 use super::warp::WarpMethod;
 
@@ -35,6 +36,12 @@ pub(crate) enum Op {
     QuerySharedRank,
     /// `shared_array::<T, N>()`: the index into `Function::shared`.
     SharedArray(usize),
+    /// `shared_barrier()` and its like: what it makes, and the index into `Function::shared`.
+    SharedBarrier(Barrier, usize),
+    /// `bar.arrive()` and its like.
+    Barrier(Barrier, &'static PhaseMethod),
+    /// `cluster.map_shared_rank(&bar, rank)`
+    MapBarrier(Barrier),
     /// `dynamic_shared::<T>()`
     DynamicShared,
     /// `dynamic_shared_slice::<T>(offset, length)`
@@ -191,6 +198,12 @@ impl Op {
             }
             Op::QuerySharedRank | Op::Length | Op::IsEmpty => plain(Kind::Value),
             Op::SharedArray(_) => plain(Kind::Memory(Memory::SharedArray)),
+            Op::SharedBarrier(barrier, _) => plain(Kind::Barrier(barrier)),
+            Op::Barrier(barrier, method) => method.facts(barrier.scope),
+            Op::MapBarrier(barrier) => {
+                let remote = Barrier { form: BarrierForm::Remote, ..barrier };
+                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Barrier(remote)) }
+            }
             Op::DynamicShared => plain(Kind::Memory(Memory::SharedSlice)),
             Op::DynamicSharedSlice => {
                 Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Memory(Memory::SharedSlice)) }

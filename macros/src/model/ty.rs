@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 
+use super::barrier::{Barrier, BarrierScope};
 use super::{TypeId, ValueId};
 
 /// A group of threads, smallest first: each may be contained in those after it.
@@ -145,6 +146,7 @@ pub(crate) enum Kind {
     /// `Option<ArrivalToken<_>>`; the group is unknown where only `None` was seen.
     OptionalToken(Option<Group>),
     Memory(Memory),
+    Barrier(Barrier),
     /// `Option<&[T]>`, `Option<&mut [T]>`: a parameter.
     OptionalMemory(Memory),
     /// A closure, or a parameter that is one.
@@ -179,6 +181,7 @@ impl Kind {
             Kind::OptionalToken(_) => "an `Option<ArrivalToken>`",
             Kind::Closure => "a closure",
             Kind::OptionalMemory(_) => "an optional slice",
+            Kind::Barrier(barrier) => barrier.noun(),
             Kind::Memory(Memory::Global) => "a `&[T]`",
             Kind::Memory(Memory::GlobalMut) => "a `&mut [T]`",
             Kind::Memory(Memory::SharedArray) => "a `SharedArray`",
@@ -213,6 +216,8 @@ pub(crate) enum TypeShape {
     Named(TypeId),
     Token(Group),
     OptionalToken(Group),
+    /// `ArrivalToken<Barrier>`
+    BarrierToken(BarrierScope),
     Tuple(Vec<TypeShape>),
     Option(Box<TypeShape>),
 }
@@ -253,6 +258,13 @@ pub(crate) enum ParamType {
         /// The type without its `&`.
         tokens: TokenStream,
     },
+    /// `&Barrier`, `&Barriers<4>`, `RemoteBarrier`
+    Barrier {
+        barrier: Barrier,
+        /// Of an array.
+        length: Option<ValueId>,
+        brand: Option<Brand>,
+    },
     /// `impl Fn(A) -> B`
     Closure {
         /// Among the closures of the function.
@@ -260,4 +272,13 @@ pub(crate) enum ParamType {
         inputs: Vec<ValueType>,
         output: Option<ValueType>,
     },
+}
+
+/// What tells a barrier of a signature, or its tokens, from others.
+#[derive(Debug, Clone)]
+pub(crate) enum Brand {
+    /// The user wrote none: a type parameter of the function, by its number.
+    Elided(usize),
+    /// What the user wrote: `Barrier<B>`.
+    Written(TokenStream),
 }

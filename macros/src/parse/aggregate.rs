@@ -69,6 +69,7 @@ impl Parser<'_> {
                 | Kind::OptionalToken(_)
                 | Kind::Closure
                 | Kind::OptionalMemory(_)
+                | Kind::Barrier(_)
                 | Kind::Memory(_)),
                 _,
             ) => return self.error(messages::no_fields(span, kind)),

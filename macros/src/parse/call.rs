@@ -8,6 +8,7 @@ use syn::{ExprCall, PathSegment, Token};
 use super::Parser;
 use super::ty::type_argument;
 use crate::messages;
+use crate::model::barrier::Barrier;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::op::Op;
 use crate::model::ty::{self, Group, Kind};
@@ -41,6 +42,7 @@ impl Parser<'_> {
             "coalesced_threads" => self.nullary(Op::This(Group::Coalesced), "coalesced_threads", &call.args, span),
             "tiled_partition" => self.tiled_partition(last, &call.args, span),
             "shared_array" => self.error(messages::unbound_shared_array(span)),
+            name if Barrier::by_origin(name).is_some() => self.error(messages::unbound_barrier(span, name)),
             "dynamic_shared" => self.dynamic_shared(last, &call.args, span),
             "dynamic_shared_slice" => self.dynamic_shared_slice(last, &call.args, span),
             "fence" => self.fence(&call.args, span),
@@ -194,6 +196,8 @@ impl Parser<'_> {
         match target.kind {
             ExprKind::Local(_) | ExprKind::Error => {}
             ExprKind::Field { .. } if is_field_of_local(&target) => {}
+            // One of an array of barriers.
+            ExprKind::Index { .. } if matches!(target.gives, Kind::Barrier(_)) => {}
             ExprKind::Constant(_) if reference.mutability.is_none() => {}
             ExprKind::Deref(inner) => {
                 // `&mut *x` passes `x` on.

@@ -4,11 +4,13 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{FnArg, GenericParam, ItemFn, PathArguments, Type, TypeParamBound, WherePredicate, parse_quote};
 
+use super::ty::holds_token;
 use super::{Parser, parameters};
 use crate::messages;
 use crate::model::LocalId;
+use crate::model::barrier::BarrierForm;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::ty::{Kind, Memory, ParamType, TypeShape, ValueType};
+use crate::model::ty::{Kind, Memory, ParamType, ValueType};
 use crate::model::walk::walk;
 use crate::span::SpanRange;
 
@@ -86,14 +88,12 @@ impl Parser<'_> {
         Expr { kind, gives: Kind::Closure, span }
     }
 
-    /// The shared arrays that `body` names, of the first `around` locals.
+    /// The shared arrays and barriers that `body` names, of the first `around` locals.
     fn shared_arrays(&self, body: &Expr, around: usize) -> Vec<LocalId> {
         let mut found = Vec::new();
         walk(body, &mut |expr| match expr.kind {
             ExprKind::Local(local)
-                if local.0 < around
-                    && self.function.kind(local) == Kind::Memory(Memory::SharedArray)
-                    && !found.contains(&local) =>
+                if local.0 < around && is_in_shared_memory(self.function.kind(local)) && !found.contains(&local) =>
             {
                 found.push(local);
             }
@@ -181,12 +181,19 @@ impl Parser<'_> {
     /// The type of plain data, which a token is not.
     fn plain_type(&mut self, ty: &Type) -> Option<ValueType> {
         let value = self.value_type(ty)?;
-        match value.shape {
-            TypeShape::Token(_) | TypeShape::OptionalToken(_) => {
-                self.diags.push(messages::token_escapes(SpanRange::of(ty), "a closure"));
-                None
-            }
-            _ => Some(value),
+        if holds_token(&value.shape) {
+            self.diags.push(messages::token_escapes(SpanRange::of(ty), "a closure"));
+            return None;
         }
+        Some(value)
+    }
+}
+
+/// What has one place and no copies.
+fn is_in_shared_memory(kind: Kind) -> bool {
+    match kind {
+        Kind::Memory(memory) => memory == Memory::SharedArray,
+        Kind::Barrier(barrier) => barrier.form != BarrierForm::Remote,
+        _ => false,
     }
 }

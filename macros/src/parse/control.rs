@@ -39,6 +39,7 @@ impl Parser<'_> {
             Kind::Group(_)
             | Kind::Memory(_)
             | Kind::OptionalMemory(_)
+            | Kind::Barrier(_)
             | Kind::Closure
             | Kind::Reference { .. }
             | Kind::Extent => {
@@ -234,7 +235,11 @@ impl Parser<'_> {
             TypeShape::Option(_) | TypeShape::OptionalToken(_) => true,
             // An alias, perhaps: rustc knows.
             TypeShape::Named(_) => !ret.tokens.to_string().contains("Result"),
-            TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Token(_) | TypeShape::Tuple(_) => false,
+            TypeShape::Scalar(_)
+            | TypeShape::Array(..)
+            | TypeShape::Token(_)
+            | TypeShape::BarrierToken(_)
+            | TypeShape::Tuple(_) => false,
         });
         if !gives_option {
             return self.error(messages::no_option_to_return(span));

@@ -333,6 +333,7 @@ impl Parser<'_> {
                 | Kind::Token(_)
                 | Kind::OptionalToken(_)
                 | Kind::OptionalMemory(_)
+                | Kind::Barrier(_)
                 | Kind::Closure),
                 _,
             ) => {

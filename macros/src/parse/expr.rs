@@ -7,6 +7,7 @@ use super::Parser;
 use super::slice::is_part;
 use super::ty::is_zero;
 use crate::messages;
+use crate::model::barrier::BarrierForm;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::op::Op;
 use crate::model::ty::{self, Kind, Memory};
@@ -128,6 +129,7 @@ impl Parser<'_> {
             | Kind::OptionalToken(_)
             | Kind::Closure
             | Kind::OptionalMemory(_)
+            | Kind::Barrier(_)
             | Kind::Memory(_)) => self.diags.push(messages::operand_kind(expr.span, kind)),
         }
     }
@@ -283,8 +285,10 @@ impl Parser<'_> {
         let mut base = self.place(&index.expr);
         match base.gives {
             Kind::Memory(_) | Kind::Value | Kind::Unknown => {}
+            Kind::Barrier(barrier) if barrier.form == BarrierForm::Array => {}
             Kind::Reference { .. } => base = dereferenced(base),
             kind @ (Kind::Extent
+            | Kind::Barrier(_)
             | Kind::Unit
             | Kind::Never
             | Kind::Group(_)
@@ -296,8 +300,11 @@ impl Parser<'_> {
         let index = self.beside(&index.index);
         self.require_value(&index);
         let site = self.site(span);
-        let kind = ExprKind::Index { base: Box::new(base), index: Box::new(index), site };
-        Expr { kind, gives: Kind::Value, span }
+        let gives = match base.gives {
+            Kind::Barrier(array) => Kind::Barrier(array.element()),
+            _ => Kind::Value,
+        };
+        Expr { kind: ExprKind::Index { base: Box::new(base), index: Box::new(index), site }, gives, span }
     }
 
     fn assign(&mut self, assign: &syn::ExprAssign, span: SpanRange) -> Expr {

@@ -102,6 +102,7 @@ impl Parser<'_> {
             | Kind::OptionalToken(_)
             | Kind::Closure
             | Kind::OptionalMemory(_)
+            | Kind::Barrier(_)
             | Kind::Memory(_)) => self.error(messages::not_shown(value.span, kind)),
         }
     }

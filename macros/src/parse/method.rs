@@ -34,6 +34,7 @@ impl Parser<'_> {
             Kind::Unknown => Expr::error(span),
             Kind::Group(group) => self.group_method(group, receiver, call, span),
             Kind::Memory(memory) => self.memory_method(memory, receiver, call, span),
+            Kind::Barrier(barrier) => self.barrier_method(barrier, receiver, call, span),
             kind @ Kind::OptionalToken(_) => match (name.as_str(), call.args.is_empty()) {
                 ("take", true) => self.take(receiver, span),
                 ("is_some", true) => self.op(Op::Is(Variant::Some), vec![receiver], span),
@@ -212,7 +213,7 @@ impl Parser<'_> {
         let is_slice = matches!(target.gives, Kind::Memory(memory) if memory.is_slice());
         let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_parameter(&target) || is_slice;
         match target.gives {
-            Kind::Memory(_) if by_reference => Some(target),
+            Kind::Memory(_) | Kind::Barrier(_) if by_reference => Some(target),
             Kind::Unknown => None,
             _ => {
                 self.diags.push(messages::shared_address(SpanRange::of(argument)));
@@ -237,6 +238,7 @@ impl Parser<'_> {
             Kind::Memory(memory @ (Memory::SharedArray | Memory::SharedSlice)) => {
                 self.op(Op::MapSharedRank(memory), vec![receiver, array, rank], span)
             }
+            Kind::Barrier(barrier) => self.map_barrier(barrier, vec![receiver, array, rank], span),
             kind => self.error(messages::wrong_kind(array.span, "a block's own shared memory", kind)),
         }
     }
@@ -247,7 +249,7 @@ impl Parser<'_> {
         };
         let Some(array) = self.shared_argument(array) else { return Expr::error(span) };
         match array.gives {
-            Kind::Memory(Memory::Global | Memory::GlobalMut) => {
+            Kind::Memory(Memory::Global | Memory::GlobalMut) | Kind::Barrier(_) => {
                 self.error(messages::wrong_kind(array.span, "shared memory", array.gives))
             }
             _ => self.op(Op::QuerySharedRank, vec![receiver, array], span),

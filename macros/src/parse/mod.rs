@@ -5,6 +5,7 @@ mod aggregate;
 mod atomic;
 pub(crate) mod attribute;
 mod attributes;
+mod barrier;
 mod call;
 mod closure;
 mod combinator;
@@ -29,6 +30,7 @@ mod warp;
 
 use std::collections::BTreeMap;
 
+pub(crate) use barrier::brand_name;
 use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::diag::{Diag, Diags};
@@ -89,6 +91,8 @@ struct Parser<'d> {
     alternatives: Vec<LocalId>,
     /// The arms of a `?`.
     in_question: bool,
+    /// What tokens of barriers are without a brand.
+    elision: barrier::Elision,
     /// What an earlier pass found out about the locals, by number.
     known: Vec<Kind>,
     /// A local that began as a `None` holds what was not known before.
@@ -148,6 +152,7 @@ impl<'d> Parser<'d> {
             values: Vec::new(),
             sites: Vec::new(),
             shared: Vec::new(),
+            brands: 0,
             dynamic_shared: false,
             body: Block {
                 statements: Vec::new(),
@@ -165,6 +170,7 @@ impl<'d> Parser<'d> {
             closures: 0,
             alternatives: Vec::new(),
             in_question: false,
+            elision: Default::default(),
             known,
             learned: false,
         }

@@ -318,6 +318,7 @@ impl Parser<'_> {
             | Kind::Group(_)
             | Kind::Token(_)
             | Kind::Closure
+            | Kind::Barrier(_)
             | Kind::Memory(_)) => {
                 self.diags.push(messages::scrutinee_kind(scrutinee.span, kind));
                 scrutinee.gives = Kind::Unknown;

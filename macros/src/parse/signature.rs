@@ -65,6 +65,7 @@ impl Parser<'_> {
         let sig = &item.sig;
         self.qualifiers(item);
         self.generics(&sig.generics);
+        self.elide_brands(sig);
         for argument in &sig.inputs {
             match argument {
                 // `expand` has refused it.
@@ -72,9 +73,11 @@ impl Parser<'_> {
                 FnArg::Typed(typed) => self.parameter(&typed.pat, &typed.ty),
             }
         }
+        self.elide_result();
         if let ReturnType::Type(_, ty) = &sig.output {
             self.result(ty);
         }
+        self.infer_brands();
     }
 
     fn qualifiers(&mut self, item: &ItemFn) {
@@ -144,6 +147,7 @@ impl Parser<'_> {
             | ParamType::Group(_)
             | ParamType::Tile { .. }
             | ParamType::Closure { .. }
+            | ParamType::Barrier { .. }
             | ParamType::Memory { .. } => !is_kernel,
         };
         if !fits {
@@ -167,6 +171,7 @@ impl Parser<'_> {
             ParamType::Tile { .. } => Kind::Group(Group::Tile),
             ParamType::Closure { .. } => Kind::Closure,
             ParamType::Memory { memory, .. } => Kind::Memory(*memory),
+            ParamType::Barrier { barrier, .. } => Kind::Barrier(*barrier),
         };
         let local = self.declare(&name.ident, name.mutability.map(|token| token.span), kind, None);
         self.function.locals[local.0].is_array = match &param {
@@ -212,6 +217,7 @@ pub(super) fn shape_kind(shape: &TypeShape) -> Kind {
         | TypeShape::Array(..)
         | TypeShape::Named(_)
         | TypeShape::Tuple(_)
+        | TypeShape::BarrierToken(_)
         | TypeShape::Option(_) => Kind::Value,
         TypeShape::Token(group) => Kind::Token(*group),
         TypeShape::OptionalToken(group) => Kind::OptionalToken(Some(*group)),

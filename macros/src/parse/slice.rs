@@ -17,6 +17,12 @@ impl Parser<'_> {
     /// `&memory[a..b]` and its like; `None` for a `&` before anything else.
     pub(super) fn borrowed_part(&mut self, reference: &ExprReference) -> Option<Expr> {
         let syn::Expr::Index(index) = strip(&reference.expr) else { return None };
+        if let syn::Expr::Path(base) = strip(&index.expr)
+            && let Some(base) = base.path.get_ident().and_then(|base| self.lookup(base))
+            && matches!(self.function.kind(base), Kind::Barrier(_))
+        {
+            return None;
+        }
         let mutable = reference.mutability.is_some();
         let part = self.part_of_memory(index, Some(mutable), SpanRange::of(reference))?;
         if let ExprKind::Op { op: Op::Part { of: Memory::Global, mutable: true, .. }, .. } = &part.kind {

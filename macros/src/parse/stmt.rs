@@ -82,8 +82,8 @@ impl Parser<'_> {
             return self.let_pattern(pat, ty, local);
         }
         let init = local.init.as_ref().map(|init| {
-            if let Some(array) = self.shared_array_call(&init.expr) {
-                return array;
+            if let Some(made) = self.shared_array_call(&init.expr).or_else(|| self.shared_barrier_call(&init.expr)) {
+                return made;
             }
             match &ty {
                 // An annotated local: a literal takes its type from it.
@@ -133,6 +133,9 @@ impl Parser<'_> {
     ) -> Option<StmtKind> {
         if let (Some(ty), Some(init)) = (&ty, &mut init) {
             self.expect_token(init, shape_kind(&ty.shape));
+        }
+        if let Some(init) = &init {
+            self.barrier_copy(init);
         }
         let kind = match (&ty, &init) {
             (Some(ty), _) => shape_kind(&ty.shape),

@@ -6,7 +6,9 @@ use quote::{ToTokens, quote_spanned};
 use syn::{GenericArgument, PathArguments, Type, TypePath};
 
 use super::Parser;
+use super::barrier::barrier_token;
 use crate::messages;
+use crate::model::barrier::Barrier;
 use crate::model::ty::{self, Group, Memory, ParamType, TypeShape, ValueType};
 use crate::model::{Role, ValueId};
 use crate::span::SpanRange;
@@ -30,6 +32,11 @@ impl Parser<'_> {
             quote_spanned!(at=> ::phalanx::ArrivalToken<::phalanx::#group>)
         };
         let tokens = match &shape {
+            TypeShape::BarrierToken(scope) => self.barrier_token_type(ty, *scope),
+            TypeShape::Option(inner) if let TypeShape::BarrierToken(scope) = **inner => {
+                let token = self.barrier_token_type(ty, scope);
+                quote_spanned!(at=> ::core::option::Option<#token>)
+            }
             TypeShape::Token(group) => token(group),
             TypeShape::OptionalToken(group) => {
                 let token = token(group);
@@ -76,7 +83,7 @@ impl Parser<'_> {
     /// The type of a part of `whole`, which no token can be.
     fn part(&mut self, ty: &Type, whole: &str) -> Option<TypeShape> {
         match self.shape(ty)? {
-            TypeShape::Token(_) | TypeShape::OptionalToken(_) => {
+            shape if holds_token(&shape) => {
                 self.diags.push(messages::token_escapes(SpanRange::of(ty), whole));
                 None
             }
@@ -96,13 +103,15 @@ impl Parser<'_> {
         if let Some(scalar) = path.path.get_ident().and_then(|ident| ty::scalar(&ident.to_string())) {
             return Some(TypeShape::Scalar(scalar));
         }
-        if Group::by_name(&name).is_some() || MEMORIES.iter().any(|(memory, ..)| *memory == name) {
+        let of_place = MEMORIES.iter().any(|(memory, ..)| *memory == name) || Barrier::by_name(&name).is_some();
+        if Group::by_name(&name).is_some() || of_place {
             self.diags.push(messages::group_by_value(at, &name));
             return None;
         }
         match name.as_str() {
             "ArrivalToken" => match self.token_group(path) {
                 Some(group) => Some(TypeShape::Token(group)),
+                None if barrier_token(path).is_some() => self.barrier_token_shape(path),
                 None => {
                     self.diags.push(messages::turbofish(
                         at,
@@ -123,6 +132,7 @@ impl Parser<'_> {
                     | TypeShape::Array(..)
                     | TypeShape::Named(_)
                     | TypeShape::Tuple(_)
+                    | TypeShape::BarrierToken(_)
                     | TypeShape::Option(_)) => Some(TypeShape::Option(Box::new(shape))),
                 },
                 None => {
@@ -160,6 +170,11 @@ impl Parser<'_> {
                 return self.closure_type(closure);
             }
             if let Type::Path(path) = ty
+                && path.path.segments.last().is_some_and(|last| Barrier::by_name(&last.ident.to_string()).is_some())
+            {
+                return self.barrier_parameter(path, false);
+            }
+            if let Type::Path(path) = ty
                 && let Some(memory) = self.memory_parameter(path, false)
                 && matches!(memory, ParamType::Memory { memory: Memory::RemoteArray | Memory::RemoteSlice, .. })
             {
@@ -187,6 +202,9 @@ impl Parser<'_> {
                     Some(group) => return Some(ParamType::Group(group)),
                     None => {}
                 }
+                if Barrier::by_name(&name).is_some() {
+                    return self.barrier_parameter(path, true);
+                }
                 if let Some(memory) = self.memory_parameter(path, true) {
                     return Some(memory);
                 }
@@ -198,7 +216,7 @@ impl Parser<'_> {
 
     fn reference_to_value(&mut self, ty: &Type, mutable: bool) -> Option<ParamType> {
         let target = self.value_type(ty)?;
-        if matches!(target.shape, TypeShape::Token(_) | TypeShape::OptionalToken(_)) {
+        if holds_token(&target.shape) {
             self.diags.push(messages::token_escapes(SpanRange::of(ty), "a reference"));
             return None;
         }
@@ -225,6 +243,15 @@ impl Parser<'_> {
     /// The generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
     pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
         const_argument(arguments, index).map(|length| self.length_hole(length))
+    }
+}
+
+/// Whether it is an arrival token, or an `Option` of one.
+pub(super) fn holds_token(shape: &TypeShape) -> bool {
+    match shape {
+        TypeShape::Token(_) | TypeShape::OptionalToken(_) | TypeShape::BarrierToken(_) => true,
+        TypeShape::Option(inner) => holds_token(inner),
+        TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) | TypeShape::Tuple(_) => false,
     }
 }
 

@@ -149,6 +149,7 @@ fn every_rule_is_seen() {
     let catalogue = concat!(
         include_str!("../messages.rs"),
         include_str!("../messages/attribute.rs"),
+        include_str!("../messages/barrier.rs"),
         include_str!("../messages/by_hand.rs"),
         include_str!("../messages/control.rs"),
         include_str!("../messages/memory.rs"),

@@ -22,6 +22,7 @@ macro_rules! headers {
 pub const HEADERS: &[Header] = headers! {
     "array.cuh"
     "atomic.cuh"
+    "barrier.cuh"
     "bits.cuh"
     "block_barrier.cuh"
     "checked.cuh"

@@ -55,6 +55,7 @@ impl Record {
             6 => Cause::Panic(self.message(program)),
             7 => Cause::step_of_zero(),
             8 => Cause::PartialTile { threads: self.word(0) as u32, size: self.word(1) as u32 },
+            9 => Cause::BarrierCount { count: self.word(0) as u32 },
             16 | 17 => Cause::RangeOutOfBounds {
                 start: self.index(0),
                 end: self.index(1),

@@ -42,7 +42,7 @@ indexes!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 /// The index, if it is below `length`; otherwise the end of the launch.
 #[inline]
 #[track_caller]
-pub(super) fn position<I: Index>(index: I, length: usize) -> usize {
+pub(crate) fn position<I: Index>(index: I, length: usize) -> usize {
     if index.to_usize() < length { index.to_usize() } else { out_of_bounds(index.to_i128(), length) }
 }
 

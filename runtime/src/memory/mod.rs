@@ -23,6 +23,7 @@ pub use self::atomic::{Atomic, AtomicInteger, AtomicScalar, AtomicValue, atomic,
 pub(crate) use self::bytes::{GlobalMemory, bits, bytes_of};
 pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
+pub(crate) use self::index::position;
 pub use self::local::{Elements, array_len, element, element_mut};
 pub use self::place::{Place, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
@@ -32,7 +33,6 @@ pub use self::shared::{
 pub use self::slice::*;
 pub use self::vector::*;
 
-use self::index::position;
 use crate::sim::{self, Access, Kind, MemoryId, Site};
 use crate::types::DeviceCopy;
 
@@ -70,7 +70,7 @@ pub trait Addressed: Memory {
 )]
 pub trait MemoryMut: Addressed {}
 
-mod sealed {
+pub(crate) mod sealed {
     pub trait Sealed {}
     impl<M: Sealed + ?Sized> Sealed for &M {}
     impl<M: Sealed + ?Sized> Sealed for &mut M {}

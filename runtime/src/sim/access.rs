@@ -226,7 +226,7 @@ impl Context<'_> {
     }
 
     /// A peer's shared memory exists from the peer's start, which only a barrier of the cluster shows, to its exit.
-    fn check_peer(&self, rank: u32, site: Site) {
+    pub(super) fn check_peer(&self, rank: u32, site: Site) {
         if !self.thread.peers_started.get() {
             self.fail(Cause::PeerMayNotHaveStarted { rank }, site);
         }

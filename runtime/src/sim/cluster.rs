@@ -9,6 +9,7 @@ use corosensei::Yielder;
 
 use super::barrier::{Arrival, Barrier, Collective, Phases};
 use super::claim::{Claimant, Claims};
+use super::phase_barrier::{BarrierCall, PhaseBarriers};
 use super::prints::Prints;
 use super::race::{Actor, Detector, Epochs, Layout, Who};
 use super::schedule::{Pending, Scheduler};
@@ -89,6 +90,7 @@ pub(crate) struct Cluster<'l> {
     /// Of the grid, where all of its clusters run at once.
     pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
+    pub(crate) phase_barriers: PhaseBarriers,
     pub(crate) epochs: Epochs,
     pub(super) scheduler: Threads,
     /// The scheduler's number of its first thread.
@@ -148,6 +150,8 @@ pub(crate) enum Status {
     Ready,
     /// A barrier has it.
     Waiting(Collective),
+    /// A phase barrier has it.
+    AtBarrier(BarrierCall),
     /// A collective of a tile or a coalesced group has it.
     Meeting(WarpCall),
     /// A `coalesced_threads()` has it.
@@ -202,6 +206,7 @@ impl<'l> Cluster<'l> {
             grid_barrier: grid.cloned().map(Barrier::new),
             threads,
             blocks,
+            phase_barriers: PhaseBarriers::default(),
             shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),
             epochs: Epochs::new(1),
             scheduler,

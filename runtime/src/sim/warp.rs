@@ -102,7 +102,7 @@ impl Thread {
     fn coalesces_at(&self) -> Option<Site> {
         match self.status.get() {
             Status::Coalescing(site) => Some(site),
-            Status::Ready | Status::Waiting(_) | Status::Meeting(_) | Status::Exited => None,
+            Status::Ready | Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) | Status::Exited => None,
         }
     }
 
@@ -110,7 +110,9 @@ impl Thread {
     fn may_join(&self) -> bool {
         match self.status.get() {
             Status::Ready => self.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE),
-            Status::Waiting(_) | Status::Meeting(_) | Status::Coalescing(_) | Status::Exited => false,
+            Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) | Status::Coalescing(_) | Status::Exited => {
+                false
+            }
         }
     }
 }

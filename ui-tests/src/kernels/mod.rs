@@ -19,6 +19,7 @@ mod calls;
 mod captures;
 mod casts;
 mod chains;
+mod cluster_phases;
 mod combinators;
 mod constants;
 mod control;
@@ -50,6 +51,8 @@ mod options;
 mod order;
 mod orders;
 mod patterns;
+mod phase_barriers;
+mod phase_tokens;
 mod phases;
 mod relaxed;
 mod shuffles;
@@ -78,6 +81,9 @@ pub fn modules() -> Vec<Module> {
         groups::modules(),
         grid_barriers::modules(),
         block_phases::modules(),
+        phase_barriers::modules(),
+        phase_tokens::modules(),
+        cluster_phases::modules(),
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),

@@ -5,6 +5,7 @@ use crate::check::cfg::{Access, AccessId, How, NodeId, Piece, Root, Select, Shar
 use crate::check::scope::Scope;
 use crate::model::LocalId;
 use crate::model::atomic::AtomicUse;
+use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{Op, Part};
 use crate::model::ty::{Kind, Memory};
@@ -26,6 +27,10 @@ impl<'f> Builder<'f> {
                 self.names.insert(Shared::Param(index), param.local);
                 self.pieces.insert(param.local, Piece::of(given(memory, Shared::Param(index))));
             }
+            if let Kind::Barrier(barrier) = function.kind(param.local) {
+                self.names.insert(Shared::Param(index), param.local);
+                self.pieces.insert(param.local, Piece::of(barrier_root(barrier, Shared::Param(index))));
+            }
         }
     }
 
@@ -46,7 +51,7 @@ impl<'f> Builder<'f> {
                 self.piece_unseen(base).at(Select::Unknown)
             }
             ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.piece_unseen(target),
-            ExprKind::Op { op: Op::MapSharedRank(_), operands, .. } => match operands.get(1) {
+            ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } => match operands.get(1) {
                 Some(array) => remote(self.piece_unseen(array)),
                 None => piece_of_kind(expr.gives),
             },
@@ -63,13 +68,13 @@ impl<'f> Builder<'f> {
         let operand = |index: usize| values.get(index).and_then(|value| value.piece.clone());
         let node = |index: usize| values.get(index).map(|value| value.node);
         Some(match op {
-            Op::SharedArray(index) => Piece::of(Root::Shared(Shared::Array(index))),
+            Op::SharedArray(index) | Op::SharedBarrier(_, index) => Piece::of(Root::Shared(Shared::Array(index))),
             Op::DynamicShared => Piece::of(Root::Shared(Shared::Dynamic)),
             Op::DynamicSharedSlice => {
                 self.slices += 1;
                 Piece::of(Root::Shared(Shared::Slice(self.slices - 1)))
             }
-            Op::MapSharedRank(_) => remote(operand(1)?),
+            Op::MapSharedRank(_) | Op::MapBarrier(_) => remote(operand(1)?),
             Op::Part { form, .. } => {
                 let (whole, first) = (operand(0)?, node(1)?);
                 match (form, node(2)) {
@@ -152,8 +157,17 @@ pub(super) fn piece_of_kind(kind: Kind) -> Piece {
         // Of several: one may be written to.
         Kind::Memory(Memory::Global) => Root::Global,
         Kind::Memory(memory) => given(memory, Shared::Any),
+        Kind::Barrier(barrier) => barrier_root(barrier, Shared::Any),
         _ => Root::Global,
     })
+}
+
+/// A barrier lies in shared memory of its own.
+fn barrier_root(barrier: Barrier, shared: Shared) -> Root {
+    match barrier.form {
+        BarrierForm::One | BarrierForm::Array => Root::Shared(shared),
+        BarrierForm::Remote => Root::Remote(shared),
+    }
 }
 
 /// Memory of a parameter.

@@ -1,10 +1,11 @@
 //! Operations: groups, their questions and collectives, barriers, memory.
 
-use super::memory::atomically;
+use super::memory::{atomically, piece_of_kind};
 use super::{Builder, Source, StepKind, Value};
 use crate::check::cfg::{How, Piece, Root, Select};
 use crate::check::scope::{Scope, Team};
 use crate::model::ValueId;
+use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{BarrierMethod, Op, Query};
 use crate::model::options::Extents;
@@ -90,6 +91,16 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Together { team, name: "uniform" }, at);
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
+            Op::Barrier(barrier, method) => {
+                if method.what == What::InitTogether {
+                    let team = Team::whole(barrier.scope.group());
+                    self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
+                }
+                if barrier.form == BarrierForm::Remote {
+                    self.access(piece.unwrap_or_else(|| piece_of_kind(Kind::Barrier(barrier))), How::Atomic, at);
+                }
+                self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at)
+            }
             Op::Fence(order, scope) => {
                 if order.releases() && scope.has_cluster() {
                     self.step(StepKind::Fence, at);
@@ -97,6 +108,8 @@ impl<'f> Builder<'f> {
                 self.nothing(at).node
             }
             Op::This(_)
+            | Op::SharedBarrier(..)
+            | Op::MapBarrier(_)
             | Op::TiledPartition(..)
             | Op::MapSharedRank(_)
             | Op::SharedArray(_)

@@ -21,7 +21,9 @@ impl<'f> Builder<'f> {
                 let token = self.holds_token(*local).then_some(Place::Local(*local));
                 let value = Value::of(self.read(Place::Local(*local), at)).with(token);
                 match expr.gives {
-                    Kind::Memory(_) | Kind::OptionalMemory(_) => value.in_memory(self.piece_of_local(*local)),
+                    Kind::Memory(_) | Kind::OptionalMemory(_) | Kind::Barrier(_) => {
+                        value.in_memory(self.piece_of_local(*local))
+                    }
                     Kind::Closure => {
                         let touches = self.closures.get(local).cloned().unwrap_or_default();
                         Value { touches, ..value }
@@ -106,8 +108,10 @@ impl<'f> Builder<'f> {
             ExprKind::Binary { op, left, right, .. } => self.binary(*op, left, right, at),
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
                 if base.memory().is_none() {
-                    let operands = self.nodes([&**base, &**index]);
-                    return self.combined(operands, at);
+                    let values = self.values([&**base, &**index]);
+                    let piece = values.first().and_then(|base| base.piece.clone());
+                    let value = self.combined(values.into_iter().map(|value| value.node).collect(), at);
+                    return Value { piece: piece.filter(|_| matches!(expr.gives, Kind::Barrier(_))), ..value };
                 }
                 let place = self.place(expr);
                 // A row of an array of arrays is memory still.

@@ -151,7 +151,7 @@ pub(super) fn asks_about_ranks(function: &Function) -> bool {
 
 fn ranks(function: &Function, mut each: impl FnMut(&Expr)) {
     walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Op { op: Op::MapSharedRank(_), operands, .. } = &expr.kind
+        if let ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } = &expr.kind
             && let Some(rank) = operands.get(2)
         {
             each(rank);

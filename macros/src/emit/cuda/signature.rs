@@ -2,6 +2,7 @@
 
 use super::ast::Piece;
 use super::name::Names;
+use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::ty::{Group, Memory, ParamType, TypeShape};
 use crate::model::{Function, Role};
 
@@ -89,6 +90,14 @@ fn parameter(ty: &ParamType, slice: &str) -> (Vec<Piece>, &'static str) {
             let before = format!("const {}<", Group::Tile.cuda_name());
             (around(&before, vec![Piece::Digits(*size)], ">"), "& ")
         }
+        ParamType::Barrier { barrier, length, .. } => {
+            let name = barrier.cuda_name();
+            match (barrier.form, length) {
+                (BarrierForm::Remote, _) => (vec![name.into()], " "),
+                (_, Some(length)) => (around(&format!("const {name}<"), vec![Piece::Digits(*length)], ">"), "& "),
+                (_, None) => (vec![Piece::Text(format!("const {name}"))], "& "),
+            }
+        }
         ParamType::Closure { index, .. } => (vec![Piece::Text(format!("const {}", closure_type(*index)))], "& "),
         ParamType::Memory { memory, element, length, .. } => {
             let mut inner = shape(&element.shape);
@@ -116,6 +125,10 @@ pub(super) fn shape(shape_: &TypeShape) -> Vec<Piece> {
         TypeShape::Scalar(name) => vec![(*name).into()],
         TypeShape::Named(id) => vec![Piece::Named(*id)],
         TypeShape::Token(group) => vec![Piece::Text(token(*group))],
+        TypeShape::BarrierToken(scope) => {
+            let barrier = Barrier { scope: *scope, form: BarrierForm::One };
+            vec![Piece::Text(format!("{}::arrival_token", barrier.cuda_name()))]
+        }
         TypeShape::OptionalToken(group) => vec![Piece::Text(format!("option<{}>", token(*group)))],
         TypeShape::Option(inner) => {
             let mut out = vec!["option<".into()];

@@ -21,7 +21,9 @@ use quote::{quote, quote_spanned};
 pub(crate) use op::one_collective;
 pub(crate) use slots::{declaration as slots_declaration, place as slot_place};
 
+use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::op::Op;
 use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, Param, SlotId};
 use crate::span::SpanRange;
@@ -189,7 +191,12 @@ impl Host<'_> {
         let mutable = info.mutable.map(|at| quote_spanned!(at=> mut));
         let ty = ty.filter(|ty| !ty.is_empty()).map(|ty| quote_spanned!(lo=> : #ty));
         let init = init.map(|init| {
-            let value = self.expr(init);
+            let value = match init.kind {
+                ExprKind::Op { op: Op::SharedBarrier(barrier, index), .. } => {
+                    self.shared_barrier(barrier, index, local, init.span)
+                }
+                _ => self.expr(init),
+            };
             let value = match init {
                 // A function that returns nothing gives no variable.
                 Expr { kind: ExprKind::Call { .. } | ExprKind::CallClosure { .. }, gives: Kind::Value, span } => {
@@ -205,6 +212,18 @@ impl Host<'_> {
             quote!(::phalanx::__private::unused(#slot);)
         });
         quote_spanned!(lo=> #unused let #mutable #name #ty #init;)
+    }
+
+    /// A barrier, of a brand that no other has: a type that is named after the variable, for rustc's messages.
+    fn shared_barrier(&self, barrier: Barrier, index: usize, local: LocalId, at: SpanRange) -> TokenStream {
+        let (lo, brand) = (at.lo, &self.function.local(local).name);
+        let length =
+            self.function.shared.get(index).map(|(_, length)| &self.function.values[usize::from(length.0)].tokens);
+        let length =
+            length.filter(|_| barrier.form == BarrierForm::Array).map(|length| quote_spanned!(lo=> , { #length }));
+        let made = generic_call(at, &[barrier.origin()], quote_spanned!(lo=> #brand #length), TokenStream::new());
+        let allow = quote_spanned!(lo=> #[allow(non_camel_case_types, reason = "named after the barrier")]);
+        quote_spanned!(lo=> { #allow enum #brand {} #made })
     }
 
     /// An expression as a statement: the slot for its value stays empty.

@@ -61,7 +61,7 @@ impl Host<'_> {
         let group_method = |group: Group, name: &str| {
             let receiver = operands.first().map(|receiver| self.borrowed(receiver));
             let rest = operands.iter().skip(1).map(|operand| match (operand.gives, &operand.kind) {
-                (Kind::Memory(_), _) | (Kind::Closure, ExprKind::Local(_)) => self.borrowed(operand),
+                (Kind::Memory(_) | Kind::Barrier(_), _) | (Kind::Closure, ExprKind::Local(_)) => self.borrowed(operand),
                 _ => self.expr(operand),
             });
             call(at, &[group.rust_name(), name], quote!(#receiver #(, #rest)*))
@@ -98,7 +98,7 @@ impl Host<'_> {
                 group_method(group, barrier.name)
             }
             Op::Uniform(group) => group_method(group, "uniform"),
-            Op::MapSharedRank(_) => {
+            Op::MapSharedRank(_) | Op::MapBarrier(_) => {
                 let mapped = group_method(Group::Cluster, "map_shared_rank");
                 match self.constant_rank(operands) {
                     Some(check) => quote_spanned!(at.lo=> { #check; #mapped }),
@@ -106,6 +106,15 @@ impl Host<'_> {
                 }
             }
             Op::QuerySharedRank => group_method(Group::Cluster, "query_shared_rank"),
+            Op::SharedBarrier(..) => quote!(()), // Made by its `let`.
+            Op::Barrier(barrier, barrier_method) => {
+                let receiver = operands.first().map(|receiver| self.borrowed(receiver));
+                let rest = operands.iter().skip(1).map(|operand| match (&operand.kind, operand.gives) {
+                    (ExprKind::Borrow { target, .. }, Kind::Group(_)) => self.borrowed(target),
+                    _ => self.expr(operand),
+                });
+                call(at, &[barrier.rust_name(), barrier_method.name], quote!(#receiver #(, #rest)*))
+            }
             Op::SharedArray(_) | Op::DynamicShared => {
                 let lo = at.lo;
                 let Some((element, length)) = types else { return quote!(()) };
@@ -171,7 +180,9 @@ impl Host<'_> {
         let inside = Host { receivers, ..*self };
         let passed = |argument: &Expr| match (&argument.kind, argument.gives) {
             // `&cluster` where `cluster` is a reference already.
-            (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_)) => inside.passed(target),
+            (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_) | Kind::Barrier(_)) => {
+                inside.passed(target)
+            }
             _ => inside.expr(argument),
         };
         let mut given = arguments.iter().map(passed);

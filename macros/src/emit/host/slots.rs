@@ -4,6 +4,7 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{braces, internal, private};
+use crate::model::barrier::BarrierForm;
 use crate::model::ty::{Kind, ParamType};
 use crate::model::{Function, LocalId, SlotId, SlotUse};
 use crate::span::SpanRange;
@@ -66,6 +67,7 @@ pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
     let param = function.params.iter().find(|param| param.local == local);
     match param.map(|param| &param.ty) {
         Some(ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Reference { .. }) => true,
+        Some(ParamType::Barrier { barrier, .. }) => barrier.form != BarrierForm::Remote,
         // Remote memory goes by value unless it was written with `&`, slices always.
         Some(ParamType::Memory { by_reference, memory, .. }) => *by_reference && !memory.is_slice(),
         Some(

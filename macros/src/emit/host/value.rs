@@ -27,6 +27,10 @@ impl Host<'_> {
                 let tokens = &self.function.values[usize::from(value.0)].tokens;
                 quote!(#tokens)
             }
+            ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Barrier(_)) => {
+                let (base, index) = (self.borrowed(base), self.expr(index));
+                private(at, "barrier_at", quote!(#base, #index))
+            }
             ExprKind::Operator(operator, path) => {
                 let name = proc_macro2::Ident::new(operator.rust_name, lo);
                 quote_spanned!(lo=> ::phalanx::op::operator::<::phalanx::op::#name>(#path))

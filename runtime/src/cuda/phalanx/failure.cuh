@@ -23,6 +23,7 @@ enum failure_cause : unsigned {
     panic = 6,               // the values of the message
     step_of_zero = 7,
     partial_tile = 8, // the threads of the block, the size of the tile
+    barrier_count = 9, // the count
 
     range_out_of_bounds = 16,           // the start, the end, the length
     inclusive_range_out_of_bounds = 17, // the start, the end, the length

@@ -52,6 +52,12 @@ __device__ inline Size not_zero(Size size) {
 
 } // namespace detail
 
+// barrier.cuh, which a text that has phase barriers includes.
+template <bool of_cluster>
+struct phase_barrier;
+using cluster_barrier = phase_barrier<true>;
+struct remote_barrier;
+
 // All threads of a warp execute a barrier together, which spares the code that gathers them. The checks prove it, unless
 // such a rule is switched off.
 #ifdef PHALANX_DIVERGENT
@@ -150,6 +156,9 @@ struct cluster_group {
     __device__ remote_slice<T> map_shared_rank(shared_slice<T> array, u32 peer, PHALANX_SITE) const {
         return {map(array.data, peer, site), array.length};
     }
+
+    __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, unsigned line = __builtin_LINE(),
+                                              unsigned column = __builtin_COLUMN()) const;
 
     // The rank of the block whose shared memory this is.
     template <class T, unsigned long long N>

@@ -4,6 +4,7 @@ mod barriers;
 mod claims;
 mod grid;
 mod memory;
+mod phase_barriers;
 mod races;
 mod schedules;
 mod warps;

@@ -12,6 +12,7 @@ mod value;
 use super::ast::{CuExpr, CuStmt, Piece};
 use super::name::Names;
 use super::signature::shape;
+use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
 use crate::model::op::{Effect, Op};
@@ -109,6 +110,14 @@ impl Lower<'_> {
             let mut ty = vec!["shared_array<".into()];
             ty.extend(shape(&element.shape));
             ty.extend([", ".into(), Piece::Digits(*length), ">".into()]);
+            self.out.push(CuStmt::Shared { index: *index as u16, ty, name });
+            return;
+        }
+        if let ExprKind::Op { op: Op::SharedBarrier(barrier, index), .. } = &init.kind {
+            let mut ty = vec![barrier.cuda_name().into()];
+            if let (BarrierForm::Array, Some((_, length))) = (barrier.form, self.function.shared.get(*index)) {
+                ty.extend(["<".into(), Piece::Digits(*length), ">".into()]);
+            }
             self.out.push(CuStmt::Shared { index: *index as u16, ty, name });
             return;
         }
@@ -272,6 +281,7 @@ fn has_value(expr: &Expr) -> bool {
     match expr.gives {
         Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
         Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
+        Kind::Barrier(barrier) => barrier.form == BarrierForm::Remote,
         Kind::Unknown
         | Kind::Value
         | Kind::Extent

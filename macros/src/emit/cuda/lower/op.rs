@@ -32,7 +32,7 @@ impl Lower<'_> {
             Op::Query(_, query) => method(query.name, None),
             Op::Sync(_, barrier) | Op::Arrive(_, barrier) | Op::Wait(_, barrier) => method(barrier.name, None),
             Op::Uniform(_) => method("uniform", None),
-            Op::MapSharedRank(_) => method("map_shared_rank", site),
+            Op::MapSharedRank(_) | Op::MapBarrier(_) => method("map_shared_rank", site),
             Op::QuerySharedRank => method("query_shared_rank", None),
             Op::Length => method("len", None),
             Op::IsEmpty => method("is_empty", None),
@@ -53,7 +53,8 @@ impl Lower<'_> {
             Op::LoadVec(lanes) => memory::load_vec(lanes, values.collect(), site),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
             // Declared by its `let`: an array without a name cannot be used.
-            Op::SharedArray(_) => CuExpr::name("0"),
+            Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
+            Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
             Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
             Op::Fence(order, scope) => {
                 CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])

@@ -1,0 +1,207 @@
+//! Phase barriers (`cuda::barrier`, mbarrier) as far as syntax shows them: which there are, and their methods as a table,
+//! because those have the same names in Rust and in CUDA C++. Whose a token is, rustc knows by the barrier's brand.
+
+use super::op::{Effect, Facts};
+use super::ty::{Group, Kind};
+
+/// What an expression is that is a barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Barrier {
+    pub(crate) scope: BarrierScope,
+    pub(crate) form: BarrierForm,
+}
+
+/// Who may come to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BarrierScope {
+    Block,
+    Cluster,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BarrierForm {
+    One,
+    Array,
+    /// Some block's, as `map_shared_rank` gives it.
+    Remote,
+}
+
+impl Barrier {
+    pub(crate) const ALL: [Barrier; 5] = [
+        Barrier { scope: BarrierScope::Block, form: BarrierForm::One },
+        Barrier { scope: BarrierScope::Block, form: BarrierForm::Array },
+        Barrier { scope: BarrierScope::Cluster, form: BarrierForm::One },
+        Barrier { scope: BarrierScope::Cluster, form: BarrierForm::Array },
+        Barrier { scope: BarrierScope::Cluster, form: BarrierForm::Remote },
+    ];
+
+    /// An element of an array.
+    pub(crate) fn element(self) -> Barrier {
+        Barrier { form: BarrierForm::One, ..self }
+    }
+
+    /// The type's name in Rust.
+    pub(crate) fn rust_name(self) -> &'static str {
+        match (self.scope, self.form) {
+            (BarrierScope::Block, BarrierForm::One) => "Barrier",
+            (BarrierScope::Block, BarrierForm::Array) => "Barriers",
+            (BarrierScope::Cluster, BarrierForm::One) => "ClusterBarrier",
+            (BarrierScope::Cluster, BarrierForm::Array) => "ClusterBarriers",
+            (_, BarrierForm::Remote) => "RemoteBarrier",
+        }
+    }
+
+    /// The type's name in CUDA C++; an array's is followed by its length.
+    pub(crate) fn cuda_name(self) -> &'static str {
+        match (self.scope, self.form) {
+            (BarrierScope::Block, BarrierForm::One) => "barrier",
+            (BarrierScope::Block, BarrierForm::Array) => "barriers",
+            (BarrierScope::Cluster, BarrierForm::One) => "cluster_barrier",
+            (BarrierScope::Cluster, BarrierForm::Array) => "cluster_barriers",
+            (_, BarrierForm::Remote) => "remote_barrier",
+        }
+    }
+
+    /// The function that makes it. One that is remote has none.
+    pub(crate) fn origin(self) -> &'static str {
+        match (self.scope, self.form) {
+            (BarrierScope::Block, BarrierForm::One) => "shared_barrier",
+            (BarrierScope::Block, BarrierForm::Array) => "shared_barriers",
+            (BarrierScope::Cluster, BarrierForm::One) => "shared_cluster_barrier",
+            (BarrierScope::Cluster, BarrierForm::Array) => "shared_cluster_barriers",
+            (_, BarrierForm::Remote) => "map_shared_rank",
+        }
+    }
+
+    pub(crate) fn by_name(name: &str) -> Option<Barrier> {
+        Barrier::ALL.into_iter().find(|barrier| barrier.rust_name() == name)
+    }
+
+    pub(crate) fn by_origin(name: &str) -> Option<Barrier> {
+        let made = Barrier::ALL.into_iter().filter(|barrier| barrier.form != BarrierForm::Remote);
+        made.into_iter().find(|barrier| barrier.origin() == name)
+    }
+
+    /// In a sentence.
+    pub(crate) fn noun(self) -> &'static str {
+        match (self.scope, self.form) {
+            (BarrierScope::Block, BarrierForm::One) => "a `Barrier`",
+            (BarrierScope::Block, BarrierForm::Array) => "an array of barriers",
+            (BarrierScope::Cluster, BarrierForm::One) => "a `ClusterBarrier`",
+            (BarrierScope::Cluster, BarrierForm::Array) => "an array of cluster barriers",
+            (_, BarrierForm::Remote) => "a `RemoteBarrier`",
+        }
+    }
+
+    /// What it has.
+    pub(crate) fn methods(self) -> &'static [PhaseMethod] {
+        match self.form {
+            BarrierForm::One => &METHODS,
+            BarrierForm::Array => &METHODS[..1],
+            BarrierForm::Remote => &REMOTE_METHODS,
+        }
+    }
+}
+
+impl BarrierScope {
+    /// The group that makes it ready for use together.
+    pub(crate) fn group(self) -> Group {
+        match self {
+            BarrierScope::Block => Group::ThreadBlock,
+            BarrierScope::Cluster => Group::Cluster,
+        }
+    }
+}
+
+/// A method of a barrier.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PhaseMethod {
+    pub(crate) name: &'static str,
+    pub(crate) operands: &'static [PhaseOperand],
+    pub(crate) gives: Gives,
+    pub(crate) what: What,
+}
+
+/// An argument of a [`PhaseMethod`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PhaseOperand {
+    /// A number or a truth value, of the type that the method has it in.
+    Given,
+    /// A token, which is consumed.
+    Token,
+    /// `&token`
+    TokenRef,
+    /// `&block`, `&cluster`: the group of the barrier's scope.
+    Group,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gives {
+    Nothing,
+    Token,
+    Bool,
+}
+
+/// What a method does to the barrier, for the checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    /// Begins its life, by one thread.
+    Init,
+    /// Begins its life, by all threads of the group, which leave together.
+    InitTogether,
+    /// Counts, and does not wait.
+    Arrive,
+    /// Ends in a phase that is over: what was done before its arrivals is seen.
+    Wait,
+    /// May end in such a phase.
+    Try,
+    /// Neither.
+    Expect,
+    /// Ends its life.
+    Invalidate,
+}
+
+use PhaseOperand::{Given, Token, TokenRef};
+
+const fn method(name: &'static str, operands: &'static [PhaseOperand], gives: Gives, what: What) -> PhaseMethod {
+    PhaseMethod { name, operands, gives, what }
+}
+
+/// The first is an array's too.
+static METHODS: [PhaseMethod; 13] = [
+    method("init_collective", &[PhaseOperand::Group, Given], Gives::Nothing, What::InitTogether),
+    method("init", &[Given], Gives::Nothing, What::Init),
+    method("arrive", &[], Gives::Token, What::Arrive),
+    method("arrive_n", &[Given], Gives::Token, What::Arrive),
+    method("wait", &[Token], Gives::Nothing, What::Wait),
+    method("arrive_and_wait", &[], Gives::Nothing, What::Wait),
+    method("arrive_and_drop", &[], Gives::Nothing, What::Arrive),
+    method("try_wait", &[TokenRef], Gives::Bool, What::Try),
+    method("try_wait_for", &[TokenRef, Given], Gives::Bool, What::Try),
+    method("wait_parity", &[Given], Gives::Nothing, What::Wait),
+    method("try_wait_parity", &[Given], Gives::Bool, What::Try),
+    method("expect_tx", &[Given], Gives::Nothing, What::Expect),
+    method("invalidate", &[], Gives::Nothing, What::Invalidate),
+];
+
+static REMOTE_METHODS: [PhaseMethod; 2] =
+    [method("arrive", &[], Gives::Nothing, What::Arrive), method("arrive_n", &[Given], Gives::Nothing, What::Arrive)];
+
+impl PhaseMethod {
+    pub(super) fn facts(&self, scope: BarrierScope) -> Facts {
+        let is_init = matches!(self.what, What::Init | What::InitTogether);
+        Facts {
+            collective: (self.what == What::InitTogether).then(|| scope.group()),
+            produces: None,
+            consumes: None,
+            effect: Effect::Changes,
+            // The count is looked at.
+            fails: is_init,
+            result: match self.gives {
+                Gives::Nothing => Kind::Unit,
+                // Plain data, of a type that rustc tells apart by the barrier: it may be dropped, and is not copied.
+                Gives::Token | Gives::Bool => Kind::Value,
+            },
+        }
+    }
+}

@@ -1,0 +1,196 @@
+// Phase barriers: `cuda::barrier` of scope block and cluster, which are mbarriers in shared memory. An arrival releases at
+// the barrier's scope and a wait acquires; no thread counts but those who arrive, so any may take part. Misuse is the
+// simulator's to find; of it only a count is looked at here. Who waits looks whether a thread of the launch has failed,
+// which then may never arrive. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
+#pragma once
+#include <phalanx/groups.cuh>
+
+namespace phalanx {
+namespace detail {
+
+// The launch has failed: nobody knows who arrives any more.
+__device__ inline void end_if_failed() {
+    unsigned failed;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(failed) : "l"(phalanx_sink.claim) : "memory");
+    if (failed != 0) {
+        end_thread();
+    }
+}
+
+__device__ inline unsigned long long nanoseconds() {
+    unsigned long long now; // PTX ISA, %globaltimer
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+} // namespace detail
+
+// An instruction with the barrier's scope in it.
+#define PHALANX_SCOPED(before, after, ...)                                                                             \
+    if constexpr (of_cluster) {                                                                                        \
+        asm volatile(before ".cluster.shared::cta.b64 " after __VA_ARGS__);                                            \
+    } else {                                                                                                           \
+        asm volatile(before ".cta.shared::cta.b64 " after __VA_ARGS__);                                                \
+    }
+
+template <bool of_cluster>
+struct phase_barrier {
+    // The barrier as it was at the arrival, which tells the phase.
+    struct arrival_token {
+        unsigned long long state;
+    };
+
+    phase_barrier() = default;
+    // It is where it is.
+    phase_barrier(const phase_barrier&) = delete;
+
+    // Of one thread; peers see it after the cluster's barrier.
+    template <class Count>
+    __device__ void init(Count count, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
+        const u32 expected = count;
+        if (expected.value - 1 >= (1u << 20) - 1) {
+            detail::fail(detail::barrier_count, detail::site_of(line, column), record_value(expected));
+        }
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(address()), "r"(expected.value) : "memory");
+        if constexpr (of_cluster) {
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+    }
+    template <class Group, class Count>
+    __device__ void init_collective(const Group& group, Count count, unsigned line = __builtin_LINE(),
+                                    unsigned column = __builtin_COLUMN()) const {
+        if (detail::thread_in_block() == 0) {
+            init(count, line, column);
+        }
+        group.sync();
+    }
+
+    __device__ arrival_token arrive() const {
+        arrival_token token;
+        PHALANX_SCOPED("mbarrier.arrive.release", "%0, [%1];", : "=l"(token.state) : "r"(address()) : "memory")
+        return token;
+    }
+    __device__ arrival_token arrive_n(u32 n) const {
+        arrival_token token;
+        PHALANX_SCOPED("mbarrier.arrive.release", "%0, [%1], %2;",
+                       : "=l"(token.state) : "r"(address()), "r"(n.value) : "memory")
+        return token;
+    }
+    __device__ void arrive_and_drop() const {
+        [[maybe_unused]] unsigned long long state;
+        PHALANX_SCOPED("mbarrier.arrive_drop.release", "%0, [%1];", : "=l"(state) : "r"(address()) : "memory")
+    }
+    __device__ void wait(arrival_token token) const {
+        while (!try_wait(token)) {
+        }
+    }
+    __device__ void arrive_and_wait() const { wait(arrive()); }
+    // These wait for as long as the hardware likes to, at most.
+    __device__ bool try_wait(const arrival_token& token) const {
+        unsigned over;
+        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire", "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
+                       : "=r"(over) : "r"(address()), "l"(token.state) : "memory")
+        return looked(over);
+    }
+    __device__ bool try_wait_parity(bool parity) const {
+        unsigned over;
+        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.parity.acquire",
+                       "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
+                       : "=r"(over) : "r"(address()), "r"(static_cast<unsigned>(parity)) : "memory")
+        return looked(over);
+    }
+    __device__ void wait_parity(bool parity) const {
+        while (!try_wait_parity(parity)) {
+        }
+    }
+    __device__ bool try_wait_for(const arrival_token& token, u64 nanoseconds) const {
+        const unsigned long long start = detail::nanoseconds();
+        for (;;) {
+            const unsigned long long gone = detail::nanoseconds() - start;
+            const unsigned long long left = gone < nanoseconds.value ? nanoseconds.value - gone : 0;
+            unsigned over;
+            PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire",
+                           "over, [%1], %2, %3;\nselp.u32 %0, 1, 0, over;\n}",
+                           : "=r"(over)
+                           : "r"(address()), "l"(token.state), "r"(static_cast<unsigned>(left < 1000000 ? left : 1000000))
+                           : "memory")
+            if (looked(over) || left == 0) {
+                return over != 0;
+            }
+        }
+    }
+    __device__ void expect_tx(u32 bytes) const {
+        PHALANX_SCOPED("mbarrier.expect_tx.relaxed", "[%0], %1;", : : "r"(address()), "r"(bytes.value) : "memory")
+    }
+    __device__ void invalidate() const {
+        asm volatile("mbarrier.inval.shared::cta.b64 [%0];" : : "r"(address()) : "memory");
+    }
+
+  private:
+    friend struct cluster_group;
+
+    unsigned long long word;
+
+    // As the instructions want it.
+    __device__ unsigned address() const { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
+
+    __device__ static bool looked(unsigned over) {
+        if (over == 0) {
+            detail::end_if_failed();
+        }
+        return over != 0;
+    }
+};
+
+#undef PHALANX_SCOPED
+
+using barrier = phase_barrier<false>;
+static_assert(sizeof(barrier) == 8 && alignof(barrier) == 8, "the host makes room for it");
+
+template <bool of_cluster, unsigned long long N>
+struct phase_barriers {
+    __device__ const phase_barrier<of_cluster>& operator[](detail::located_index i) const { return elements[i.below(N)]; }
+    template <class Group, class Count>
+    __device__ void init_collective(const Group& group, Count count, unsigned line = __builtin_LINE(),
+                                    unsigned column = __builtin_COLUMN()) const {
+        for (unsigned i = detail::thread_in_block(); i < N; i += detail::threads_of_block()) {
+            elements[i].init(count, line, column);
+        }
+        group.sync();
+    }
+
+  private:
+    phase_barrier<of_cluster> elements[N];
+};
+
+template <unsigned long long N>
+using barriers = phase_barriers<false, N>;
+template <unsigned long long N>
+using cluster_barriers = phase_barriers<true, N>;
+
+// Of some block of the cluster, whose threads wait at it. An address in the cluster's window of shared memory.
+struct remote_barrier {
+    unsigned address;
+
+    __device__ void arrive() const {
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" : : "r"(address) : "memory");
+    }
+    __device__ void arrive_n(u32 n) const {
+        asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;"
+                     :
+                     : "r"(address), "r"(n.value)
+                     : "memory");
+    }
+};
+
+__device__ inline remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned line,
+                                                                unsigned column) const {
+    if (peer >= blocks) {
+        detail::fail(detail::rank_out_of_range, detail::site_of(line, column), record_value(peer), record_value(u32(blocks)));
+    }
+    remote_barrier remote;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote.address) : "r"(own.address()), "r"(peer.value));
+    return remote;
+}
+
+} // namespace phalanx

@@ -1,0 +1,334 @@
+//! Phase barriers in shared memory, by the rules of mbarrier (PTX ISA, Parallel Synchronization and Communication
+//! Instructions): a countdown of arrivals and of bytes, which begins anew by itself with the next phase. What a thread
+//! may not do, the hardware does not look at; here it ends the launch.
+//!
+//! An arrival releases, and who sees its phase over acquires. All are relaxed atomics on the barrier's own bytes, and `init` and
+//! `invalidate` plain writes of them: what nothing orders with those is a race.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+use super::access::{Access, Kind, MemoryId};
+use super::cluster::Status;
+use super::race::{Clock, Done, Gathering, Members, Synchronization};
+use super::{Context, SharedId, Site, cost};
+use crate::failure::Cause;
+use crate::scope::Scope;
+
+/// The most arrivals and the most bytes of a phase.
+const MOST: u32 = (1 << 20) - 1;
+
+/// Bytes of a barrier.
+const BYTES: usize = 8;
+
+/// A barrier of a block: its place in an allocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BarrierId {
+    pub(crate) memory: SharedId,
+    pub(crate) index: usize,
+    pub(crate) scope: Scope,
+}
+
+/// A method of a barrier, as one thread calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BarrierCall {
+    pub(crate) name: &'static str,
+    pub(crate) barrier: BarrierId,
+    pub(crate) site: Site,
+}
+
+/// Which phase an arrival was in, and of which barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    pub(crate) barrier: u32,
+    pub(crate) phase: u64,
+}
+
+/// The barriers of a cluster.
+#[derive(Default)]
+pub(crate) struct PhaseBarriers {
+    /// By allocation, rank of the block, and index.
+    states: RefCell<BTreeMap<(u32, u32, usize), State>>,
+    /// How many lives have begun.
+    begun: Cell<u32>,
+}
+
+enum State {
+    Live(Live),
+    /// Invalidated here.
+    Invalid(Site),
+}
+
+/// A barrier from its `init` to its `invalidate`.
+struct Live {
+    /// Which life it is, of all barriers'.
+    number: u32,
+    begun: Site,
+    /// Arrivals of the phases to come.
+    expected: u32,
+    /// Arrivals of this phase, and those of them that have not come.
+    all: u32,
+    missing: u32,
+    /// Bytes of asynchronous copies that have not come.
+    bytes: u32,
+    phase: u64,
+    /// Ranks in the cluster of the threads that wait.
+    waiting: Vec<usize>,
+    /// What the arrivals of this phase released, and those of the phases before it.
+    released: Gathering,
+    over: Clock,
+    /// The threads of its block that have arrived in this phase, a bit each.
+    arrived: Vec<u64>,
+}
+
+impl fmt::Display for BarrierCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`bar.{}()`", self.name)
+    }
+}
+
+impl BarrierCall {
+    fn access(self, kind: Kind<'_>) -> Access<'_> {
+        let BarrierId { memory, index, .. } = self.barrier;
+        let memory = MemoryId::Shared(memory);
+        Access { memory, start: index * BYTES, len: BYTES, kind, site: self.site, type_name: "u64" }
+    }
+}
+
+impl BarrierId {
+    fn key(self) -> (u32, u32, usize) {
+        (self.memory.allocation, self.memory.rank, self.index)
+    }
+}
+
+impl Live {
+    /// Ends the phase if nothing is missing. Gives the threads that may go on.
+    fn complete(&mut self) -> Vec<usize> {
+        if self.missing > 0 || self.bytes > 0 {
+            return Vec::new();
+        }
+        self.phase += 1;
+        (self.all, self.missing) = (self.expected, self.expected);
+        std::mem::take(&mut self.waiting)
+    }
+}
+
+impl PhaseBarriers {
+    /// What the current phase of a barrier lacks, in a sentence.
+    pub(super) fn lack(&self, barrier: BarrierId) -> String {
+        match self.states.borrow().get(&barrier.key()) {
+            Some(State::Live(Live { all, missing, bytes: 0, .. })) => format!("lacks {missing} of {all} arrivals"),
+            Some(State::Live(Live { missing: 0, bytes, .. })) => format!("lacks {bytes} bytes"),
+            Some(State::Live(Live { all, missing, bytes, .. })) => {
+                format!("lacks {missing} of {all} arrivals and {bytes} bytes")
+            }
+            Some(State::Invalid(_)) | None => "is over".into(),
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Begins a barrier's life.
+    pub(crate) fn init_barrier(&self, call: BarrierCall, count: u32) {
+        if !(1..=MOST).contains(&count) {
+            self.fail(Cause::BarrierCount { count }, call.site);
+        }
+        let since = match self.cluster.phase_barriers.states.borrow().get(&call.barrier.key()) {
+            Some(State::Live(live)) => Some(live.begun),
+            Some(State::Invalid(_)) | None => None,
+        };
+        if let Some(since) = since {
+            let sentence = format!("{call} of a barrier that is in use since {since}: `invalidate` it before");
+            self.fail(Cause::Protocol(sentence), call.site);
+        }
+        let PhaseBarriers { states, begun } = &self.cluster.phase_barriers;
+        begun.set(begun.get() + 1);
+        self.access(call.access(Kind::Write(&u64::from(begun.get()).to_le_bytes())));
+        let live = Live {
+            number: begun.get(),
+            begun: call.site,
+            expected: count,
+            all: count,
+            missing: count,
+            bytes: 0,
+            phase: 0,
+            waiting: Vec::new(),
+            released: Gathering::default(),
+            over: Clock::default(),
+            arrived: vec![0; self.cluster.launch.block_threads.div_ceil(64) as usize],
+        };
+        states.borrow_mut().insert(call.barrier.key(), State::Live(live));
+    }
+
+    /// Ends a barrier's life.
+    pub(crate) fn invalidate_barrier(&self, call: BarrierCall) {
+        let (waiting, number) = self.live(call, |live| (live.waiting.len(), live.number));
+        if waiting > 0 {
+            self.fail(Cause::Protocol(format!("{call} while {waiting} thread(s) wait at the barrier")), call.site);
+        }
+        self.access(call.access(Kind::Write(&(!u64::from(number)).to_le_bytes())));
+        self.cluster.phase_barriers.states.borrow_mut().insert(call.barrier.key(), State::Invalid(call.site));
+    }
+
+    /// Counts arrivals, which are not expected any more in the phases to come if they `drop` out.
+    pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> Ticket {
+        let (ticket, woken) = self.change(call, |live| {
+            let Live { all, missing, bytes, .. } = *live;
+            match missing {
+                _ if count == 0 => return Err(format!("{call} that counts for nothing")),
+                _ if count <= missing => {}
+                _ if all == 0 => {
+                    return Err(format!("{call} at a barrier that nobody is expected at: all have dropped out"));
+                }
+                0 => {
+                    return Err(format!(
+                        "{call} in a phase that has had all of its {all} arrivals, and waits for {bytes} bytes"
+                    ));
+                }
+                _ => {
+                    return Err(format!("{call} counts for {count} in a phase that lacks {missing} of {all} arrivals"));
+                }
+            }
+            let ticket = Ticket { barrier: live.number, phase: live.phase };
+            live.missing -= count;
+            live.expected -= if drop { count } else { 0 };
+            self.release_to(live, call.barrier);
+            Ok((ticket, live.complete()))
+        });
+        woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
+        self.point(cost::ATOMIC);
+        ticket
+    }
+
+    /// What the thread has done, those will know who see the phase over.
+    fn release_to(&self, live: &mut Live, barrier: BarrierId) {
+        let Some(detector) = &self.cluster.launch.races else { return };
+        live.released.arrive(&self.thread.actor, &self.cluster.epochs, Members::Lanes, true, barrier.scope);
+        if barrier.memory.rank == self.thread.block_rank {
+            let rank = self.thread.rank_in_block;
+            live.arrived[rank as usize / 64] |= 1 << (rank % 64);
+        }
+        if live.missing == 0 {
+            let arrived: u32 = live.arrived.iter().map(|word| word.count_ones()).sum();
+            // All of a block are known by one number.
+            let whole = arrived == self.cluster.launch.block_threads && live.all == arrived;
+            let members = if whole { Members::Blocks } else { Members::Lanes };
+            live.over.join(&live.released.end(&detector.layout, members));
+            live.arrived.fill(0);
+        }
+    }
+
+    /// The current phase lacks so many bytes more.
+    pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
+        self.change(call, |live| match live.bytes {
+            before if bytes > MOST - before => {
+                Err(format!("{call} of {bytes} bytes, and {before} are expected already; {MOST} can be"))
+            }
+            _ => {
+                live.bytes += bytes;
+                Ok(())
+            }
+        });
+    }
+
+    /// Returns when the phase of an arrival is over.
+    pub(crate) fn wait_at_barrier(&self, call: BarrierCall, ticket: Ticket) {
+        self.check_ticket(call, ticket);
+        self.wait_while(call, |live| live.phase == ticket.phase);
+    }
+
+    /// Whether the phase of an arrival is over. A clock is not there: a turn of the thread counts for a microsecond.
+    pub(crate) fn try_barrier(&self, call: BarrierCall, ticket: Ticket, nanoseconds: u64) -> bool {
+        self.check_ticket(call, ticket);
+        for _ in 0..nanoseconds / 1000 {
+            if self.live(call, |live| live.phase != ticket.phase) {
+                break;
+            }
+            self.suspend();
+        }
+        self.look(call, |live| live.phase != ticket.phase)
+    }
+
+    /// Returns when the phase of this parity is over: the current one, or the one before.
+    pub(crate) fn wait_parity(&self, call: BarrierCall, parity: bool) {
+        self.wait_while(call, |live| live.phase % 2 == u64::from(parity));
+    }
+
+    /// Whether it is over.
+    pub(crate) fn try_parity(&self, call: BarrierCall, parity: bool) -> bool {
+        self.look(call, |live| live.phase % 2 != u64::from(parity))
+    }
+
+    fn look(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
+        let over = self.sees(call, is_over);
+        if !over {
+            self.point(cost::ATOMIC_LOAD);
+        }
+        over
+    }
+
+    fn wait_while(&self, call: BarrierCall, lasts: impl Fn(&Live) -> bool) {
+        let mut waited = false;
+        while !self.sees(call, |live| !lasts(live)) {
+            self.live(call, |live| live.waiting.push(self.thread.rank));
+            self.thread.status.set(Status::AtBarrier(call));
+            self.suspend();
+            waited = true;
+        }
+        if !waited {
+            self.point(cost::ATOMIC);
+        }
+    }
+
+    /// An atomic that changes the barrier, which lives.
+    fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut Live) -> Result<R, String>) -> R {
+        self.live(call, |_| ());
+        let done = Done { synchronization: relaxed(call), reads: true, writes: true };
+        let changed = self.access_atomic(call.access(Kind::Atomic), |_| (self.live(call, change), done));
+        changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))
+    }
+
+    /// An atomic that looks whether a phase of the barrier, which lives, is over.
+    fn sees(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
+        self.live(call, |_| ());
+        let done = Done { synchronization: relaxed(call), reads: true, writes: false };
+        let over = self.access_atomic(call.access(Kind::AtomicLoad), |_| (self.live(call, |live| is_over(live)), done));
+        if let (true, Some(detector)) = (over, &self.cluster.launch.races) {
+            self.live(call, |live| self.thread.actor.acquire(&detector.layout, &live.over));
+        }
+        over
+    }
+
+    /// A token is of this barrier's current phase, or of the one before.
+    fn check_ticket(&self, call: BarrierCall, ticket: Ticket) {
+        let (number, phase) = self.live(call, |live| (live.number, live.phase));
+        let fault = match ticket.barrier == number {
+            true if ticket.phase + 1 >= phase => return,
+            true => format!(
+                "{call} with a token of phase {}, in phase {phase}: a token is good in its own phase and in the next",
+                ticket.phase
+            ),
+            false => format!("{call} with the token of another barrier"),
+        };
+        self.fail(Cause::Protocol(fault), call.site);
+    }
+
+    /// The barrier of a call, which lives.
+    fn live<R>(&self, call: BarrierCall, f: impl FnOnce(&mut Live) -> R) -> R {
+        if call.barrier.memory.rank != self.thread.block_rank {
+            self.check_peer(call.barrier.memory.rank, call.site);
+        }
+        let fault = match self.cluster.phase_barriers.states.borrow_mut().get_mut(&call.barrier.key()) {
+            Some(State::Live(live)) => return f(live),
+            Some(State::Invalid(site)) => format!("{call} at a barrier that was invalidated at {site}"),
+            None => format!("{call} at a barrier that nobody has initialised"),
+        };
+        self.fail(Cause::Protocol(fault), call.site)
+    }
+}
+
+fn relaxed(call: BarrierCall) -> Synchronization {
+    Synchronization { order: Ordering::Relaxed, scope: call.barrier.scope }
+}
