@@ -46,10 +46,10 @@ struct phase_barrier {
 
     // Of one thread; peers see it after the cluster's barrier.
     template <class Count>
-    __device__ void init(Count count, unsigned line = __builtin_LINE(), unsigned column = __builtin_COLUMN()) const {
+    __device__ void init(Count count, PHALANX_SITE) const {
         const u32 expected = count;
         if (expected.value - 1 >= (1u << 20) - 1) {
-            detail::fail(detail::barrier_count, detail::site_of(line, column), record_value(expected));
+            detail::fail(detail::barrier_count, site, record_value(expected));
         }
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(address()), "r"(expected.value) : "memory");
         if constexpr (of_cluster) {
@@ -57,10 +57,9 @@ struct phase_barrier {
         }
     }
     template <class Group, class Count>
-    __device__ void init_collective(const Group& group, Count count, unsigned line = __builtin_LINE(),
-                                    unsigned column = __builtin_COLUMN()) const {
+    __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
         if (detail::thread_in_block() == 0) {
-            init(count, line, column);
+            init(count, site);
         }
         group.sync();
     }
@@ -151,10 +150,9 @@ template <bool of_cluster, unsigned long long N>
 struct phase_barriers {
     __device__ const phase_barrier<of_cluster>& operator[](detail::located_index i) const { return elements[i.below(N)]; }
     template <class Group, class Count>
-    __device__ void init_collective(const Group& group, Count count, unsigned line = __builtin_LINE(),
-                                    unsigned column = __builtin_COLUMN()) const {
+    __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
         for (unsigned i = detail::thread_in_block(); i < N; i += detail::threads_of_block()) {
-            elements[i].init(count, line, column);
+            elements[i].init(count, site);
         }
         group.sync();
     }
@@ -183,10 +181,9 @@ struct remote_barrier {
     }
 };
 
-__device__ inline remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned line,
-                                                                unsigned column) const {
+__device__ inline remote_barrier cluster_group::map_shared_rank(const cluster_barrier& own, u32 peer, unsigned site) const {
     if (peer >= blocks) {
-        detail::fail(detail::rank_out_of_range, detail::site_of(line, column), record_value(peer), record_value(u32(blocks)));
+        detail::fail(detail::rank_out_of_range, site, record_value(peer), record_value(u32(blocks)));
     }
     remote_barrier remote;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote.address) : "r"(own.address()), "r"(peer.value));

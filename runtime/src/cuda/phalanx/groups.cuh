@@ -157,8 +157,7 @@ struct cluster_group {
         return {map(array.data, peer, site), array.length};
     }
 
-    __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, unsigned line = __builtin_LINE(),
-                                              unsigned column = __builtin_COLUMN()) const;
+    __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, PHALANX_SITE) const;
 
     // The rank of the block whose shared memory this is.
     template <class T, unsigned long long N>
