@@ -113,6 +113,11 @@ pub(crate) struct Reported;
 
 impl Diags {
     pub(crate) fn push(&mut self, diag: Diag) {
+        // `cargo xtask mutate`: which test misses the rule?
+        #[cfg(test)]
+        if std::env::var("PHALANX_WITHOUT_RULE").is_ok_and(|rule| rule == diag.rule) {
+            return;
+        }
         self.list.push(diag);
     }
 

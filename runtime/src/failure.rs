@@ -6,7 +6,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::program::template::Scalar;
-use crate::race::Race;
+use crate::race::{Race, RaceAccess};
+use crate::render::{self, Note};
 use crate::shape::Dim3;
 
 /// A kernel that stopped before its end, and why.
@@ -158,12 +159,74 @@ pub struct Waiting {
     pub threads: usize,
     /// The first of them: block in the grid and thread in the block.
     pub first: (Dim3, Dim3),
+    /// Who has not come, of those that they wait for.
+    pub missing: Vec<Missing>,
+}
+
+/// Threads that others wait for, and where they are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Missing {
+    /// What they do: ``wait at `block.sync()` ``, `exited`.
+    pub what: String,
+    /// Where, if they have not exited.
+    pub location: Option<Location>,
+    /// How many threads.
+    pub threads: usize,
+    /// The first of them: block in the grid and thread in the block.
+    pub first: (Dim3, Dim3),
 }
 
 impl Cause {
     /// `step_by(0)`, in Rust's words.
     pub(crate) fn step_of_zero() -> Cause {
         Cause::Panic("assertion failed: step != 0".into())
+    }
+}
+
+/// `24 thread(s), first block (0,0,0) thread (0,0,0): exited`.
+fn threads(count: usize, (block, thread): (Dim3, Dim3), what: &str, location: Option<&Location>) -> String {
+    let at = location.map(|location| format!(" at {location}")).unwrap_or_default();
+    format!("{count} thread(s), first block {block} thread {thread}: {what}{at}")
+}
+
+impl Failure {
+    /// What shows the failure once more.
+    fn replay(&self) -> Option<String> {
+        self.schedule.as_ref().map(|schedule| format!("PHALANX_SCHEDULE={schedule} in the environment replays it"))
+    }
+
+    /// With the source of what more than one place is part of, if it is at hand.
+    fn rendered(&self) -> Option<String> {
+        let location = self.location.as_ref()?;
+        let at = format!("kernel `{}` at {location}: ", self.kernel);
+        let (title, notes, help) = match &self.cause {
+            Cause::Race(race) => {
+                let note = |access: &RaceAccess, is_primary| (access.location.clone(), access.sentence(), is_primary);
+                let notes = vec![note(&race.second, true), note(&race.first, false)];
+                let title = format!("data race: bytes {}..{} {}", race.bytes.start, race.bytes.end, race.memory);
+                (title, notes, vec![race.help.clone()])
+            }
+            Cause::Deadlock(waiting) => {
+                let notes = waiting.iter().filter_map(|group| {
+                    let what = group.what.trim_end_matches(',');
+                    let text = threads(group.threads, group.first, what, None);
+                    Some((group.location.clone()?, text, group.location.as_ref() == Some(location)))
+                });
+                let missing = waiting.iter().flat_map(|group| &group.missing).map(|missing| {
+                    let there = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
+                    format!("who has not come: {there}")
+                });
+                let mut missing: Vec<String> = missing.collect();
+                missing.dedup();
+                ("deadlock: no thread can go on".to_owned(), notes.collect(), missing)
+            }
+            _ => return None,
+        };
+        let notes: Vec<Note<'_>> = notes
+            .iter()
+            .map(|(location, text, is_primary)| Note { location, text: text.clone(), is_primary: *is_primary })
+            .collect();
+        render::rendered(&(at + &title), &notes, &[help, Vec::from_iter(self.replay())].concat())
     }
 }
 
@@ -175,6 +238,9 @@ impl fmt::Display for Location {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(rendered) = self.rendered() {
+            return f.write_str(&rendered);
+        }
         write!(f, "kernel `{}`", self.kernel)?;
         if let Some(location) = &self.location {
             write!(f, " at {location}")?;
@@ -182,7 +248,9 @@ impl fmt::Display for Failure {
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
             // They name their threads themselves.
-            Cause::Deadlock(_) | Cause::Race(_) => return Ok(()),
+            Cause::Deadlock(_) | Cause::Race(_) => {
+                return self.replay().map_or(Ok(()), |replay| write!(f, "; {replay}"));
+            }
             Cause::Assertion(message) | Cause::Panic(message) if message.contains('\n') => "\n",
             _ => ", ",
         };
@@ -225,10 +293,10 @@ impl fmt::Display for Cause {
             Cause::Deadlock(waiting) => {
                 write!(f, "deadlock: no thread can go on")?;
                 for group in waiting {
-                    let (block, thread) = group.first;
-                    write!(f, "\n  {} thread(s), first block {block} thread {thread}: {}", group.threads, group.what)?;
-                    if let Some(location) = &group.location {
-                        write!(f, " at {location}")?;
+                    write!(f, "\n  {}", threads(group.threads, group.first, &group.what, group.location.as_ref()))?;
+                    for missing in &group.missing {
+                        let missing = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
+                        write!(f, "\n    who has not come: {missing}")?;
                     }
                 }
                 Ok(())

@@ -141,7 +141,7 @@ impl Cluster {
     pub fn barrier_arrive_relaxed(&self) -> ArrivalToken<Cluster> {
         let site = Location::caller();
         let arrive = "`cluster.barrier_arrive_relaxed()`";
-        ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive(Group::Cluster, site)))
+        ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive_relaxed(Group::Cluster, site)))
     }
 
     /// `sync`, `.aligned` even where a rule is switched off by which all threads of a warp come here together.

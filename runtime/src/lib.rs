@@ -50,6 +50,7 @@ mod output;
 mod program;
 mod race;
 mod refusal;
+mod render;
 mod scope;
 mod shape;
 mod types;
@@ -78,7 +79,7 @@ pub use barrier::{
 pub use buffer::Buffer;
 pub use error::{Error, LaunchError, Result};
 pub use explore::{Explored, Found};
-pub use failure::{Cause, Failure, Location, Waiting};
+pub use failure::{Cause, Failure, Location, Missing, Waiting};
 pub use group::{
     Cluster, CoalescedGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
     this_cluster, this_grid, this_thread_block, tiled_partition,
@@ -161,4 +162,7 @@ mod documents {
 
     #[doc = include_str!("../../docs/language.md")]
     struct Language;
+
+    #[doc = include_str!("../../docs/simulator.md")]
+    struct TheSimulator;
 }

@@ -1,6 +1,7 @@
-//! The corpus in the simulator, under the default schedule and under random ones. On a GPU: `device_tests`.
+//! The corpus in the simulator, under the default schedule and under seeded ones. On a GPU: `device_tests`.
 
 use phalanx::{Device, Schedule, Simulator};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 #[track_caller]
 fn run(device: &Device, filter: &str) {
@@ -18,8 +19,14 @@ fn every_check() {
 /// What threads do together must not depend on whose turn it is.
 #[test]
 fn under_random_schedules() {
-    for seed in 0..4 {
-        let device = Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed }));
+    let schedules = [
+        Schedule::Random { seed: 0 },
+        Schedule::Random { seed: 1 },
+        Schedule::Priority { seed: 1, changes: 3 },
+        Schedule::Priority { seed: 2, changes: 3 },
+    ];
+    schedules.into_par_iter().for_each(|schedule| {
+        let device = Device::simulator_with(Simulator::new().schedule(schedule));
         for area in [
             "guide::",
             "groups::",
@@ -37,5 +44,5 @@ fn under_random_schedules() {
         ] {
             run(&device, area);
         }
-    }
+    });
 }

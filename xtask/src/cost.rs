@@ -1,12 +1,12 @@
-//! `cargo xtask cost`: what the macro adds to a build, by rustc's own clock, and how long NVRTC takes for each kernel of
-//! the corpus. Prints tables for docs/performance.md; judges nothing.
+//! `cargo xtask cost`: what the macro adds to a build, by rustc's own clock and stage by stage, and how long NVRTC takes for
+//! each kernel of the corpus. Prints tables for docs/performance.md; judges nothing.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::nvrtc;
-use crate::run::{Result, at, cargo, root, run, target};
+use crate::run::{Result, at, cargo, output, root, run, target};
 
 /// Measured this many times each; medians and quartiles are shown.
 const ROUNDS: usize = 15;
@@ -22,9 +22,29 @@ pub(crate) fn cost() -> Result<()> {
         println!("| {name} | {} | {} |", shown(&times[0]), shown(&times[1]));
     }
     println!();
+    stages(&folder)?;
+    println!();
     let nvrtc = nvrtc::folder(None)?;
     let measure = cargo(&["run", "--quiet", "--release", "--package", "phalanx-ui-tests", "--bin", "compile_times"]);
     run(&mut nvrtc::with_nvrtc(measure, &nvrtc)?)
+}
+
+/// What the macro does with the long kernel, stage by stage, optimized and as it is in debug builds.
+fn stages(folder: &Path) -> Result<()> {
+    let path = folder.join("kernel.rs");
+    fs::write(&path, kernel(18)).map_err(at(&path))?;
+    println!("| build of the macro | parse, ms | check, ms | emit, ms |\n|---|---|---|---|");
+    for (name, profile) in [("debug", "dev"), ("release", "release")] {
+        let mut test = cargo(&["test", "--quiet", "--profile", profile, "--package", "phalanx-macros", "--lib"]);
+        if profile == "dev" {
+            test.args(["--config", "profile.dev.opt-level = 0", "--target-dir"]).arg(folder.join("stages"));
+        }
+        test.args(["--", "--ignored", "--nocapture", "stages_of_an_expansion"]).env("KERNEL", &path);
+        let report = output(&mut test)?;
+        let row = report.lines().find(|line| line.starts_with("| ")).ok_or("the test shows no times")?;
+        println!("| {name} {row}");
+    }
+    Ok(())
 }
 
 fn prelude() -> String {

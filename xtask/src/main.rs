@@ -8,6 +8,7 @@ use clap::Parser;
 mod bundle;
 mod check;
 mod cost;
+mod mutate;
 mod nvrtc;
 mod run;
 mod test;
@@ -30,6 +31,8 @@ enum Command {
     Bundle,
     /// Measures what the macro adds to a build, and how long NVRTC takes for the corpus.
     Cost,
+    /// Switches each rule off in turn, and lists the tests that fail without it.
+    Mutate,
     /// Formatting, clippy and rustdoc, with warnings as errors.
     Check,
 }
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Command::Test { nvrtc, arguments } => test::test(nvrtc.as_deref(), &arguments),
         Command::Bundle => bundle::bundle(),
         Command::Cost => cost::cost(),
+        Command::Mutate => mutate::mutate(),
         Command::Check => check::check(),
     };
     match result {

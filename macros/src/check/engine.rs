@@ -47,8 +47,11 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
         for step in &cfg.blocks[block.0].steps {
             analysis.transfer(&mut state, step);
         }
-        for next in cfg.blocks[block.0].end.successors().chain(analysis.beyond(block).iter().copied()) {
-            let mut state = state.clone();
+        let mut left = Some(state);
+        let mut ways = cfg.blocks[block.0].end.successors().chain(analysis.beyond(block).iter().copied()).peekable();
+        while let Some(next) = ways.next() {
+            let state = if ways.peek().is_some() { left.clone() } else { left.take() };
+            let Some(mut state) = state else { break };
             analysis.edge(&mut state, cfg, block, next);
             let changed = match &mut states[next.0] {
                 Some(known) => known.join(&state),

@@ -13,6 +13,7 @@ mod no_panic;
 mod page;
 mod random;
 mod shrink;
+mod stages;
 mod text;
 
 use proc_macro2::{TokenStream, TokenTree};

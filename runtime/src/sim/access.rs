@@ -122,9 +122,9 @@ impl Context<'_> {
             }
             let now = Now { actor, layout: &detector.layout, doing: done.doing(access.memory), site: access.site };
             // It comes after what it acquires, and what it releases has it.
-            done.acquire(&now, page.message(start));
+            done.acquire(&now, page, start);
             let found = page.access(start, access.len, &now, |_, _| false);
-            done.release(&now, epochs, page.message(start));
+            done.release(&now, epochs, page, start);
             (result, done, found)
         };
         let (result, done, found) = match access.memory {

@@ -102,11 +102,6 @@ impl Barrier {
         phase
     }
 
-    /// Whether a thread of the cluster waits here.
-    pub(super) fn holds_any(&self) -> bool {
-        !self.waiting.borrow().is_empty()
-    }
-
     /// Lets the cluster's threads that wait here look again.
     pub(super) fn release(&self, cluster: &Cluster<'_>) {
         for thread in self.waiting.borrow_mut().drain(..) {
@@ -142,9 +137,18 @@ impl Context<'_> {
 
     /// Arrives, and returns the phase that a wait has to name.
     pub(crate) fn barrier_arrive(&self, group: Group, site: Site) -> u64 {
+        self.arrive_alone(group, site, true)
+    }
+
+    /// The same, and publishes only what fences have released before.
+    pub(crate) fn barrier_arrive_relaxed(&self, group: Group, site: Site) -> u64 {
+        self.arrive_alone(group, site, false)
+    }
+
+    fn arrive_alone(&self, group: Group, site: Site, releases: bool) -> u64 {
         let collective = Collective { group, operation: Operation::Arrive, site };
         self.check_nothing_pending(collective);
-        let phase = self.arrive(collective, true);
+        let phase = self.arrive(collective, releases);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
         self.point(cost::ATOMIC);
         phase

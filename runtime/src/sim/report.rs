@@ -1,57 +1,117 @@
-//! What a deadlock report says: the threads that wait, by what they do and where, and those that exited although
-//! others wait for them.
+//! What a deadlock report says: the threads that wait, by what they do and where, those that have not come to where others
+//! wait for them, and where they are instead.
 
-use super::barrier::Barrier;
+use super::barrier::Arrival;
 use super::cluster::{Cluster, Status, Thread, location};
 use super::{Group, Site};
-use crate::failure::{Cause, Failure, Waiting};
+use crate::failure::{Cause, Failure, Missing, Waiting};
 use crate::scope::Scope;
+use crate::shape::Dim3;
 
-/// The failure of a cluster, or of all clusters of a grid that has a barrier, in which threads are left and none can run.
+/// A thread of one of the clusters.
+type Place<'c, 'l> = (&'c Cluster<'l>, &'c Thread);
+
+/// Threads at one place.
+struct At {
+    what: String,
+    site: Option<Site>,
+    threads: usize,
+    first: (Dim3, Dim3),
+}
+
+/// The failure of clusters in which threads are left and none can run.
 pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
-    let grid_waits = clusters.iter().any(|cluster| cluster.grid_barrier.as_ref().is_some_and(Barrier::holds_any));
-    let mut groups: Vec<(String, Option<Site>, Waiting)> = Vec::new();
-    let threads = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
-    for (cluster, thread) in threads() {
-        let (what, site) = match thread.status.get() {
-            Status::Waiting(collective) => (format!("wait at {collective}"), Some(collective.site)),
-            Status::AtBarrier(call) => {
-                let lack = cluster.phase_barriers.lack(call.barrier);
-                (format!("wait at {call}, whose phase {lack},"), Some(call.site))
-            }
-            Status::Meeting(call) => (format!("wait at {call}"), Some(call.site)),
-            Status::Exited if grid_waits || is_missed(cluster, thread) => ("exited".to_owned(), None),
-            // Who coalesces goes on when no other of the warp can run.
-            Status::Exited | Status::Ready | Status::Coalescing(_) => continue,
-        };
-        match groups.iter_mut().find(|(known, at, _)| *known == what && *at == site) {
-            Some((_, _, group)) => group.threads += 1,
+    let all = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
+    let stuck = |(_, thread): &Place<'_, '_>| match thread.status.get() {
+        Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) => true,
+        // Who coalesces goes on when no other of the warp can run.
+        Status::Ready | Status::Coalescing(_) | Status::Exited => false,
+    };
+    let waiting: Vec<Place<'_, '_>> = all().filter(stuck).collect();
+    let mut groups: Vec<Waiting> = Vec::new();
+    for at in grouped(waiting.iter().copied()) {
+        let here = |place: &&Place<'_, '_>| describe(**place) == (at.what.clone(), at.site);
+        let here: Vec<Place<'_, '_>> = waiting.iter().filter(here).copied().collect();
+        let absent = all().filter(|other| misses(&here, *other));
+        let missing = grouped(absent).into_iter().map(|At { what, site, threads, first }| Missing {
+            what,
+            location: site.map(location),
+            threads,
+            first,
+        });
+        groups.push(Waiting {
+            what: at.what.clone(),
+            location: at.site.map(location),
+            threads: at.threads,
+            first: at.first,
+            missing: missing.collect(),
+        });
+    }
+    let (cluster, thread) = waiting.first().copied().unwrap_or((clusters[0], &clusters[0].threads[0]));
+    let site = describe((cluster, thread)).1;
+    cluster.failure(thread, Cause::Deadlock(groups), site)
+}
+
+fn describe((cluster, thread): Place<'_, '_>) -> (String, Option<Site>) {
+    match thread.status.get() {
+        Status::Waiting(collective) => (format!("wait at {collective}"), Some(collective.site)),
+        Status::AtBarrier(call) => {
+            let lack = cluster.phase_barriers.lack(call.barrier);
+            (format!("wait at {call}, whose phase {lack},"), Some(call.site))
+        }
+        Status::Meeting(call) => (format!("wait at {call}"), Some(call.site)),
+        Status::Coalescing(site) => ("wait at `coalesced_threads()`".to_owned(), Some(site)),
+        Status::Exited => ("exited".to_owned(), None),
+        Status::Ready => ("run".to_owned(), None),
+    }
+}
+
+fn grouped<'c, 'l: 'c>(threads: impl Iterator<Item = Place<'c, 'l>>) -> Vec<At> {
+    let mut groups: Vec<At> = Vec::new();
+    for (cluster, thread) in threads {
+        let (what, site) = describe((cluster, thread));
+        match groups.iter_mut().find(|known| known.what == what && known.site == site) {
+            Some(known) => known.threads += 1,
             None => {
                 let first = (cluster.blocks[thread.block_rank as usize].index, thread.index);
-                let group = Waiting { what: what.clone(), location: site.map(location), threads: 1, first };
-                groups.push((what, site, group));
+                groups.push(At { what, site, threads: 1, first });
             }
         }
     }
-    let stuck = |status| matches!(status, Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_));
-    let (cluster, thread) =
-        threads().find(|(_, thread)| stuck(thread.status.get())).unwrap_or((clusters[0], &clusters[0].threads[0]));
-    let cause = Cause::Deadlock(groups.into_iter().map(|(_, _, group)| group).collect());
-    cluster.failure(thread, cause, None)
+    groups
 }
 
-/// Whether a thread of its cluster waits for this one, which has exited.
-fn is_missed(cluster: &Cluster<'_>, exited: &Thread) -> bool {
-    cluster.threads.iter().any(|thread| match thread.status.get() {
-        Status::Waiting(collective) => match collective.group {
-            Group::Cluster | Group::Grid => true,
-            Group::Block => thread.block_rank == exited.block_rank,
-        },
-        Status::AtBarrier(call) => match call.barrier.scope {
-            Scope::Block => thread.block_rank == exited.block_rank,
-            Scope::Cluster | Scope::Device | Scope::System => true,
-        },
-        Status::Meeting(call) => thread.same_warp(exited) && call.lanes >> exited.lane() & 1 == 1,
+/// Whether one of those that wait at a place waits for this thread, which has not come.
+fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
+    here.iter().any(|(home, thread)| match thread.status.get() {
+        Status::Waiting(collective) => {
+            let member = match collective.group {
+                Group::Grid => true,
+                Group::Cluster => home.rank == cluster.rank,
+                Group::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,
+            };
+            member && !has_come(other, collective.group)
+        }
+        // Whom it expects, nobody has said: who has exited will not come.
+        Status::AtBarrier(call) => {
+            let member = match call.barrier.scope {
+                Scope::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,
+                Scope::Cluster | Scope::Device | Scope::System => home.rank == cluster.rank,
+            };
+            member && matches!(other.status.get(), Status::Exited)
+        }
+        Status::Meeting(call) => {
+            let member = home.rank == cluster.rank && thread.same_warp(other) && call.lanes >> other.lane() & 1 == 1;
+            member && !matches!(other.status.get(), Status::Meeting(theirs) if theirs.lanes == call.lanes)
+        }
         Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     })
+}
+
+/// Whether a thread has arrived at the barrier of a group that others wait at.
+fn has_come(thread: &Thread, group: Group) -> bool {
+    if matches!(thread.arrivals[group as usize].get(), Arrival::Pending { .. }) {
+        return true;
+    }
+    matches!(thread.status.get(), Status::Waiting(collective) if collective.group == group)
 }

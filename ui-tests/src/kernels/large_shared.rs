@@ -34,6 +34,36 @@ fn arrays(device: &Device) -> Outcome {
 }
 
 #[device]
+fn count_up(array: &SharedArray<f32, 20000>, from: f32) {
+    let block = this_thread_block();
+    for i in (block.thread_rank()..20_000).step_by(block.num_threads() as usize) {
+        array[i] = from + i as f32;
+    }
+}
+
+/// Two arrays of 80 KB, one of rows, lent and copied from: in the simulator of a debug build too, none of it is on a stack.
+#[cluster_kernel(block = 64)]
+fn two_large(out: &mut [f32]) {
+    let block = this_thread_block();
+    let flat = shared_array::<f32, 20000>();
+    let rows = shared_array::<[f32; 100], 200>();
+    let i = block.thread_rank();
+    count_up(&flat, 1.0);
+    for row in (i..200).step_by(64) {
+        rows[row] = [row as f32; 100];
+    }
+    block.sync();
+    let row = rows[i + 1];
+    out[i] = flat[19_999 - i] + row[99] * 0.5 + rows[i][5];
+}
+
+fn large_arrays(device: &Device) -> Outcome {
+    let out = read!(device, 64, |out| two_large(out).grid(1));
+    let want: Vec<f32> = (0..64).map(|i| i as f32).map(|i| 20_000.0 - i + (i + 1.0) * 0.5 + i).collect();
+    equal(&out, &want)
+}
+
+#[device]
 fn in_a_function(block: &ThreadBlock, value: u32) -> u32 {
     let own = shared_array::<u32, 9000>();
     let i = block.thread_rank();
@@ -108,7 +138,7 @@ fn limit(device: &Device) -> Outcome {
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "large_shared",
-        checks: check_list![arrays, before_dynamic, limit],
-        kernels: kernel_list![two_arrays, with_dynamic, most, too_many],
+        checks: check_list![arrays, large_arrays, before_dynamic, limit],
+        kernels: kernel_list![two_arrays, two_large, with_dynamic, most, too_many],
     }]
 }

@@ -67,8 +67,9 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
         // Dynamic memory is one: its parts may overlap.
         let of = |write: &&Point| overlap(write.shared.whole(), read.shared.whole());
         let may = writes.iter().filter(of).any(|write| {
-            let apart = !leads(read, write) && may_part(cfg, values, write.block, read.block);
-            leads(write, read) || apart || is_free(cfg, read, write)
+            leads(write, read)
+                || is_free(cfg, read, write)
+                || !leads(read, write) && may_part(cfg, values, write.block, read.block)
         });
         if !may && !told.contains(&read.shared) {
             told.push(read.shared);

@@ -57,14 +57,6 @@ impl Join for State {
     // bottom = all agree on everything; join = what both say
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        let fields =
-            |state: &State| state.places.keys().filter(|place| matches!(place, Place::Field(..))).copied().collect();
-        let (own, others): (Vec<Place>, Vec<Place>) = (fields(self), fields(other));
-        for field in own.into_iter().chain(others) {
-            if let Some(level) = self.at(field).cloned() {
-                self.places.insert(field, level);
-            }
-        }
         for (place, level) in &mut self.places {
             if let Some(other) = other.at(*place) {
                 changed |= level.meet(other);
@@ -72,14 +64,24 @@ impl Join for State {
         }
         for (place, level) in &other.places {
             if !self.places.contains_key(place) {
-                self.places.insert(*place, level.clone());
-                changed = true;
+                // A field that was not set by itself is as good as the whole.
+                let whole = self.at(*place).cloned();
+                let mut both = whole.clone().unwrap_or_else(|| level.clone());
+                both.meet(level);
+                changed |= whole.as_ref() != Some(&both);
+                self.places.insert(*place, both);
             }
         }
-        for shared in other.dirty.keys().chain(&self.dirty.keys().copied().collect::<Vec<_>>()) {
-            let both = self.dirt(*shared) | other.dirt(*shared);
-            changed |= self.dirt(*shared) != both;
-            self.dirty.insert(*shared, both);
+        for (shared, dirt) in &mut self.dirty {
+            let both = *dirt | other.dirt(*shared);
+            changed |= *dirt != both;
+            *dirt = both;
+        }
+        for (shared, dirt) in &other.dirty {
+            if !self.dirty.contains_key(shared) {
+                changed |= self.others | dirt != self.others;
+                self.dirty.insert(*shared, self.others | dirt);
+            }
         }
         changed |= self.others | other.others != self.others;
         self.others |= other.others;

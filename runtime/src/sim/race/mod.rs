@@ -65,15 +65,21 @@ impl Done {
     }
 
     /// Orders the atomic after those whose values it saw.
-    pub(crate) fn acquire(self, now: &Now<'_>, message: &Message) {
-        if self.reads {
+    pub(crate) fn acquire(self, now: &Now<'_>, page: &mut Page, at: usize) {
+        if self.reads
+            && let Some(message) = page.message(at)
+        {
             now.actor.read(now.layout, message, self.synchronization);
         }
     }
 
     /// Orders it before those who will see its value.
-    pub(crate) fn release(self, now: &Now<'_>, epochs: &Epochs, message: &mut Message) {
-        if self.writes {
+    pub(crate) fn release(self, now: &Now<'_>, epochs: &Epochs, page: &mut Page, at: usize) {
+        if !self.writes {
+            return;
+        }
+        let leaves = now.actor.leaves(self.synchronization);
+        if let Some(message) = if leaves { Some(page.message_or_new(at)) } else { page.message(at) } {
             now.actor.write(epochs, now.layout, message, self.synchronization, !self.reads);
         }
     }

@@ -163,6 +163,11 @@ impl Actor {
         }
     }
 
+    /// Whether an atomic that writes leaves something for others.
+    pub(super) fn leaves(&self, with: Synchronization) -> bool {
+        with.releases() || !self.fenced.borrow().0.is_empty()
+    }
+
     /// An atomic that writes where `message` is left. `replaces`: it is no read-modify-write, which would hand on what
     /// stood there.
     pub(super) fn write(

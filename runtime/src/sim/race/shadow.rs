@@ -254,8 +254,13 @@ impl Page {
         Ok(())
     }
 
-    /// What atomics left at a byte.
-    pub(crate) fn message(&mut self, at: usize) -> &mut Message {
+    /// What atomics left at a byte, if they did.
+    pub(crate) fn message(&mut self, at: usize) -> Option<&mut Message> {
+        self.messages.iter_mut().find(|(byte, _)| *byte == at).map(|(_, message)| message)
+    }
+
+    /// A place for atomics to leave something at a byte.
+    pub(crate) fn message_or_new(&mut self, at: usize) -> &mut Message {
         let known = self.messages.iter().position(|(byte, _)| *byte == at);
         let index = known.unwrap_or_else(|| {
             self.messages.push((at, Message::default()));

@@ -91,8 +91,10 @@ fn clusters_that_exited_are_missed() {
     .unwrap_err();
     let Cause::Deadlock(groups) = &failure.cause else { panic!("{failure}") };
     let found: Vec<_> = groups.iter().map(|group| (group.what.as_str(), group.threads, group.first)).collect();
-    assert_eq!(found, [("wait at `grid.sync()`", 24, (at(0), at(0))), ("exited", 8, (at(4), at(0)))]);
-    assert_eq!(groups[0].location.as_ref().map(|location| location.line), Some(line!() - 7));
+    assert_eq!(found, [("wait at `grid.sync()`", 24, (at(0), at(0)))]);
+    let missing = &groups[0].missing[0];
+    assert_eq!((&*missing.what, missing.threads, missing.first), ("exited", 8, (at(4), at(0))));
+    assert_eq!(groups[0].location.as_ref().map(|location| location.line), Some(line!() - 9));
 }
 
 #[test]
@@ -107,6 +109,10 @@ fn a_cluster_that_hangs_holds_up_the_grid() {
     let Cause::Deadlock(groups) = &failure.cause else { panic!("{failure}") };
     let found: Vec<_> = groups.iter().map(|group| (group.what.as_str(), group.threads)).collect();
     assert_eq!(found, [("wait at `grid.sync()`", 15), ("wait at `block.sync()`", 1)]);
+    // One thread of block 2 has not come to the grid's barrier, and the others of its block not to where it is.
+    let missing: Vec<_> = groups.iter().map(|group| (&*group.missing[0].what, group.missing[0].threads)).collect();
+    assert_eq!(missing, [("wait at `block.sync()`", 1), ("wait at `grid.sync()`", 3)]);
+    assert_eq!(groups[0].missing[0].first, (at(2), at(1)));
 }
 
 /// As on a GPU, where its first thread speaks for it.

@@ -192,7 +192,7 @@ fn a_deadlock_says_what_is_missing() {
         }
     });
     let text = failure.to_string();
-    assert!(text.contains("3 thread(s), first block (0,0,0) thread (0,0,0): wait at `bar.arrive_and_wait()`, whose phase lacks 1 of 4 arrivals, at "), "{text}");
+    assert!(text.contains("3 thread(s), first block (0,0,0) thread (0,0,0): wait at `bar.arrive_and_wait()`, whose phase lacks 1 of 4 arrivals"), "{text}");
     assert!(text.contains("1 thread(s), first block (0,0,0) thread (3,0,0): exited"), "{text}");
 }
 

@@ -1,0 +1,152 @@
+//! What atomics and fences order, and what not.
+
+use super::*;
+
+fn wait_for(words: &Words<'_>, value: u32, order: std::sync::atomic::Ordering, scope: Scope) {
+    while atomic(words, 0).scope(scope).load(order) < value {
+        tick();
+    }
+}
+
+#[test]
+fn atomics_and_fences() {
+    let cases = [
+        Case {
+            name: "release_and_acquire",
+            shape: shape(2, 1, 64),
+            kernel: |ordered, words| {
+                if me() == 0 {
+                    store(words, 1, 7); // release_and_acquire
+                    atomic(words, 0).store(1, if ordered { Release } else { Relaxed });
+                } else if me() == 100 {
+                    wait_for(words, 1, Acquire, Scope::Device);
+                    load(words, 1); // release_and_acquire
+                }
+            },
+        },
+        Case {
+            name: "no_acquire",
+            shape: shape(2, 1, 64),
+            kernel: |ordered, words| {
+                if me() == 0 {
+                    store(words, 1, 7); // no_acquire
+                    atomic(words, 0).fetch_add(1, AcqRel);
+                } else if me() == 100 {
+                    wait_for(words, 1, if ordered { SeqCst } else { Relaxed }, Scope::Device);
+                    load(words, 1); // no_acquire
+                }
+            },
+        },
+        Case {
+            name: "fences",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, words| {
+                if me() == 0 {
+                    store(words, 1, 7); // fences
+                    fence(Release, Scope::Cluster);
+                    atomic(words, 0).store(1, Relaxed);
+                } else if me() == 100 {
+                    wait_for(words, 1, Relaxed, Scope::Device);
+                    fence(AcqRel, if ordered { Scope::Device } else { Scope::Block });
+                    load(words, 1); // fences
+                }
+            },
+        },
+        Case {
+            name: "sequential_fences",
+            shape: shape(2, 1, 64),
+            kernel: |ordered, words| {
+                if me() == 0 {
+                    store(words, 1, 7); // sequential_fences
+                    fence(SeqCst, Scope::Device);
+                    atomic(words, 0).fetch_add(1, Relaxed);
+                } else if me() == 100 {
+                    wait_for(words, 1, Relaxed, Scope::Device);
+                    fence(if ordered { SeqCst } else { Release }, Scope::Device);
+                    load(words, 1); // sequential_fences
+                }
+            },
+        },
+        Case {
+            name: "through_a_third",
+            shape: shape(1, 1, 64),
+            kernel: |ordered, words| match me() {
+                0 => {
+                    store(words, 1, 7); // through_a_third
+                    atomic(words, 0).store(1, Release);
+                }
+                1 => {
+                    wait_for(words, 1, Relaxed, Scope::Block);
+                    // A read-modify-write hands on what was released; a store does not.
+                    if ordered {
+                        atomic(words, 0).fetch_add(1, Relaxed);
+                    } else {
+                        atomic(words, 0).store(2, Relaxed);
+                    }
+                }
+                2 => {
+                    wait_for(words, 2, Relaxed, Scope::Block);
+                    atomic(words, 0).load(Acquire);
+                    load(words, 1); // through_a_third
+                }
+                _ => {}
+            },
+        },
+        Case {
+            name: "for_a_whole_block",
+            shape: shape(2, 1, 64),
+            kernel: |ordered, words| {
+                let (block, rank) = (this_grid().block_rank(), this_thread_block().thread_rank());
+                if block == 0 {
+                    store(words, 1 + rank % 32, 7); // for_a_whole_block
+                    this_thread_block().sync();
+                    if rank == 0 {
+                        atomic(words, 0).store(1, Release);
+                    }
+                } else {
+                    if rank == 0 || !ordered {
+                        wait_for(words, 1, if rank == 0 { Acquire } else { Relaxed }, Scope::Device);
+                    }
+                    if ordered {
+                        this_thread_block().sync();
+                    }
+                    if rank == 9 {
+                        load(words, 20); // for_a_whole_block
+                    }
+                }
+            },
+        },
+        Case {
+            name: "scope_of_a_store",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, words| {
+                if me() == 0 {
+                    atomic(words, 0).scope(if ordered { Scope::Cluster } else { Scope::Block }).store(1, Release); // scope_of_a_store
+                } else if me() == 100 {
+                    atomic(words, 0).load(Acquire); // scope_of_a_store
+                }
+            },
+        },
+        Case {
+            name: "plain_and_atomic",
+            shape: shape(1, 1, 64),
+            kernel: |ordered, words| {
+                if me() == 3 && !ordered {
+                    load(words, 1); // plain_and_atomic
+                }
+                atomic(words, 1).fetch_add(1, Relaxed); // plain_and_atomic
+            },
+        },
+        Case {
+            name: "failed_exchange",
+            shape: shape(1, 1, 64),
+            kernel: |ordered, words| {
+                // One that finds another value only reads.
+                load(words, 1); // failed_exchange
+                let old = if ordered || me() != 9 { 5 } else { 0 };
+                let _ = atomic(words, 1).compare_exchange(old, 6, Relaxed, Relaxed); // failed_exchange
+            },
+        },
+    ];
+    check(include_str!("atomics.rs"), &cases);
+}

@@ -1,0 +1,80 @@
+//! Which accesses are to the same bytes, and which of these do not race.
+
+use super::*;
+
+#[test]
+fn bytes_and_values() {
+    let mut dynamic = shape(1, 1, 64);
+    dynamic.dynamic_shared_bytes = 256;
+    let cases = [
+        Case {
+            name: "same_value",
+            shape: shape(2, 1, 64),
+            kernel: |ordered, words| {
+                store(words, 1, if ordered { 7 } else { me() as u32 }); // same_value
+            },
+        },
+        Case {
+            name: "change_in_place",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, words| {
+                if ordered {
+                    atomic(words, 1).fetch_add(1, Relaxed);
+                } else {
+                    update(words, 1, 1, |old, one| old + one); // change_in_place
+                }
+            },
+        },
+        Case {
+            name: "neighbour_bytes",
+            shape: dynamic,
+            kernel: |ordered, _| {
+                let (bytes, words) =
+                    (dynamic_shared_slice::<u8>(0_u32, 64_u32), dynamic_shared_slice::<u32>(0_u32, 16_u32));
+                if ordered || me() % 4 == 3 {
+                    store(&bytes, me(), me() as u8); // neighbour_bytes
+                } else if me().is_multiple_of(4) {
+                    store(&words, me() / 4, 0x0102_0304); // neighbour_bytes
+                }
+            },
+        },
+        Case {
+            name: "of_a_peer",
+            shape: shape(4, 4, 64),
+            kernel: |ordered, _| {
+                let (cluster, rank) = (this_cluster(), this_thread_block().thread_rank());
+                let array = shared_array::<u32, 64>();
+                store(&array, rank, rank);
+                cluster.sync();
+                let next = cluster.map_shared_rank(&array, (cluster.block_rank() + 1) % 4);
+                load(&next, rank); // of_a_peer
+                if ordered {
+                    cluster.sync();
+                }
+                store(&array, rank, 99); // of_a_peer
+                cluster.sync();
+            },
+        },
+    ];
+    check(include_str!("bytes.rs"), &cases);
+}
+
+/// Of bytes that are written in turn, what a round without its barrier shows.
+#[test]
+fn rounds() {
+    let cases = [Case {
+        name: "turns",
+        shape: shape(1, 1, 64),
+        kernel: |ordered, words| {
+            for round in 0..6 {
+                if me() == round {
+                    update(words, 1, 1, |old, one| old + one); // turns
+                }
+                if ordered || round != 3 {
+                    this_thread_block().sync();
+                }
+            }
+        },
+    }];
+    check(include_str!("bytes.rs"), &cases);
+}
