@@ -42,6 +42,19 @@ fn methods() {
     cluster.sync();
 }
 
+#[cluster_kernel(block = 32)]
+fn counts() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    let bars = shared_barriers::<2>();
+    if block.thread_rank() == 0 {
+        bar.init(0);
+    }
+    bars.init_collective(&block, 1 << 20);
+    bars.init_collective(&block, 1_048_576);
+    let _ = bar.arrive_n(0);
+}
+
 /// A group's token is waited for at the group, a barrier's at the barrier.
 #[cluster_kernel(block = 32)]
 fn of_groups() {

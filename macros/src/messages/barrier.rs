@@ -84,3 +84,7 @@ pub(crate) fn mapped_barrier(at: SpanRange, barrier: Barrier) -> Diag {
         BarrierForm::One | BarrierForm::Remote => diag,
     }
 }
+
+pub(crate) fn barrier_count(at: SpanRange, count: u64, most: u64) -> Diag {
+    Diag::new("barrier_count", at, format!("no phase has {count} arrivals: there can be 1 to {most}"))
+}

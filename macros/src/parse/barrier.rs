@@ -15,6 +15,9 @@ use crate::model::op::Op;
 use crate::model::ty::{Brand, Kind, ParamType, TypeShape};
 use crate::span::SpanRange;
 
+/// Of a phase (PTX ISA, mbarrier, Supported operations and the range of their counts).
+const MOST_ARRIVALS: u64 = (1 << 20) - 1;
+
 /// Whose token an `ArrivalToken<Barrier>` is.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Elision {
@@ -190,6 +193,13 @@ impl Parser<'_> {
         }
         let mut operands = vec![receiver];
         operands.extend(self.barrier_operands(barrier, method, &call.args));
+        if let "init" | "init_collective" | "arrive_n" = method.name
+            && let Some(count) = operands.last()
+            && let Some(number) = count.integer()
+            && !(1..=MOST_ARRIVALS).contains(&number)
+        {
+            self.diags.push(messages::barrier_count(count.span, number, MOST_ARRIVALS));
+        }
         self.op(Op::Barrier(barrier, method), operands, span)
     }
 

@@ -1,0 +1,124 @@
+//! Measures what each barrier costs on this GPU, in clock cycles: a loop of barriers and nothing else, by the clock of one
+//! thread. `twins/barrier_cycles.cu` is the same in CUDA C++ with cooperative groups and `<cuda/barrier>`, and prints the same table:
+//! run them in turns. In the simulator there is no clock; the kernels run, and all cycles are 0.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use phalanx::prelude::*;
+use phalanx_examples::{Options, Outcome, finish};
+
+/// The multiprocessor's clock.
+#[device]
+fn clock() -> u64 {
+    let ticks: u64;
+    unsafe { cuda!("ticks = u64(static_cast<unsigned long long>(clock64()));", out(ticks); else || 0) }
+    ticks
+}
+
+/// A kernel of `rounds` barriers, which leaves the cycles of all of them behind.
+macro_rules! measured {
+    ($($name:ident: $group:ident = $this:ident() $(with $barrier:ident = $shared:ident())? => $body:block)*) => {$(
+        #[cluster_kernel(cluster = 2)]
+        fn $name(ticks: &mut [u64], rounds: u32) {
+            let $group = $this();
+            $(
+                let block = this_thread_block();
+                let $barrier = $shared();
+                $barrier.init_collective(&block, block.num_threads());
+            )?
+            $group.sync();
+            let start = clock();
+            for _ in 0..rounds $body
+            let end = clock();
+            if this_grid().thread_rank() == 0 {
+                ticks[0] = end - start;
+            }
+        }
+    )*};
+}
+
+measured! {
+    block_sync: block = this_thread_block() => {
+        block.sync();
+    }
+    block_split: block = this_thread_block() => {
+        let token = block.barrier_arrive();
+        block.barrier_wait(token);
+    }
+    phase_barrier: block = this_thread_block() with full = shared_barrier() => {
+        let token = full.arrive();
+        full.wait(token);
+    }
+    cluster_sync: cluster = this_cluster() => {
+        cluster.sync();
+    }
+    cluster_split: cluster = this_cluster() => {
+        let token = cluster.barrier_arrive();
+        cluster.barrier_wait(token);
+    }
+    cluster_relaxed: cluster = this_cluster() => {
+        let token = cluster.barrier_arrive_relaxed();
+        cluster.barrier_wait(token);
+    }
+    grid_sync: grid = this_grid() => {
+        grid.sync();
+    }
+    grid_split: grid = this_grid() => {
+        let token = grid.barrier_arrive();
+        grid.barrier_wait(token);
+    }
+}
+
+/// The cost of barriers, in cycles.
+#[derive(Parser)]
+struct Arguments {
+    #[command(flatten)]
+    options: Options,
+    /// Barriers of a launch.
+    #[arg(long, default_value_t = 200)]
+    rounds: u32,
+    /// Launches, of which the median is shown.
+    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
+    launches: u32,
+}
+
+type Launch = fn(&mut Buffer<u64>, u32, (u32, u32), &Device) -> phalanx::Result<()>;
+
+/// A kernel by its name, as a launch of so many blocks of so many threads.
+macro_rules! kernels {
+    ($($name:ident)*) => {
+        [$((stringify!($name), |ticks, rounds, (grid, block), device| {
+            $name(ticks, rounds).grid(grid).block(block).launch(device)
+        })),*]
+    };
+}
+
+const KERNELS: [(&str, Launch); 8] =
+    kernels![block_sync block_split phase_barrier cluster_sync cluster_split cluster_relaxed grid_sync grid_split];
+
+fn main() -> ExitCode {
+    finish(run(&Arguments::parse()))
+}
+
+fn run(Arguments { options, rounds, launches }: &Arguments) -> Outcome {
+    let device = &options.device;
+    // Each thread of the simulator takes its time for each of them.
+    let (rounds, launches, most) = if device.is_simulator() { (2, 1, 4) } else { (*rounds, *launches, 132) };
+    println!("device: {device}\n| barrier | threads of a block | cycles: median (quartiles) |\n|---|---|---|");
+    let mut ticks = device.zeros(1)?;
+    for (name, launch) in KERNELS {
+        let blocks = if name.starts_with("grid") { most } else { 2 };
+        for threads in [128, 1024] {
+            let mut cycles = Vec::new();
+            for _ in 0..launches {
+                launch(&mut ticks, rounds, (blocks, threads), device)?;
+                cycles.push(ticks.read()?[0] / u64::from(rounds.max(1)));
+            }
+            cycles.sort();
+            let at = |part: usize| cycles[(cycles.len() - 1) * part / 4];
+            println!("| {name} | {threads} | {} ({} to {}) |", at(2), at(1), at(3));
+        }
+    }
+    Ok(())
+}
