@@ -17,6 +17,13 @@ __device__ inline void end_if_failed() {
     }
 }
 
+// A try may give up at once, and the look at the flag goes to the L2 cache: it would make who waits come late.
+__device__ inline void end_if_failed_now_and_then(unsigned tries) {
+    if (tries % 16 == 0) {
+        end_if_failed();
+    }
+}
+
 __device__ inline unsigned long long nanoseconds() {
     unsigned long long now; // PTX ISA, %globaltimer
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -80,26 +87,17 @@ struct phase_barrier {
         PHALANX_SCOPED("mbarrier.arrive_drop.release", "%0, [%1];", : "=l"(state) : "r"(address()) : "memory")
     }
     __device__ void wait(arrival_token token) const {
-        while (!try_wait(token)) {
+        for (unsigned tries = 1; !is_over(token); ++tries) {
+            detail::end_if_failed_now_and_then(tries);
         }
     }
     __device__ void arrive_and_wait() const { wait(arrive()); }
     // These wait for as long as the hardware likes to, at most.
-    __device__ bool try_wait(const arrival_token& token) const {
-        unsigned over;
-        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire", "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
-                       : "=r"(over) : "r"(address()), "l"(token.state) : "memory")
-        return looked(over);
-    }
-    __device__ bool try_wait_parity(bool parity) const {
-        unsigned over;
-        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.parity.acquire",
-                       "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
-                       : "=r"(over) : "r"(address()), "r"(static_cast<unsigned>(parity)) : "memory")
-        return looked(over);
-    }
+    __device__ bool try_wait(const arrival_token& token) const { return looked(is_over(token)); }
+    __device__ bool try_wait_parity(bool parity) const { return looked(is_over(parity)); }
     __device__ void wait_parity(bool parity) const {
-        while (!try_wait_parity(parity)) {
+        for (unsigned tries = 1; !is_over(parity); ++tries) {
+            detail::end_if_failed_now_and_then(tries);
         }
     }
     __device__ bool try_wait_for(const arrival_token& token, u64 nanoseconds) const {
@@ -132,6 +130,20 @@ struct phase_barrier {
 
     // As the instructions want it.
     __device__ unsigned address() const { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
+
+    __device__ bool is_over(const arrival_token& token) const {
+        unsigned over;
+        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire", "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
+                       : "=r"(over) : "r"(address()), "l"(token.state) : "memory")
+        return over != 0;
+    }
+    __device__ bool is_over(bool parity) const {
+        unsigned over;
+        PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.parity.acquire",
+                       "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
+                       : "=r"(over) : "r"(address()), "r"(static_cast<unsigned>(parity)) : "memory")
+        return over != 0;
+    }
 
     __device__ static bool looked(unsigned over) {
         if (over == 0) {

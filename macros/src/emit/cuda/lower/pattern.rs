@@ -55,7 +55,7 @@ impl Lower<'_> {
                 let ((), otherwise) = self.nested(|lower| lower.arms(value, rest, dest));
                 self.out.push(CuStmt::If { condition, then, otherwise });
             }
-            (Some(Condition::Value(guard)), Some(_)) if arm.pattern.has_choice() => {
+            (Some(Condition::Value(guard)), _) if arm.pattern.has_choice() => {
                 let (condition, bindings) = self.tried(arm.pattern.tried().unwrap_or_default(), value, guard);
                 let ((), mut then) = self.nested(|lower| lower.into(&arm.body, dest));
                 then.splice(0..0, bindings);
