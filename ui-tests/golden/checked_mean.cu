@@ -12,17 +12,17 @@ extern "C" __global__ void __launch_bounds__(32)
 checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i64> out) {
     constexpr auto MOST = i32(1048576);
     constexpr auto i64_MIN = i64(-9223372036854775807ll - 1);
-#line 218 "ui-tests/src/kernels/guide.rs"
+#line 234 "ui-tests/src/kernels/guide.rs"
     auto i = this_thread_block().thread_rank();
     auto count = counts[i];
     if (!(count >= i32(0))) {
         assertion_failed(here(), count, i32(0));
     }
-#line 221 "ui-tests/src/kernels/guide.rs"
+#line 237 "ui-tests/src/kernels/guide.rs"
     if (!(count < MOST)) {
         assertion_failed(here(), MOST, count);
     }
-#line 222 "ui-tests/src/kernels/guide.rs"
+#line 238 "ui-tests/src/kernels/guide.rs"
     auto sum = i64(0);
     for (auto k : range(0, count)) {
         sum += values[k];

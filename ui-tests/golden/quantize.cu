@@ -15,7 +15,7 @@ using namespace phalanx;
 extern "C" __global__ void __launch_bounds__(64)
 quantize(readonly_slice<f16> rows, usize width, slice_mut<i8> out, slice_mut<i32> exponents) {
     constexpr auto f16_MIN_POSITIVE = f16::from_bits(0x400);
-#line 376 "ui-tests/src/kernels/guide.rs"
+#line 399 "ui-tests/src/kernels/guide.rs"
     auto row = this_grid().thread_rank();
     auto start = row * width;
     auto largest = f16_MIN_POSITIVE;

@@ -8,7 +8,7 @@ using namespace phalanx;
 extern "C" __global__ void __cluster_dims__(2, 1, 1)
 scan(readonly_slice<u32> input, slice_mut<u32> out) {
     constexpr auto N = usize(64);
-#line 186 "ui-tests/src/kernels/guide.rs"
+#line 202 "ui-tests/src/kernels/guide.rs"
     auto cluster = this_cluster();
     auto block = this_thread_block();
     __shared__ shared_array<u32, 64> sums;

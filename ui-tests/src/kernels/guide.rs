@@ -180,6 +180,22 @@ fn collatz(longest: &mut [u64], limit: usize) {
     }
 }
 
+#[device]
+fn half(n: u32) -> Option<u32> {
+    if n > 0 && n % 2 == 0 { Some(n / 2) } else { None }
+}
+
+/// What is left of numbers without their factors of two.
+#[cluster_kernel(block = 64)]
+fn odd_parts(numbers: &mut [u32]) {
+    let i = this_grid().thread_rank();
+    let mut n = numbers[i];
+    while let Some(halved) = half(n) {
+        n = halved;
+    }
+    numbers[i] = n;
+}
+
 /// Sums of all before, over a cluster of `N` threads a block.
 #[cluster_kernel(cluster = 2)]
 fn scan<T: Number, const N: usize>(input: &[T], out: &mut [T]) {
@@ -323,6 +339,13 @@ fn longest_sequence(device: &Device) -> Outcome {
     same(&got, &[261 << 32 | 6170], |_| "the longest and its start".into())
 }
 
+fn odd_parts_of_numbers(device: &Device) -> Outcome {
+    let mut numbers = device.upload(&Vec::from_iter(0..64))?;
+    odd_parts(&mut numbers).grid(1).launch(device)?;
+    let want = (0..64).map(|n: u32| n.checked_shr(n.trailing_zeros()).unwrap_or(0));
+    same(&numbers.read()?, &want.collect::<Vec<u32>>(), |n| format!("of {n}"))
+}
+
 fn scans(device: &Device) -> Outcome {
     let values: Vec<u32> = (0..256).map(|i| i * 7 % 31).collect();
     let input = device.upload(&values)?;
@@ -413,6 +436,7 @@ pub(super) fn modules() -> Vec<Module> {
             rings,
             split_and_whole,
             longest_sequence,
+            odd_parts_of_numbers,
             scans,
             means,
             mixes,
@@ -420,7 +444,7 @@ pub(super) fn modules() -> Vec<Module> {
             quantized,
         ],
         kernels: kernel_list![
-            share, saxpy, block_sum, histogram, transpose, ring, split_or_whole, collatz, scan<u32, 64>, checked_mean, mix,
+            share, saxpy, block_sum, histogram, transpose, ring, split_or_whole, collatz, odd_parts, scan<u32, 64>, checked_mean, mix,
             narrate, quantize,
         ],
     }]
