@@ -137,6 +137,11 @@ pub fn shared_cluster_barriers<B: Brand, const N: usize>() -> ClusterBarriers<N,
 }
 
 impl<B: Brand, S: BarrierScope> Barrier<B, S> {
+    /// What the simulator knows it by.
+    pub(crate) fn id(&self) -> BarrierId {
+        self.id
+    }
+
     fn new(memory: SharedId, index: usize) -> Self {
         Barrier { id: BarrierId { memory, index, scope: S::SCOPE }, brand: PhantomData }
     }
@@ -285,6 +290,11 @@ pub struct RemoteBarrier {
 }
 
 impl RemoteBarrier {
+    /// What the simulator knows it by.
+    pub(crate) fn id(&self) -> BarrierId {
+        self.id
+    }
+
     /// Counts as one arrival of the current phase there.
     #[track_caller]
     pub fn arrive(&self) {

@@ -114,6 +114,25 @@ pub enum Cause {
         /// Arrivals in a phase.
         count: u32,
     },
+    /// A copy between parts of memory of different lengths.
+    CopyLengths {
+        /// Elements of the destination.
+        to: u64,
+        /// Elements of the source.
+        from: u64,
+    },
+    /// A bulk copy of a number of bytes that the hardware does not copy at once.
+    BulkBytes {
+        /// How many.
+        bytes: u64,
+    },
+    /// A bulk copy from or to an address that the hardware does not copy at.
+    BulkMisaligned {
+        /// Bytes by which the destination is past a multiple of 16.
+        to: u64,
+        /// The same of the source.
+        from: u64,
+    },
     /// `assert!` of something false, with its message.
     Assertion(String),
     /// `panic!`, with its message.
@@ -289,6 +308,16 @@ impl fmt::Display for Cause {
             Cause::BarrierCount { count } => {
                 write!(f, "a barrier of {count} arrivals a phase; there can be 1 to 1048575")
             }
+            Cause::CopyLengths { to, from } => {
+                write!(f, "a copy of {from} elements to {to}: both are as long, so take a part of the longer: `&x[..n]`")
+            }
+            Cause::BulkBytes { bytes } => {
+                write!(f, "a bulk copy of {bytes} bytes, which is no multiple of 16; `memcpy_async` copies any number")
+            }
+            Cause::BulkMisaligned { to, from } => write!(
+                f,
+                "a bulk copy to {to} bytes past a multiple of 16, from {from} past one: both begin at one; `memcpy_async` copies from and to any element"
+            ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) => {
                 write!(f, "deadlock: no thread can go on")?;

@@ -3,12 +3,14 @@
 //!
 //! Tiles and coalesced groups are in `warp`.
 
+mod copying;
 mod members;
 pub mod op;
 mod warp;
 
 use std::panic::Location;
 
+pub use self::copying::CopyGroup;
 pub use self::warp::{
     CoalescedGroup, Parent, Tile, WarpGroup, binary_partition, coalesced_threads, labeled_partition, tile, tile_size,
     tiled_partition,
@@ -90,7 +92,7 @@ impl Cluster {
     #[track_caller]
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
-        sim::with("`cluster.uniform()`", |context| context.claim(Claimant::Cluster, bits(&value), site));
+        sim::with("`cluster.uniform()`", |context| context.claim(Claimant::Cluster, "`cluster.uniform()` of a value that is", bits(&value), site));
         value
     }
 
@@ -224,7 +226,7 @@ impl ThreadBlock {
     #[track_caller]
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
-        sim::with("`block.uniform()`", |context| context.claim(Claimant::Block, bits(&value), site));
+        sim::with("`block.uniform()`", |context| context.claim(Claimant::Block, "`block.uniform()` of a value that is", bits(&value), site));
         value
     }
 
@@ -294,7 +296,7 @@ impl Grid {
     #[track_caller]
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
-        sim::with("`grid.uniform()`", |context| context.claim(Claimant::Grid, bits(&value), site));
+        sim::with("`grid.uniform()`", |context| context.claim(Claimant::Grid, "`grid.uniform()` of a value that is", bits(&value), site));
         value
     }
 

@@ -62,6 +62,7 @@ mod numeric; // level 1
 mod sim;
 
 mod barrier; // level 2
+mod copy;
 mod device; // `device` never imports `sim`
 mod group;
 mod memory;
@@ -77,11 +78,14 @@ pub use barrier::{
     shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers,
 };
 pub use buffer::Buffer;
+pub use copy::{
+    AsyncScalar, GlobalEnd, RemoteEnd, SharedEnd, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, memcpy_async,
+};
 pub use error::{Error, LaunchError, Result};
 pub use explore::{Explored, Found};
 pub use failure::{Cause, Failure, Location, Missing, Waiting};
 pub use group::{
-    Cluster, CoalescedGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
+    Cluster, CoalescedGroup, CopyGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
     this_cluster, this_grid, this_thread_block, tiled_partition,
 };
 pub use half::{bf16, f16};
@@ -111,8 +115,8 @@ pub mod prelude {
         ArrivalToken, Barrier, Barriers, Brand, Buffer, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup,
         Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer, Number, RemoteArray, RemoteBarrier,
         RemoteSlice, Schedule, Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile,
-        UnsignedInteger, Vector, VectorElement, bf16, binary_partition, cluster_kernel, coalesced_threads, device,
-        dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition, op, shared_array, shared_barrier,
+        UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel, coalesced_threads, device,
+        dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition, memcpy_async, op, shared_array, shared_barrier,
         shared_barriers, shared_cluster_barrier, shared_cluster_barriers, this_cluster, this_grid, this_thread_block,
         tiled_partition,
     };
@@ -129,6 +133,7 @@ pub mod by_hand {
 pub mod __private {
     pub use crate::Buffer;
     pub use crate::barrier::{BarrierWord, barrier_at};
+    pub use crate::copy::*;
     pub use crate::cuda::HEADERS;
     pub use crate::group::*;
     pub use crate::launch::*;

@@ -49,6 +49,8 @@ pub struct RaceAccess {
     pub block: Dim3,
     /// The thread's index in its block.
     pub thread: Dim3,
+    /// It is done by an asynchronous copy, which the thread began.
+    pub by_copy: bool,
     /// What was read or written, in the order of memory.
     pub value: Vec<u8>,
     /// The value's type, as the second access has it.
@@ -96,13 +98,17 @@ impl RaceAccess {
             };
         }
         scalar!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
+        if self.value.len() > 16 {
+            return format!("{} bytes", self.value.len());
+        }
         let hex: Vec<String> = self.value.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("bytes {}", hex.join(" "))
     }
 
     /// `write of 7 by block (0,0,0) thread (1,0,0)`.
     pub(crate) fn sentence(&self) -> String {
-        format!("{} of {} by block {} thread {}", self.kind.verb(), self.shown(), self.block, self.thread)
+        let by = if self.by_copy { "a copy of " } else { "" };
+        format!("{} of {} by {by}block {} thread {}", self.kind.verb(), self.shown(), self.block, self.thread)
     }
 }
 

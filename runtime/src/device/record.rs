@@ -56,6 +56,9 @@ impl Record {
             7 => Cause::step_of_zero(),
             8 => Cause::PartialTile { threads: self.word(0) as u32, size: self.word(1) as u32 },
             9 => Cause::BarrierCount { count: self.word(0) as u32 },
+            10 => Cause::CopyLengths { to: self.word(0), from: self.word(1) },
+            11 => Cause::BulkBytes { bytes: self.word(0) },
+            12 => Cause::BulkMisaligned { to: self.word(0), from: self.word(1) },
             16 | 17 => Cause::RangeOutOfBounds {
                 start: self.index(0),
                 end: self.index(1),

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::cluster::location;
-use super::race::{Doing, Done, Earlier, Now, PAGE, Page, Synchronization, Who, pages};
+use super::race::{Actor, Doing, Done, Earlier, Now, PAGE, Page, Synchronization, Who, pages};
 use super::schedule::Touch;
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
@@ -56,12 +56,19 @@ impl Context<'_> {
     #[inline]
     pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
         let address = self.address(access);
-        let Some(detector) = &self.cluster.launch.races else { return address };
+        self.order(&self.thread.actor, access, address);
+        address
+    }
+
+    /// Whether something orders an access by `actor` with those that were made before: if not, it is a race.
+    #[inline]
+    pub(super) fn order(&self, actor: &Actor, access: Access<'_>, address: NonNull<u8>) {
+        let Some(detector) = &self.cluster.launch.races else { return };
         let (doing, new) = match access.kind {
             Kind::Write(new) => (Doing::Write, new),
             Kind::Read | Kind::AtomicLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
         };
-        let now = Now { actor: &self.thread.actor, layout: &detector.layout, doing, site: access.site };
+        let now = Now { actor, layout: &detector.layout, doing, site: access.site };
         // Whether the bytes of a cell are those that are written, of the part that begins at `from` in the page `number`.
         let same = |number: usize, base: usize, from: usize, size: usize| {
             let first = number * PAGE + from;
@@ -90,9 +97,8 @@ impl Context<'_> {
         if let Err(earlier) = found {
             let before = bytes(address, access.len);
             let after = if new.is_empty() { before.clone() } else { new.to_vec() };
-            self.race(access, earlier, doing, before, after);
+            self.race(actor.who, access, earlier, doing, before, after);
         }
-        address
     }
 
     /// Checks an atomic access by the running thread, which `f` makes, and orders the thread with those that accessed the
@@ -140,18 +146,31 @@ impl Context<'_> {
         };
         if let Err(earlier) = found {
             let after = bytes(address, access.len);
-            self.race(access, earlier, done.doing(access.memory), before.to_vec(), after);
+            self.race(actor.who, access, earlier, done.doing(access.memory), before.to_vec(), after);
         }
         result
     }
 
     /// Where the access is, if it may be.
     #[inline]
-    fn address(&self, access: Access<'_>) -> NonNull<u8> {
+    pub(super) fn address(&self, access: Access<'_>) -> NonNull<u8> {
         match access.memory {
             // SAFETY: the range lies inside the buffer.
             MemoryId::Constant(base) | MemoryId::Global(base) => unsafe { base.add(access.start) },
             MemoryId::Shared(id) => self.shared_address(id, access),
+        }
+    }
+
+    /// Where a copy will write.
+    pub(super) fn target_address(&self, access: Access<'_>) -> NonNull<u8> {
+        match access.memory {
+            MemoryId::Constant(_) | MemoryId::Global(_) => self.address(access),
+            MemoryId::Shared(id) => {
+                if id.rank != self.thread.block_rank {
+                    self.check_peer(id.rank, access.site);
+                }
+                self.cluster.shared.pointer(id, access.start, access.len)
+            }
         }
     }
 
@@ -172,7 +191,15 @@ impl Context<'_> {
     }
 
     #[cold]
-    fn race(&self, access: Access<'_>, earlier: Earlier, doing: Doing, before: Vec<u8>, after: Vec<u8>) -> ! {
+    fn race(
+        &self,
+        me: Who,
+        access: Access<'_>,
+        earlier: Earlier,
+        doing: Doing,
+        before: Vec<u8>,
+        after: Vec<u8>,
+    ) -> ! {
         let memory = match access.memory {
             MemoryId::Constant(_) | MemoryId::Global(_) => RaceMemory::Global,
             MemoryId::Shared(id) => RaceMemory::Shared {
@@ -188,12 +215,12 @@ impl Context<'_> {
                 Doing::AtomicWrite(_) => RaceKind::AtomicWrite,
             },
             location: location(site),
-            block: self.cluster.launch.block_index(who.cluster(), who.block()),
-            thread: self.cluster.launch.shape.block.index(who.thread().into()),
+            block: self.cluster.launch.block_index(who.cluster(), who.thread_of().block()),
+            thread: self.cluster.launch.shape.block.index(who.thread_of().thread().into()),
+            by_copy: who.is_copy(),
             value,
             type_name: access.type_name.to_owned(),
         };
-        let me = self.thread.actor.who;
         let race = Race {
             memory,
             bytes: access.start..access.start + access.len,
@@ -251,6 +278,12 @@ fn help(earlier: Earlier, doing: Doing, me: Who) -> String {
     if atomic(earlier.doing) && atomic(doing) {
         return "the scope of one of the atomics leaves the other's thread out: widen it".to_owned();
     }
+    if who.is_copy() {
+        return "the copy is under way until a wait has shown its end: at its barrier, by `wait_async`, or by \
+                `bulk_wait_group`"
+            .to_owned();
+    }
+    let (who, me) = (who, me.thread_of());
     let (barrier, scope) = if who.cluster() != me.cluster() {
         ("`grid.sync()`", Scope::Device)
     } else if who.block() != me.block() {
@@ -267,6 +300,19 @@ fn help(earlier: Earlier, doing: Doing, me: Who) -> String {
     format!(
         "{between}, and so would a `Release` of one thread that an `Acquire` of the other reads from, at `Scope::{scope:?}` or wider"
     )
+}
+
+/// What is in memory that a copy reads.
+pub(super) fn read_bytes(address: NonNull<u8>, len: usize) -> Vec<u8> {
+    bytes(address, len)
+}
+
+/// Puts bytes where a copy writes.
+pub(super) fn write_bytes(address: NonNull<u8>, bytes: &[u8]) {
+    for (at, new) in bytes.iter().enumerate() {
+        // SAFETY: the byte is one of a copy's, and all accesses are atomic.
+        unsafe { AtomicU8::from_ptr(address.add(at).as_ptr()) }.store(*new, Ordering::Relaxed);
+    }
 }
 
 /// What is in memory now.

@@ -38,8 +38,8 @@ struct Claim {
 }
 
 impl Context<'_> {
-    /// Compares with the others of the group.
-    pub(crate) fn claim(&self, claimant: Claimant, value: &[u8], site: Site) {
+    /// Compares with the others of the group. `what` is the same, as a sentence begins that says so.
+    pub(crate) fn claim(&self, claimant: Claimant, what: &str, value: &[u8], site: Site) {
         let (cluster, launch) = (self.cluster, self.cluster.launch);
         let (rank, threads) = match claimant {
             Claimant::Block => (
@@ -71,12 +71,7 @@ impl Context<'_> {
                 Claimant::Cluster => "cluster",
                 Claimant::Grid => "grid",
             };
-            self.fail(
-                Cause::Protocol(format!(
-                    "`{noun}.uniform()` of a value that is not the same for all threads of the {noun}"
-                )),
-                site,
-            );
+            self.fail(Cause::Protocol(format!("{what} not the same for all threads of the {noun}")), site);
         }
     }
 }

@@ -9,6 +9,7 @@ use corosensei::Yielder;
 
 use super::barrier::{Arrival, Barrier, Collective, Phases};
 use super::claim::{Claimant, Claims};
+use super::copy::Copies;
 use super::phase_barrier::{BarrierCall, PhaseBarriers};
 use super::prints::Prints;
 use super::race::{Actor, Detector, Epochs, Layout, Who};
@@ -91,6 +92,7 @@ pub(crate) struct Cluster<'l> {
     pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
     pub(crate) phase_barriers: PhaseBarriers,
+    pub(super) copies: Copies,
     pub(crate) epochs: Epochs,
     pub(super) scheduler: Threads,
     /// The scheduler's number of its first thread.
@@ -207,6 +209,7 @@ impl<'l> Cluster<'l> {
             threads,
             blocks,
             phase_barriers: PhaseBarriers::default(),
+            copies: Copies::default(),
             shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),
             epochs: Epochs::new(1),
             scheduler,

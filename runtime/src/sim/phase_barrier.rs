@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 use super::access::{Access, Kind, MemoryId};
-use super::cluster::Status;
+use super::cluster::{Cluster, Status};
 use super::race::{Clock, Done, Gathering, Members, Synchronization};
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
@@ -71,14 +71,16 @@ struct Live {
     /// Arrivals of this phase, and those of them that have not come.
     all: u32,
     missing: u32,
-    /// Bytes of asynchronous copies that have not come.
-    bytes: u32,
+    /// Bytes of asynchronous copies that have not come; less than none, if they came before somebody expected them.
+    bytes: i64,
     phase: u64,
     /// Ranks in the cluster of the threads that wait.
     waiting: Vec<usize>,
     /// What the arrivals of this phase released, and those of the phases before it.
     released: Gathering,
     over: Clock,
+    /// What the copies did whose bytes have come in this phase.
+    landed: Clock,
     /// The threads of its block that have arrived in this phase, a bit each.
     arrived: Vec<u64>,
 }
@@ -106,10 +108,11 @@ impl BarrierId {
 impl Live {
     /// Ends the phase if nothing is missing. Gives the threads that may go on.
     fn complete(&mut self) -> Vec<usize> {
-        if self.missing > 0 || self.bytes > 0 {
+        if self.missing > 0 || self.bytes != 0 {
             return Vec::new();
         }
         self.phase += 1;
+        self.over.join(&std::mem::take(&mut self.landed));
         (self.all, self.missing) = (self.expected, self.expected);
         std::mem::take(&mut self.waiting)
     }
@@ -120,12 +123,35 @@ impl PhaseBarriers {
     pub(super) fn lack(&self, barrier: BarrierId) -> String {
         match self.states.borrow().get(&barrier.key()) {
             Some(State::Live(Live { all, missing, bytes: 0, .. })) => format!("lacks {missing} of {all} arrivals"),
-            Some(State::Live(Live { missing: 0, bytes, .. })) => format!("lacks {bytes} bytes"),
+            Some(State::Live(Live { missing: 0, bytes, .. })) if *bytes > 0 => format!("lacks {bytes} bytes"),
             Some(State::Live(Live { all, missing, bytes, .. })) => {
-                format!("lacks {missing} of {all} arrivals and {bytes} bytes")
+                let arrivals = if *missing > 0 { format!("lacks {missing} of {all} arrivals and ") } else { String::new() };
+                let bytes = match *bytes {
+                    bytes if bytes < 0 => format!("has had {} bytes more than were expected", -bytes),
+                    bytes if *missing > 0 => format!("{bytes} bytes"),
+                    bytes => format!("lacks {bytes} bytes"),
+                };
+                arrivals + &bytes
             }
             Some(State::Invalid(_)) | None => "is over".into(),
         }
+    }
+}
+
+impl Cluster<'_> {
+    /// The bytes of a copy have come to a barrier, with what it did. Else what is wrong with the barrier.
+    pub(super) fn complete_copy(&self, barrier: BarrierId, bytes: usize, done: &Clock) -> Result<(), String> {
+        let woken = match self.phase_barriers.states.borrow_mut().get_mut(&barrier.key()) {
+            Some(State::Live(live)) => {
+                live.bytes -= bytes as i64;
+                live.landed.join(done);
+                live.complete()
+            }
+            Some(State::Invalid(site)) => return Err(format!("was invalidated at {site}")),
+            None => return Err("nobody has initialised".into()),
+        };
+        woken.into_iter().for_each(|thread| self.wake(&self.threads[thread]));
+        Ok(())
     }
 }
 
@@ -157,6 +183,7 @@ impl Context<'_> {
             waiting: Vec::new(),
             released: Gathering::default(),
             over: Clock::default(),
+            landed: Clock::default(),
             arrived: vec![0; self.cluster.launch.block_threads.div_ceil(64) as usize],
         };
         states.borrow_mut().insert(call.barrier.key(), State::Live(live));
@@ -215,7 +242,8 @@ impl Context<'_> {
             // All of a block are known by one number.
             let whole = arrived == self.cluster.launch.block_threads && live.all == arrived;
             let members = if whole { Members::Blocks } else { Members::Lanes };
-            live.over.join(&live.released.end(&detector.layout, members));
+            // Who looks for the phase before this one's end must not learn of it.
+            live.landed.join(&live.released.end(&detector.layout, members));
             live.arrived.fill(0);
         }
     }
@@ -223,13 +251,21 @@ impl Context<'_> {
     /// The current phase lacks so many bytes more.
     pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
         self.change(call, |live| match live.bytes {
-            before if bytes > MOST - before => {
+            before if i64::from(bytes) > i64::from(MOST) - before => {
                 Err(format!("{call} of {bytes} bytes, and {before} are expected already; {MOST} can be"))
             }
             _ => {
-                live.bytes += bytes;
+                live.bytes += i64::from(bytes);
                 Ok(())
             }
+        });
+    }
+
+    /// A copy begins whose bytes will come here: the phase lacks so many more.
+    pub(super) fn expect_copy(&self, call: BarrierCall, bytes: usize) {
+        self.change(call, |live| {
+            live.bytes += bytes as i64;
+            Ok(())
         });
     }
 

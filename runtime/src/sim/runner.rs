@@ -64,6 +64,11 @@ impl<'l> Runner<'l> {
         }
     }
 
+    /// No thread can run: whether a copy has landed, which may change that.
+    pub(super) fn land_next(&self) -> bool {
+        self.cluster.land_next()
+    }
+
     /// How many threads have not exited.
     pub(super) fn left(&self) -> usize {
         self.left
@@ -85,7 +90,14 @@ impl<'l> Runner<'l> {
         // Turns in a row that changed nothing but the place in a loop: these threads may wait for another cluster.
         let mut fruitless = 0;
         for _ in 0..turns {
-            let Some(mut turn) = self.cluster.scheduler.borrow_mut().next() else {
+            let next = self.cluster.scheduler.borrow_mut().next();
+            let Some(mut turn) = next else {
+                if self.land_next() {
+                    match self.failure() {
+                        Some(failure) => return Progress::Ended(Err(failure)),
+                        None => continue,
+                    }
+                }
                 let stuck = (self.left > 0).then(|| report::deadlock(&[&self.cluster]));
                 return Progress::Ended(stuck.map_or(Ok(()), Err));
             };
@@ -116,7 +128,9 @@ impl<'l> Runner<'l> {
         };
         let thread = &self.cluster.threads[rank];
         let turn = || catch_unwind(AssertUnwindSafe(|| fiber.resume(())));
-        match context::enter(&self.cluster, thread, turn) {
+        let ended = context::enter(&self.cluster, thread, turn);
+        self.cluster.land_due();
+        match ended {
             Ok(CoroutineResult::Yield(())) => {
                 self.fibers[rank] = Some(fiber);
                 let waits = !matches!(thread.status.get(), Status::Ready);
@@ -151,6 +165,7 @@ impl<'l> Runner<'l> {
             let failure = self.cluster.failure(thread, cause, Some(site));
             *self.cluster.failure.borrow_mut() = Some(failure);
         }
+        self.cluster.check_copies_at_exit(rank);
     }
 
     fn fail(&self, rank: usize, cause: Cause) {

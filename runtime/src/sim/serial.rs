@@ -41,7 +41,15 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
             runners.insert(started, Runner::new(launch, started, stacks, phases.as_ref(), Rc::clone(&scheduler)));
             started += 1;
         }
-        let Some(mut turn) = scheduler.borrow_mut().next() else { break };
+        let next = scheduler.borrow_mut().next();
+        let Some(mut turn) = next else {
+            let landed = runners.values().any(Runner::land_next);
+            match runners.values().find_map(Runner::failure) {
+                Some(failure) => return Some(Box::new(failure)),
+                None if landed => continue,
+                None => break,
+            }
+        };
         let cluster = (turn.thread / threads) as u64;
         turn.thread %= threads;
         let phase = phases.as_ref().map(|phases| phases.current());
@@ -52,6 +60,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
         }
         // Of a grid that waits for all, those that have exited are part of a deadlock.
         if runner.left() == 0 && !together {
+            while runner.land_next() {}
             stacks.take_back(runner.stacks());
             runners.remove(&cluster);
         }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 /// A count of a thread's releases, by the clock of its cluster. Only epochs of one thread are compared.
 pub(crate) type Epoch = u64;
 
-/// A thread of the grid: its cluster, its block there, its warp there, and its lane, in bits from above.
+/// A thread of the grid: its cluster, its block there, its warp there, and its lane, in bits from above. Or an
+/// asynchronous copy in the cluster, which has a thread's number beside the cluster's threads, and in the bits above all
+/// others that of the thread that began it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Who(u64);
 
@@ -23,14 +25,40 @@ pub(crate) enum Unit {
 /// Where a digit of `Who` begins, by the level of the node whose children it counts, less one.
 const SHIFTS: [u32; 4] = [0, 5, 10, 14];
 
+/// The bit of copies: a cluster's are a cluster of their own in the tree, so that barriers do not speak of them.
+const COPY: u32 = SHIFTS[3];
+
+/// Where the cluster begins, and the thread that began a copy.
+const CLUSTER: u32 = COPY + 1;
+const BEGUN_BY: u32 = 64 - SHIFTS[3];
+
 impl Who {
     /// `thread`: its rank in the block.
     pub(crate) fn new(cluster: u64, block: u32, thread: u32) -> Self {
-        Who(cluster << SHIFTS[3] | u64::from(block) << SHIFTS[2] | u64::from(thread))
+        Who(cluster << CLUSTER | u64::from(block) << SHIFTS[2] | u64::from(thread))
+    }
+
+    /// A copy that the thread begins. There are as many numbers as the cluster has threads in whole warps: after so many
+    /// copies they come round again.
+    pub(super) fn copy(self, number: u32, layout: &Layout) -> Who {
+        let of_block = layout.warps as u32 * 32;
+        let number = number % (of_block * layout.blocks as u32);
+        let copy = Who::new(self.cluster(), number / of_block, number % of_block);
+        Who(copy.0 | 1 << COPY | self.0 << BEGUN_BY)
+    }
+
+    /// Whether it is a copy.
+    pub(crate) fn is_copy(self) -> bool {
+        self.0 >> COPY & 1 == 1
+    }
+
+    /// The thread: of a copy, the one that began it.
+    pub(crate) fn thread_of(self) -> Who {
+        if self.is_copy() { Who(self.cluster() << CLUSTER | self.0 >> BEGUN_BY) } else { self }
     }
 
     pub(crate) fn cluster(self) -> u64 {
-        self.0 >> SHIFTS[3]
+        self.0 << SHIFTS[3] >> SHIFTS[3] >> CLUSTER
     }
 
     /// The rank in its cluster of its block.
@@ -74,25 +102,30 @@ impl Who {
 /// How many children nodes have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
-    /// The level of the root.
+    /// The level of the root, and how many children it has.
     top: u32,
+    roots: usize,
     warps: usize,
     blocks: usize,
 }
 
 impl Layout {
     pub(crate) fn new(clusters: u64, blocks: u32, threads: u32) -> Self {
+        // Each with its copies.
+        let clusters = 2 * clusters;
         let mut top = Unit::Cluster as u32;
         while clusters > 1 << (5 * (top - Unit::Cluster as u32)) {
             top += 1;
         }
-        Layout { top, warps: threads.div_ceil(32) as usize, blocks: blocks as usize }
+        let roots = clusters.div_ceil(1 << (5 * (top - 1 - Unit::Cluster as u32))) as usize;
+        Layout { top, roots, warps: threads.div_ceil(32) as usize, blocks: blocks as usize }
     }
 
     fn children(&self, level: u32) -> usize {
         match level {
             2 => self.warps,
             3 => self.blocks,
+            level if level == self.top => self.roots,
             _ => 32,
         }
     }

@@ -121,6 +121,15 @@ impl Actor {
         clock
     }
 
+    /// An asynchronous copy that the thread begins now: it comes after all that the thread knows, and who does not learn
+    /// of its end does not know what it does.
+    pub(crate) fn begin_copy(&self, slot: u32, epochs: &Epochs, layout: &Layout) -> Actor {
+        let copy = Actor::new(self.who.copy(slot, layout));
+        copy.epoch.set(next(epochs));
+        copy.acquire(layout, &self.release(epochs, layout));
+        copy
+    }
+
     /// Takes what somebody released.
     pub(crate) fn acquire(&self, layout: &Layout, clock: &Clock) {
         self.clock.borrow_mut().join(clock);
@@ -152,7 +161,8 @@ impl Actor {
     /// An atomic that reads what `message` was left with.
     pub(super) fn read(&self, layout: &Layout, message: &Message, with: Synchronization) {
         for (scope, from, clock) in &message.0 {
-            if *from == self.who || !within(*scope, *from, self.who) || !within(with.scope, *from, self.who) {
+            // Others' releases are in it too, where the thread itself was the last.
+            if !within(*scope, *from, self.who) || !within(with.scope, *from, self.who) {
                 continue;
             }
             if with.acquires() {

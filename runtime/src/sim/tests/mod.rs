@@ -2,6 +2,7 @@
 
 mod barriers;
 mod claims;
+mod copies;
 mod grid;
 mod memory;
 mod phase_barriers;

@@ -25,6 +25,22 @@ fn atomics_and_fences() {
             },
         },
         Case {
+            name: "the_last_of_a_chain",
+            shape: shape(2, 2, 64),
+            kernel: |ordered, words| {
+                if me() == 0 {
+                    store(words, 1, 7); // the_last_of_a_chain
+                    atomic(words, 0).fetch_add(1, if ordered { Release } else { Relaxed });
+                } else if me() == 100 {
+                    wait_for(words, 1, Relaxed, Scope::Device);
+                    // The chain goes on, and the thread reads its own value with the other's release.
+                    atomic(words, 0).fetch_add(1, Release);
+                    wait_for(words, 2, Acquire, Scope::Device);
+                    load(words, 1); // the_last_of_a_chain
+                }
+            },
+        },
+        Case {
             name: "no_acquire",
             shape: shape(2, 1, 64),
             kernel: |ordered, words| {

@@ -1,0 +1,303 @@
+//! Asynchronous copies. One that has begun is an actor of its own: the copying hardware, which reads the source and writes
+//! the destination at times of its own (PTX ISA, Data Movement and Conversion Instructions: Asynchronous copy). Here the
+//! bytes land when the schedule says, at the latest when a thread waits for them or when nothing else can go on; until
+//! then the destination holds what it held.
+//!
+//! For races a copy is a thread beside the cluster's (`Who::copy`): it comes after what its thread knew, and its end is
+//! known to those who see the phase of its barrier over, or who wait for it by its group. So a use of the destination, or
+//! a change of the source, that does not come after such a wait is a race in every schedule.
+//!
+//! Not detected: of a copy that a group makes together, what its other threads know is not looked at, only what the first
+//! knows. A copy's number comes round again after as many copies as the cluster has threads: who waits for the later of two of one
+//! number knows the earlier, too.
+
+use std::cell::{Cell, RefCell};
+use std::ptr::NonNull;
+
+use super::access::{Access, Kind, MemoryId, read_bytes, write_bytes};
+use super::cluster::Cluster;
+use super::phase_barrier::{BarrierCall, BarrierId};
+use super::race::Clock;
+use super::schedule::Schedule;
+use super::{Context, Site};
+use crate::failure::Cause;
+
+/// Turns, for each thread of the cluster, after which the bytes land if nobody has waited for them.
+const PATIENCE: u64 = 4;
+
+/// A copy that a thread begins.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CopyCall<'v> {
+    /// As a report names it: `bulk_copy_async`.
+    pub(crate) name: &'static str,
+    pub(crate) to: End,
+    pub(crate) from: From<'v>,
+    /// How many bytes, more than none.
+    pub(crate) len: usize,
+    pub(crate) tells: Tells,
+    pub(crate) site: Site,
+    /// Of the elements.
+    pub(crate) type_name: &'static str,
+}
+
+/// The first byte of one end of a copy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct End {
+    pub(crate) memory: MemoryId,
+    pub(crate) start: usize,
+}
+
+/// What is copied.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum From<'v> {
+    Memory(End),
+    /// A value of the thread's own.
+    Value(&'v [u8]),
+}
+
+/// How one learns of a copy's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tells {
+    /// The phase of a barrier lacks its bytes until then. `expect`: the copy says so itself.
+    Barrier { barrier: BarrierId, expect: bool },
+    /// Its thread waits for it, among others of this kind.
+    Batch(Batch),
+}
+
+/// Copies that a thread waits for together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// The block's.
+    Block,
+    /// Of a group of these lanes.
+    Lanes(u32),
+    /// Bulk copies to global memory.
+    Bulk,
+}
+
+/// The copies of a cluster that have not ended for all who wait for them.
+#[derive(Default)]
+pub(crate) struct Copies {
+    flying: RefCell<Vec<Flight>>,
+    begun: Cell<u64>,
+    /// Turns of the cluster's threads while there were copies.
+    turns: Cell<u64>,
+}
+
+struct Flight {
+    name: &'static str,
+    site: Site,
+    /// The rank in the cluster of its thread.
+    thread: usize,
+    to: (MemoryId, usize, NonNull<u8>),
+    from: Option<(MemoryId, NonNull<u8>)>,
+    /// What was read, once it was.
+    bytes: Option<Box<[u8]>>,
+    len: usize,
+    tells: Tells,
+    /// Knows that the source has been read, and that all is done.
+    read: Clock,
+    done: Clock,
+    /// The turn in which it lands.
+    due: u64,
+    landed: bool,
+    /// Its thread has waited until the source was read.
+    waited_read: bool,
+}
+
+impl Flight {
+    fn touches_block(&self, rank: u32) -> bool {
+        let of = |memory| matches!(memory, MemoryId::Shared(id) if id.rank == rank);
+        of(self.to.0) || self.from.is_some_and(|(memory, _)| self.bytes.is_none() && of(memory))
+    }
+
+    fn read(&mut self) {
+        if let (None, Some((_, from))) = (&self.bytes, self.from) {
+            self.bytes = Some(read_bytes(from, self.len).into());
+        }
+    }
+}
+
+impl Context<'_> {
+    /// Begins a copy.
+    pub(crate) fn begin_copy(&self, call: CopyCall<'_>) {
+        let CopyCall { name, to, from, len, tells, site, type_name } = call;
+        let copies = &self.cluster.copies;
+        let end = |End { memory, start }, kind| Access { memory, start, len, kind, site, type_name };
+        let source = match from {
+            From::Memory(from) => Some((from, self.address(end(from, Kind::Read)))),
+            From::Value(_) => None,
+        };
+        let bytes: Box<[u8]> = match from {
+            From::Memory(_) => source.map(|(_, address)| read_bytes(address, len).into()).unwrap_or_default(),
+            From::Value(bytes) => bytes.into(),
+        };
+        let target = self.target_address(end(to, Kind::Write(&bytes)));
+        if let Tells::Barrier { barrier, expect } = tells {
+            self.expect_copy(BarrierCall { name, barrier, site }, if expect { len } else { 0 });
+        }
+        let number = copies.begun.replace(copies.begun.get() + 1);
+        let (mut read, mut done) = (Clock::default(), Clock::default());
+        if let Some(detector) = &self.cluster.launch.races {
+            let (layout, epochs) = (&detector.layout, &self.cluster.epochs);
+            // Each has two numbers: what reads, and what writes when all is read.
+            let reader = self.thread.actor.begin_copy(2 * number as u32, epochs, layout);
+            if let Some((from, address)) = source {
+                self.order(&reader, end(from, Kind::Read), address);
+            }
+            read = reader.release(epochs, layout);
+            let writer = reader.begin_copy(2 * number as u32 + 1, epochs, layout);
+            self.order(&writer, end(to, Kind::Write(&bytes)), target);
+            done = writer.release(epochs, layout);
+        }
+        copies.flying.borrow_mut().push(Flight {
+            name,
+            site,
+            thread: self.thread.rank,
+            to: (to.memory, to.start, target),
+            from: source.map(|(from, address)| (from.memory, address)),
+            bytes: source.is_none().then_some(bytes),
+            len,
+            tells,
+            read,
+            done,
+            due: copies.turns.get() + self.cluster.patience(number),
+            landed: false,
+            waited_read: false,
+        });
+    }
+
+    /// Returns when all but the last `prior` of the thread's copies of a batch have ended, or have been read if only
+    /// that is asked.
+    pub(crate) fn wait_for_copies(&self, batch: Batch, prior: usize, only_read: bool, site: Site) {
+        let copies = &self.cluster.copies;
+        let is_bulk = |tells| tells == Tells::Batch(Batch::Bulk);
+        let mine = |flight: &Flight| {
+            let counted = matches!(flight.tells, Tells::Batch(_)) && is_bulk(flight.tells) == (batch == Batch::Bulk);
+            flight.thread == self.thread.rank && counted
+        };
+        let count = copies.flying.borrow().iter().filter(|flight| mine(flight)).count();
+        let (mut left, mut at) = (count.saturating_sub(prior), 0);
+        while left > 0 {
+            let is_mine = mine(&copies.flying.borrow()[at]);
+            left -= usize::from(is_mine);
+            if !is_mine || copies.flying.borrow()[at].tells != Tells::Batch(batch) {
+                at += 1;
+                continue;
+            }
+            let mut flight = copies.flying.borrow_mut().remove(at);
+            let learned = if only_read {
+                flight.read();
+                flight.waited_read = true;
+                flight.read.clone()
+            } else {
+                if let Err(fault) = self.cluster.land(&mut flight) {
+                    self.fail(Cause::Protocol(fault), site);
+                }
+                flight.done.clone()
+            };
+            if let Some(detector) = &self.cluster.launch.races {
+                self.thread.actor.acquire(&detector.layout, &learned);
+            }
+            if only_read {
+                copies.flying.borrow_mut().insert(at, flight);
+                at += 1;
+            }
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// How many turns a copy of this number takes, if nobody waits for it.
+    fn patience(&self, number: u64) -> u64 {
+        let most = PATIENCE * self.threads.len() as u64;
+        let seed = match &self.launch.simulator.schedule {
+            Schedule::RoundRobin | Schedule::Choices(_) => return most,
+            Schedule::Random { seed } | Schedule::Priority { seed, .. } => *seed,
+        };
+        // As splitmix64 mixes.
+        let mut lot = (seed ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        lot ^= lot >> 27;
+        lot.wrapping_mul(0x94d0_49bb_1331_11eb) >> 32 & (most.next_power_of_two() - 1)
+    }
+
+    /// After a thread's turn: what is due lands.
+    pub(super) fn land_due(&self) {
+        if self.copies.flying.borrow().is_empty() {
+            return;
+        }
+        let now = self.copies.turns.get() + 1;
+        self.copies.turns.set(now);
+        while self.land_first(|flight| flight.due <= now) {}
+    }
+
+    /// Nothing else can go on. Whether a copy landed.
+    pub(super) fn land_next(&self) -> bool {
+        self.land_first(|_| true)
+    }
+
+    fn land_first(&self, which: impl Fn(&Flight) -> bool) -> bool {
+        if self.failure.borrow().is_some() {
+            return false;
+        }
+        let at = self.copies.flying.borrow().iter().position(|flight| !flight.landed && which(flight));
+        let Some(at) = at else { return false };
+        let mut flight = self.copies.flying.borrow_mut().remove(at);
+        match self.land(&mut flight) {
+            Err(fault) => self.copy_failed(&flight, fault),
+            // Its thread has still to wait for it.
+            Ok(()) if matches!(flight.tells, Tells::Batch(_)) => self.copies.flying.borrow_mut().insert(at, flight),
+            Ok(()) => {}
+        }
+        true
+    }
+
+    /// The bytes arrive.
+    fn land(&self, flight: &mut Flight) -> Result<(), String> {
+        if std::mem::replace(&mut flight.landed, true) {
+            return Ok(());
+        }
+        flight.read();
+        let (memory, start, address) = flight.to;
+        let bytes = flight.bytes.as_deref().unwrap_or_default();
+        write_bytes(address, bytes);
+        if let MemoryId::Shared(id) = memory {
+            self.shared.mark_written(id, start, bytes.len());
+        }
+        match flight.tells {
+            Tells::Barrier { barrier, .. } => self.complete_copy(barrier, flight.len, &flight.done).map_err(|what| {
+                format!("the bytes of `{}()` at {} arrive at a barrier that {what}", flight.name, flight.site)
+            }),
+            Tells::Batch(_) => Ok(()),
+        }
+    }
+
+    /// A thread has ended, and maybe its block: what a copy of its still does then.
+    pub(super) fn check_copies_at_exit(&self, thread: usize) {
+        let (block, ended) = {
+            let rank = self.threads[thread].block_rank;
+            (rank, self.blocks[rank as usize].exited.get() == self.launch.block_threads)
+        };
+        let mut flying = self.copies.flying.borrow_mut();
+        let waits = |flight: &Flight| flight.thread == thread && matches!(flight.tells, Tells::Batch(_));
+        let unwaited = flying.iter().position(|flight| waits(flight) && !flight.waited_read);
+        let cut = || flying.iter().position(|flight| ended && !flight.landed && flight.touches_block(block));
+        let (at, what) = match (unwaited, cut()) {
+            (Some(at), _) => (at, "was never waited for: its thread has ended".to_owned()),
+            (None, Some(at)) => (at, format!("is under way, and block rank {block}, whose shared memory it uses, has ended")),
+            (None, None) => {
+                flying.retain(|flight| !(waits(flight) && flight.landed));
+                return;
+            }
+        };
+        let flight = flying.remove(at);
+        drop(flying);
+        let fault = format!("`{}()` {what}", flight.name);
+        self.copy_failed(&flight, fault);
+    }
+
+    fn copy_failed(&self, flight: &Flight, fault: String) {
+        let failure = self.failure(&self.threads[flight.thread], Cause::Protocol(fault), Some(flight.site));
+        self.failure.borrow_mut().get_or_insert(failure);
+    }
+}
