@@ -8,7 +8,9 @@ use std::panic::Location;
 use crate::barrier::{Barrier, BarrierScope, Brand, RemoteBarrier};
 use crate::failure::Cause;
 use crate::group::{CoalescedGroup, CopyGroup, ThreadBlock, Tile};
-use crate::memory::{Addressed, Global, GlobalMut, Index, MemoryMut, OwnedShared, RemoteArray, RemoteSlice, bits, position};
+use crate::memory::{
+    Addressed, Global, GlobalMut, Index, MemoryMut, OwnedShared, RemoteArray, RemoteSlice, bits, position,
+};
 use crate::sim::{self, Batch, CopyCall, End, From, Site, Tells};
 use crate::types::{DeviceCopy, DeviceScalar};
 
@@ -41,7 +43,10 @@ pub trait SharedEnd: MemoryMut + OwnedShared {}
 impl<M: MemoryMut + OwnedShared> SharedEnd for M {}
 
 /// A scalar that [`store_async`](RemoteArray::store_async) sends: one of 4 or 8 bytes.
-#[diagnostic::on_unimplemented(message = "`store_async` does not send a `{Self}`", note = "it sends scalars of 4 and 8 bytes")]
+#[diagnostic::on_unimplemented(
+    message = "`store_async` does not send a `{Self}`",
+    note = "it sends scalars of 4 and 8 bytes"
+)]
 pub trait AsyncScalar: DeviceScalar {}
 
 impl AsyncScalar for i32 {}
@@ -82,19 +87,7 @@ where
     C: BarrierScope,
 {
     let tells = Tells::Barrier { barrier: bar.id(), expect: true };
-    together("memcpy_async", group, to, from, tells, Location::caller());
-}
-
-/// `memcpy_async(&group, &shared, slice)`.
-#[doc(hidden)]
-#[track_caller]
-pub fn memcpy_async_of_group<G, T, D, S>(group: &G, to: &D, from: &S)
-where
-    G: CopyGroup,
-    D: SharedEnd<Element = T> + ?Sized,
-    S: GlobalEnd<Element = T> + ?Sized,
-{
-    together("memcpy_async", group, to, from, Tells::Batch(group.batch()), Location::caller());
+    together(group, to, from, tells, Location::caller());
 }
 
 /// Copies a part of global memory to the block's shared memory: one thread does it, which has said before by
@@ -215,11 +208,39 @@ macro_rules! waits {
             pub fn wait_prior<const PRIOR: usize>(&self) {
                 wait(self, PRIOR, Location::caller());
             }
+
+            /// `memcpy_async(&group, &shared, slice)`.
+            #[doc(hidden)]
+            #[track_caller]
+            pub fn memcpy_async<T, D, S>(&self, to: &D, from: &S)
+            where
+                D: SharedEnd<Element = T> + ?Sized,
+                S: GlobalEnd<Element = T> + ?Sized,
+            {
+                together(self, to, from, Tells::Batch(batch(self)), Location::caller());
+            }
+
+            /// `memcpy_async(&group, &shared, slice, &bar)`.
+            #[doc(hidden)]
+            #[track_caller]
+            pub fn memcpy_async_to_barrier<T, D, S, B, C>(&self, to: &D, from: &S, bar: &Barrier<B, C>)
+            where
+                D: SharedEnd<Element = T> + ?Sized,
+                S: GlobalEnd<Element = T> + ?Sized,
+                B: Brand,
+                C: BarrierScope,
+            {
+                memcpy_async(self, to, from, bar);
+            }
         }
     )*};
 }
 
 waits!([] ThreadBlock, [const N: u32] Tile<N>, [] CoalescedGroup);
+
+fn batch(group: &impl CopyGroup) -> Batch {
+    group.batch()
+}
 
 fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
     sim::with("`wait_async()`", |context| context.wait_for_copies(group.batch(), prior, false, site));
@@ -227,7 +248,7 @@ fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
 }
 
 /// The group's first thread stands for all of them.
-fn together<T, D, S>(name: &'static str, group: &impl CopyGroup, to: &D, from: &S, tells: Tells, site: Site)
+fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, tells: Tells, site: Site)
 where
     D: SharedEnd<Element = T> + ?Sized,
     S: GlobalEnd<Element = T> + ?Sized,
@@ -235,7 +256,7 @@ where
     check_lengths(to, from, site);
     group.agree([to.start() as u64, from.start() as u64, to.length() as u64], site);
     if group.leads() {
-        begin(name, to, from, tells, site);
+        begin("memcpy_async", to, from, tells, site);
     }
 }
 

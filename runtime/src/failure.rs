@@ -309,7 +309,10 @@ impl fmt::Display for Cause {
                 write!(f, "a barrier of {count} arrivals a phase; there can be 1 to 1048575")
             }
             Cause::CopyLengths { to, from } => {
-                write!(f, "a copy of {from} elements to {to}: both are as long, so take a part of the longer: `&x[..n]`")
+                write!(
+                    f,
+                    "a copy of {from} elements to {to}: both are as long, so take a part of the longer: `&x[..n]`"
+                )
             }
             Cause::BulkBytes { bytes } => {
                 write!(f, "a bulk copy of {bytes} bytes, which is no multiple of 16; `memcpy_async` copies any number")

@@ -92,7 +92,9 @@ impl Cluster {
     #[track_caller]
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
-        sim::with("`cluster.uniform()`", |context| context.claim(Claimant::Cluster, "`cluster.uniform()` of a value that is", bits(&value), site));
+        sim::with("`cluster.uniform()`", |context| {
+            context.claim(Claimant::Cluster, "`cluster.uniform()` of a value that is", bits(&value), site)
+        });
         value
     }
 
@@ -226,7 +228,9 @@ impl ThreadBlock {
     #[track_caller]
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
-        sim::with("`block.uniform()`", |context| context.claim(Claimant::Block, "`block.uniform()` of a value that is", bits(&value), site));
+        sim::with("`block.uniform()`", |context| {
+            context.claim(Claimant::Block, "`block.uniform()` of a value that is", bits(&value), site)
+        });
         value
     }
 
@@ -296,7 +300,9 @@ impl Grid {
     #[track_caller]
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
-        sim::with("`grid.uniform()`", |context| context.claim(Claimant::Grid, "`grid.uniform()` of a value that is", bits(&value), site));
+        sim::with("`grid.uniform()`", |context| {
+            context.claim(Claimant::Grid, "`grid.uniform()` of a value that is", bits(&value), site)
+        });
         value
     }
 

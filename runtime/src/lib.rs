@@ -85,8 +85,8 @@ pub use error::{Error, LaunchError, Result};
 pub use explore::{Explored, Found};
 pub use failure::{Cause, Failure, Location, Missing, Waiting};
 pub use group::{
-    Cluster, CoalescedGroup, CopyGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
-    this_cluster, this_grid, this_thread_block, tiled_partition,
+    Cluster, CoalescedGroup, CopyGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads,
+    labeled_partition, op, this_cluster, this_grid, this_thread_block, tiled_partition,
 };
 pub use half::{bf16, f16};
 pub use launch::{Launch, Occupancy};
@@ -115,10 +115,10 @@ pub mod prelude {
         ArrivalToken, Barrier, Barriers, Brand, Buffer, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup,
         Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer, Number, RemoteArray, RemoteBarrier,
         RemoteSlice, Schedule, Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile,
-        UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel, coalesced_threads, device,
-        dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition, memcpy_async, op, shared_array, shared_barrier,
-        shared_barriers, shared_cluster_barrier, shared_cluster_barriers, this_cluster, this_grid, this_thread_block,
-        tiled_partition,
+        UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group,
+        bulk_wait_group_read, cluster_kernel, coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16,
+        fast, fence, labeled_partition, memcpy_async, op, shared_array, shared_barrier, shared_barriers,
+        shared_cluster_barrier, shared_cluster_barriers, this_cluster, this_grid, this_thread_block, tiled_partition,
     };
 }
 

@@ -59,6 +59,8 @@ const MODULES: [&str; 2] = ["guide", "by_hand"];
 
 /// And kernels of others.
 const KERNELS: &[(&str, &str)] = &[
+    ("async_copies", "fetched_ahead"),
+    ("async_peers", "bulk_ring"),
     ("block_phases", "all_kinds"),
     ("calls", "method_calls"),
     ("constants", "values"),

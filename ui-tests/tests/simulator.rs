@@ -37,6 +37,8 @@ fn under_random_schedules() {
             "phase_barriers::",
             "phase_tokens::",
             "cluster_phases::",
+            "async_copies::",
+            "async_peers::",
             "failures::",
             "vectors::",
             "orders::",

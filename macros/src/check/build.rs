@@ -4,6 +4,7 @@
 
 mod closure;
 mod condition;
+mod copy;
 mod memory;
 mod op;
 mod value;

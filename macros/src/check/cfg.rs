@@ -264,6 +264,8 @@ pub(crate) enum How {
     Atomic,
     /// Whatever a device function that was lent it does.
     Lent,
+    /// A copy writes it at a time of its own, and tells a barrier of the memory's owner.
+    Sent,
     /// Whatever a text by hand does, or a method.
     ByHand,
 }
@@ -272,7 +274,7 @@ impl How {
     pub(crate) fn changes(self) -> bool {
         match self {
             How::Read | How::AtomicRead => false,
-            How::Write | How::Atomic | How::Lent | How::ByHand => true,
+            How::Write | How::Atomic | How::Sent | How::Lent | How::ByHand => true,
         }
     }
 }

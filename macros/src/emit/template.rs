@@ -363,6 +363,7 @@ fn headers(function: &Function) -> Vec<&'static str> {
         } => {
             need("grid_barrier.cuh");
         }
+        ExprKind::Op { op: Op::Copy(_), .. } => need("copy.cuh"),
         ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
         ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
         ExprKind::Vector { .. } => need("lanes.cuh"),

@@ -4,6 +4,7 @@
 pub(crate) mod atomic;
 pub(crate) mod barrier;
 pub(crate) mod by_hand;
+pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod message;

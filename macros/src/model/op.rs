@@ -6,6 +6,7 @@
 use super::ValueId;
 use super::atomic::{AtomicUse, Order, Scope};
 use super::barrier::{Barrier, BarrierForm, PhaseMethod};
+use super::copy::CopyOp;
 use super::ty::{Group, Kind, Memory};
 use super::warp::WarpMethod;
 
@@ -64,6 +65,8 @@ pub(crate) enum Op {
     Atomic(AtomicUse),
     /// `fence(AcqRel, Scope::Cluster)`
     Fence(Order, Scope),
+    /// `memcpy_async(...)` and its like.
+    Copy(CopyOp),
     /// `option.is_some()` and its like.
     Is(Variant),
     /// `option.take()`
@@ -216,6 +219,7 @@ impl Op {
             // As in Rust, a reference: `*` reads it.
             Op::LoadUnchecked => Facts { effect: Effect::Reads, ..plain(Kind::Reference { mutable: false }) },
             Op::Atomic(atomic) => Facts { effect: Effect::Changes, fails: true, ..plain(atomic.method.result) },
+            Op::Copy(copy) => copy.facts(),
             Op::Fence(..) => Facts { effect: Effect::Changes, ..plain(Kind::Unit) },
             Op::Take => Facts { effect: Effect::Changes, ..plain(Kind::OptionalToken(None)) },
             Op::Is(_) | Op::UnwrapOr => Facts { effect: Effect::Reads, ..plain(Kind::Value) },

@@ -51,8 +51,8 @@ impl Parser<'_> {
                 let what = format!("`{name}(...)` as a value is");
                 self.error(messages::unsupported_syntax(span, &what))
             }
-            name => match self.partition(name, &call.args, span) {
-                Some(partition) => partition,
+            name => match self.partition(name, &call.args, span).or_else(|| self.copy(last, &call.args, span)) {
+                Some(known) => known,
                 None => match self.vector_constructor(path, call, span) {
                     Some(vector) => vector,
                     None => self.device_call(path, last, &call.args, span),

@@ -86,6 +86,11 @@ impl Parser<'_> {
         if let Some(method) = group.barrier_methods().find(|method| method.name == name) {
             return self.barrier(group, method, receiver, call, span);
         }
+        match self.copy_wait(group, call, span) {
+            Some(Some(wait)) => return self.op(wait, vec![receiver], span),
+            Some(None) => return Expr::error(span),
+            None => {}
+        }
         let op = match name.as_str() {
             "invoke_one" => return self.invoke_one(group, receiver, call, span),
             "uniform" => return self.uniform(group, receiver, call, span),
@@ -267,6 +272,7 @@ impl Parser<'_> {
             ("len", None) => self.op(Op::Length, vec![receiver], span),
             ("is_empty", None) => self.op(Op::IsEmpty, vec![receiver], span),
             ("load_vec", _) => self.load_vec(receiver, call, span),
+            ("store_async", _) => self.store_async(receiver, call, span),
             ("store_vec", _) => self.store_vec(receiver, call, span),
             ("get_unchecked", Some(index)) if call.args.len() == 1 => {
                 let index = self.beside(index);

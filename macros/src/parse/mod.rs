@@ -11,6 +11,7 @@ mod closure;
 mod combinator;
 mod consume;
 mod control;
+mod copy;
 mod cuda;
 mod elements;
 mod expr;

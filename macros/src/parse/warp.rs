@@ -67,7 +67,7 @@ impl Parser<'_> {
     }
 
     /// `&group`, or a parameter, which is a reference already.
-    fn group_argument(
+    pub(super) fn group_argument(
         &mut self,
         argument: &syn::Expr,
         expected: &str,

@@ -26,6 +26,7 @@ pub const HEADERS: &[Header] = headers! {
     "bits.cuh"
     "block_barrier.cuh"
     "checked.cuh"
+    "copy.cuh"
     "failure.cuh"
     "fast.cuh"
     "float_math.cuh"

@@ -191,15 +191,7 @@ impl Context<'_> {
     }
 
     #[cold]
-    fn race(
-        &self,
-        me: Who,
-        access: Access<'_>,
-        earlier: Earlier,
-        doing: Doing,
-        before: Vec<u8>,
-        after: Vec<u8>,
-    ) -> ! {
+    fn race(&self, me: Who, access: Access<'_>, earlier: Earlier, doing: Doing, before: Vec<u8>, after: Vec<u8>) -> ! {
         let memory = match access.memory {
             MemoryId::Constant(_) | MemoryId::Global(_) => RaceMemory::Global,
             MemoryId::Shared(id) => RaceMemory::Shared {

@@ -284,7 +284,9 @@ impl Cluster<'_> {
         let cut = || flying.iter().position(|flight| ended && !flight.landed && flight.touches_block(block));
         let (at, what) = match (unwaited, cut()) {
             (Some(at), _) => (at, "was never waited for: its thread has ended".to_owned()),
-            (None, Some(at)) => (at, format!("is under way, and block rank {block}, whose shared memory it uses, has ended")),
+            (None, Some(at)) => {
+                (at, format!("is under way, and block rank {block}, whose shared memory it uses, has ended"))
+            }
             (None, None) => {
                 flying.retain(|flight| !(waits(flight) && flight.landed));
                 return;

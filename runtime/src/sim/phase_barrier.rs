@@ -125,7 +125,8 @@ impl PhaseBarriers {
             Some(State::Live(Live { all, missing, bytes: 0, .. })) => format!("lacks {missing} of {all} arrivals"),
             Some(State::Live(Live { missing: 0, bytes, .. })) if *bytes > 0 => format!("lacks {bytes} bytes"),
             Some(State::Live(Live { all, missing, bytes, .. })) => {
-                let arrivals = if *missing > 0 { format!("lacks {missing} of {all} arrivals and ") } else { String::new() };
+                let arrivals =
+                    if *missing > 0 { format!("lacks {missing} of {all} arrivals and ") } else { String::new() };
                 let bytes = match *bytes {
                     bytes if bytes < 0 => format!("has had {} bytes more than were expected", -bytes),
                     bytes if *missing > 0 => format!("{bytes} bytes"),

@@ -12,6 +12,8 @@
 
 pub mod accuracy;
 mod alternatives;
+mod async_copies;
+mod async_peers;
 mod atomics;
 mod block_phases;
 mod by_hand;
@@ -82,6 +84,8 @@ pub fn modules() -> Vec<Module> {
         grid_barriers::modules(),
         block_phases::modules(),
         phase_barriers::modules(),
+        async_copies::modules(),
+        async_peers::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
         tiles::modules(),

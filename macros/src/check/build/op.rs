@@ -101,6 +101,11 @@ impl<'f> Builder<'f> {
                 }
                 self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at)
             }
+            Op::Copy(copy) => {
+                let team = operands.first().and_then(|first| self.team_of_argument(first));
+                self.copy(copy, operands, &values, team, at);
+                self.nothing(at).node
+            }
             Op::Fence(order, scope) => {
                 if order.releases() && scope.has_cluster() {
                     self.step(StepKind::Fence, at);

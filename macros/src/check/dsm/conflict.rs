@@ -34,7 +34,8 @@ pub(super) fn use_of(how: How) -> u16 {
         How::Write => uses::WRITE,
         How::AtomicRead => uses::ATOMIC_READ,
         How::Atomic => uses::ATOMIC,
-        How::Lent | How::ByHand => 0,
+        // The barrier that is told orders it.
+        How::Sent | How::Lent | How::ByHand => 0,
     }
 }
 

@@ -338,7 +338,7 @@ impl Phases<'_, '_> {
         if side == Side::Remote && access.how != How::Lent {
             state.open.insert(Key::Access(id), Open::default());
         }
-        let counts = !matches!(access.how, How::Lent | How::ByHand) && self.shared[id.0];
+        let counts = !matches!(access.how, How::Lent | How::ByHand | How::Sent) && self.shared[id.0];
         if counts && (side == Side::Own || self.has_entered(state)) {
             let path = self.path(state, &access.piece);
             let arrived = self.tokens.is_pending(&state.held, is_for_cluster);

@@ -45,7 +45,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
             let point = Point { id, shared, block, step };
             match access.how {
                 How::Read | How::AtomicRead => reads.push(point),
-                How::Write | How::Lent | How::ByHand => writes.push(point),
+                How::Write | How::Sent | How::Lent | How::ByHand => writes.push(point),
                 // What it adds to must have been there: `store` and `swap` begin.
                 How::Atomic => writes.push(point),
             }

@@ -4,6 +4,7 @@
 
 mod by_hand;
 mod control;
+mod copy;
 mod memory;
 mod message;
 mod op;

@@ -146,6 +146,7 @@ impl Host<'_> {
             Op::LoadVec(lanes) => self.load_vec(lanes, operands, at),
             Op::StoreVec => self.on_memory("store_vec", operands, at),
             Op::Atomic(atomic) => self.atomic(atomic, operands, at),
+            Op::Copy(copy) => self.copy(copy, operands, at),
             Op::Fence(order, scope) => memory::fence(order, scope, at),
             Op::Is(variant) => method(variant.test()),
             Op::Take => method("take"),

@@ -123,13 +123,11 @@ struct phase_barrier {
         asm volatile("mbarrier.inval.shared::cta.b64 [%0];" : : "r"(address()) : "memory");
     }
 
-  private:
-    friend struct cluster_group;
-
-    unsigned long long word;
-
     // As the instructions want it.
     __device__ unsigned address() const { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
+
+  private:
+    unsigned long long word;
 
     __device__ bool is_over(const arrival_token& token) const {
         unsigned over;

@@ -24,6 +24,9 @@ enum failure_cause : unsigned {
     step_of_zero = 7,
     partial_tile = 8, // the threads of the block, the size of the tile
     barrier_count = 9, // the count
+    copy_lengths = 10,    // elements of the destination, of the source
+    bulk_bytes = 11,      // the bytes
+    bulk_misaligned = 12, // bytes past a multiple of 16: the destination, the source
 
     range_out_of_bounds = 16,           // the start, the end, the length
     inclusive_range_out_of_bounds = 17, // the start, the end, the length

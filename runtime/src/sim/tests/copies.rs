@@ -4,7 +4,7 @@ use super::{failure, protocol, shape, simulate};
 use crate::barrier::{Barrier, OfCluster, shared_barrier, shared_cluster_barrier};
 use crate::copy::{
     bulk_copy_async, bulk_copy_to_global, bulk_copy_to_peer, bulk_wait_group, bulk_wait_group_read, memcpy_async,
-    memcpy_async_of_group, store_async,
+    store_async,
 };
 use crate::failure::Cause;
 use crate::group::{this_cluster, this_thread_block, tile};
@@ -15,8 +15,13 @@ use crate::sim::{Schedule, Simulator, run};
 enum Bar {}
 
 /// Runs a kernel that is given `0..64` and 64 zeros; gives what is in the latter, or why it failed.
-fn copying(shape: &Shape, schedule: Schedule, kernel: impl Fn(&Global<'_, u32>, &GlobalMut<'_, u32>) + Sync) -> Result<Vec<u32>, String> {
-    let (input, output) = (GlobalMemory::from_slice(&Vec::from_iter(0..64_u32)), GlobalMemory::from_slice(&[0_u32; 64]));
+fn copying(
+    shape: &Shape,
+    schedule: Schedule,
+    kernel: impl Fn(&Global<'_, u32>, &GlobalMut<'_, u32>) + Sync,
+) -> Result<Vec<u32>, String> {
+    let (input, output) =
+        (GlobalMemory::from_slice(&Vec::from_iter(0..64_u32)), GlobalMemory::from_slice(&[0_u32; 64]));
     let simulator = Simulator::new().schedule(schedule).step_limit(1 << 16);
     {
         let (input, output) = (Global::new(&input), GlobalMut::new(&output));
@@ -63,40 +68,52 @@ fn ready(count: u32) -> Barrier<Bar> {
 
 #[test]
 fn a_barrier_waits_for_the_bytes() {
-    right(&shape(1, 1, 64), |i| 63 - i, |input, output| {
-        let array = shared_array::<u32, 64>();
-        let bar = ready(64);
-        memcpy_async(&this_thread_block(), &array, input, &bar);
-        bar.arrive_and_wait();
-        store(output, rank(), load(&array, 63 - rank()));
-    });
-    right(&shape(1, 1, 64), |i| 63 - i, |input, output| {
-        let array = shared_array::<u32, 64>();
-        let bar = ready(1);
-        if rank() == 7 {
-            bar.expect_tx(256);
-            bulk_copy_async(&array, input, &bar);
-            let _ = bar.arrive();
-        }
-        while !bar.try_wait_parity(false) {}
-        store(output, rank(), load(&array, 63 - rank()));
-    });
+    right(
+        &shape(1, 1, 64),
+        |i| 63 - i,
+        |input, output| {
+            let array = shared_array::<u32, 64>();
+            let bar = ready(64);
+            memcpy_async(&this_thread_block(), &array, input, &bar);
+            bar.arrive_and_wait();
+            store(output, rank(), load(&array, 63 - rank()));
+        },
+    );
+    right(
+        &shape(1, 1, 64),
+        |i| 63 - i,
+        |input, output| {
+            let array = shared_array::<u32, 64>();
+            let bar = ready(1);
+            if rank() == 7 {
+                bar.expect_tx(256);
+                bulk_copy_async(&array, input, &bar);
+                let _ = bar.arrive();
+            }
+            while !bar.try_wait_parity(false) {}
+            store(output, rank(), load(&array, 63 - rank()));
+        },
+    );
 }
 
 #[test]
 fn a_group_waits_for_its_copies() {
-    right(&shape(1, 1, 64), |i| 63 - i, |input, output| {
-        let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
-        memcpy_async_of_group(&block, &array, input);
-        block.wait_async();
-        store(output, rank(), load(&array, 63 - rank()));
-    });
+    right(
+        &shape(1, 1, 64),
+        |i| 63 - i,
+        |input, output| {
+            let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
+            block.memcpy_async(&array, input);
+            block.wait_async();
+            store(output, rank(), load(&array, 63 - rank()));
+        },
+    );
     // The first half is there, and the second not yet.
     let halves = |second: bool| {
         move |input: &Global<'_, u32>, output: &GlobalMut<'_, u32>| {
             let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
-            memcpy_async_of_group(&block, &subslice(&array, 0, 32), &subslice(input, 0, 32));
-            memcpy_async_of_group(&block, &subslice(&array, 32, 64), &subslice(input, 32, 64));
+            block.memcpy_async(&subslice(&array, 0, 32), &subslice(input, 0, 32));
+            block.memcpy_async(&subslice(&array, 32, 64), &subslice(input, 32, 64));
             block.wait_prior::<1>();
             let i = rank() % 32 + if second { 32 } else { 0 };
             store(output, rank(), load(&array, i));
@@ -105,30 +122,38 @@ fn a_group_waits_for_its_copies() {
     };
     right(&shape(1, 1, 64), |i| i % 32, halves(false));
     wrong(&shape(1, 1, 64), "", halves(true));
-    right(&shape(1, 1, 64), |i| i ^ 1, |input, output| {
-        let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
-        let warp = tile::<32, _>(&block);
-        let start = rank() / 32 * 32;
-        memcpy_async_of_group(&warp, &subslice(&array, start, start + 32), &subslice(input, start, start + 32));
-        warp.wait_async();
-        store(output, rank(), load(&array, rank() ^ 1));
-    });
+    right(
+        &shape(1, 1, 64),
+        |i| i ^ 1,
+        |input, output| {
+            let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
+            let warp = tile::<32, _>(&block);
+            let start = rank() / 32 * 32;
+            warp.memcpy_async(&subslice(&array, start, start + 32), &subslice(input, start, start + 32));
+            warp.wait_async();
+            store(output, rank(), load(&array, rank() ^ 1));
+        },
+    );
 }
 
 #[test]
 fn global_memory_is_written_behind() {
-    right(&shape(1, 1, 64), |i| 3 * i, |_, output| {
-        let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
-        store(&array, rank(), 3 * rank());
-        block.sync();
-        if rank() == 0 {
-            bulk_copy_to_global(&subslice_mut(output, 0, 32), &subslice(&array, 0, 32));
-            bulk_copy_to_global(&subslice_mut(output, 32, 64), &subslice(&array, 32, 64));
-            bulk_wait_group_read::<0>();
-        }
-        block.sync();
-        store(&array, rank(), 0);
-    });
+    right(
+        &shape(1, 1, 64),
+        |i| 3 * i,
+        |_, output| {
+            let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
+            store(&array, rank(), 3 * rank());
+            block.sync();
+            if rank() == 0 {
+                bulk_copy_to_global(&subslice_mut(output, 0, 32), &subslice(&array, 0, 32));
+                bulk_copy_to_global(&subslice_mut(output, 32, 64), &subslice(&array, 32, 64));
+                bulk_wait_group_read::<0>();
+            }
+            block.sync();
+            store(&array, rank(), 0);
+        },
+    );
     wrong(&shape(1, 1, 64), "`bulk_copy_async()` was never waited for", |_, output| {
         let array = shared_array::<u32, 64>();
         store(&array, rank(), rank());
@@ -145,7 +170,11 @@ fn global_memory_is_written_behind() {
             this_thread_block().sync();
             if rank() == 0 {
                 bulk_copy_to_global(output, &array);
-                if all { bulk_wait_group::<0>() } else { bulk_wait_group_read::<0>() }
+                if all {
+                    bulk_wait_group::<0>()
+                } else {
+                    bulk_wait_group_read::<0>()
+                }
                 let last = load(output, 63);
                 store(output, 0, last);
             }
@@ -322,7 +351,12 @@ fn bytes_and_lengths_are_checked() {
     let (differs, _) = failure(shape(1, 1, 64), || {
         let array = shared_array::<u32, 64>();
         let bar = ready(64);
-        memcpy_async(&this_thread_block(), &subslice(&array, rank() / 32, 32), &subslice(&input, rank() / 32, 32), &bar);
+        memcpy_async(
+            &this_thread_block(),
+            &subslice(&array, rank() / 32, 32),
+            &subslice(&input, rank() / 32, 32),
+            &bar,
+        );
     });
     let sentence = differs.cause.to_string();
     assert_eq!(sentence, "`memcpy_async()` of parts of memory that are not the same for all threads of the block");

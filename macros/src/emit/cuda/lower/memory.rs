@@ -3,6 +3,7 @@
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::model::atomic::AtomicUse;
+use crate::model::copy::CopyOp;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Part;
 use crate::model::{LocalId, SiteId, SlotId, ValueId};
@@ -25,6 +26,19 @@ pub(super) fn function(name: &str, arguments: Vec<CuExpr>, site: Option<SiteId>)
 
 pub(super) fn load_vec(lanes: ValueId, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     CuExpr::Call { callee: vec!["load_vec<".into(), Piece::Digits(lanes), ">".into()], arguments, site }
+}
+
+/// `memcpy_async(block, array, slice, bar)`, `wait_prior<1>(block)`: functions of copy.cuh.
+pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
+    let callee = match copy {
+        CopyOp::Together { .. } | CopyOp::Bulk(_) | CopyOp::Store | CopyOp::Wait { prior: None, .. } => {
+            vec![copy.name().into()]
+        }
+        CopyOp::Wait { prior: Some(prior), .. } | CopyOp::BulkWait { prior, .. } => {
+            vec![copy.name().into(), "<".into(), Piece::Digits(prior), ">".into()]
+        }
+    };
+    CuExpr::Call { callee, arguments, site }
 }
 
 /// `memory.atomic(i).scope(s).method(values, orders)`

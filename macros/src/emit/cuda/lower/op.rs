@@ -56,6 +56,7 @@ impl Lower<'_> {
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
             Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
+            Op::Copy(copy) => memory::copy(copy, values.collect(), site),
             Op::Fence(order, scope) => {
                 CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])
             }

@@ -1,0 +1,40 @@
+//! Asynchronous copies, each by the full path of its form.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{Host, call, generic_call, private};
+use crate::model::ValueId;
+use crate::model::copy::{CopyOp, Ends};
+use crate::model::expr::Expr;
+use crate::model::ty::Kind;
+use crate::span::SpanRange;
+
+impl Host<'_> {
+    pub(super) fn copy(&self, copy: CopyOp, operands: &[Expr], at: SpanRange) -> TokenStream {
+        let arguments = operands.iter().map(|operand| match operand.gives {
+            Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_) => self.borrowed(operand),
+            _ => self.expr(operand),
+        });
+        let arguments = quote!(#(#arguments),*);
+        let prior = |prior: ValueId| {
+            let prior = &self.function.values[usize::from(prior.0)].tokens;
+            quote!({ #prior })
+        };
+        match copy {
+            CopyOp::Together { group, to_barrier } => {
+                let name = if to_barrier { "memcpy_async_to_barrier" } else { "memcpy_async" };
+                call(at, &[group.rust_name(), name], arguments)
+            }
+            CopyOp::Bulk(Ends::Fetch) => call(at, &["bulk_copy_async"], arguments),
+            CopyOp::Bulk(Ends::Send) => private(at, "bulk_copy_to_peer", arguments),
+            CopyOp::Bulk(Ends::WriteBack) => private(at, "bulk_copy_to_global", arguments),
+            CopyOp::Store => private(at, "store_async", arguments),
+            CopyOp::Wait { group, prior: None } => call(at, &[group.rust_name(), copy.name()], arguments),
+            CopyOp::Wait { group, prior: Some(number) } => {
+                generic_call(at, &[group.rust_name(), copy.name()], prior(number), arguments)
+            }
+            CopyOp::BulkWait { prior: number, .. } => generic_call(at, &[copy.name()], prior(number), arguments),
+        }
+    }
+}

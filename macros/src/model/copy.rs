@@ -1,0 +1,62 @@
+//! Asynchronous copies: their forms, and what the checks need to know of each.
+
+use super::ValueId;
+use super::op::{Effect, Facts};
+use super::ty::{Group, Kind};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyOp {
+    /// `memcpy_async(&group, &shared, slice)`, and with a barrier behind.
+    Together { group: Group, to_barrier: bool },
+    /// `bulk_copy_async(...)`
+    Bulk(Ends),
+    /// `remote.store_async(i, value, &bar)`
+    Store,
+    /// `group.wait_async()`, `group.wait_prior::<N>()`
+    Wait { group: Group, prior: Option<ValueId> },
+    /// `bulk_wait_group::<N>()`, `bulk_wait_group_read::<N>()`
+    BulkWait { read: bool, prior: ValueId },
+}
+
+/// From where to where a bulk copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ends {
+    /// From global memory to the block's shared memory: destination, source, barrier.
+    Fetch,
+    /// From there to a peer's: destination, source, barrier.
+    Send,
+    /// From there to global memory: destination, source.
+    WriteBack,
+}
+
+impl CopyOp {
+    pub(super) fn facts(self) -> Facts {
+        let plain = Facts {
+            collective: None,
+            produces: None,
+            consumes: None,
+            effect: Effect::Changes,
+            fails: false,
+            result: Kind::Unit,
+        };
+        match self {
+            // Not a barrier: other collectives may be pending.
+            CopyOp::Together { .. } | CopyOp::Bulk(_) | CopyOp::Store => Facts { fails: true, ..plain },
+            CopyOp::Wait { group, .. } => Facts { collective: Some(group), ..plain },
+            CopyOp::BulkWait { .. } => plain,
+        }
+    }
+
+    /// Its name in Rust and in CUDA C++.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CopyOp::Together { .. } => "memcpy_async",
+            CopyOp::Bulk(_) => "bulk_copy_async",
+            CopyOp::Store => "store_async",
+            CopyOp::Wait { prior: None, .. } => "wait_async",
+            CopyOp::Wait { prior: Some(_), .. } => "wait_prior",
+            CopyOp::BulkWait { read: false, .. } => "bulk_wait_group",
+            CopyOp::BulkWait { read: true, .. } => "bulk_wait_group_read",
+        }
+    }
+}

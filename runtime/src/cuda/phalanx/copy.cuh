@@ -1,0 +1,234 @@
+// Asynchronous copies. `memcpy_async` copies in the best way that addresses and bytes allow: in bulk, in units of 16, 8 or
+// 4 bytes (cp.async), or with loads and stores. Bulk copies go through the async proxy: what threads did to the memory
+// before, by loads and stores, is fenced for it by the thread that begins the copy, on whose way from them to it the
+// fence lies; the end of a copy needs no fence. PTX ISA: Async proxy; cp.async; cp.async.bulk; cp.async.mbarrier.arrive;
+// mbarrier, tx-count; st.async.
+#pragma once
+#include <phalanx/barrier.cuh>
+#include <phalanx/subslice.cuh>
+
+namespace phalanx {
+namespace detail {
+
+__device__ inline unsigned shared_address(const void* place) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(place));
+}
+
+template <class To, class From>
+__device__ inline void check_lengths(const To& to, const From& from, unsigned site) {
+    if (to.length != from.length) {
+        fail(copy_lengths, site, record_value(usize(to.length)), record_value(usize(from.length)));
+    }
+}
+
+// Two parts of memory that are as long, as bytes.
+struct copied {
+    void* to;
+    const void* from;
+    unsigned bytes;
+
+    template <class To, class From>
+    __device__ copied(const To& to, const From& from, unsigned site) : to(to.data), from(from.data) {
+        check_lengths(to, from, site);
+        bytes = static_cast<unsigned>(to.length * sizeof(*to.data));
+    }
+
+    // What both addresses are multiples of, up to 16, in the low bits.
+    __device__ unsigned alignment() const {
+        return static_cast<unsigned>(reinterpret_cast<unsigned long long>(to) | reinterpret_cast<unsigned long long>(from));
+    }
+    __device__ void check_bulk(unsigned site) const {
+        if (bytes % 16 != 0) {
+            fail(bulk_bytes, site, record_value(u32(bytes)));
+        }
+        if (alignment() % 16 != 0) {
+            const auto past = [](const void* at) { return u32(static_cast<unsigned>(reinterpret_cast<unsigned long long>(at)) % 16); };
+            fail(bulk_misaligned, site, record_value(past(to)), record_value(past(from)));
+        }
+    }
+};
+
+// Of the block's shared memory and, unless nobody writes it, of global memory.
+template <class T>
+__device__ inline void fence_async_proxy(const readonly_slice<T>&) {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+template <class Memory>
+__device__ inline void fence_async_proxy(const Memory&) {
+    asm volatile("fence.proxy.async;" ::: "memory");
+}
+
+__device__ inline void bulk_to_shared(const copied& both, unsigned bar) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                 :
+                 : "r"(shared_address(both.to)), "l"(__cvta_generic_to_global(both.from)), "r"(both.bytes), "r"(bar)
+                 : "memory");
+}
+
+// The thread's share of the units from a byte on.
+template <unsigned Unit>
+__device__ inline void copy_units(const copied& both, unsigned start, unsigned end, unsigned rank, unsigned threads) {
+    const unsigned to = shared_address(both.to);
+    const auto from = __cvta_generic_to_global(both.from);
+    for (unsigned at = start + rank * Unit; at < end; at += threads * Unit) {
+        if constexpr (Unit == 16) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to + at), "l"(from + at) : "memory");
+        } else {
+            asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" : : "r"(to + at), "l"(from + at), "n"(Unit) : "memory");
+        }
+    }
+}
+
+// The thread's share, in units of at least 4 bytes. Whether the hardware copies such.
+__device__ inline bool copy_in_units(const copied& both, unsigned rank, unsigned threads) {
+    const unsigned alignment = both.alignment();
+    if ((alignment | both.bytes) % 4 != 0) {
+        return false;
+    }
+    if (alignment % 16 == 0) {
+        const unsigned whole = both.bytes / 16 * 16;
+        copy_units<16>(both, 0, whole, rank, threads);
+        copy_units<4>(both, whole, both.bytes, rank, threads);
+    } else if (alignment % 8 == 0) {
+        const unsigned whole = both.bytes / 8 * 8;
+        copy_units<8>(both, 0, whole, rank, threads);
+        copy_units<4>(both, whole, both.bytes, rank, threads);
+    } else {
+        copy_units<4>(both, 0, both.bytes, rank, threads);
+    }
+    return true;
+}
+
+// The thread's share, by loads and stores.
+template <class To, class From>
+__device__ inline void copy_elements(const To& to, const From& from, unsigned rank, unsigned threads) {
+    for (unsigned long long i = rank; i < to.length; i += threads) {
+        to.data[i] = from.data[i];
+    }
+}
+
+} // namespace detail
+
+// `memcpy_async(&group, &shared, slice, &bar)`
+template <class Group, class Memory, class From, bool of_cluster>
+__device__ inline void memcpy_async(const Group& group, Memory&& memory, const From& from,
+                                    const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
+    const auto to = detail::whole(memory);
+    const detail::copied both(to, from, site);
+    const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
+    if (both.bytes == 0) {
+        return;
+    }
+    if ((both.alignment() | both.bytes) % 16 == 0) {
+        if (rank == 0) {
+            bar.expect_tx(u32(both.bytes));
+            detail::fence_async_proxy(from);
+            detail::bulk_to_shared(both, bar.address());
+        }
+    } else if (detail::copy_in_units(both, rank, threads)) {
+        // The phase lacks one arrival more until then.
+        asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" : : "r"(bar.address()) : "memory");
+    } else {
+        // A thread may not arrive itself: the phase waits for a byte more.
+        bar.expect_tx(u32(1));
+        detail::copy_elements(to, from, rank, threads);
+        asm volatile("fence.acq_rel.cta;\n"
+                     "mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], 1;"
+                     :
+                     : "r"(bar.address())
+                     : "memory");
+    }
+}
+
+// `memcpy_async(&group, &shared, slice)`: one group of copies for each call.
+template <class Group, class Memory, class From>
+__device__ inline void memcpy_async(const Group& group, Memory&& memory, const From& from, PHALANX_SITE) {
+    const auto to = detail::whole(memory);
+    const detail::copied both(to, from, site);
+    const unsigned rank = group.thread_rank().value, threads = group.num_threads().value;
+    if (!detail::copy_in_units(both, rank, threads)) {
+        detail::copy_elements(to, from, rank, threads);
+    }
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <unsigned long long Prior, class Group>
+__device__ inline void wait_prior(const Group& group) {
+    asm volatile("cp.async.wait_group %0;" : : "n"(Prior) : "memory");
+    group.sync();
+}
+template <class Group>
+__device__ inline void wait_async(const Group& group) {
+    wait_prior<0>(group);
+}
+
+// `bulk_copy_async(&shared, slice, &bar)`
+template <class Memory, class From, bool of_cluster>
+__device__ inline void bulk_copy_async(Memory&& memory, const From& from, const phase_barrier<of_cluster>& bar, PHALANX_SITE) {
+    const detail::copied both(detail::whole(memory), from, site);
+    both.check_bulk(site);
+    if (both.bytes != 0) {
+        detail::fence_async_proxy(from);
+        detail::bulk_to_shared(both, bar.address());
+    }
+}
+
+// `bulk_copy_async(&remote, &shared, &remote_bar)`
+template <class Remote, class Memory>
+__device__ inline void bulk_copy_async(Remote&& remote, Memory&& memory, const remote_barrier& bar, PHALANX_SITE) {
+    const auto from = detail::whole(memory);
+    const detail::copied both(detail::whole(remote), from, site);
+    both.check_bulk(site);
+    if (both.bytes != 0) {
+        detail::fence_async_proxy(from);
+        asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+                     :
+                     : "r"(detail::shared_address(both.to)), "r"(detail::shared_address(both.from)), "r"(both.bytes),
+                       "r"(bar.address)
+                     : "memory");
+    }
+}
+
+// `bulk_copy_async(&mut slice, &shared)`: each is a group of its own.
+template <class T, class Memory>
+__device__ inline void bulk_copy_async(const slice_mut<T>& to, Memory&& memory, PHALANX_SITE) {
+    const auto from = detail::whole(memory);
+    const detail::copied both(to, from, site);
+    both.check_bulk(site);
+    if (both.bytes != 0) {
+        detail::fence_async_proxy(from);
+        asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                     :
+                     : "l"(__cvta_generic_to_global(both.to)), "r"(detail::shared_address(both.from)), "r"(both.bytes)
+                     : "memory");
+    }
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+template <unsigned long long Prior>
+__device__ inline void bulk_wait_group() {
+    asm volatile("cp.async.bulk.wait_group %0;" : : "n"(Prior) : "memory");
+}
+template <unsigned long long Prior>
+__device__ inline void bulk_wait_group_read() {
+    asm volatile("cp.async.bulk.wait_group.read %0;" : : "n"(Prior) : "memory");
+}
+
+// `remote.store_async(i, value, &bar)`
+template <class Remote, class Index, class T>
+__device__ inline void store_async(Remote&& remote, Index i, T value, const remote_barrier& bar, PHALANX_SITE) {
+    const auto to = detail::whole(remote);
+    const unsigned place = detail::shared_address(&to.data[detail::index(i).below(to.length, site)]);
+    if constexpr (sizeof(T) == 4) {
+        asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                     :
+                     : "r"(place), "r"(__builtin_bit_cast(unsigned, value)), "r"(bar.address)
+                     : "memory");
+    } else {
+        static_assert(sizeof(T) == 8);
+        asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+                     :
+                     : "r"(place), "l"(__builtin_bit_cast(unsigned long long, value)), "r"(bar.address)
+                     : "memory");
+    }
+}
+
+} // namespace phalanx

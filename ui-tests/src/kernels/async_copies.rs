@@ -1,0 +1,287 @@
+//! Asynchronous copies within a block: by a group and in bulk, of any bytes, in stages, behind loads and stores of the
+//! same memory; and what they are given that they cannot copy. What goes to peers is `async_peers`'s.
+
+use phalanx::prelude::*;
+
+use crate::{Module, Outcome, check_list, equal, failure, kernel_list, read, same};
+
+/// A part of the input to a part of shared memory, to the barrier or to the group, by the block or by its warps.
+#[cluster_kernel(block = 96)]
+fn parts<T: DeviceCopy>(input: &[T], out: &mut [T], from: u32, to: u32, length: u32, form: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let array = shared_array::<T, 512>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 96);
+    if form == 0 {
+        memcpy_async(&block, &array[to..to + length], &input[from..from + length], &bar);
+        bar.arrive_and_wait();
+    } else if form == 1 {
+        memcpy_async(&block, &array[to..to + length], &input[from..from + length]);
+        block.wait_async();
+    } else {
+        // A third each, the rest by the last.
+        let (rank, third) = (warp.meta_group_rank(), length / 3);
+        let end = if rank == 2 { length } else { (rank + 1) * third };
+        let start = rank * third;
+        memcpy_async(&warp, &array[to + start..to + end], &input[from + start..from + end]);
+        warp.wait_async();
+        block.sync();
+    }
+    for i in (block.thread_rank()..length).step_by(96) {
+        out[i] = array[to + i];
+    }
+}
+
+/// Parts of this type: aligned and not, of any length.
+fn of_type<T: DeviceCopy + PartialEq + std::fmt::Debug>(device: &Device, value: impl Fn(u32) -> T) -> Outcome {
+    let values: Vec<T> = (0..512).map(value).collect();
+    let input = device.upload(&values)?;
+    for (from, to, length) in
+        [(0, 0, 512), (16, 32, 64), (4, 8, 100), (1, 1, 96), (3, 1, 200), (2, 6, 7), (5, 5, 0), (9, 0, 1)]
+    {
+        for form in 0..3 {
+            let mut out = device.upload(&vec![values[0]; length as usize])?;
+            parts(&input, &mut out, from, to, length, form).grid(1).launch(device)?;
+            if out.read()? != values[from as usize..(from + length) as usize] {
+                let ty = std::any::type_name::<T>();
+                return Err(format!("{length} {ty} from {from} to {to}, form {form}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn any_bytes_are_copied(device: &Device) -> Outcome {
+    of_type(device, |i| (i * 7 % 251) as u8)?;
+    of_type(device, |i| (i * 77) as u16)?;
+    of_type(device, |i| i * 77_777)?;
+    of_type(device, |i| u64::from(i) * 77_777_777_777)?;
+    of_type(device, |i| [i as f32, 0.5, -1.0])?;
+    of_type(device, |i| [i as u8, 3, 7])
+}
+
+/// Four parts are on their way, and waited for one after another.
+#[cluster_kernel(block = 64)]
+fn staged(input: &[u32], out: &mut [u32]) {
+    let block = this_thread_block();
+    let array = shared_array::<u32, 256>();
+    let i = block.thread_rank();
+    for part in 0..4u32 {
+        memcpy_async(&block, &array[part * 64..part * 64 + 64], &input[part * 64..part * 64 + 64]);
+    }
+    block.wait_prior::<3>();
+    out[i] = array[63 - i] + 1;
+    block.wait_prior::<2>();
+    out[64 + i] = array[127 - i] + 2;
+    block.wait_prior::<1>();
+    out[128 + i] = array[191 - i] + 3;
+    block.wait_async();
+    out[192 + i] = array[255 - i] + 4;
+}
+
+fn stages_are_waited_for(device: &Device) -> Outcome {
+    let values: Vec<u32> = (0..256).map(|i| i * 1000).collect();
+    let input = device.upload(&values)?;
+    let got = read!(device, 256, |out| staged(&input, out).grid(1));
+    let want = |i: u32| (i / 64 * 64 + 63 - i % 64) * 1000 + i / 64 + 1;
+    equal(&got, &(0..256).map(want).collect::<Vec<u32>>())
+}
+
+const STAGE: u32 = 256;
+
+/// One thread fetches ahead in bulk, the other warps sum up; three stages take turns.
+#[cluster_kernel(block = 160)]
+fn fetched_ahead(input: &[u32], out: &mut [u32], chunks: u32) {
+    let block = this_thread_block();
+    let warp = tiled_partition::<32>(&block);
+    let stages = shared_array::<[u32; STAGE as usize], 3>();
+    let full = shared_barriers::<3>();
+    let empty = shared_barriers::<3>();
+    full.init_collective(&block, 1);
+    empty.init_collective(&block, 4);
+    if warp.meta_group_rank() == 4 {
+        if warp.thread_rank() == 0 {
+            for chunk in 0..chunks {
+                let stage = chunk % 3;
+                empty[stage].wait_parity(chunk / 3 % 2 == 0);
+                full[stage].expect_tx(STAGE * 4);
+                bulk_copy_async(&stages[stage], &input[chunk * STAGE..(chunk + 1) * STAGE], &full[stage]);
+                let _ = full[stage].arrive();
+            }
+        }
+    } else {
+        let i = block.thread_rank();
+        let mut sum = 0;
+        for chunk in 0..chunks {
+            let stage = chunk % 3;
+            full[stage].wait_parity(chunk / 3 % 2 == 1);
+            sum = sum * 3 + stages[stage][i] + stages[stage][STAGE - 1 - i];
+            warp.sync();
+            if warp.thread_rank() == 0 {
+                let _ = empty[stage].arrive();
+            }
+        }
+        out[i] = sum;
+    }
+}
+
+fn one_thread_fetches_ahead(device: &Device) -> Outcome {
+    let values: Vec<u32> = (0..STAGE * 50).map(|i| i.wrapping_mul(2_654_435_761)).collect();
+    let input = device.upload(&values)?;
+    for chunks in [0, 1, 2, 3, 4, 7, 50] {
+        let got = read!(device, 128, |out| fetched_ahead(&input, out, chunks).grid(1));
+        let at = |chunk: u32, i: u32| values[(chunk * STAGE + i) as usize];
+        let sum = |i: u32| {
+            (0..chunks).fold(0u32, |sum, chunk| {
+                sum.wrapping_mul(3).wrapping_add(at(chunk, i)).wrapping_add(at(chunk, STAGE - 1 - i))
+            })
+        };
+        same(&got, &(0..128).map(sum).collect::<Vec<u32>>(), |i| format!("{chunks} chunks, {i}"))?;
+    }
+    Ok(())
+}
+
+/// Loads, stores and bulk copies of the same shared memory take turns: each must see what the others did.
+#[cluster_kernel(block = 256)]
+fn in_turns(words: &mut [u32], sums: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let array = shared_array::<u32, 1024>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 1);
+    let i = block.thread_rank();
+    let start = this_grid().block_rank() * 1024;
+    let mut sum = 0;
+    for round in 0..rounds {
+        // What was loaded in the round before is overwritten, and what is stored goes out.
+        for part in 0..4u32 {
+            array[part * 256 + (i + round) % 256] = round * 1024 + part * 256 + i;
+        }
+        block.sync();
+        if i == round % 256 {
+            bulk_copy_async(&mut words[start..start + 1024], &array);
+            bulk_wait_group_read::<0>();
+        }
+        block.sync();
+        for part in 0..4u32 {
+            array[part * 256 + i] = 7;
+        }
+        block.sync();
+        if i == round % 256 {
+            bulk_wait_group::<0>();
+            bar.expect_tx(4096);
+            bulk_copy_async(&array, &words[start..start + 1024], &bar);
+            let _ = bar.arrive();
+        }
+        bar.wait_parity(round % 2 == 1);
+        for part in 0..4u32 {
+            sum = sum * 3 + array[part * 256 + 255 - i];
+        }
+        block.sync();
+    }
+    sums[this_grid().thread_rank()] = sum;
+}
+
+fn proxies_see_each_other(device: &Device) -> Outcome {
+    let rounds = if device.is_simulator() { 6 } else { 20_000 };
+    let blocks = if device.is_simulator() { 2 } else { 132 };
+    let mut words = device.zeros::<u32>(1024 * blocks)?;
+    let mut sums = device.zeros::<u32>(256 * blocks)?;
+    in_turns(&mut words, &mut sums, rounds).grid(blocks as u32).launch(device)?;
+    let stored = |round: u32, at: u32| round * 1024 + at / 256 * 256 + (at % 256 + 256 - round % 256) % 256;
+    let sum = |i: u32| {
+        (0..rounds).fold(0u32, |sum, round| {
+            (0..4).fold(sum, |sum, part| sum.wrapping_mul(3).wrapping_add(stored(round, part * 256 + 255 - i)))
+        })
+    };
+    let want: Vec<u32> = (0..256).map(sum).collect();
+    same(&sums.read()?, &want.repeat(blocks), |i| format!("block {} thread {}", i / 256, i % 256))?;
+    let last: Vec<u32> = (0..1024).map(|at| stored(rounds - 1, at)).collect();
+    same(&words.read()?, &last.repeat(blocks), |i| format!("word {i}"))
+}
+
+/// What a device function is given it copies.
+#[device]
+fn load_row(block: &ThreadBlock, row: &SharedSlice<f32>, input: &[f32], bar: &Barrier) {
+    memcpy_async(block, row, input, bar);
+    bar.arrive_and_wait();
+}
+
+#[cluster_kernel(block = 64)]
+fn by_functions(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let rows = shared_array::<[f32; 64], 4>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    for row in 0..4u32 {
+        load_row(&block, &rows[row], &input[(3 - row) * 64..(4 - row) * 64], &bar);
+    }
+    for row in 0..4u32 {
+        out[row * 64 + block.thread_rank()] = rows[row][block.thread_rank()];
+    }
+}
+
+fn functions_copy(device: &Device) -> Outcome {
+    let values: Vec<f32> = (0..256).map(|i| i as f32).collect();
+    let input = device.upload(&values)?;
+    let got = read!(device, 256, |out| by_functions(&input, out).grid(1));
+    equal(&got, &(0..256).map(|i| values[(3 - i / 64) * 64 + i % 64]).collect::<Vec<f32>>())
+}
+
+#[cluster_kernel(block = 1)]
+fn bulk_parts(input: &[u32], from: u32, to: u32, length: u32, other: u32, form: u32) {
+    let block = this_thread_block();
+    let array = shared_array::<u32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 1);
+    if form == 0 {
+        bar.expect_tx(length * 4);
+        bulk_copy_async(&array[to..to + length], &input[from..from + other], &bar);
+    } else {
+        memcpy_async(&block, &array[to..to + length], &input[from..from + other], &bar);
+    }
+    bar.arrive_and_wait();
+}
+
+/// What the hardware would not copy is looked at before.
+fn a_bulk_copy_is_of_sixteens(device: &Device) -> Outcome {
+    let input = device.upload(&[5u32; 64])?;
+    let cases = [
+        (0, 0, 33, 32, 0, "a copy of 32 elements to 33: both are as long, so take a part of the longer: `&x[..n]`"),
+        (0, 0, 1, 2, 1, "a copy of 2 elements to 1: both are as long, so take a part of the longer: `&x[..n]`"),
+        (0, 0, 6, 6, 0, "a bulk copy of 24 bytes, which is no multiple of 16; `memcpy_async` copies any number"),
+        (
+            1,
+            6,
+            8,
+            8,
+            0,
+            "a bulk copy to 8 bytes past a multiple of 16, from 4 past one: both begin at one; `memcpy_async` copies from and to any element",
+        ),
+    ];
+    for (from, to, length, other, form, want) in cases {
+        let failure = failure(bulk_parts(&input, from, to, length, other, form).grid(1).launch(device))?;
+        if failure.cause.to_string() != want || failure.location.is_none() {
+            return Err(format!("{failure}, and not {want}").into());
+        }
+    }
+    bulk_parts(&input, 4, 8, 8, 8, 0).grid(1).launch(device)?;
+    bulk_parts(&input, 4, 8, 0, 0, 0).grid(1).launch(device)?;
+    Ok(())
+}
+
+/// This file's part of the table.
+pub(super) fn modules() -> Vec<Module> {
+    vec![Module {
+        name: "async_copies",
+        checks: check_list![
+            any_bytes_are_copied,
+            stages_are_waited_for,
+            one_thread_fetches_ahead,
+            proxies_see_each_other,
+            functions_copy,
+            a_bulk_copy_is_of_sixteens,
+        ],
+        kernels: kernel_list![parts::<u8>, parts::<u64>, staged, fetched_ahead, in_turns, by_functions, bulk_parts,],
+    }]
+}
