@@ -316,7 +316,7 @@ impl Phases<'_, '_> {
         if side == Side::Remote && access.how != How::Lent {
             state.open.insert(Key::Access(id), Open::default());
         }
-        let counts = !matches!(access.how, How::Lent | How::ByHand | How::Sent) && self.shared[id.0];
+        let counts = !matches!(access.how, How::Lent | How::ByHand) && self.shared[id.0];
         if counts && (side == Side::Own || self.has_entered(state)) {
             let Point { path, arrived } = self.points.access(id);
             state.record(Key::Access(id), path.clone(), *arrived);
