@@ -53,7 +53,9 @@ pub(crate) struct Access<'v> {
 impl Context<'_> {
     /// Checks a plain access by the running thread and returns the address of its first byte. The address is good until
     /// the thread's next scheduling point.
-    #[inline]
+    ///
+    /// Not to be inlined: a crate with kernels may be built without optimization, and this one need not be.
+    #[inline(never)]
     pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
         let address = self.address(access);
         let Some(detector) = &self.cluster.launch.races else { return address };
