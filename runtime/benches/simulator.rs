@@ -95,7 +95,9 @@ fn main() {
     }
     let most: usize = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(1 << 20);
     let all = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("| threads | races | cores | time, s | of all cores, s | million instructions a second | bytes a thread |");
+    println!(
+        "| threads | races | cores | time, s | of all cores, s | million instructions a second | bytes a thread |"
+    );
     println!("|---|---|---|---|---|---|---|");
     for threads in (10..=20).step_by(2).map(|power| 1 << power).filter(|threads| *threads <= most) {
         for races in [false, true] {
