@@ -6,6 +6,7 @@ pub(crate) mod build;
 pub(crate) mod cfg;
 pub(crate) mod dsm;
 pub(crate) mod engine;
+mod live;
 pub(crate) mod scope;
 mod tokens;
 mod unchecked;
@@ -18,6 +19,7 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SlotId};
 use dsm::protocol::Protocol;
+use live::Live;
 use tokens::Tokens;
 use uniform::control::Control;
 use uniform::summary::Summary;
@@ -41,9 +43,10 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let tokens = Tokens::of(function, &cfg);
     let mut pending = tokens::check(&cfg, &tokens, diags);
     let control = Control::of(&cfg);
-    let values = Values::of(function.role, &cfg, &control);
+    let live = Live::of(&cfg);
+    let values = Values::of(function.role, &cfg, &control, &live);
     let mut summary = uniform::check(function, &cfg, &values, diags);
-    let mut protocol = dsm::check(function, &cfg, &tokens, &values, diags);
+    let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, diags);
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     for slot in calls_apart(function) {
         pending.insert(slot.0, ANY_COLLECTIVE);
