@@ -1,6 +1,7 @@
 //! What the kernel language forbids beyond what rustc does. All rules report before the gate. Only this folder makes
 //! a [`Checked`].
 
+mod barriers;
 mod bits;
 pub(crate) mod build;
 pub(crate) mod cfg;
@@ -43,6 +44,7 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let control = Control::of(&cfg);
     let values = Values::of(function.role, &cfg, &control);
     let mut summary = uniform::check(function, &cfg, &values, diags);
+    barriers::check(function, &cfg, &values, diags);
     let mut protocol = dsm::check(function, &cfg, &tokens, &values, diags);
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     for slot in calls_apart(function) {

@@ -152,6 +152,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
             | StepKind::Fence
+            | StepKind::Phase(_)
             | StepKind::Arrive { .. }
             | StepKind::Wait { .. }
             | StepKind::Call { .. }
@@ -203,7 +204,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
             Source::Operands
             | Source::Param(_)
             | Source::Known { .. }
-            | Source::Round(_)
+            | Source::Round(..)
             | Source::Load(_)
             | Source::Agreed { .. }
             | Source::Shuffled { .. }
