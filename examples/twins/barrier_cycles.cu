@@ -4,6 +4,7 @@
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cuda/barrier>
+#include <utility>
 #include <vector>
 
 namespace cg = cooperative_groups;
@@ -31,6 +32,10 @@ using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
 MEASURED(block_sync, auto block = cg::this_thread_block(), block.sync())
 MEASURED(block_split, auto block = cg::this_thread_block(), block.barrier_wait(block.barrier_arrive()))
+MEASURED(block_split_worked, auto block = cg::this_thread_block(); float x = 1.5f, auto token = block.barrier_arrive();
+         if (threadIdx.x / 32 == round % 4) {
+             for (int i = 0; i < 128; ++i) { x = __fadd_rn(__fmul_rn(x, 0.999f), 0.25f); asm volatile("" : : "f"(x)); }
+         } block.barrier_wait(std::move(token)))
 MEASURED(phase_barrier, BARRIER, full.wait(full.arrive()))
 MEASURED(cluster_sync, auto cluster = cg::this_cluster(), cluster.sync())
 MEASURED(cluster_split, auto cluster = cg::this_cluster(), cluster.barrier_wait(cluster.barrier_arrive()))
@@ -52,9 +57,10 @@ int main() {
         unsigned blocks;
     } const kernels[] = {
         {"block_sync", (const void*)block_sync, 2},           {"block_split", (const void*)block_split, 2},
-        {"phase_barrier", (const void*)phase_barrier, 2},     {"cluster_sync", (const void*)cluster_sync, 2},
-        {"cluster_split", (const void*)cluster_split, 2},     {"cluster_relaxed", (const void*)cluster_relaxed, 2},
-        {"grid_sync", (const void*)grid_sync, 132},           {"grid_split", (const void*)grid_split, 132},
+        {"block_split_worked", (const void*)block_split_worked, 2}, {"phase_barrier", (const void*)phase_barrier, 2},
+        {"cluster_sync", (const void*)cluster_sync, 2},       {"cluster_split", (const void*)cluster_split, 2},
+        {"cluster_relaxed", (const void*)cluster_relaxed, 2}, {"grid_sync", (const void*)grid_sync, 132},
+        {"grid_split", (const void*)grid_split, 132},
     };
     unsigned rounds = 200;
     unsigned long long* ticks;

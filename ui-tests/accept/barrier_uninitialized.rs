@@ -127,6 +127,22 @@ fn at_the_leader() {
     cluster.sync();
 }
 
+/// What the launch says may be asked by the one thread alone.
+#[cluster_kernel(block = 64)]
+fn the_thread_asks(n: u32) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    if block.thread_rank() == 0 {
+        if n > 3 {
+            bar.init(64);
+        }
+    }
+    block.sync();
+    if n > 3 {
+        bar.arrive_and_wait();
+    }
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<by_one>,
     phalanx::Program::of::<in_time>,
@@ -136,4 +152,5 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<one_each>,
     phalanx::Program::of::<initialised_anew>,
     phalanx::Program::of::<at_the_leader>,
+    phalanx::Program::of::<the_thread_asks>,
 ];

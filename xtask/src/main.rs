@@ -29,6 +29,12 @@ enum Command {
     /// Builds the examples and the tests that run on a GPU into ./bundle, with their kernels compiled, for a machine
     /// without cargo or NVRTC.
     Bundle,
+    /// Compares the checks with the simulator on generated kernels.
+    Agree {
+        /// How long.
+        #[arg(long, default_value_t = 10.0)]
+        minutes: f64,
+    },
     /// Measures what the macro adds to a build, and how long NVRTC takes for the corpus.
     Cost,
     /// Switches each rule off in turn, and lists the tests that fail without it.
@@ -41,6 +47,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Test { nvrtc, arguments } => test::test(nvrtc.as_deref(), &arguments),
         Command::Bundle => bundle::bundle(),
+        Command::Agree { minutes } => test::agree(minutes),
         Command::Cost => cost::cost(),
         Command::Mutate => mutate::mutate(),
         Command::Check => check::check(),

@@ -70,6 +70,34 @@ measured! {
     }
 }
 
+/// Some 500 cycles of work between arrival and wait, each round of another warp: who is done with its own need not wait for
+/// those that are behind by a round.
+#[cluster_kernel(cluster = 2)]
+fn block_split_worked(ticks: &mut [u64], rounds: u32) {
+    let block = this_thread_block();
+    let warp = block.thread_rank() / 32;
+    let mut x = 1.5_f32;
+    block.sync();
+    let start = clock();
+    for round in 0..rounds {
+        let token = block.barrier_arrive();
+        if round % 4 == warp {
+            for _ in 0..128 {
+                x = x * 0.999 + 0.25;
+            }
+        }
+        block.barrier_wait(token);
+    }
+    let end = clock();
+    if this_grid().thread_rank() == 0 {
+        ticks[0] = end - start;
+    }
+    // Nobody may leave the work away.
+    if x == 0.0 {
+        ticks[0] = 0;
+    }
+}
+
 /// The cost of barriers, in cycles.
 #[derive(Parser)]
 struct Arguments {
@@ -94,8 +122,9 @@ macro_rules! kernels {
     };
 }
 
-const KERNELS: [(&str, Launch); 8] =
-    kernels![block_sync block_split phase_barrier cluster_sync cluster_split cluster_relaxed grid_sync grid_split];
+const KERNELS: [(&str, Launch); 9] = kernels![
+    block_sync block_split block_split_worked phase_barrier cluster_sync cluster_split cluster_relaxed grid_sync grid_split
+];
 
 fn main() -> ExitCode {
     finish(run(&Arguments::parse()))

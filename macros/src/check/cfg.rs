@@ -148,13 +148,13 @@ pub(crate) enum Source<'f> {
         team: Team,
     },
     /// The result of a device function, of its arguments, in their order.
-    /// `teams` are those that are groups, `pieces` those that are memory, `barriers` those that are barriers.
+    /// `teams` are those that are groups, `pieces` those that are memory, `barriers` those that are barriers, with their positions.
     Call {
         slot: SlotId,
         callee: &'f Callee,
         teams: Vec<Option<Team>>,
         pieces: Vec<Option<Piece>>,
-        barriers: Vec<Piece>,
+        barriers: Vec<(usize, Piece)>,
     },
 }
 

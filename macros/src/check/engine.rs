@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::cfg::{BlockId, Cfg, Step};
+use super::cfg::{BasicBlock, BlockId, Cfg, End, Step};
 
 /// A lattice whose bottom is "not reached", which the engine keeps as `None`.
 pub(crate) trait Join: Clone {
@@ -89,11 +89,16 @@ fn order(cfg: &Cfg<'_>) -> (Vec<BlockId>, Vec<usize>) {
     (order, rank)
 }
 
-/// The state at the end of each block that can be reached.
-pub(crate) fn ends<A: Analysis>(analysis: &A, cfg: &Cfg<'_>, states: &[Option<A::State>]) -> Vec<(BlockId, A::State)> {
-    let reached = states.iter().enumerate().filter_map(|(block, state)| Some((BlockId(block), state.clone()?)));
+/// The blocks where control leaves the function, with the state that it leaves with.
+pub(crate) fn leaves<'c, A: Analysis>(
+    analysis: &A,
+    cfg: &'c Cfg<'_>,
+    states: &[Option<A::State>],
+) -> Vec<(&'c BasicBlock, A::State)> {
+    let leaving = cfg.blocks.iter().zip(states).filter(|(block, _)| matches!(block.end, End::Leave));
+    let reached = leaving.filter_map(|(block, state)| Some((block, state.clone()?)));
     let ends = reached.map(|(block, mut state)| {
-        cfg.blocks[block.0].steps.iter().for_each(|step| analysis.transfer(&mut state, step));
+        block.steps.iter().for_each(|step| analysis.transfer(&mut state, step));
         (block, state)
     });
     ends.collect()

@@ -112,9 +112,9 @@ impl<'f> Tokens<'f> {
         tokens
     }
 
-    /// At the start of a block.
-    pub(crate) fn before(&self, block: BlockId) -> Held {
-        self.states[block.0].clone().unwrap_or_default()
+    /// At the start of each block.
+    pub(crate) fn states(&self) -> &[Option<Held>] {
+        &self.states
     }
 
     /// Whether an arrival at a barrier of one of these groups may be pending.

@@ -1,6 +1,7 @@
 //! The crate's tests: what the attributes make of source text, without rustc. Not here: whether the generated Rust and
 //! CUDA C++ compile and do what they should, which `ui-tests` asks rustc, the simulator and NVRTC.
 
+mod agreement;
 mod corpus;
 mod depth;
 mod diagnostics;

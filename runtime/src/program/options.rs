@@ -66,7 +66,8 @@ pub const fn rank_of_cluster(rank: u32, cluster: Option<[u32; 3]>) {
     {
         let message = Message::new().text("no block has rank ").number(rank as usize);
         let message = message.text(": the cluster has ").number((x * y * z) as usize);
-        message.text(" blocks, whose ranks are below that [rank_out_of_range]").panic();
+        let message = message.text(" blocks, whose ranks are below that [rank_out_of_range]");
+        message.text("\nnote: the rule: docs/rules.md#rank_out_of_range").panic();
     }
 }
 
@@ -88,42 +89,50 @@ const fn extents([x, y, z]: [Wide; 3], most: Wide) -> Option<[u32; 3]> {
     if each && x * y * z <= most { Some([x as u32, y as u32, z as u32]) } else { None }
 }
 
+/// `launch_limit`, where rustc evaluates it.
+macro_rules! refuse {
+    ($text:literal) => {
+        panic!(concat!($text, "\nnote: the rule: docs/rules.md#launch_limit"))
+    };
+}
+
 /// `cluster = ..`
 #[track_caller]
 pub const fn cluster(blocks: [i128; 3], non_portable: bool) -> [u32; 3] {
-    match extents(blocks, 16) {
-        Some([x, y, z]) => {
-            assert!(
-                x * y * z <= 8 || non_portable,
-                "a cluster of more than 8 blocks does not run on every device: add `non_portable` to the attribute to ask for up to 16 [launch_limit]"
-            );
-            [x, y, z]
-        }
-        None => panic!("`cluster` is 1 to 16 blocks, each extent at least 1 [launch_limit]"),
+    let Some([x, y, z]) = extents(blocks, 16) else {
+        refuse!("`cluster` is 1 to 16 blocks, each extent at least 1 [launch_limit]")
+    };
+    if x * y * z > 8 && !non_portable {
+        refuse!(
+            "a cluster of more than 8 blocks does not run on every device [launch_limit]\n\
+             help: add `non_portable` to the attribute to ask for up to 16"
+        )
     }
+    [x, y, z]
 }
 
 /// `block = ..`
 #[track_caller]
 pub const fn block(threads: [i128; 3]) -> [u32; 3] {
-    match extents(threads, 1024) {
-        Some([x, y, z]) => {
-            assert!(z <= 64, "a block is at most 64 threads deep [launch_limit]");
-            [x, y, z]
-        }
-        None => panic!("`block` is 1 to 1024 threads, each extent at least 1 [launch_limit]"),
+    let Some([x, y, z]) = extents(threads, 1024) else {
+        refuse!("`block` is 1 to 1024 threads, each extent at least 1 [launch_limit]")
+    };
+    if z > 64 {
+        refuse!("a block is at most 64 threads deep [launch_limit]")
     }
+    [x, y, z]
 }
 
 /// `min_blocks = ..`, with the attribute's block.
 #[track_caller]
 pub const fn min_blocks(blocks: i128, block: Option<[u32; 3]>) -> u32 {
-    assert!(within(blocks, 1, 32), "`min_blocks` is 1 to 32: no multiprocessor holds more blocks [launch_limit]");
-    if let Some(block) = block {
-        assert!(
-            blocks * threads(block) as i128 <= 2048,
-            "`min_blocks` blocks of this size are more than the 2048 threads of a multiprocessor [launch_limit]"
-        );
+    if !within(blocks, 1, 32) {
+        refuse!("`min_blocks` is 1 to 32: no multiprocessor holds more blocks [launch_limit]")
+    }
+    if let Some(block) = block
+        && blocks * threads(block) as i128 > 2048
+    {
+        refuse!("`min_blocks` blocks of this size are more than the 2048 threads of a multiprocessor [launch_limit]")
     }
     blocks as u32
 }
@@ -131,12 +140,16 @@ pub const fn min_blocks(blocks: i128, block: Option<[u32; 3]>) -> u32 {
 /// `max_registers = ..`, with the attribute's block.
 #[track_caller]
 pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
-    assert!(within(registers, 24, 255), "`max_registers` is 24 to 255 registers a thread [launch_limit]");
-    if let Some(block) = block {
-        assert!(
-            registers * threads(block) as i128 <= 65536,
-            "a block of this size with `max_registers` registers a thread is more than the 65536 registers of a multiprocessor [launch_limit]"
-        );
+    if !within(registers, 24, 255) {
+        refuse!("`max_registers` is 24 to 255 registers a thread [launch_limit]")
+    }
+    if let Some(block) = block
+        && registers * threads(block) as i128 > 65536
+    {
+        refuse!(
+            "a block of this size with `max_registers` registers a thread is more than the 65536 registers of a \
+             multiprocessor [launch_limit]"
+        )
     }
     registers as u32
 }
@@ -144,7 +157,9 @@ pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
 /// `shared_bytes = ..`
 #[track_caller]
 pub const fn shared_bytes(bytes: i128) -> usize {
-    assert!(within(bytes, 0, 232_448), "`shared_bytes` is at most 232448: no device has more [launch_limit]");
+    if !within(bytes, 0, 232_448) {
+        refuse!("`shared_bytes` is at most 232448: no device has more [launch_limit]")
+    }
     bytes as usize
 }
 

@@ -51,7 +51,7 @@ fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
     let cfg = seen.cfg;
     let given = |node: &crate::check::cfg::Node<'_>| match &node.source {
         Source::Call { barriers, .. } => {
-            barriers.iter().any(|piece| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared))
+            barriers.iter().any(|(_, piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared))
         }
         _ => false,
     };

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conditions::Condition;
+use super::ways::{Known, Life, Taker, Way, Ways, after};
 use crate::check::bits::Blocks;
 use crate::check::cfg::{
     Access, BlockId, Cfg, How, NodeId, PhaseCall, PhaseId, Piece, Root, Select, Shared, Source, Step, StepKind,
@@ -17,6 +18,7 @@ use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
 use crate::model::barrier::{BarrierForm, What};
+use crate::model::expr::Callee;
 use crate::model::ty::Group;
 
 /// A barrier: of an array, one by its literal index, or (`None`) the others and those of which the text does not say which.
@@ -24,103 +26,6 @@ use crate::model::ty::Group;
 pub(super) struct Id {
     pub(super) shared: Shared,
     pub(super) index: Option<u64>,
-}
-
-/// What a barrier is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Life {
-    /// Nobody has initialised it.
-    New,
-    Live,
-    Invalid,
-    /// The text does not show it.
-    Open,
-}
-
-/// Who knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Known {
-    /// All of the group, as far as they have come here.
-    All,
-    /// The thread itself has made it so, and not met the others since.
-    Own,
-    /// And has arrived at a barrier of this group since.
-    Sent(Group),
-    /// Others, on another side of a branch, may be changing it.
-    Aside,
-    /// The same, and the thread's warp has met since.
-    Near,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Way {
-    pub(super) life: Life,
-    pub(super) known: Known,
-    /// What branches have tested, by the conditions' numbers.
-    given: BTreeSet<(usize, bool)>,
-}
-
-/// More than that, and a barrier is not followed.
-const MOST_WAYS: usize = 32;
-
-/// How control may have come here, as far as it matters for one barrier.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Ways(BTreeSet<Way>);
-
-impl Way {
-    fn new(life: Life, known: Known) -> Way {
-        Way { life, known, given: BTreeSet::new() }
-    }
-
-    /// Whether the other is one of those that this one stands for.
-    fn covers(&self, other: &Way) -> bool {
-        (self.life, self.known) == (other.life, other.known) && self.given.is_subset(&other.given)
-    }
-
-    fn is(self, life: Life, known: Known) -> Way {
-        Way { life, known, ..self }
-    }
-}
-
-impl Ways {
-    fn one(way: Way) -> Ways {
-        Ways(BTreeSet::from([way]))
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Way> {
-        self.0.iter()
-    }
-
-    /// Two that differ in whether one condition holds are one, whatever it is.
-    fn of(ways: impl IntoIterator<Item = Way>) -> Ways {
-        let mut ways: BTreeSet<Way> = ways.into_iter().collect();
-        let halves = |ways: &BTreeSet<Way>| {
-            ways.iter().find_map(|way| {
-                way.given.iter().find_map(|(number, holds)| {
-                    let mut whole = way.clone();
-                    whole.given.remove(&(*number, *holds));
-                    let mut other = whole.clone();
-                    other.given.insert((*number, !holds));
-                    ways.contains(&other).then_some((way.clone(), other, whole))
-                })
-            })
-        };
-        while let Some((first, second, whole)) = halves(&ways) {
-            ways.remove(&first);
-            ways.remove(&second);
-            ways.insert(whole);
-        }
-        let all: Vec<Way> = ways.iter().cloned().collect();
-        ways.retain(|way| !all.iter().any(|other| other != way && other.covers(way)));
-        match ways.len() > MOST_WAYS {
-            true => Ways::one(Way::new(Life::Open, Known::All)),
-            false => Ways(ways),
-        }
-    }
-
-    fn each(&mut self, change: impl Fn(Way) -> Way) {
-        *self = Ways::of(std::mem::take(&mut self.0).into_iter().map(change));
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -213,7 +118,10 @@ impl<'a, 'f> Lives<'a, 'f> {
             if lives.changes(&region).is_empty() {
                 continue;
             }
-            lives.deciding.insert(condition.number);
+            // A loop's rounds are taken to be enough.
+            if !cfg.blocks[branch.0].end.successors().any(|side| reachable(cfg, side, end).contains(branch)) {
+                lives.deciding.insert(condition.number);
+            }
             if lives.is_same(branch) {
                 continue;
             }
@@ -242,22 +150,24 @@ impl<'a, 'f> Lives<'a, 'f> {
                 let changes = matches!(call.method.what, What::Init | What::Invalidate);
                 id_of(self.cfg, &call.piece).filter(|_| changes).into_iter().collect()
             }
-            StepKind::Call { node, .. } => self.given(node),
+            StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
             _ => Vec::new(),
         });
         changed.flat_map(|id| self.touched(id)).collect()
     }
 
-    /// The barriers that a device function is given.
-    fn given(&self, call: NodeId) -> Vec<Id> {
-        match &self.cfg.nodes[call.0].source {
-            Source::Call { barriers, .. } => {
-                // At a peer's it can only arrive.
-                let own = barriers.iter().filter(|piece| matches!(piece.root, Root::Shared(_)));
-                own.filter_map(|piece| id_of(self.cfg, piece)).collect()
-            }
-            _ => Vec::new(),
-        }
+    /// The barriers that a device function is given, by it if rustc knows what it does, and whether it is clear which those
+    /// are. At a peer's it can only arrive.
+    pub(super) fn takers(&self, call: NodeId) -> Vec<(Option<Taker>, Id, bool)> {
+        let Source::Call { barriers, callee, slot, .. } = &self.cfg.nodes[call.0].source else { return Vec::new() };
+        let own = barriers.iter().filter(|(_, piece)| matches!(piece.root, Root::Shared(_)));
+        let takers = own.filter_map(|(argument, piece)| {
+            let id = id_of(self.cfg, piece)?;
+            let known = matches!(callee, Callee::Function(_));
+            let taker = Taker { slot: slot.0, argument: *argument };
+            Some((known.then_some(taker), id, piece.path.is_empty() || id.index.is_some()))
+        });
+        takers.collect()
     }
 
     /// All of the group go the same way.
@@ -339,14 +249,20 @@ impl<'a, 'f> Lives<'a, 'f> {
                     met.push(way);
                     continue;
                 }
-                let own = together(&way.given);
-                let mut by_others = told.iter().filter(|(.., given)| given.is_subset(&own)).peekable();
-                if by_others.peek().is_none() {
-                    let aside = kept.iter().any(|(.., given)| given.is_subset(&own));
-                    let known = if aside { Known::Aside } else { Known::All };
-                    met.push(way.clone().is(way.life, known));
+                // What others know may depend on more than the way itself has seen.
+                let mut rest = vec![way];
+                for (_, life, given) in &told {
+                    let parts: Vec<Way> = std::mem::take(&mut rest);
+                    for part in parts {
+                        let (yes, no) = part.split(given);
+                        met.extend(yes.map(|told| told.is(*life, Known::All)));
+                        rest.extend(no);
+                    }
                 }
-                met.extend(by_others.map(|(_, life, _)| way.clone().is(*life, Known::All)));
+                for way in rest {
+                    let aside = kept.iter().any(|(.., given)| way.clone().split(given).0.is_some());
+                    met.push(way.clone().is(way.life, if aside { Known::Aside } else { Known::All }));
+                }
             }
             *ways = Ways::of(met);
         }
@@ -377,7 +293,11 @@ impl Analysis for Lives<'_, '_> {
 
     fn entry(&self) -> State {
         let new = |id: &Id| {
-            let life = if let Shared::Array(_) = id.shared { Life::New } else { Life::Open };
+            let life = match id.shared {
+                Shared::Array(_) => Life::New,
+                Shared::Param(_) => Life::Given,
+                Shared::Dynamic | Shared::Slice(_) | Shared::Any => Life::Open,
+            };
             (*id, Ways::one(Way::new(life, Known::All)))
         };
         State { ways: self.ids.iter().map(new).collect(), left: BTreeSet::new(), entered: false }
@@ -414,9 +334,15 @@ impl Analysis for Lives<'_, '_> {
             }
             StepKind::Call { node, .. } => {
                 self.tell(state);
-                for touched in self.given(*node).into_iter().flat_map(|id| self.touched(id)) {
-                    state.left.remove(&touched);
-                    state.ways.entry(touched).or_default().each(|way| way.is(Life::Open, Known::Own));
+                for (taker, id, exact) in self.takers(*node) {
+                    for touched in self.touched(id) {
+                        state.left.remove(&touched);
+                        let ways = state.ways.entry(touched).or_default();
+                        *ways = match taker {
+                            Some(taker) if exact => Ways::of(ways.iter().flat_map(|way| after(way, taker))),
+                            _ => Ways::of(ways.iter().map(|way| way.clone().is(Life::Open, Known::Own))),
+                        };
+                    }
                 }
             }
             StepKind::Collective { .. }
@@ -452,7 +378,7 @@ impl Analysis for Lives<'_, '_> {
                 way.given.remove(&not);
                 way.given.insert((condition.number, holds));
                 match way.known {
-                    Known::All if aside && way.life != Life::Open => way.clone().is(way.life, Known::Aside),
+                    Known::All if aside && !matches!(way.life, Life::Open | Life::Given) => way.clone().is(way.life, Known::Aside),
                     _ => way,
                 }
             });

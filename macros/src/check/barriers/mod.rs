@@ -12,11 +12,14 @@
 mod conditions;
 mod counts;
 mod life;
+mod summary;
 mod tokens;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{BlockId, Cfg, NodeId, PhaseCall, PhaseId, Select, Shared, Step, StepKind};
+use super::cfg::{BlockId, Cfg, NodeId, PhaseCall, PhaseId, Select, Shared, Source, Step, StepKind};
+use super::dsm::protocol::{Case, Gives, Has, When, barrier};
 use super::engine::{self, Analysis};
 use super::scope::Scope;
 use super::uniform::control::reachable;
@@ -32,18 +35,29 @@ use crate::model::ty::Kind;
 use crate::model::walk::{walk, walk_block};
 use crate::model::{Function, LocalId, Role};
 use crate::span::SpanRange;
-use life::{Id, Known, Life, Lives, State, id_of, is_exact};
+use life::{Id, Lives, State, id_of, is_exact};
+pub(super) use summary::Summary;
+use summary::unless;
+use ways::{Known, Life, Taker, Way};
 
-pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) {
-    if cfg.phases.is_empty() {
-        return;
-    }
+/// Gives what callers must know, and what rustc is asked.
+pub(super) fn check<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    values: &Values<'_, 'f>,
+    diags: &mut Diags,
+) -> Summary {
+    let mut summary = Summary::default();
     let seen = Seen { function, cfg, values, hidden: hidden(function, cfg) };
+    if seen.ids().is_empty() {
+        return summary;
+    }
     let conditions = conditions::conditions(cfg);
     for scope in [Scope::Block, Scope::Cluster] {
         let lives = Lives::new(cfg, values, scope, seen.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
-        let mut check = Check { seen: &seen, lives: &lives, told: BTreeSet::new(), diags };
+        let (told, summary) = (BTreeSet::new(), &mut summary);
+        let mut check = Check { seen: &seen, lives: &lives, told, summary, diags };
         for (block, known) in states.iter().enumerate() {
             let Some(mut state) = known.clone() else { continue };
             for step in &cfg.blocks[block].steps {
@@ -52,8 +66,10 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
             }
         }
     }
+    summary.keeps(&seen);
     tokens::check(&seen, diags);
     counts::check(&seen, diags);
+    summary
 }
 
 /// What the checks look at.
@@ -68,7 +84,15 @@ struct Seen<'a, 'f> {
 impl<'a> Seen<'a, '_> {
     /// The barriers that are followed.
     fn ids(&self) -> BTreeSet<Id> {
-        let ids = self.cfg.phases.iter().filter_map(|call| id_of(self.cfg, &call.piece));
+        let given = self.cfg.nodes.iter().flat_map(|node| match &node.source {
+            Source::Call { barriers, .. } => &barriers[..],
+            _ => &[],
+        });
+        let given = given.map(|(_, piece)| piece);
+        let params = self.cfg.names.iter().filter(|(_, local)| matches!(self.function.kind(**local), Kind::Barrier(_)));
+        let params = params.map(|(shared, _)| Id { shared: *shared, index: None });
+        let pieces = self.cfg.phases.iter().map(|call| &call.piece).chain(given);
+        let ids = pieces.filter_map(|piece| id_of(self.cfg, piece)).chain(params);
         let ids = ids.flat_map(|id| [id, Id { index: None, ..id }]);
         ids.filter(|id| id.shared != Shared::Any && !self.hidden.contains(&id.shared)).collect()
     }
@@ -146,12 +170,20 @@ struct Check<'a, 'f, 'd> {
     seen: &'a Seen<'a, 'f>,
     lives: &'a Lives<'a, 'f>,
     /// By the rule and the barrier: one fault, one report.
-    told: BTreeSet<(&'static str, Shared)>,
+    told: BTreeSet<(&'static str, Shared, bool)>,
+    summary: &'a mut Summary,
     diags: &'d mut Diags,
 }
 
 impl Check<'_, '_, '_> {
     fn step(&mut self, state: &State, step: &Step, block: BlockId) {
+        if let (StepKind::Call { node, .. }, Scope::Block) = (&step.kind, self.lives.scope) {
+            for (taker, id, exact) in self.lives.takers(*node) {
+                if let Some(taker) = taker.filter(|_| exact && self.lives.ids.contains(&id)) {
+                    self.check_taken(state, taker, id, block, step.at);
+                }
+            }
+        }
         let StepKind::Phase(PhaseId(phase)) = step.kind else { return };
         let call = &self.seen.cfg.phases[phase];
         let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|id| self.lives.ids.contains(id)) else { return };
@@ -161,10 +193,14 @@ impl Check<'_, '_, '_> {
             (Scope::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
             (Scope::Block, _) if remote => {}
             (Scope::Block, What::Init) => {
+                self.begins(state, id, Some(block));
                 self.check_elected(state, call, id, block);
                 self.check_again(state, call, id);
             }
-            (Scope::Block, What::InitTogether) => self.check_again(state, call, id),
+            (Scope::Block, What::InitTogether) => {
+                self.begins(state, id, None);
+                self.check_again(state, call, id);
+            }
             (Scope::Block, What::Arrive | What::Wait | What::Try | What::Expect | What::Invalidate) => {
                 self.check_ready(state, call, id, block);
                 self.check_left(state, call, id);
@@ -174,8 +210,79 @@ impl Check<'_, '_, '_> {
     }
 
     fn tell(&mut self, id: Id, diag: Diag) {
-        if self.told.insert((diag.rule, id.shared)) {
-            self.diags.push(diag);
+        self.tell_if(id, Case::default(), diag);
+    }
+
+    /// A fault, or a question to rustc whether it is one.
+    fn tell_if(&mut self, id: Id, case: Case, diag: Diag) {
+        let certain = case.is_certain();
+        if !self.told.insert((diag.rule, id.shared, certain)) {
+            return;
+        }
+        match certain {
+            true => self.diags.push(diag),
+            false => self.summary.asked.push((case, diag)),
+        }
+    }
+
+    /// What the function does to a parameter, for its callers.
+    fn give(&mut self, id: Id, what: u16, case: Case) {
+        if let (Role::Device, Shared::Param(param)) = (self.seen.function.role, id.shared) {
+            let gives = (Gives::Uses(param, When::Ever, what), case);
+            if !self.summary.gives.contains(&gives) {
+                self.summary.gives.push(gives);
+            }
+        }
+    }
+
+    /// The parameter is initialised as the caller left it; at this block by who comes.
+    fn begins(&mut self, state: &State, id: Id, by: Option<BlockId>) {
+        let ways: Vec<&Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).collect();
+        for way in ways.into_iter().filter(|way| way.life == Life::Given) {
+            self.give(id, barrier::BEGINS, unless(way));
+            if by.is_some_and(|block| self.come_several(block)) {
+                self.give(id, barrier::ALONE, unless(way));
+            }
+        }
+    }
+
+    /// A device function is given the barrier: the same rules, of what it does first.
+    fn check_taken(&mut self, state: &State, taker: Taker, id: Id, block: BlockId, at: SpanRange) {
+        let Taker { slot, argument } = taker;
+        let name = self.seen.name(id);
+        let does = |what: u16| Has::Uses(slot, argument, When::Ever, what);
+        let ways: Vec<Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).cloned().collect();
+        let several = self.come_several(block);
+        for way in &ways {
+            let case = |what| unless(way).when(does(what));
+            match (way.life, way.known) {
+                (Life::Given, _) => {
+                    for what in [barrier::NEEDS, barrier::BEGINS] {
+                        self.give(id, what, case(what));
+                    }
+                    if several {
+                        self.give(id, barrier::ALONE, case(barrier::ALONE));
+                    }
+                }
+                (Life::New | Life::Invalid, Known::All) => {
+                    let later = self.place(id, &[What::Init, What::InitTogether]);
+                    let ended = (way.life == Life::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
+                    self.tell_if(id, case(barrier::NEEDS), messages::barrier_uninitialized(at, &name, ended, later));
+                }
+                (Life::New | Life::Invalid, Known::Aside) if self.seen.threads() != Some(1) => {
+                    let init = self.place(id, &[What::Init]);
+                    self.tell_if(id, case(barrier::NEEDS), messages::barrier_unpublished(at, &name, init, None));
+                }
+                (Life::Live, Known::All | Known::Own | Known::Sent(_)) => {
+                    let earlier = self.place(id, &[What::Init, What::InitTogether]);
+                    self.tell_if(id, case(barrier::BEGINS), messages::barrier_reinit(at, &name, earlier));
+                }
+                (Life::New | Life::Invalid | Life::Live | Life::Open, _) => {}
+            }
+        }
+        if self.is_kernel() && several && self.seen.threads() != Some(1) && !ways.is_empty() {
+            let case = Case::default().when(does(barrier::ALONE));
+            self.tell_if(id, case, messages::barrier_init_not_elected(at, &name));
         }
     }
 
@@ -198,22 +305,29 @@ impl Check<'_, '_, '_> {
         let beyond_a_warp = threads.is_none_or(|threads| threads > 32) && self.seen.comes_whole(block, Scope::Block);
         let name = self.seen.name(id);
         let is_new = |life: Life| matches!(life, Life::New | Life::Invalid);
-        if let Some(way) = ways.iter().find(|way| is_new(way.life) && way.known == Known::All) {
+        for way in ways.iter().filter(|way| way.life == Life::Given) {
+            self.give(id, barrier::NEEDS, unless(way));
+        }
+        let new = ways.iter().filter(|way| is_new(way.life) && way.known == Known::All);
+        if let Some(way) = new.min_by_key(|way| way.unless().count()) {
             let ended = (way.life == Life::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
             let later = self.place(id, &[What::Init, What::InitTogether]);
-            return self.tell(id, messages::barrier_uninitialized(call.at, &name, ended, later));
+            let diag = messages::barrier_uninitialized(call.at, &name, ended, later);
+            return self.tell_if(id, unless(way), diag);
         }
-        let unpublished = ways.iter().any(|way| match (way.life, way.known) {
+        let unpublished = ways.iter().filter(|way| match (way.life, way.known) {
             (Life::Open, _) | (_, Known::All) => false,
             (life, Known::Aside) => is_new(life) && threads != Some(1),
             (life, Known::Near) => is_new(life) && (peers || beyond_a_warp),
             (Life::Invalid, Known::Own | Known::Sent(_)) => true,
             (Life::New | Life::Live, Known::Own | Known::Sent(_)) => peers,
+            (Life::Given, _) => false,
         });
-        if unpublished {
+        if let Some(way) = unpublished.min_by_key(|way| way.unless().count()) {
             let init = self.place(id, &[What::Init]);
             let group = call.barrier.scope.group();
-            self.tell(id, messages::barrier_unpublished(call.at, &name, init, peers.then_some(group)));
+            let diag = messages::barrier_unpublished(call.at, &name, init, peers.then_some(group));
+            self.tell_if(id, unless(way), diag);
         }
     }
 
@@ -229,7 +343,7 @@ impl Check<'_, '_, '_> {
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
         });
         // Another thread may be at another `init`.
-        let aside = |life: Life, known: Known| life != Life::Live && life != Life::Open && known == Known::Aside;
+        let aside = |life: Life, known: Known| matches!(life, Life::New | Life::Invalid) && known == Known::Aside;
         let mut ways = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).peekable();
         if ways.peek().is_none() {
             return;

@@ -145,9 +145,9 @@ impl<'f> Builder<'f> {
                     argument.memory().map(|_| value.piece.clone().unwrap_or_else(|| piece_of_kind(argument.gives)))
                 });
                 let pieces = pieces.collect();
-                let barriers =
-                    arguments.iter().zip(&values).filter(|(argument, _)| matches!(argument.gives, Kind::Barrier(_)));
-                let barriers = barriers.filter_map(|(_, value)| value.piece.clone()).collect();
+                let barriers = arguments.iter().zip(&values).enumerate();
+                let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.gives, Kind::Barrier(_)));
+                let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.piece.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee, teams, pieces, barriers }, seen, at);
                 self.touch(values.iter(), at);
                 let takes = arguments.iter().filter_map(|argument| match argument.gives {

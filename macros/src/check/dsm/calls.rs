@@ -42,16 +42,15 @@ impl Check<'_, '_> {
             (case, messages::twice_a_phase(at, first))
         });
         again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
-        self.check_arguments(state, slot);
+        self.check_arguments(slot);
         for (argument, piece) in pieces.iter().enumerate() {
-            let Some((piece, (side, shared))) = piece.as_ref().and_then(|piece| Some((piece, side_of(piece.root)?)))
-            else {
-                continue;
-            };
-            if side == Side::Own || self.phases.has_entered(state) {
-                let path = self.phases.path(state, piece);
+            let Some((side, shared)) = piece.as_ref().and_then(|piece| side_of(piece.root)) else { continue };
+            let phases = self.phases;
+            if let Some(point) = phases.points.argument(slot, argument)
+                && (side == Side::Own || phases.has_entered(state))
+            {
                 let touch = Touch { side, shared, at, by: By::Call(slot, argument, When::First) };
-                self.check_conflicts(state, &touch, &path);
+                self.check_conflicts(state, &touch, &point.path);
             }
             if let (Shared::Param(own), Some(calls)) = (shared, state.unordered()) {
                 let passes = Gives::Passes { own, slot, param: argument, when: When::First };
@@ -80,12 +79,13 @@ impl Check<'_, '_> {
     }
 
     /// One piece of memory is given as two parameters.
-    pub(super) fn check_arguments(&mut self, state: &State, slot: u16) {
+    pub(super) fn check_arguments(&mut self, slot: u16) {
         let Some(Call { at, pieces, .. }) = self.calls.get(&slot).copied() else { return };
+        let points = &self.phases.points;
         let given = |argument: usize| {
             let piece = pieces[argument].as_ref()?;
             let (side, shared) = side_of(piece.root)?;
-            Some((side, shared, self.phases.path(state, piece)))
+            Some((side, shared, &points.argument(slot, argument)?.path))
         };
         let mut told = Vec::new();
         for second in 0..pieces.len() {
@@ -98,7 +98,7 @@ impl Check<'_, '_> {
                     (Shared::Param(a), Shared::Param(b)) if a != b => {
                         told.push((Some(Gives::Clashes(a.min(b), a.max(b))), case));
                     }
-                    _ if conflict::overlap(shared, other) && conflict::meet(&path, &other_path) => {
+                    _ if conflict::overlap(shared, other) && conflict::meet(path, other_path) => {
                         told.push((None, case));
                     }
                     _ => {}

@@ -15,14 +15,16 @@ mod conflict;
 mod number;
 mod numbers;
 mod phases;
+mod points;
 pub(crate) mod protocol;
 mod sides;
 mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{Access, AccessId, Cfg, End, How, Piece, Root, Shared, Source, Step, StepKind};
+use super::cfg::{Access, AccessId, Cfg, How, Piece, Root, Shared, Source, Step, StepKind};
 use super::engine;
+use super::live::Live;
 use super::tokens::Tokens;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
@@ -36,6 +38,7 @@ use conflict::Conflict;
 use number::Number;
 use numbers::Numbers;
 use phases::{Key, Phases, Record, Side, State, side_of};
+use points::Points;
 use protocol::{Case, Gives, Has, Protocol, When, does, uses};
 use sides::Sides;
 
@@ -43,6 +46,7 @@ pub(super) fn check<'f>(
     function: &'f Function,
     cfg: &Cfg<'f>,
     tokens: &Tokens<'f>,
+    live: &Live,
     values: &Values<'_, 'f>,
     diags: &mut Diags,
 ) -> Protocol {
@@ -51,17 +55,9 @@ pub(super) fn check<'f>(
     if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
         return Protocol::plain();
     }
-    let numbers = Numbers::new(function, cfg, values);
-    let known = engine::solve(&numbers, cfg);
-    let phases = Phases {
-        cfg,
-        numbers,
-        known,
-        sides: Sides::of_cfg(cfg, values),
-        shared: shared(cfg),
-        role: function.role,
-        tokens,
-    };
+    let numbers = Numbers::new(function, cfg, live, values);
+    let points = Points::of(cfg, &numbers, tokens);
+    let phases = Phases { cfg, points, sides: Sides::of_cfg(cfg, values), shared: shared(cfg), role: function.role };
     let states = engine::solve(&phases, cfg);
     let mut check = Check {
         function,
@@ -72,11 +68,9 @@ pub(super) fn check<'f>(
         protocol: Protocol::default(),
     };
     engine::visit(&phases, cfg, &states, |state, step| check.step(state, step));
-    for (block, state) in engine::ends(&phases, cfg, &states) {
-        if let End::Leave = cfg.blocks[block.0].end {
-            let at = cfg.blocks[block.0].steps.iter().rev().find(|step| matches!(step.kind, StepKind::Return(_)));
-            check.leave(&state, at.map_or(SpanRange::at(function.body.span.hi), |step| step.at));
-        }
+    for (block, state) in engine::leaves(&phases, cfg, &states) {
+        let at = block.steps.iter().rev().find(|step| matches!(step.kind, StepKind::Return(_)));
+        check.leave(&state, at.map_or(SpanRange::at(function.body.span.hi), |step| step.at));
     }
     check.finish(diags)
 }
@@ -287,15 +281,17 @@ impl Check<'_, '_> {
         if kind == 0 || !self.phases.shared[id.0] || side == Side::Remote && !self.phases.has_entered(state) {
             return;
         }
-        let path = self.phases.path(state, &access.piece);
+        let path = &self.phases.points.access(id).path;
         let touch = Touch { side, shared, at: access.at, by: By::Itself(kind) };
-        self.check_conflicts(state, &touch, &path);
+        self.check_conflicts(state, &touch, path);
         if let Some(calls) = state.unordered() {
             match shared {
                 Shared::Param(param) => {
                     self.give(Gives::Uses(param, When::First, kind), Case::unless(calls, does::NOT_ORDER));
                 }
-                Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => self.firsts.push((id, path, calls.clone())),
+                Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
+                    self.firsts.push((id, path.clone(), calls.clone()))
+                }
                 Shared::Any => {}
             }
         }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::number::{Base, Change, Form, Number};
 use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Piece, Place, Select, Source, Step, StepKind};
 use crate::check::engine::{Analysis, Join};
+use crate::check::live::Live;
 use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
 use crate::model::Function;
@@ -14,6 +15,7 @@ use crate::model::expr::BinaryOp;
 pub(super) struct Numbers<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
+    live: &'a Live,
     values: &'a Values<'a, 'f>,
     /// Nodes that choose parts of memory which are touched in another block.
     kept: BTreeSet<NodeId>,
@@ -23,7 +25,7 @@ pub(super) struct Numbers<'a, 'f> {
     places: BTreeSet<Place>,
 }
 
-/// What is not named holds just what it holds.
+/// What is not named holds just what it holds, or is not read any more.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
     places: BTreeMap<Place, Number>,
@@ -45,8 +47,8 @@ impl Known {
         self.nodes.get(&node).copied().unwrap_or_default()
     }
 
-    /// A place gets a value: how it has changed.
-    fn set(&mut self, place: Place, number: Number) -> Change {
+    /// A place gets a value.
+    fn set(&mut self, place: Place, number: Number) {
         let change = number.change_of(place);
         let all = self.places.values_mut().chain(self.nodes.values_mut());
         all.for_each(|other| *other = other.changed(place, change));
@@ -58,12 +60,11 @@ impl Known {
         let number = if let Change::By(..) = change { Number { form: Form::Unknown, ..number } } else { number };
         self.places.insert(place, number);
         self.places.retain(|_, number| number.is_known());
-        change
     }
 }
 
 impl<'a, 'f> Numbers<'a, 'f> {
-    pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, values: &'a Values<'a, 'f>) -> Self {
+    pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, live: &'a Live, values: &'a Values<'a, 'f>) -> Self {
         let (mut chosen, mut kept) = (BTreeSet::new(), BTreeSet::new());
         let mut at = vec![BlockId(0); cfg.nodes.len()];
         for (block, step) in
@@ -88,8 +89,8 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 }
             }
         }
-        let mut numbers =
-            Numbers { function, cfg, values, asked: vec![false; cfg.nodes.len()], places: BTreeSet::new(), kept };
+        let (asked, places) = (vec![false; cfg.nodes.len()], BTreeSet::new());
+        let mut numbers = Numbers { function, cfg, live, values, asked, places, kept };
         numbers.ask(chosen.into_iter().collect());
         numbers
     }
@@ -127,40 +128,15 @@ impl<'a, 'f> Numbers<'a, 'f> {
         }
     }
 
-    /// How a step changes what others may be counted from.
-    pub(super) fn change(&self, state: &mut Known, step: &Step) -> Option<(Place, Change)> {
-        match &step.kind {
-            StepKind::Evaluate(node) if !self.asked[node.0] => None,
-            StepKind::Evaluate(node) => {
-                let number = self.evaluate(state, *node);
-                match number.is_known() {
-                    true => state.nodes.insert(*node, number),
-                    false => state.nodes.remove(node),
-                };
-                None
-            }
-            StepKind::Set { place, .. } if !self.places.contains(place) => None,
+    /// What a step assigns, if others may be counted from it.
+    pub(super) fn assigned(&self, state: &Known, step: &Step) -> Option<(Place, Number)> {
+        match step.kind {
             // The field has a step of its own.
             StepKind::Set { extent: Extent::Field, .. } => None,
-            StepKind::Set { place, value, extent } => {
-                let number = if *extent == Extent::Whole { state.node(*value) } else { Number::UNKNOWN };
-                Some((*place, state.set(*place, number)))
-            }
-            StepKind::Access(_)
-            | StepKind::Collective { .. }
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Aligned { .. }
-            | StepKind::Fence
-            | StepKind::Phase(_)
-            | StepKind::Arrive { .. }
-            | StepKind::Wait { .. }
-            | StepKind::Call { .. }
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => None,
+            StepKind::Set { place, .. } if !self.places.contains(&place) => None,
+            StepKind::Set { place, value, extent: Extent::Whole } => Some((place, state.node(value))),
+            StepKind::Set { place, extent: Extent::Part, .. } => Some((place, Number::UNKNOWN)),
+            _ => None,
         }
     }
 
@@ -270,10 +246,24 @@ impl Analysis for Numbers<'_, '_> {
     }
 
     fn transfer(&self, state: &mut Known, step: &Step) {
-        self.change(state, step);
+        match &step.kind {
+            StepKind::Evaluate(node) if self.asked[node.0] => {
+                let number = self.evaluate(state, *node);
+                match number.is_known() {
+                    true => state.nodes.insert(*node, number),
+                    false => state.nodes.remove(node),
+                };
+            }
+            _ => {
+                if let Some((place, number)) = self.assigned(state, step) {
+                    state.set(place, number);
+                }
+            }
+        }
     }
 
-    fn edge(&self, state: &mut Known, _cfg: &Cfg<'_>, _from: BlockId, _to: BlockId) {
+    fn edge(&self, state: &mut Known, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
+        state.places.retain(|place, _| self.live.contains(to, place));
         state.nodes.retain(|node, _| self.kept.contains(node));
     }
 }

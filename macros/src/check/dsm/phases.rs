@@ -9,13 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::number::{Change, Number};
-use super::numbers::{Known, Numbers};
+use super::points::{Point, Points};
 use super::sides::Sides;
 use crate::check::cfg::{
-    AccessId, BlockId, Cfg, End, Extent, How, NodeId, Piece, Place, Root, Select, Shared, Source, Step, StepKind,
+    AccessId, BlockId, Cfg, End, Extent, How, NodeId, Piece, Place, Root, Shared, Source, Step, StepKind,
 };
 use crate::check::engine::{Analysis, Join};
-use crate::check::tokens::{Held, Tokens};
 use crate::model::Role;
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::ty::Group;
@@ -81,9 +80,6 @@ pub(super) struct State {
     pub(super) records: BTreeMap<(Key, bool), Record>,
     /// Remote accesses after which nobody has arrived yet.
     pub(super) open: BTreeMap<Key, Open>,
-    /// Facts of the point, not of the way to it.
-    numbers: Known,
-    held: Held,
 }
 
 impl Join for State {
@@ -266,32 +262,14 @@ pub(super) fn side_of(root: Root) -> Option<(Side, Shared)> {
 
 pub(super) struct Phases<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
-    pub(super) numbers: Numbers<'a, 'f>,
-    /// The numbers at the start of each block.
-    pub(super) known: Vec<Option<Known>>,
+    pub(super) points: Points,
     pub(super) sides: Sides,
     /// The accesses that matter to peers.
     pub(super) shared: Vec<bool>,
     pub(super) role: Role,
-    pub(super) tokens: &'a Tokens<'f>,
 }
 
 impl Phases<'_, '_> {
-    pub(super) fn path(&self, state: &State, piece: &Piece) -> Vec<Number> {
-        piece.path.iter().map(|select| self.number(state, select)).collect()
-    }
-
-    fn number(&self, state: &State, select: &Select) -> Number {
-        let node = |node| state.numbers.node(node);
-        match *select {
-            Select::At(index) => node(index),
-            Select::Chunk { size, index } => node(index).times(&node(size)).as_chunk(),
-            Select::Range { start, end } => node(start).up_to(&node(end)),
-            Select::Half { mid, second } => node(mid).half(second),
-            Select::Unknown => Number::UNKNOWN,
-        }
-    }
-
     /// A remote access before the cluster was entered is a fault by itself: what else it breaks is not looked for.
     pub(super) fn has_entered(&self, state: &State) -> bool {
         match self.role {
@@ -340,9 +318,8 @@ impl Phases<'_, '_> {
         }
         let counts = !matches!(access.how, How::Lent | How::ByHand) && self.shared[id.0];
         if counts && (side == Side::Own || self.has_entered(state)) {
-            let path = self.path(state, &access.piece);
-            let arrived = self.tokens.is_pending(&state.held, is_for_cluster);
-            state.record(Key::Access(id), path, arrived);
+            let Point { path, arrived } = self.points.access(id);
+            state.record(Key::Access(id), path.clone(), *arrived);
         }
     }
 
@@ -354,15 +331,13 @@ impl Phases<'_, '_> {
         }
         // What it still does when it has returned.
         for (argument, piece) in pieces.iter().enumerate() {
-            if let Some(piece) = piece
-                && side_of(piece.root).is_some()
+            if piece.as_ref().is_some_and(|piece| side_of(piece.root).is_some())
+                && let Some(Point { path, arrived }) = self.points.argument(slot, argument)
             {
-                let path = self.path(state, piece);
                 if gives {
                     state.record(Key::Argument(slot, argument, true), path.clone(), true);
                 }
-                let arrived = !gives && self.tokens.is_pending(&state.held, is_for_cluster);
-                state.record(Key::Argument(slot, argument, false), path, arrived);
+                state.record(Key::Argument(slot, argument, false), path.clone(), !gives && *arrived);
             }
         }
         state.record(Key::Call(slot), Vec::new(), gives);
@@ -390,13 +365,7 @@ impl Analysis for Phases<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        let mut state = State {
-            entered: Some(BTreeSet::new()),
-            records: BTreeMap::new(),
-            open: BTreeMap::new(),
-            numbers: self.known[self.cfg.entry.0].clone().unwrap_or_default(),
-            held: self.tokens.before(self.cfg.entry),
-        };
+        let mut state = State { entered: Some(BTreeSet::new()), records: BTreeMap::new(), open: BTreeMap::new() };
         if self.role != Role::Kernel {
             state.open.insert(Key::Caller, Open::default());
             state.record(Key::Caller, Vec::new(), false);
@@ -405,11 +374,12 @@ impl Analysis for Phases<'_, '_> {
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
-        if let Some((place, change)) = self.numbers.change(&mut state.numbers, step) {
-            state.changed(place, change);
-        }
-        self.tokens.transfer(&mut state.held, step);
         match &step.kind {
+            StepKind::Set { place, value, .. } => {
+                if let Some(change) = self.points.change(*place, *value) {
+                    state.changed(*place, change);
+                }
+            }
             StepKind::Access(id) => self.access(state, *id),
             StepKind::Arrive { method, .. } if method.relaxed => state.arrive_relaxed(step.at),
             StepKind::Arrive { group, .. } if is_for_cluster(*group) => state.arrive(),
@@ -428,7 +398,6 @@ impl Analysis for Phases<'_, '_> {
             | StepKind::Wait { .. }
             | StepKind::Collective { .. }
             | StepKind::Evaluate(_)
-            | StepKind::Set { .. }
             | StepKind::Renew(_)
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
@@ -459,7 +428,5 @@ impl Analysis for Phases<'_, '_> {
         for place in self.sides.forgotten(from, to) {
             state.changed(*place, Change::Lost);
         }
-        state.numbers = self.known[to.0].clone().unwrap_or_default();
-        state.held = self.tokens.before(to);
     }
 }

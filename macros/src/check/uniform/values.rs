@@ -13,6 +13,7 @@ use super::control::Control;
 use super::level::{Level, Unknown};
 use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Place, Root, Shared, Source, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
+use crate::check::live::Live;
 use crate::check::scope::{Scope, Team};
 use crate::model::Role;
 use crate::model::expr::Callee;
@@ -21,6 +22,7 @@ use crate::model::ty::Group;
 pub(crate) struct Values<'a, 'f> {
     pub(crate) cfg: &'a Cfg<'f>,
     pub(crate) control: &'a Control,
+    live: &'a Live,
     role: Role,
     /// Of each node. They only go down, round by round.
     levels: RefCell<Vec<Level>>,
@@ -46,7 +48,7 @@ mod dirty {
 
 #[derive(Debug, Clone)]
 pub(crate) struct State {
-    /// A place that is not named was not set.
+    /// A place that is not named was not set, or is not read any more.
     places: BTreeMap<Place, Level>,
     dirty: BTreeMap<Shared, u8>,
     /// Of pieces that are not named.
@@ -72,19 +74,17 @@ impl Join for State {
                 self.places.insert(*place, both);
             }
         }
+        for shared in other.dirty.keys() {
+            self.dirty.entry(*shared).or_insert(self.others);
+        }
         for (shared, dirt) in &mut self.dirty {
             let both = *dirt | other.dirt(*shared);
             changed |= *dirt != both;
             *dirt = both;
         }
-        for (shared, dirt) in &other.dirty {
-            if !self.dirty.contains_key(shared) {
-                changed |= self.others | dirt != self.others;
-                self.dirty.insert(*shared, self.others | dirt);
-            }
-        }
         changed |= self.others | other.others != self.others;
         self.others |= other.others;
+        self.forget_others();
         changed
     }
 }
@@ -131,16 +131,25 @@ impl State {
     }
 
     fn write(&mut self, shared: Shared, bits: u8) {
-        let dirt = self.dirt(shared) | bits;
-        self.dirty.insert(shared.whole(), dirt);
-        if shared.whole() == Shared::Any {
-            self.each(|dirt| dirt | bits);
+        match shared.whole() {
+            Shared::Any => self.each(|dirt| dirt | bits),
+            shared => {
+                let dirt = self.dirt(shared) | bits;
+                self.dirty.insert(shared, dirt);
+                self.forget_others();
+            }
         }
     }
 
     fn each(&mut self, change: impl Fn(u8) -> u8) {
         self.dirty.values_mut().for_each(|dirt| *dirt = change(*dirt));
         self.others = change(self.others);
+        self.forget_others();
+    }
+
+    /// Those that are like the others need no name.
+    fn forget_others(&mut self) {
+        self.dirty.retain(|_, dirt| *dirt != self.others);
     }
 
     fn arrive(&mut self, group: Group) {
@@ -174,9 +183,9 @@ impl State {
 
 impl<'a, 'f> Values<'a, 'f> {
     /// Solved.
-    pub(crate) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control) -> Values<'a, 'f> {
+    pub(crate) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(vec![Level::known(Scope::Grid); cfg.nodes.len()]);
-        let mut values = Values { cfg, control, role, levels, reached: Vec::new() };
+        let mut values = Values { cfg, control, live, role, levels, reached: Vec::new() };
         loop {
             let before = values.levels.borrow().clone();
             let states = engine::solve(&values, cfg);
@@ -287,10 +296,6 @@ impl Analysis for Values<'_, '_> {
             StepKind::Evaluate(node) => {
                 let level = self.evaluate(state, *node);
                 self.levels.borrow_mut()[node.0].meet(&level);
-                // Read once: the state need not carry it further.
-                if let Source::Read(place @ Place::Temporary(_)) = self.cfg.nodes[node.0].source {
-                    state.places.remove(&place);
-                }
             }
             StepKind::Set { place, value, extent } => state.set(*place, &self.level(*value), *extent),
             StepKind::Access(id) => {
@@ -326,6 +331,7 @@ impl Analysis for Values<'_, '_> {
     }
 
     fn edge(&self, state: &mut State, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
+        state.places.retain(|place, _| self.live.contains(to, place));
         for branch in &self.control.merges[to.0] {
             let tested = self.tested(*branch);
             if tested.is_top() {

@@ -232,12 +232,12 @@ impl Verdict {
             let segments = runs.each_ref().map(|run| &run[at]);
             let changes = |thread: usize| -> Option<Life> {
                 let own = segments[thread].iter().filter(|(_, of, _)| *of == barrier);
-                let lives = own.filter_map(|(.., deed)| match deed {
+                let mut lives = own.filter_map(|(.., deed)| match deed {
                     Deed::Init | Deed::InitAll => Some(Life::Live),
                     Deed::Invalidate => Some(Life::Invalid),
                     Deed::Use { .. } => None,
                 });
-                lives.last()
+                lives.next_back()
             };
             let inits =
                 |thread: usize| segments[thread].iter().any(|(_, of, deed)| *of == barrier && *deed == Deed::Init);
@@ -262,7 +262,7 @@ impl Verdict {
                         Deed::Init | Deed::InitAll => {
                             let again = own == Life::Live;
                             if again {
-                                fault("barrier_reinit", !open[thread] && !(changed && !own_change));
+                                fault("barrier_reinit", !open[thread] && (own_change || !changed));
                             }
                             if others && *deed == Deed::Init {
                                 fault("barrier_init_not_elected", !again && !open[thread] && !own_change);
@@ -372,7 +372,7 @@ impl Generator {
 fn kernel(seed: u64) -> Vec<Stmt> {
     let mut generator = Generator { random: Random::new(seed), left: 9 };
     let mut body = Vec::new();
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         let inits = (0..=generator.random.below(BARRIERS)).map(Stmt::Init).collect();
         body.push(Stmt::If(Test::First, inits, Vec::new()));
         if generator.random.chance(80) {

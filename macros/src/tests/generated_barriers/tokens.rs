@@ -134,7 +134,7 @@ fn each(ways: BTreeSet<Way>, change: impl Fn(&mut World)) -> BTreeSet<Way> {
         world.phase += more;
         change(&mut world);
         // Phases further apart than three are as three apart.
-        let mut points = vec![world.phase, world.tokens[0], world.tokens[1]];
+        let mut points = [world.phase, world.tokens[0], world.tokens[1]];
         points.sort_unstable();
         let nearer = |of: u8| points.windows(2).filter(|two| two[1] <= of).map(|two| (two[1] - two[0]).min(3)).sum();
         World { phase: nearer(world.phase), tokens: world.tokens.map(nearer) }

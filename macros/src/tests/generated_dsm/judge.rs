@@ -82,10 +82,11 @@ pub(super) fn judge(kernel: &Kernel, unknown: Unknown) -> Verdict {
                 let Some(rules) = race(event, other) else { continue };
                 let sites = (event.access.site, other.access.site);
                 // The read in a remote update is no remote write.
-                let may =
-                    rules.iter().filter(|rule| **rule != Rule::UnorderedRemoteWrite || !is_halo(event, other, false));
+                let may = rules.iter().filter(|rule| {
+                    **rule != Rule::UnorderedRemoteWrite || !is_halo(&event.access, &other.access, false)
+                });
                 verdict.may.entry(sites).or_default().extend(may);
-                if !is_halo(event, other, true) {
+                if !is_halo(&event.access, &other.access, true) {
                     pairs.entry(sites).or_default().extend(&rules);
                 }
             }
@@ -214,8 +215,8 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
 
 /// A remote write at a literal index against the owner's access at one of each thread, or the other way round. `widely`:
 /// what a variable chooses may be known or not, in any dimension.
-fn is_halo(first: &Event, second: &Event, widely: bool) -> bool {
-    let remote = if first.access.is_remote() { first } else { second };
+pub(in crate::tests) fn is_halo(first: &Access, second: &Access, widely: bool) -> bool {
+    let remote = if first.is_remote() { first } else { second };
     let is_known =
         |index| matches!(index, Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor)) && widely;
     let is_fixed = |index| matches!(index, Index::Literal(_) | Index::Parity(Parity::Literal(_))) || is_known(index);
@@ -225,7 +226,7 @@ fn is_halo(first: &Event, second: &Event, widely: bool) -> bool {
         Index::Parity(_) => widely,
     };
     let differ = |one, two| is_fixed(one) && varies(two) || varies(one) && is_fixed(two);
-    let (one, two) = (&first.access.place, &second.access.place);
+    let (one, two) = (&first.place, &second.place);
     let in_row = one.array == Array::Rows && differ(Index::Parity(one.row), Index::Parity(two.row));
-    remote.access.kind.writes() && (in_row || differ(one.index, two.index))
+    remote.kind.writes() && (in_row || differ(one.index, two.index))
 }

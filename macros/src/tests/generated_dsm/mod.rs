@@ -7,11 +7,11 @@
 mod by_hand;
 mod forms;
 mod generate;
-mod judge;
-mod print;
+pub(super) mod judge;
+pub(super) mod print;
 mod run;
 mod systematic;
-mod tree;
+pub(super) mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 

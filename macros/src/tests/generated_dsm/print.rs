@@ -51,7 +51,7 @@ impl Printer for Writer {
     }
 }
 
-fn number(number: Number) -> String {
+pub(in crate::tests) fn number(number: Number) -> String {
     match number {
         Number::Parameter(index) => format!("p{index}"),
         Number::Round(label) => format!("k{label}"),
@@ -81,7 +81,7 @@ fn array(array: Array) -> &'static str {
 }
 
 /// The memory that is accessed, without its index.
-fn memory(access: &Access) -> String {
+pub(in crate::tests) fn memory(access: &Access) -> String {
     let array = array(access.place.array);
     let rank = match access.owner {
         Owner::Own => return array.into(),
@@ -92,12 +92,32 @@ fn memory(access: &Access) -> String {
     format!("cluster.map_shared_rank(&{array}, {rank})")
 }
 
-fn test(test: Test) -> String {
+pub(in crate::tests) fn test(test: Test) -> String {
     match test {
         Test::Equals(of, value) => format!("{} == {value}", number(of)),
         Test::Even(of) => format!("{} % 2 == 0", number(of)),
         Test::BlockRank(rank) => format!("rank == {rank}"),
         Test::ThreadRank(rank) => format!("i == {rank}"),
+    }
+}
+
+/// The access as a statement, of memory with this name.
+pub(in crate::tests) fn touch(access: &Access, memory: &str) -> String {
+    let row = match access.place.array {
+        Array::A | Array::B => String::new(),
+        Array::Rows => format!("[{}]", parity(access.place.row)),
+    };
+    let index = match access.place.index {
+        Index::Literal(index) => index.to_string(),
+        Index::Own => "i".into(),
+        Index::Other => "1 - i".into(),
+        Index::Parity(which) => parity(which),
+    };
+    match access.kind {
+        Kind::Read => format!("sum += {memory}{row}[{index}];"),
+        Kind::Write => format!("{memory}{row}[{index}] = 7;"),
+        Kind::Update => format!("{memory}{row}[{index}] += 7;"),
+        Kind::Atomic => format!("{memory}{row}.atomic({index}).fetch_add(1, Relaxed);"),
     }
 }
 
@@ -131,21 +151,7 @@ impl Writer {
         {
             text = name.clone();
         }
-        if access.place.array == Array::Rows {
-            text += &format!("[{}]", parity(access.place.row));
-        }
-        let index = match access.place.index {
-            Index::Literal(index) => index.to_string(),
-            Index::Own => "i".into(),
-            Index::Other => "1 - i".into(),
-            Index::Parity(which) => parity(which),
-        };
-        match access.kind {
-            Kind::Read => self.text(&format!("sum += {text}[{index}];")),
-            Kind::Write => self.text(&format!("{text}[{index}] = 7;")),
-            Kind::Update => self.text(&format!("{text}[{index}] += 7;")),
-            Kind::Atomic => self.text(&format!("{text}.atomic({index}).fetch_add(1, Relaxed);")),
-        }
+        self.text(&touch(access, &text));
     }
 
     fn statement(&mut self, stmt: &Stmt) {

@@ -5,15 +5,15 @@
 use super::super::shrink::Nested;
 
 /// Threads of a block.
-pub(super) const THREADS: usize = 2;
+pub(in crate::tests) const THREADS: usize = 2;
 /// Elements of an array, and of a row.
-pub(super) const LENGTH: usize = 4;
+pub(in crate::tests) const LENGTH: usize = 4;
 /// The values of a scalar parameter.
-pub(super) const DOMAIN: usize = 3;
+pub(in crate::tests) const DOMAIN: usize = 3;
 
 /// A shared array, of which each block has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Array {
+pub(in crate::tests) enum Array {
     A,
     B,
     /// Two rows.
@@ -21,14 +21,14 @@ pub(super) enum Array {
 }
 
 impl Array {
-    pub(super) const ALL: [Array; 3] = [Array::A, Array::B, Array::Rows];
+    pub(in crate::tests) const ALL: [Array; 3] = [Array::A, Array::B, Array::Rows];
 }
 
-pub(super) type Label = usize;
+pub(in crate::tests) type Label = usize;
 
 /// A number that all threads of a cluster agree on.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Number {
+pub(in crate::tests) enum Number {
     Parameter(usize),
     /// The round of a loop.
     Round(Label),
@@ -36,7 +36,7 @@ pub(super) enum Number {
 
 /// One of two.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Parity {
+pub(in crate::tests) enum Parity {
     Literal(u32),
     /// `(n + k) % 2`
     Rem(Number, u32),
@@ -53,7 +53,7 @@ pub(super) enum Parity {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Index {
+pub(in crate::tests) enum Index {
     Literal(u32),
     /// The thread's rank in its block.
     Own,
@@ -63,16 +63,16 @@ pub(super) enum Index {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
-    pub(super) array: Array,
+pub(in crate::tests) struct Place {
+    pub(in crate::tests) array: Array,
     /// Of [`Array::Rows`] only.
-    pub(super) row: Parity,
-    pub(super) index: Index,
+    pub(in crate::tests) row: Parity,
+    pub(in crate::tests) index: Index,
 }
 
 /// Whose memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Owner {
+pub(in crate::tests) enum Owner {
     /// The block's own.
     Own,
     /// By `map_shared_rank`.
@@ -82,7 +82,7 @@ pub(super) enum Owner {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(in crate::tests) enum Kind {
     Read,
     Write,
     /// `a[i] += 7`
@@ -91,34 +91,34 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) fn reads(self) -> bool {
+    pub(in crate::tests) fn reads(self) -> bool {
         self != Kind::Write
     }
 
-    pub(super) fn writes(self) -> bool {
+    pub(in crate::tests) fn writes(self) -> bool {
         self != Kind::Read
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Access {
+pub(in crate::tests) struct Access {
     /// `print` says on which line.
-    pub(super) site: usize,
-    pub(super) kind: Kind,
-    pub(super) owner: Owner,
+    pub(in crate::tests) site: usize,
+    pub(in crate::tests) kind: Kind,
+    pub(in crate::tests) owner: Owner,
     /// The peer's memory has a name, given at the kernel's start.
-    pub(super) named: bool,
-    pub(super) place: Place,
+    pub(in crate::tests) named: bool,
+    pub(in crate::tests) place: Place,
 }
 
 impl Access {
-    pub(super) fn is_remote(&self) -> bool {
+    pub(in crate::tests) fn is_remote(&self) -> bool {
         self.owner != Owner::Own
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Test {
+pub(in crate::tests) enum Test {
     /// Uniform in the cluster: `n == value`, and `n % 2 == 0`.
     Equals(Number, u32),
     Even(Number),
@@ -128,20 +128,20 @@ pub(super) enum Test {
 }
 
 impl Test {
-    pub(super) fn is_uniform(self) -> bool {
+    pub(in crate::tests) fn is_uniform(self) -> bool {
         matches!(self, Test::Equals(..) | Test::Even(_))
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Rounds {
+pub(in crate::tests) enum Rounds {
     Literal(usize),
     Parameter(usize),
 }
 
 /// How a loop is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Form {
+pub(in crate::tests) enum Form {
     For,
     /// `loop`, left by a `break` at the body's start.
     Loop,
@@ -152,22 +152,22 @@ pub(super) enum Form {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Jump {
+pub(in crate::tests) enum Jump {
     Break(Label),
     Continue(Label),
     Return,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Arrival {
+pub(in crate::tests) enum Arrival {
     Full,
     Relaxed,
 }
 
-pub(super) type Block = Vec<Stmt>;
+pub(in crate::tests) type Block = Vec<Stmt>;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Stmt {
+pub(in crate::tests) enum Stmt {
     Access(Access),
     /// `cluster.sync()`, and the block's.
     Sync,
@@ -207,7 +207,7 @@ impl Nested for Stmt {
 
 /// A kernel of clusters of 2 or 3 blocks.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kernel {
-    pub(super) blocks: usize,
-    pub(super) body: Block,
+pub(in crate::tests) struct Kernel {
+    pub(in crate::tests) blocks: usize,
+    pub(in crate::tests) body: Block,
 }

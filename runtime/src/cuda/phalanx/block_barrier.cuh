@@ -84,8 +84,9 @@ __device__ inline thread_block::arrival_token thread_block::barrier_arrive() con
 }
 
 __device__ inline void thread_block::barrier_wait(arrival_token token) const {
-    while (!detail::phase_is_over(token.state)) {
-        if (detail::has_left_block_barrier()) {
+    // A try may give up at once, and the look at the flag would make who waits come late.
+    for (unsigned tries = 1; !detail::phase_is_over(token.state); ++tries) {
+        if (tries % 16 == 0 && detail::has_left_block_barrier()) {
             detail::end_thread();
         }
     }

@@ -1,0 +1,278 @@
+//! The checks and the simulator say the same: kernels of the generator's own language go through both. One that is accepted
+//! shows, under every schedule tried and with every value of its parameters, no fault that a rule excludes. One that is
+//! refused shows, as if nothing were checked, a fault under some; or it counts as one of which the checks are not precise.
+//! Nobody's verdict is asked: a fault is what the simulator reports.
+//!
+//! No rule's, and left open: races inside of a block, and of two peers on a third block's memory; a write to a peer's
+//! element that is known against the owner's access to one that is not (`is_halo`); memory that is written on other paths
+//! than those that read it. A run ends at its first fault, which may hide others.
+
+mod generate;
+mod print;
+mod tree;
+mod walk;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use phalanx::{Cause, Race, RaceMemory, Schedule, Simulator};
+use proc_macro2::TokenStream;
+
+use crate::check;
+use crate::diag::Diags;
+use crate::model::options::Options;
+use crate::model::{Function, Role};
+use crate::parse;
+use print::print;
+use tree::{Block, Kernel, Stmt};
+
+use super::faults;
+use super::generated_dsm::judge::is_halo;
+use super::generated_dsm::tree::{Access, DOMAIN};
+use super::shrink::{Nested, shrink};
+
+const KERNELS: u64 = 6_000;
+
+/// What the simulator reports, as far as a rule is concerned with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    NeverWaited,
+    /// A collective between an arrival and its wait.
+    Between,
+    Deadlock,
+    Early,
+    Late,
+    Race,
+    NoSuchRank,
+    /// A read of what was never written. Only what no thread can have written is a rule's.
+    Unwritten,
+    /// No rule excludes it.
+    Open,
+}
+
+impl Shown {
+    fn of(kernel: &Kernel, cause: &Cause) -> Shown {
+        match cause {
+            Cause::Protocol(sentence) if sentence.contains("never waited for") => Shown::NeverWaited,
+            Cause::Protocol(sentence) if sentence.contains("between the") => Shown::Between,
+            Cause::Deadlock(_) => Shown::Deadlock,
+            Cause::PeerMayNotHaveStarted { .. } => Shown::Early,
+            Cause::PeerHasExited { .. } => Shown::Late,
+            Cause::RankOutOfRange { .. } => Shown::NoSuchRank,
+            Cause::Race(race) if is_excluded(kernel, race) => Shown::Race,
+            Cause::Race(_) => Shown::Open,
+            Cause::UninitializedShared { .. } => Shown::Unwritten,
+            other => panic!("{other}\n{}", print(kernel)),
+        }
+    }
+
+    /// A kernel that is accepted may show it.
+    fn is_open(self) -> bool {
+        matches!(self, Shown::Unwritten | Shown::Open)
+    }
+
+    /// What a kernel does that breaks the rule.
+    fn by(rule: &str) -> Shown {
+        match rule {
+            "token_never_waited" => Shown::NeverWaited,
+            "arrive_while_pending" | "collective_while_pending" => Shown::Between,
+            "divergent_collective" | "divergent_exit" => Shown::Deadlock,
+            "remote_before_entry" => Shown::Early,
+            "exit_before_peers_done" => Shown::Late,
+            "unpublished_remote_read"
+            | "overwrite_while_read"
+            | "write_after_arrive"
+            | "unordered_remote_write"
+            | "relaxed_publishes" => Shown::Race,
+            "rank_out_of_range" => Shown::NoSuchRank,
+            "uninit_shared_read" => Shown::Unwritten,
+            other => panic!("a rule of which nobody said what it excludes: {other}"),
+        }
+    }
+}
+
+/// Of a peer and the owner, about elements that a check can tell.
+fn is_excluded(kernel: &Kernel, race: &Race) -> bool {
+    let RaceMemory::Shared { block: owner, .. } = race.memory else { return false };
+    let sides = [&race.first, &race.second];
+    let [first, second] = sides.map(|side| access(&kernel.body, walk::site(side)).expect("an access of the kernel"));
+    let of_both = sides.iter().filter(|side| side.block == owner).count() == 1;
+    of_both && first.is_remote() != second.is_remote() && !is_halo(&first, &second, true)
+}
+
+fn access(block: &Block, site: usize) -> Option<Access> {
+    block.iter().find_map(|stmt| match stmt {
+        Stmt::Access(access) => (access.site == site).then_some(*access),
+        _ => stmt.clone().blocks().into_iter().find_map(|inner| access(inner, site)),
+    })
+}
+
+/// The orders of threads that a kernel runs in. Without races, what comes behind one is seen too.
+fn simulators() -> [Simulator; 8] {
+    let priority = |seed, changes| Simulator::new().schedule(Schedule::Priority { seed, changes });
+    let random = |seed| Simulator::new().schedule(Schedule::Random { seed });
+    [
+        Simulator::new(),
+        Simulator::new().races(false),
+        priority(1, 0),
+        priority(7, 0),
+        priority(3, 2).races(false),
+        random(4),
+        priority(5, 0).races(false),
+        random(6).races(false),
+    ]
+}
+
+/// What the runs of a kernel show, until `is_enough`.
+fn shown(kernel: &Arc<Kernel>, mut is_enough: impl FnMut(Shown) -> bool) -> BTreeSet<Shown> {
+    let mut all = BTreeSet::new();
+    for simulator in simulators() {
+        for input in 0..DOMAIN * DOMAIN {
+            let Some(cause) = walk::run(kernel, [input % DOMAIN, input / DOMAIN], simulator.clone()) else { continue };
+            let shown = Shown::of(kernel, &cause);
+            all.insert(shown);
+            if is_enough(shown) {
+                return all;
+            }
+        }
+    }
+    all
+}
+
+/// The rules that the checks name. What `expand` does, without the code for kernels that are right.
+fn reports(kernel: &Kernel) -> BTreeSet<String> {
+    let text = print(kernel);
+    let item = syn::parse_str(&text).expect("a function");
+    let mut diags = Diags::default();
+    let options: TokenStream =
+        format!("cluster = {}, block = {}", kernel.blocks, kernel.threads).parse().expect("tokens");
+    let options: Options = parse::attribute::kernel_options(options, &mut diags);
+    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
+    assert!(diags.is_empty(), "{:?}\n{text}", diags.rules());
+    let _ = check::run(&function, &mut diags);
+    faults(&diags.into_tokens()).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+/// How the checks and the runs of a kernel stand to each other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Agreement {
+    /// Nothing is refused, and nothing goes wrong that should be.
+    Right,
+    /// The very fault, that of another rule, or one of none that came first.
+    Shown,
+    Another,
+    Hidden,
+    /// Refused, and all goes well: by these rules.
+    Imprecise(BTreeSet<String>),
+    /// Accepted, and yet.
+    Unsound(Shown),
+}
+
+impl Agreement {
+    fn of(kernel: &Kernel) -> Agreement {
+        let reported = reports(kernel);
+        let kernel = Arc::new(kernel.clone());
+        if reported.is_empty() {
+            let all = shown(&kernel, |shown| !shown.is_open());
+            return all.into_iter().find(|shown| !shown.is_open()).map_or(Agreement::Right, Agreement::Unsound);
+        }
+        let wanted: BTreeSet<Shown> = reported.iter().map(|rule| Shown::by(rule)).collect();
+        let all = shown(&kernel, |shown| wanted.contains(&shown));
+        if !all.is_disjoint(&wanted) {
+            Agreement::Shown
+        } else if all.iter().any(|shown| !shown.is_open()) {
+            Agreement::Another
+        } else if !all.is_empty() {
+            Agreement::Hidden
+        } else {
+            Agreement::Imprecise(reported)
+        }
+    }
+}
+
+/// The least kernel of which the same is said.
+fn least(kernel: &Kernel, agreement: &Agreement) -> Kernel {
+    let with = |body: &Block| Kernel { body: body.clone(), ..kernel.clone() };
+    with(&shrink(kernel.body.clone(), |body| {
+        let smaller = with(body);
+        smaller.is_whole() && Agreement::of(&smaller) == *agreement
+    }))
+}
+
+/// Kernels, by what became of them.
+#[derive(Debug, Default)]
+struct Count {
+    all: usize,
+    right: usize,
+    shown: usize,
+    another: usize,
+    hidden: usize,
+    /// By rule.
+    /// Of each, the least kernel of the first.
+    imprecise: BTreeMap<BTreeSet<String>, (usize, String)>,
+    unsound: BTreeMap<Shown, (usize, String)>,
+}
+
+impl Count {
+    fn add(&mut self, kernel: &Kernel) {
+        self.all += 1;
+        let agreement = Agreement::of(kernel);
+        let first = || (0, print(&least(kernel, &agreement)));
+        match &agreement {
+            Agreement::Right => self.right += 1,
+            Agreement::Shown => self.shown += 1,
+            Agreement::Another => self.another += 1,
+            Agreement::Hidden => self.hidden += 1,
+            Agreement::Imprecise(rules) => self.imprecise.entry(rules.clone()).or_insert_with(first).0 += 1,
+            Agreement::Unsound(shown) => self.unsound.entry(*shown).or_insert_with(first).0 += 1,
+        }
+    }
+
+    #[track_caller]
+    fn agrees(&self) {
+        for (rules, (times, kernel)) in &self.imprecise {
+            eprintln!("{times} kernels are refused by {rules:?}, and no run shows why, as\n{kernel}");
+        }
+        for (shown, (times, kernel)) in &self.unsound {
+            eprintln!("{times} kernels are accepted and show {shown:?}, as\n{kernel}");
+        }
+        let Count { all, right, shown, another, hidden, imprecise, unsound } = self;
+        let imprecise: usize = imprecise.values().map(|(times, _)| times).sum();
+        eprintln!(
+            "{all} kernels: {right} right, {shown} wrong as the checks say, {another} in another way, {hidden} hidden by a \
+             fault of no rule; {imprecise} refused for nothing"
+        );
+        assert!(unsound.is_empty());
+        assert!(imprecise * 20 < *all && right * 3 > *all && shown * 5 > *all);
+    }
+}
+#[test]
+fn what_is_accepted_shows_no_fault_and_what_is_refused_shows_one() {
+    let mut count = Count::default();
+    (0..KERNELS).for_each(|seed| count.add(&generate::kernel(seed)));
+    count.agrees();
+}
+
+/// For long runs: `cargo xtask agree --minutes 10`. Goes on after a failure.
+#[test]
+#[ignore = "as long as one likes"]
+fn for_minutes() {
+    let minutes: f64 = std::env::var("MINUTES").ok().and_then(|minutes| minutes.parse().ok()).unwrap_or(1.0);
+    let time = Duration::from_secs_f64(60.0 * minutes);
+    let style = ProgressStyle::with_template("{wide_bar} {msg} [{elapsed_precise}]").expect("a template");
+    let bar = ProgressBar::new(time.as_secs()).with_style(style);
+    let start = Instant::now();
+    let mut count = Count::default();
+    for seed in KERNELS.. {
+        if start.elapsed() > time {
+            break;
+        }
+        count.add(&generate::kernel(seed));
+        bar.set_position(start.elapsed().as_secs());
+        bar.set_message(format!("{} kernels, {} disagree", count.all, count.unsound.len()));
+    }
+    bar.finish_and_clear();
+    count.agrees();
+}
