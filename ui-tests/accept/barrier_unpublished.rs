@@ -47,11 +47,12 @@ fn by_itself() {
 fn on_the_other_side() {
     let block = this_thread_block();
     let bar = shared_barrier();
-    if block.thread_rank() == 0 {
+    let first = block.thread_rank() == 0;
+    if first {
         bar.init(63);
-        block.sync();
-    } else {
-        block.sync();
+    }
+    block.sync();
+    if !first {
         bar.arrive_and_wait();
     }
 }

@@ -7,6 +7,7 @@ mod arrive_while_pending;
 mod attribute_option;
 mod barrier_copy;
 mod barrier_count;
+mod barrier_in_a_call;
 mod barrier_init_not_elected;
 mod barrier_reinit;
 mod barrier_scope;
@@ -58,6 +59,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         attribute_option::KERNELS,
         barrier_copy::KERNELS,
         barrier_count::KERNELS,
+        barrier_in_a_call::KERNELS,
         barrier_init_not_elected::KERNELS,
         barrier_reinit::KERNELS,
         barrier_scope::KERNELS,

@@ -145,25 +145,36 @@ impl Analysis for Twice<'_, '_> {
     }
 
     fn transfer(&self, state: &mut Pending, step: &Step) {
-        match &step.kind {
-            StepKind::Phase(PhaseId(phase)) => {
-                let call = &self.seen.cfg.phases[*phase];
-                match (call.method.what, id_of(self.seen.cfg, &call.piece)) {
-                    // After a last one, there is another rule.
-                    (What::Arrive, Some(id)) if self.whole.contains_key(&id) && call.method.gives == Gives::Token => {
-                        state.0.entry(id).or_default().insert(PhaseId(*phase));
-                    }
-                    (What::Arrive | What::Expect, _) => {}
-                    (What::Init | What::InitTogether | What::Wait | What::Try | What::Invalidate, _) => state.0.clear(),
-                }
+        if self.tells(step) {
+            state.0.clear();
+        }
+        if let StepKind::Phase(PhaseId(phase)) = step.kind {
+            let call = &self.seen.cfg.phases[phase];
+            let id = id_of(self.seen.cfg, &call.piece).filter(|id| self.whole.contains_key(id));
+            // After a thread's last arrival, there is another rule.
+            if let (What::Arrive, Gives::Token, Some(id)) = (call.method.what, call.method.gives, id) {
+                state.0.entry(id).or_default().insert(PhaseId(phase));
             }
-            // By these, another may tell the thread that the phase is over.
+        }
+    }
+
+    fn edge(&self, _state: &mut Pending, _cfg: &Cfg<'_>, _from: BlockId, _to: BlockId) {}
+}
+
+impl Twice<'_, '_> {
+    /// By such a step, another may tell the thread that a phase is over.
+    fn tells(&self, step: &Step) -> bool {
+        match &step.kind {
+            StepKind::Phase(PhaseId(phase)) => match self.seen.cfg.phases[*phase].method.what {
+                What::Arrive | What::Expect => false,
+                What::Init | What::InitTogether | What::Wait | What::Try | What::Invalidate => true,
+            },
             StepKind::Collective { .. } | StepKind::Wait { .. } | StepKind::Call { .. } | StepKind::Together { .. } => {
-                state.0.clear();
+                true
             }
             StepKind::Access(id) => match self.seen.cfg.accesses[id.0].how {
-                How::AtomicRead | How::Atomic | How::Lent | How::ByHand => state.0.clear(),
-                How::Read | How::Write => {}
+                How::AtomicRead | How::Atomic | How::Lent | How::ByHand => true,
+                How::Read | How::Write => false,
             },
             StepKind::Arrive { .. }
             | StepKind::Aligned { .. }
@@ -175,14 +186,35 @@ impl Analysis for Twice<'_, '_> {
             | StepKind::Return(_)
             | StepKind::HandOver { .. }
             | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            | StepKind::Drop { .. } => false,
         }
     }
 
-    fn edge(&self, _state: &mut Pending, _cfg: &Cfg<'_>, _from: BlockId, _to: BlockId) {}
-}
+    /// Whether some way from the one arrival to the other tells the thread something: an `Option` holds the token, perhaps.
+    fn may_tell(&self, first: PhaseId, second: PhaseId) -> bool {
+        let cfg = self.seen.cfg;
+        let is = |step: &Step, phase: PhaseId| matches!(step.kind, StepKind::Phase(at) if at == phase);
+        let Some(start) = self.block_of(first) else { return true };
+        let at = cfg.blocks[start.0].steps.iter().position(|step| is(step, first)).map_or(0, |at| at + 1);
+        let mut seen = [Blocks::none(cfg.blocks.len()), Blocks::none(cfg.blocks.len())];
+        let mut work = vec![(start, at, false)];
+        while let Some((block, from, mut told)) = work.pop() {
+            let mut goes_on = true;
+            for step in cfg.blocks[block.0].steps.iter().skip(from) {
+                if is(step, second) && told {
+                    return true;
+                }
+                goes_on &= !is(step, second) && !is(step, first);
+                told |= self.tells(step);
+            }
+            if goes_on {
+                let next = cfg.blocks[block.0].end.successors().filter(|next| seen[usize::from(told)].insert(*next));
+                work.extend(next.map(|next| (next, 0, told)));
+            }
+        }
+        false
+    }
 
-impl Twice<'_, '_> {
     /// `arrive_while_pending`: a thread arrives once a phase, where each is counted once. All of the block come to both.
     ///
     /// ```text
@@ -199,7 +231,8 @@ impl Twice<'_, '_> {
         let call = &self.seen.cfg.phases[phase];
         let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|_| arrives(call)) else { return };
         let of_all = |arrival: &PhaseId| self.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
-        let first = state.0.get(&id).into_iter().flatten().find(|first| of_all(first));
+        let mut pending = state.0.get(&id).into_iter().flatten();
+        let first = pending.find(|first| of_all(first) && !self.may_tell(**first, PhaseId(phase)));
         if let Some(first) = first
             && self.is_of_all(block)
             && told.insert(PhaseId(phase))

@@ -147,7 +147,7 @@ impl<'a, 'f> Lives<'a, 'f> {
         let changed = steps.flat_map(|step| match step.kind {
             StepKind::Phase(PhaseId(phase)) => {
                 let call = &self.cfg.phases[phase];
-                let changes = matches!(call.method.what, What::Init | What::Invalidate);
+                let changes = matches!(call.method.what, What::Init | What::InitTogether | What::Invalidate);
                 id_of(self.cfg, &call.piece).filter(|_| changes).into_iter().collect()
             }
             StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
@@ -378,7 +378,9 @@ impl Analysis for Lives<'_, '_> {
                 way.given.remove(&not);
                 way.given.insert((condition.number, holds));
                 match way.known {
-                    Known::All if aside && !matches!(way.life, Life::Open | Life::Given) => way.clone().is(way.life, Known::Aside),
+                    Known::All if aside && !matches!(way.life, Life::Open | Life::Given) => {
+                        way.clone().is(way.life, Known::Aside)
+                    }
                     _ => way,
                 }
             });

@@ -41,12 +41,7 @@ use summary::unless;
 use ways::{Known, Life, Taker, Way};
 
 /// Gives what callers must know, and what rustc is asked.
-pub(super) fn check<'f>(
-    function: &'f Function,
-    cfg: &Cfg<'f>,
-    values: &Values<'_, 'f>,
-    diags: &mut Diags,
-) -> Summary {
+pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let mut summary = Summary::default();
     let seen = Seen { function, cfg, values, hidden: hidden(function, cfg) };
     if seen.ids().is_empty() {
