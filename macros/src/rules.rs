@@ -19,7 +19,7 @@ const fn fixed(name: &'static str, summary: &'static str, why: &'static str) -> 
     Rule { name, summary, fixed: Some(why) }
 }
 
-pub(crate) static RULES: [Rule; 28] = [
+pub(crate) static RULES: [Rule; 29] = [
     rule("token_never_waited", "every arrival is waited for, on every path"),
     fixed("token_reused", "a token is waited with once", "rustc checks it, as a move"),
     fixed("token_escapes", "a token stays in a local variable", "a token that is anywhere else cannot be followed"),
@@ -37,6 +37,7 @@ pub(crate) static RULES: [Rule; 28] = [
     rule("unordered_remote_write", "what peers write is ordered with what the owner does"),
     rule(RANK_OUT_OF_RANGE, "a rank is one of the cluster's"),
     rule("uninit_shared_read", "shared memory is written to before it is read"),
+    rule("copy_in_flight", "what a copy reads and writes is left alone until a wait has shown its end"),
     rule("barrier_uninitialized", "a phase barrier is initialised before it is used"),
     rule("barrier_unpublished", "threads meet between the `init` of one and the others' use"),
     rule("barrier_init_not_elected", "one thread initialises a barrier"),

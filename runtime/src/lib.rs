@@ -43,6 +43,9 @@
 //! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
 //! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
 
+// Device functions of this crate name it as all others do.
+extern crate self as phalanx;
+
 // A file imports only from its own folder or from lower levels.
 mod failure; // level 0
 mod layout;
@@ -67,6 +70,7 @@ mod copy;
 mod device; // `device` never imports `sim`
 mod group;
 mod memory;
+mod pipeline;
 mod token;
 
 mod buffer; // level 3
@@ -97,6 +101,7 @@ pub use memory::{
 };
 pub use numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
+pub use pipeline::Pipeline;
 pub use program::Program;
 pub use program::template::{Function, Scalar};
 pub use race::{Race, RaceAccess, RaceKind, RaceMemory};
@@ -115,7 +120,7 @@ pub mod prelude {
     pub use crate::vectors::*;
     pub use crate::{
         ArrivalToken, Barrier, Barriers, Brand, Buffer, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup,
-        Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer, Number, RemoteArray, RemoteBarrier,
+        Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer, Number, Pipeline, RemoteArray, RemoteBarrier,
         RemoteSlice, Schedule, Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile,
         UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group,
         bulk_wait_group_read, cluster_kernel, coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16,

@@ -19,6 +19,7 @@ mod barrier_use_after_drop;
 mod collective_in_a_call;
 mod collective_while_pending;
 mod constant_options;
+mod copy_in_flight;
 mod cuda;
 mod cuda_is_rustc_s;
 mod derive;
@@ -71,6 +72,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         collective_in_a_call::KERNELS,
         collective_while_pending::KERNELS,
         constant_options::KERNELS,
+        copy_in_flight::KERNELS,
         cuda::KERNELS,
         cuda_is_rustc_s::KERNELS,
         derive::KERNELS,

@@ -39,6 +39,7 @@ fn under_random_schedules() {
             "cluster_phases::",
             "async_copies::",
             "async_peers::",
+            "pipelines::",
             "failures::",
             "vectors::",
             "orders::",

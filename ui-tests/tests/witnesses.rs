@@ -35,6 +35,7 @@ const WITNESSES: &[Witness] = witnesses![
     "unordered_remote_write": written_from_both_sides says "data race",
     "rank_out_of_range": no_such_rank says "rank 2",
     "uninit_shared_read": never_written says "never written",
+    "copy_in_flight": read_early says "data race",
     "barrier_uninitialized": by_nobody says "nobody has initialised",
     "barrier_unpublished": not_met says "data race",
     "barrier_init_not_elected": by_all_of_them says "of a barrier that is in use since",
@@ -288,4 +289,18 @@ fn two_phases_old(out: &mut [u32]) {
     bar.arrive_and_wait();
     bar.wait(old);
     out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(copy_in_flight))]
+fn read_early(out: &mut [u32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<u32, 32>();
+    let i = block.thread_rank();
+    tile[i] = i;
+    block.sync();
+    memcpy_async(&block, &tile, &out[..32]);
+    let early = tile[31 - i];
+    block.wait_async();
+    block.sync();
+    out[32 + i] = early;
 }

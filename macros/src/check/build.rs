@@ -12,8 +12,8 @@ mod value;
 use std::collections::BTreeMap;
 
 use super::cfg::{
-    Access, BasicBlock, BlockId, Cfg, End, Extent, How, Node, NodeId, PhaseCall, Piece, Place, Root, Select, Shared,
-    Source, Step, StepKind,
+    Access, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, How, Node, NodeId, PhaseCall, Piece, Place, Root, Select,
+    Shared, Source, Step, StepKind,
 };
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
@@ -29,6 +29,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         blocks: vec![BasicBlock::default()],
         nodes: Vec::new(),
         accesses: Vec::new(),
+        copies: Vec::new(),
         phases: Vec::new(),
         queries: BTreeMap::new(),
         names: BTreeMap::new(),
@@ -57,6 +58,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         entry: BlockId(0),
         nodes: builder.nodes,
         accesses: builder.accesses,
+        copies: builder.copies,
         phases: builder.phases,
         queries: builder.queries,
         names: builder.names,
@@ -69,6 +71,7 @@ struct Builder<'f> {
     blocks: Vec<BasicBlock>,
     nodes: Vec<Node<'f>>,
     accesses: Vec<Access>,
+    copies: Vec<CopyStep>,
     phases: Vec<PhaseCall>,
     queries: BTreeMap<NodeId, (Group, &'static str)>,
     names: BTreeMap<Shared, LocalId>,

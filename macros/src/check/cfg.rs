@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
 use crate::model::barrier::{Barrier, PhaseMethod};
+use crate::model::copy::Told;
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::op::BarrierMethod;
 use crate::model::ty::Group;
@@ -26,6 +27,10 @@ pub(crate) struct AccessId(pub(crate) usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PhaseId(pub(crate) usize);
 
+/// Index into [`Cfg::copies`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CopyId(pub(crate) usize);
+
 /// Index into [`Cfg::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub(crate) usize);
@@ -36,6 +41,7 @@ pub(crate) struct Cfg<'f> {
     pub(crate) entry: BlockId,
     pub(crate) nodes: Vec<Node<'f>>,
     pub(crate) accesses: Vec<Access>,
+    pub(crate) copies: Vec<CopyStep>,
     pub(crate) phases: Vec<PhaseCall>,
     /// Questions to groups of whole blocks: of which, and what.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static str)>,
@@ -288,6 +294,15 @@ impl How {
     }
 }
 
+/// What has to do with asynchronous copies.
+#[derive(Debug)]
+pub(crate) enum CopyStep {
+    /// One begins: what it reads and what it writes in the block's shared memory.
+    Begin { reads: Option<Piece>, writes: Option<Piece>, told: Told, at: SpanRange },
+    /// The end of all of a kind may be seen.
+    Wait(Told),
+}
+
 /// Something that holds a value: a variable, or a value on its way to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
@@ -339,6 +354,8 @@ pub(crate) enum StepKind {
     },
     /// Memory is read or written.
     Access(AccessId),
+    /// An asynchronous copy begins, or is waited for.
+    Copy(CopyId),
     /// A collective of a group that is neither arrival nor wait. A barrier: all of its threads have come before one goes
     /// on.
     Collective {

@@ -5,6 +5,7 @@ mod barriers;
 mod bits;
 pub(crate) mod build;
 pub(crate) mod cfg;
+mod copies;
 pub(crate) mod dsm;
 pub(crate) mod engine;
 mod live;
@@ -50,6 +51,7 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let phase_barriers = barriers::check(function, &cfg, &values, diags);
     let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, diags);
     phase_barriers.add_to(&mut protocol);
+    copies::check(function, &cfg, diags);
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     for slot in calls_apart(function) {
         pending.insert(slot.0, ANY_COLLECTIVE);

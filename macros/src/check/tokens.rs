@@ -140,6 +140,7 @@ impl Analysis for Tokens<'_> {
             StepKind::Collective { .. }
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Phase(_)
             | StepKind::Renew(_)
@@ -189,6 +190,7 @@ impl Report<'_, '_> {
             | StepKind::Clear { .. }
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Phase(_)
             | StepKind::Renew(_)

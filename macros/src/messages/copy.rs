@@ -1,6 +1,7 @@
 //! Sentences about asynchronous copies.
 
 use crate::diag::Diag;
+use crate::model::copy::Told;
 use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
@@ -41,4 +42,30 @@ pub(crate) fn barrier_by_value(at: SpanRange) -> Diag {
 pub(crate) fn store_async_target(at: SpanRange) -> Diag {
     Diag::new("wrong_kind", at, "`store_async` sends a value to a peer's shared memory")
         .help("its receiver is what `cluster.map_shared_rank(&array, rank)` gives")
+}
+
+/// `to`: of the destination, and not of the source.
+pub(crate) fn copy_in_flight(at: SpanRange, begun: SpanRange, name: &str, writes: bool, to: bool, told: Told) -> Diag {
+    let sentence = match (writes, to) {
+        (false, _) => format!("`{name}` is read while a copy to it is under way: its bytes may not have come"),
+        (true, true) => format!("`{name}` is written while a copy to it is under way, which may come later"),
+        (true, false) => {
+            format!("`{name}` is written while a copy from it is under way, which may take what is written")
+        }
+    };
+    let help = match told {
+        Told::Barrier => "wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`",
+        Told::Group => "let the group wait before this: `block.wait_async()`",
+        Told::Bulk => "let the copy's thread wait before this: `bulk_wait_group_read::<0>()`, and the others for it",
+    };
+    Diag::new("copy_in_flight", at, sentence).note(begun, "the copy begins here").help(help)
+}
+
+pub(crate) fn copy_left(at: SpanRange, told: Told) -> Diag {
+    let help = match told {
+        Told::Group => "let the group wait for it: `block.wait_async()`",
+        Told::Bulk | Told::Barrier => "let its thread wait for it: `bulk_wait_group_read::<0>()` at least",
+    };
+    Diag::new("copy_in_flight", at, "nobody waits for this copy: the block's shared memory may go before it has ended")
+        .help(help)
 }

@@ -29,6 +29,17 @@ pub(crate) enum Ends {
     WriteBack,
 }
 
+/// What shows that a copy has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Told {
+    /// A phase of a barrier that is over.
+    Barrier,
+    /// The wait of the group that copied.
+    Group,
+    /// The wait of the thread that copied in bulk.
+    Bulk,
+}
+
 impl CopyOp {
     pub(super) fn facts(self) -> Facts {
         let plain = Facts {

@@ -56,6 +56,7 @@ mod patterns;
 mod phase_barriers;
 mod phase_tokens;
 mod phases;
+mod pipelines;
 mod relaxed;
 mod shuffles;
 mod struct_order;
@@ -86,6 +87,7 @@ pub fn modules() -> Vec<Module> {
         phase_barriers::modules(),
         async_copies::modules(),
         async_peers::modules(),
+        pipelines::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
         tiles::modules(),

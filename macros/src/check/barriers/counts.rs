@@ -174,10 +174,11 @@ impl Twice<'_, '_> {
             }
             StepKind::Access(id) => match self.seen.cfg.accesses[id.0].how {
                 How::AtomicRead | How::Atomic | How::Lent | How::ByHand => true,
-                How::Read | How::Write => false,
+                How::Read | How::Write | How::Sent => false,
             },
             StepKind::Arrive { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }

@@ -329,7 +329,7 @@ impl Analysis for Lives<'_, '_> {
                 let arrival = id_of(self.cfg, piece).is_some_and(|id| self.ids.contains(&id));
                 match how {
                     How::AtomicRead | How::Atomic | How::ByHand if !arrival => self.tell(state),
-                    How::AtomicRead | How::Atomic | How::ByHand | How::Read | How::Write | How::Lent => {}
+                    How::AtomicRead | How::Atomic | How::ByHand | How::Read | How::Write | How::Sent | How::Lent => {}
                 }
             }
             StepKind::Call { node, .. } => {
@@ -349,6 +349,7 @@ impl Analysis for Lives<'_, '_> {
             | StepKind::Arrive { .. }
             | StepKind::Wait { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }

@@ -184,6 +184,7 @@ impl Analysis for Tokens<'_, '_> {
             | StepKind::Access(_)
             | StepKind::Collective { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Renew(_)
             | StepKind::Together { .. }

@@ -2,9 +2,9 @@
 
 use super::{Builder, StepKind, Value};
 use crate::check::build::memory::piece_of_kind;
-use crate::check::cfg::How;
+use crate::check::cfg::{CopyId, CopyStep, How};
 use crate::check::scope::Team;
-use crate::model::copy::{CopyOp, Ends};
+use crate::model::copy::{CopyOp, Ends, Told};
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
@@ -17,19 +17,23 @@ impl Builder<'_> {
         team: Option<Team>,
         at: SpanRange,
     ) {
-        let touch = |builder: &mut Self, index: usize, how: How| {
+        let piece = |index: usize| {
             let of_kind = || operands.get(index).map(|operand| piece_of_kind(operand.gives));
-            let piece = values.get(index).and_then(|value| value.piece.clone()).or_else(of_kind);
-            if let Some(piece) = piece {
+            values.get(index).and_then(|value| value.piece.clone()).or_else(of_kind)
+        };
+        let touch = |builder: &mut Self, index: usize, how: How| {
+            if let Some(piece) = piece(index) {
                 builder.access(piece, how, at);
             }
         };
         match copy {
-            CopyOp::Together { group, .. } => {
+            CopyOp::Together { group, to_barrier } => {
                 let team = team.unwrap_or(Team::whole(group));
                 self.step(StepKind::Together { team, name: copy.name() }, at);
                 touch(self, 2, How::Read);
                 touch(self, 1, How::Write);
+                let told = if to_barrier { Told::Barrier } else { Told::Group };
+                self.copy_step(CopyStep::Begin { reads: None, writes: piece(1), told, at }, at);
             }
             CopyOp::Bulk(ends) => {
                 touch(self, 1, How::Read);
@@ -40,6 +44,13 @@ impl Builder<'_> {
                         touch(self, 2, How::Atomic);
                     }
                 }
+                let (reads, writes, told) = match ends {
+                    Ends::Fetch => (None, piece(0), Told::Barrier),
+                    // The peer tells that it has come: by what, only the run knows.
+                    Ends::Send => return,
+                    Ends::WriteBack => (piece(1), None, Told::Bulk),
+                };
+                self.copy_step(CopyStep::Begin { reads, writes, told, at }, at);
             }
             CopyOp::Store => {
                 touch(self, 0, How::Sent);
@@ -47,9 +58,15 @@ impl Builder<'_> {
             }
             CopyOp::Wait { group, .. } => {
                 let team = team.unwrap_or(Team::whole(group));
+                self.copy_step(CopyStep::Wait(Told::Group), at);
                 self.step(StepKind::Collective { team, name: copy.name(), barrier: true }, at);
             }
-            CopyOp::BulkWait { .. } => {}
+            CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(Told::Bulk), at),
         }
+    }
+
+    fn copy_step(&mut self, step: CopyStep, at: SpanRange) {
+        self.copies.push(step);
+        self.step(StepKind::Copy(CopyId(self.copies.len() - 1)), at);
     }
 }

@@ -232,6 +232,7 @@ impl Check<'_, '_> {
             | StepKind::Renew(_)
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Phase(_)
             | StepKind::Move { .. }

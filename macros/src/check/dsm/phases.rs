@@ -401,6 +401,7 @@ impl Analysis for Phases<'_, '_> {
             | StepKind::Renew(_)
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Phase(_)
             | StepKind::Move { .. }
             | StepKind::Return(_)

@@ -28,6 +28,7 @@ pub(super) fn is_barrier(step: &Step) -> bool {
         | StepKind::Renew(_)
         | StepKind::Together { .. }
         | StepKind::Aligned { .. }
+        | StepKind::Copy(_)
         | StepKind::Fence
         | StepKind::Phase(_)
         | StepKind::Call { .. }

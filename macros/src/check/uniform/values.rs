@@ -319,6 +319,7 @@ impl Analysis for Values<'_, '_> {
             StepKind::Arrive { .. }
             | StepKind::Collective { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Phase(_)
             | StepKind::Together { .. }

@@ -84,6 +84,7 @@ impl Dump<'_> {
             | StepKind::Renew(_)
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Copy(_)
             | StepKind::Fence
             | StepKind::Phase(_)
             | StepKind::Return(_) => return None,

@@ -1,0 +1,91 @@
+//! The closest kernels to those of `reject/copy_in_flight.rs` that are right.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel(block = 64)]
+fn read_late(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    memcpy_async(&block, &tile, &input[..64], &bar);
+    let token = bar.arrive();
+    bar.wait(token);
+    out[block.thread_rank()] = tile[0];
+}
+
+/// The other row is free.
+#[cluster_kernel(block = 64)]
+fn another_row(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let rows = shared_array::<[f32; 64], 2>();
+    rows[0][i] = 1.0;
+    block.sync();
+    memcpy_async(&block, &rows[1], &input[..64]);
+    out[i] = rows[0][63 - i];
+    block.wait_async();
+    out[64 + i] = rows[1][i];
+}
+
+/// One thread waits for all: the block's barrier tells them.
+#[cluster_kernel(block = 64)]
+fn one_waits(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<f32, 64>();
+    let full = shared_barrier();
+    full.init_collective(&block, 1);
+    if i == 0 {
+        full.expect_tx(256);
+        bulk_copy_async(&tile, &input[..64], &full);
+        let _ = full.arrive();
+    }
+    if i == 32 {
+        full.wait_parity(false);
+    }
+    block.sync();
+    out[i] = tile[63 - i];
+}
+
+/// Read while it goes out, and written when it has gone.
+#[cluster_kernel(block = 64)]
+fn goes_out(input: &[f32], out: &mut [f32], sums: &mut [f32]) {
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let tile = shared_array::<f32, 64>();
+    tile[i] = input[i];
+    block.sync();
+    if i == 0 {
+        bulk_copy_async(&mut out[..64], &tile);
+    }
+    sums[i] = tile[63 - i];
+    if i == 0 {
+        bulk_wait_group_read::<0>();
+    }
+    block.sync();
+    tile[i] = 0.0;
+}
+
+#[device]
+fn of_a_row(block: &ThreadBlock, row: &SharedSlice<f32>, input: &[f32]) -> f32 {
+    memcpy_async(block, row, input);
+    block.wait_async();
+    row[0]
+}
+
+/// By a function, which waits.
+#[cluster_kernel(block = 64)]
+fn by_a_function(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let rows = shared_array::<[f32; 64], 2>();
+    out[block.thread_rank()] = of_a_row(&block, &rows[0], &input[..64]) + of_a_row(&block, &rows[1], &input[64..128]);
+}
+
+pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
+    phalanx::Program::of::<read_late>,
+    phalanx::Program::of::<another_row>,
+    phalanx::Program::of::<one_waits>,
+    phalanx::Program::of::<goes_out>,
+    phalanx::Program::of::<by_a_function>,
+];

@@ -1,0 +1,76 @@
+//! What an asynchronous copy reads and writes is used before a wait has shown its end.
+
+use phalanx::prelude::*;
+
+/// The destination is read before the wait.
+#[cluster_kernel(block = 64)]
+fn read_early(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<f32, 64>();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    memcpy_async(&block, &tile, &input[..64], &bar);
+    let token = bar.arrive();
+    out[block.thread_rank()] = tile[0];
+    bar.wait(token);
+}
+
+/// A barrier of the block does not wait for the bytes.
+#[cluster_kernel(block = 64)]
+fn synced_only(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let rows = shared_array::<[f32; 64], 2>();
+    memcpy_async(&block, &rows[1], &input[..64]);
+    block.sync();
+    out[block.thread_rank()] = rows[1][block.thread_rank()];
+    block.wait_async();
+}
+
+/// Both the destination and the source are written.
+#[cluster_kernel(block = 64)]
+fn written_early(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<f32, 64>();
+    let back = shared_array::<f32, 64>();
+    memcpy_async(&block, &tile, &input[..64]);
+    tile[block.thread_rank()] = 1.0;
+    block.wait_async();
+    back[block.thread_rank()] = tile[0];
+    block.sync();
+    if block.thread_rank() == 0 {
+        bulk_copy_async(&mut out[..64], &back);
+        back[0] = 5.0;
+        bulk_wait_group_read::<0>();
+    }
+}
+
+/// Nobody waits for them.
+#[cluster_kernel(block = 64)]
+fn left_behind(input: &[f32], out: &mut [f32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<f32, 64>();
+    tile[block.thread_rank()] = input[block.thread_rank()];
+    block.sync();
+    if block.thread_rank() == 0 {
+        bulk_copy_async(&mut out[..64], &tile);
+    }
+}
+
+/// Nor for a group's.
+#[cluster_kernel(block = 64)]
+fn never_waited(input: &[f32]) {
+    let block = this_thread_block();
+    let tile = shared_array::<f32, 64>();
+    memcpy_async(&block, &tile, &input[..64]);
+}
+
+/// In a device function, too.
+#[device]
+fn of_a_row(block: &ThreadBlock, row: &SharedSlice<f32>, input: &[f32]) -> f32 {
+    memcpy_async(block, row, input);
+    let early = row[0];
+    block.wait_async();
+    early
+}
+
+fn main() {}
