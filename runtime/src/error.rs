@@ -251,6 +251,9 @@ pub enum LaunchError {
         "it uses `dynamic_shared`; call `.shared_bytes(n)`, or write `#[cluster_kernel(shared_bytes = n)]`, to say how many bytes a block gets"
     )]
     NoSharedBytes,
+    /// A timeline was asked for, and the kernel records none on a GPU.
+    #[error("it records no timeline on a GPU; write `#[cluster_kernel(profile)]`, or ask for it in the simulator")]
+    NoTimeline,
     /// Fits no part of the device.
     #[error(
         "no cluster of {blocks} blocks with {threads} threads and {shared} bytes of shared memory each fits on this \

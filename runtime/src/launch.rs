@@ -11,12 +11,13 @@ use std::sync::Arc;
 pub use arguments::{Arguments, Threads, global, global_mut};
 
 use crate::device::store;
-use crate::error::{Error, Result};
+use crate::error::{Error, LaunchError, Result};
 use crate::program::Program;
 use crate::program::template::Function;
 use crate::shape::Dim3;
-use crate::sim;
+use crate::sim::{self, Recorder};
 use crate::target::{Device, Target};
+use crate::timeline::Timeline;
 
 /// A kernel with its arguments, not launched yet. A call of a kernel returns one.
 ///
@@ -68,14 +69,53 @@ impl<'a> Launch<'a> {
     /// Runs the kernel and waits for its end. A kernel that stops with a failure is [`Error::Kernel`], and so is one
     /// that was enqueued before and has not been reported.
     pub fn launch(self, device: &Device) -> Result<()> {
-        self.start(device, true)
+        self.start(device, true, None)
     }
 
     /// Starts the kernel, after everything launched on the device before, and does not wait. Its failure is returned
     /// by the next [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in whichever
     /// thread that is.
     pub fn enqueue(self, device: &Device) -> Result<()> {
-        self.start(device, false)
+        self.start(device, false, None)
+    }
+
+    /// Runs the kernel as [`Launch::launch`] does, and says what its warps did at barriers, and when: how long they waited, and
+    /// how much of that the work between an arrival and its wait hid. In the simulator.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(cluster = 2, block = 32)]
+    /// fn uneven(out: &mut [u32]) {
+    ///     let cluster = this_cluster();
+    ///     let at = this_grid().thread_rank();
+    ///     let mut sum = 0;
+    ///     for i in 0..100 * cluster.block_rank() {
+    ///         sum += i;
+    ///     }
+    ///     cluster.sync();
+    ///     out[at] = sum;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let mut out = device.zeros(64)?;
+    /// let timeline = uneven(&mut out).grid(2).timeline(&device)?;
+    /// println!("{timeline}");
+    /// // The first block waits for the turns of the other's loop.
+    /// assert_eq!(timeline.stalls()[0].stalled, 100);
+    /// # let _ = (timeline.to_svg(), timeline.to_trace());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn timeline(self, device: &Device) -> Result<Timeline> {
+        let kernel = self.program.as_ref().map_or("", |program| program.name()).to_owned();
+        if !device.is_simulator() {
+            return Err(Error::Launch { kernel, reason: LaunchError::NoTimeline });
+        }
+        let recorder = Recorder::default();
+        self.start(device, true, Some(&recorder))?;
+        Ok(recorder.timeline(&kernel))
     }
 
     /// How much of this launch the device runs at once: as large a grid as a kernel may have whose clusters wait for
@@ -95,7 +135,7 @@ impl<'a> Launch<'a> {
         Ok(Occupancy { clusters, blocks: clusters * shape.cluster.count() as usize })
     }
 
-    fn start(mut self, device: &Device, wait: bool) -> Result<()> {
+    fn start(mut self, device: &Device, wait: bool, recorder: Option<&Recorder>) -> Result<()> {
         let program = self.program?;
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
@@ -116,7 +156,9 @@ impl<'a> Launch<'a> {
                 } else {
                     sim::run
                 };
-                let (printed, result) = run(program.name(), &shape, &host.simulator, &*self.threads);
+                let recording = recorder.map(|recorder| host.simulator.clone().recording(recorder));
+                let simulator = recording.as_ref().unwrap_or(&host.simulator);
+                let (printed, result) = run(program.name(), &shape, simulator, &*self.threads);
                 host.output.write(printed);
                 host.record(result.err().map(|failure| *failure), wait)
             }

@@ -53,6 +53,7 @@ mod refusal;
 mod render;
 mod scope;
 mod shape;
+mod timeline;
 mod types;
 
 mod cuda;
@@ -99,6 +100,7 @@ pub use scope::Scope;
 pub use shape::Dim3;
 pub use sim::{Schedule, Simulator, UnknownSchedule};
 pub use target::Device;
+pub use timeline::{Doing, Event, Stall, TimeUnit, Timeline};
 pub use token::ArrivalToken;
 pub use types::{DeviceConstant, DeviceCopy, DeviceEq, DeviceOrd, DeviceScalar, DeviceType};
 

@@ -53,8 +53,11 @@ pub(crate) struct Access<'v> {
 impl Context<'_> {
     /// Checks a plain access by the running thread and returns the address of its first byte. The address is good until
     /// the thread's next scheduling point.
-    #[inline]
+    ///
+    /// Not to be inlined: a crate with kernels may be built without optimization, and this one need not be.
+    #[inline(never)]
     pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
+        self.step();
         let address = self.address(access);
         let Some(detector) = &self.cluster.launch.races else { return address };
         let (doing, new) = match access.kind {
@@ -100,6 +103,7 @@ impl Context<'_> {
     pub(crate) fn access_atomic<R>(&self, access: Access<'_>, f: impl FnOnce(NonNull<u8>) -> (R, Done)) -> R {
         let touch = || Touch { place: place(access), site: access.site, writes: access.kind != Kind::AtomicLoad };
         self.announce(touch);
+        self.step();
         let address = self.address(access);
         let f = |address| {
             let (result, done) = f(address);

@@ -9,6 +9,7 @@ use super::race::{Clock, Gathering, Members};
 use super::{Context, Site, cost};
 use crate::failure::Cause;
 use crate::scope::Scope;
+use crate::timeline::Doing;
 
 /// A group with a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +17,16 @@ pub(crate) enum Group {
     Block,
     Cluster,
     Grid,
+}
+
+impl Group {
+    fn name(self) -> &'static str {
+        match self {
+            Group::Block => "block",
+            Group::Cluster => "cluster",
+            Group::Grid => "grid",
+        }
+    }
 }
 
 /// What a thread does at a group's barrier.
@@ -50,6 +61,9 @@ pub(crate) struct Phases {
     expected: u64,
     arrived: Cell<u64>,
     current: Cell<u64>,
+    /// The step of the last who came in this phase, and in the one before.
+    reached: Cell<u64>,
+    ended: Cell<u64>,
     /// What the threads of the phase bring.
     gathering: RefCell<Gathering>,
     /// What those of the last one brought. The next cannot end before all of them have it.
@@ -70,6 +84,8 @@ impl Phases {
             expected,
             arrived: Cell::new(0),
             current: Cell::new(0),
+            reached: Cell::new(0),
+            ended: Cell::new(0),
             gathering: RefCell::default(),
             gathered: RefCell::default(),
         })
@@ -87,13 +103,15 @@ impl Barrier {
     }
 
     /// Counts an arrival; the last one of a phase ends it. The grid's threads in other clusters are `together`'s to release.
-    fn arrive(&self, cluster: &Cluster<'_>) -> u64 {
-        let Phases { expected, arrived, current, gathering, gathered } = &*self.phases;
+    fn arrive(&self, cluster: &Cluster<'_>, clock: u64) -> u64 {
+        let Phases { expected, arrived, current, reached, ended, gathering, gathered } = &*self.phases;
         let phase = current.get();
         arrived.set(arrived.get() + 1);
+        reached.set(reached.get().max(clock));
         if arrived.get() == *expected {
             arrived.set(0);
             current.set(phase + 1);
+            ended.set(reached.get());
             if let Some(races) = &cluster.launch.races {
                 gathered.replace(gathering.borrow_mut().end(&races.layout, Members::Blocks));
             }
@@ -112,11 +130,7 @@ impl Barrier {
 
 impl std::fmt::Display for Collective {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let group = match self.group {
-            Group::Block => "block",
-            Group::Cluster => "cluster",
-            Group::Grid => "grid",
-        };
+        let group = self.group.name();
         let operation = match self.operation {
             Operation::Sync => "sync",
             Operation::Arrive => "barrier_arrive",
@@ -131,8 +145,10 @@ impl Context<'_> {
     pub(crate) fn sync(&self, group: Group, site: Site) {
         let collective = Collective { group, operation: Operation::Sync, site };
         self.check_nothing_pending(collective);
+        let start = self.thread.clock.get();
         let phase = self.arrive(collective, true);
         self.wait(phase, collective);
+        self.record(Doing::Sync, group.name(), site, start);
     }
 
     /// Arrives, and returns the phase that a wait has to name.
@@ -150,6 +166,7 @@ impl Context<'_> {
         self.check_nothing_pending(collective);
         let phase = self.arrive(collective, releases);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
+        self.record(Doing::Arrive, group.name(), site, self.thread.clock.get());
         self.point(cost::ATOMIC);
         phase
     }
@@ -168,7 +185,9 @@ impl Context<'_> {
             self.fail(Cause::Protocol(format!("{collective} without an arrival: {fault}")), site);
         }
         arrival.set(Arrival::Waited { site });
+        let start = self.thread.clock.get();
         self.wait(phase, collective);
+        self.record(Doing::Wait, group.name(), site, start);
     }
 
     /// A group's collective must not stand between an arrival and its wait, be the arrival at the group itself or at
@@ -209,7 +228,7 @@ impl Context<'_> {
         // A GPU's block arrives at the grid's barrier as a whole.
         if collective.group == Group::Grid {
             let meeting = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
-            self.wait_at(meeting, meeting.arrive(self.cluster), collective);
+            self.wait_at(meeting, meeting.arrive(self.cluster, self.thread.clock.get()), collective);
         }
         if self.cluster.launch.races.is_some() {
             let scope = match collective.group {
@@ -221,13 +240,15 @@ impl Context<'_> {
             actor.arrive(collective.group as usize, releases);
             barrier.phases.gathering.borrow_mut().arrive(actor, epochs, Members::Blocks, releases, scope);
         }
-        barrier.arrive(self.cluster)
+        self.step();
+        barrier.arrive(self.cluster, self.thread.clock.get())
     }
 
     /// Returns when `phase` has ended.
     fn wait(&self, phase: u64, collective: Collective) {
         let barrier = self.barrier(collective);
         self.wait_at(barrier, phase, collective);
+        self.thread.clock.set(self.thread.clock.get().max(barrier.phases.ended.get()));
         if let Some(races) = &self.cluster.launch.races {
             self.thread.actor.leave(&races.layout, &barrier.phases.gathered.borrow(), collective.group as usize);
         }

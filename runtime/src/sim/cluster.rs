@@ -68,6 +68,12 @@ impl<'l> Launch<'l> {
         Dim3::new(origin.x * x + inner.x, origin.y * y + inner.y, origin.z * z + inner.z)
     }
 
+    /// The rank in the grid of the block with this index.
+    pub(super) fn block_rank(&self, index: Dim3) -> u64 {
+        let (grid, wide) = (self.shape.grid, u64::from);
+        wide(index.x) + wide(grid.x) * (wide(index.y) + wide(grid.y) * wide(index.z))
+    }
+
     /// Threads in a cluster.
     pub(crate) fn cluster_threads(&self) -> usize {
         self.block_threads as usize * self.cluster_blocks as usize
@@ -119,6 +125,8 @@ pub(crate) struct Block {
 pub(crate) struct Thread {
     /// Its rank in the cluster.
     pub(crate) rank: usize,
+    /// Its steps so far.
+    pub(crate) clock: Cell<u64>,
     /// The rank in the cluster of its block.
     pub(crate) block_rank: u32,
     /// Its rank in its block.
@@ -181,6 +189,7 @@ impl<'l> Cluster<'l> {
             let block_rank = in_cluster as u32 / launch.block_threads;
             Thread {
                 rank: in_cluster,
+                clock: Cell::new(0),
                 block_rank,
                 rank_in_block,
                 index: block.index(rank_in_block.into()),

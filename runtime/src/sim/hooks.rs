@@ -101,6 +101,7 @@ impl Context<'_> {
         if ticks > limit {
             self.fail(Cause::StepLimit(limit), site);
         }
+        self.step();
         self.tick_for_warp();
         self.point(cost::TICK);
     }

@@ -21,6 +21,7 @@ mod schedule;
 mod serial;
 mod shared;
 mod stacks;
+mod timeline;
 mod warp;
 mod workers;
 
@@ -41,6 +42,7 @@ pub use schedule::{Schedule, UnknownSchedule};
 pub(crate) use serial::most_clusters;
 pub(crate) use shared::Key;
 pub(crate) use shared::SharedId;
+pub(crate) use timeline::Recorder;
 pub(crate) use warp::{LANES, Meeting, WarpCall};
 
 use crate::failure::Failure;
@@ -74,12 +76,20 @@ pub struct Simulator {
     races: bool,
     /// All orders of atomics, one after another, in place of the schedule.
     exploration: Option<Exploration>,
+    /// For a timeline.
+    recorder: Option<Recorder>,
 }
 
 impl Simulator {
     /// Round robin, 2^32 loop iterations a thread, and data races are looked for.
     pub fn new() -> Self {
-        Simulator { schedule: Schedule::RoundRobin, step_limit: 1 << 32, races: true, exploration: None }
+        Simulator {
+            schedule: Schedule::RoundRobin,
+            step_limit: 1 << 32,
+            races: true,
+            exploration: None,
+            recorder: None,
+        }
     }
 
     /// The order of threads.
@@ -98,6 +108,12 @@ impl Simulator {
     /// All orders of atomics, a run each, in place of the schedule.
     pub(crate) fn under(mut self, exploration: &Exploration) -> Self {
         self.exploration = Some(exploration.clone());
+        self
+    }
+
+    /// Runs leave there what happens.
+    pub(crate) fn recording(mut self, recorder: &Recorder) -> Self {
+        self.recorder = Some(recorder.clone());
         self
     }
 

@@ -16,6 +16,7 @@ use super::race::{Clock, Done, Gathering, Members, Synchronization};
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
 use crate::scope::Scope;
+use crate::timeline::Doing;
 
 /// The most arrivals and the most bytes of a phase.
 const MOST: u32 = (1 << 20) - 1;
@@ -74,6 +75,9 @@ struct Live {
     /// Bytes of asynchronous copies that have not come.
     bytes: u32,
     phase: u64,
+    /// The step of the last who came, and that at which the last phase was over.
+    reached: u64,
+    ended: u64,
     /// Ranks in the cluster of the threads that wait.
     waiting: Vec<usize>,
     /// What the arrivals of this phase released, and those of the phases before it.
@@ -110,6 +114,7 @@ impl Live {
             return Vec::new();
         }
         self.phase += 1;
+        self.ended = self.reached;
         (self.all, self.missing) = (self.expected, self.expected);
         std::mem::take(&mut self.waiting)
     }
@@ -154,6 +159,8 @@ impl Context<'_> {
             missing: count,
             bytes: 0,
             phase: 0,
+            reached: 0,
+            ended: 0,
             waiting: Vec::new(),
             released: Gathering::default(),
             over: Clock::default(),
@@ -193,11 +200,13 @@ impl Context<'_> {
             }
             let ticket = Ticket { barrier: live.number, phase: live.phase };
             live.missing -= count;
+            live.reached = live.reached.max(self.thread.clock.get());
             live.expected -= if drop { count } else { 0 };
             self.release_to(live, call.barrier);
             Ok((ticket, live.complete()))
         });
         woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
+        self.record(Doing::Arrive, "bar", call.site, self.thread.clock.get());
         self.point(cost::ATOMIC);
         ticket
     }
@@ -270,13 +279,16 @@ impl Context<'_> {
     }
 
     fn wait_while(&self, call: BarrierCall, lasts: impl Fn(&Live) -> bool) {
-        let mut waited = false;
+        let (mut waited, start) = (false, self.thread.clock.get());
         while !self.sees(call, |live| !lasts(live)) {
             self.live(call, |live| live.waiting.push(self.thread.rank));
             self.thread.status.set(Status::AtBarrier(call));
             self.suspend();
             waited = true;
         }
+        let ended = self.live(call, |live| live.ended);
+        self.thread.clock.set(self.thread.clock.get().max(ended));
+        self.record(Doing::Wait, "bar", call.site, start);
         if !waited {
             self.point(cost::ATOMIC);
         }

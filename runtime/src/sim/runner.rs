@@ -144,6 +144,7 @@ impl<'l> Runner<'l> {
         let thread = &self.cluster.threads[rank];
         let block = &self.cluster.blocks[thread.block_rank as usize];
         thread.status.set(Status::Exited);
+        self.cluster.record_run(thread);
         block.exited.set(block.exited.get() + 1);
         self.left -= 1;
         self.cluster.coalesce(thread);

@@ -32,6 +32,7 @@ mod random_numbers;
 mod reduce;
 mod scan;
 mod search;
+mod shapes;
 mod softmax;
 mod sort;
 mod sparse;
@@ -69,6 +70,7 @@ pub fn modules() -> Vec<Module> {
         reduce::module(),
         scan::module(),
         search::module(),
+        shapes::module(),
         softmax::module(),
         sort::module(),
         sparse::module(),

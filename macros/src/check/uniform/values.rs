@@ -59,19 +59,24 @@ impl Join for State {
     // bottom = all agree on everything; join = what both say
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        for (place, level) in &mut self.places {
-            if let Some(other) = other.at(*place) {
-                changed |= level.meet(other);
-            }
-        }
         for (place, level) in &other.places {
-            if !self.places.contains_key(place) {
-                // A field that was not set by itself is as good as the whole.
-                let whole = self.at(*place).cloned();
-                let mut both = whole.clone().unwrap_or_else(|| level.clone());
-                both.meet(level);
-                changed |= whole.as_ref() != Some(&both);
-                self.places.insert(*place, both);
+            if let Some(known) = self.places.get_mut(place) {
+                changed |= known.meet(level);
+                continue;
+            }
+            // A field that was not set by itself is as good as the whole.
+            let whole = self.at(*place).cloned();
+            let mut both = whole.clone().unwrap_or_else(|| level.clone());
+            both.meet(level);
+            changed |= whole.as_ref() != Some(&both);
+            self.places.insert(*place, both);
+        }
+        for (place, level) in &mut self.places {
+            if let Place::Field(local, _) = place
+                && !other.places.contains_key(place)
+                && let Some(whole) = other.places.get(&Place::Local(*local))
+            {
+                changed |= level.meet(whole);
             }
         }
         for shared in other.dirty.keys() {
@@ -212,11 +217,12 @@ impl<'a, 'f> Values<'a, 'f> {
 
     fn evaluate(&self, state: &State, node: NodeId) -> Level {
         let node = &self.cfg.nodes[node.0];
-        let operand = |index: usize| node.operands.get(index).map(|operand| self.level(*operand));
+        let levels = self.levels.borrow();
+        let operand = |index: usize| node.operands.get(index).map(|operand| levels[operand.0].clone());
         let operands = || {
             let mut all = Level::known(Scope::Grid);
             for operand in &node.operands {
-                all.meet(&self.level(*operand));
+                all.meet(&levels[operand.0]);
             }
             all.combined()
         };
@@ -331,7 +337,7 @@ impl Analysis for Values<'_, '_> {
     }
 
     fn edge(&self, state: &mut State, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
-        state.places.retain(|place, _| self.live.contains(to, place));
+        state.places.retain(|place, _| self.live.contains(to, *place));
         for branch in &self.control.merges[to.0] {
             let tested = self.tested(*branch);
             if tested.is_top() {

@@ -105,6 +105,8 @@ struct Cell {
     rest: Option<Box<Vec<Entry>>>,
     /// The bits of all that was done since.
     kinds: u16,
+    /// It was done by threads of several blocks.
+    mixed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -170,7 +172,7 @@ impl Cell {
             }
         }
         let new = Entry::new(now);
-        if self.kinds & now.doing.against() != 0 {
+        if self.kinds & now.doing.against() != 0 && !self.are_atomics_of_my_block(now) {
             for entry in self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter())) {
                 if new.doing.conflicts(now.actor.who, entry.doing, entry.warp)
                     && let Some(who) = entry.unknown(now)
@@ -181,7 +183,7 @@ impl Cell {
         }
         if now.doing == Doing::Write {
             self.write = Some(Write { who: now.actor.who, epoch: new.epoch, site: now.site });
-            (self.first, self.rest, self.kinds) = (None, None, 0);
+            (self.first, self.rest, self.kinds, self.mixed) = (None, None, 0, false);
         } else {
             self.kinds |= now.doing.bit();
             self.note(new, now);
@@ -189,7 +191,18 @@ impl Cell {
         Ok(())
     }
 
+    /// Then none of them conflicts: every scope has the block in it.
+    fn are_atomics_of_my_block(&self, now: &Now<'_>) -> bool {
+        let is_atomic = matches!(now.doing, Doing::AtomicRead(_) | Doing::AtomicWrite(_));
+        is_atomic && !self.mixed && self.kinds & Doing::Read.bit() == 0 && self.is_of_my_block(now)
+    }
+
+    fn is_of_my_block(&self, now: &Now<'_>) -> bool {
+        self.first.is_none_or(|first| first.warp.first(Unit::Block) == now.actor.who.first(Unit::Block))
+    }
+
     fn note(&mut self, new: Entry, now: &Now<'_>) {
+        self.mixed |= !self.is_of_my_block(now);
         let Some(first) = &mut self.first else {
             self.first = Some(new);
             return;

@@ -1,0 +1,78 @@
+//! Records a run for a timeline. A clock is each thread's own: its accesses, arrivals and turns of loops are a step each, and who
+//! waits goes on at the step of the last who came. So threads are as fast as each other and run at once, whatever the
+//! order in which the simulator takes them. Flags in memory, and meetings of a warp, hold nobody back here.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::cluster::{Cluster, Thread, location};
+use super::{Context, LANES, Site};
+use crate::timeline::{Doing, Event, TimeUnit, Timeline};
+
+/// Where runs leave what happens.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recorder(Arc<Mutex<Vec<Recorded>>>);
+
+#[derive(Debug)]
+struct Recorded {
+    block: u64,
+    thread: u32,
+    what: What,
+    start: u64,
+    end: u64,
+}
+
+/// What threads of a warp do together, if each of them does it as often.
+type What = (Doing, &'static str, Option<Site>);
+
+impl Recorder {
+    fn push(&self, cluster: &Cluster<'_>, thread: &Thread, what: What, start: u64) {
+        let launch = cluster.launch;
+        let block = launch.block_rank(cluster.blocks[thread.block_rank as usize].index);
+        let recorded = Recorded { block, thread: thread.rank_in_block, what, start, end: thread.clock.get() };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
+    }
+
+    /// What was recorded, warp by warp.
+    pub(crate) fn timeline(&self, kernel: &str) -> Timeline {
+        let mut times: BTreeMap<(u64, u32, What), u32> = BTreeMap::new();
+        let mut events: BTreeMap<(u64, u32, What, u32), Event> = BTreeMap::new();
+        for &Recorded { block, thread, what, start, end } in
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).iter()
+        {
+            let time = times.entry((block, thread, what)).or_default();
+            *time += 1;
+            let (warp, (doing, barrier, site)) = (thread / LANES, what);
+            let event = events.entry((block, warp, what, *time)).or_insert_with(|| {
+                let location = site.map(location);
+                Event { block, warp, doing, barrier, location, start, end }
+            });
+            (event.start, event.end) = (event.start.min(start), event.end.max(end));
+        }
+        Timeline::new(kernel, TimeUnit::Steps, events.into_values().collect())
+    }
+}
+
+impl Cluster<'_> {
+    /// A thread has come to its end.
+    pub(super) fn record_run(&self, thread: &Thread) {
+        if let Some(recorder) = &self.launch.simulator.recorder {
+            recorder.push(self, thread, (Doing::Run, "", None), 0);
+        }
+    }
+}
+
+impl Context<'_> {
+    /// The running thread's clock goes on.
+    #[inline]
+    pub(super) fn step(&self) {
+        self.thread.clock.set(self.thread.clock.get() + 1);
+    }
+
+    /// What the running thread did, and is done with now.
+    pub(super) fn record(&self, doing: Doing, barrier: &'static str, site: Site, start: u64) {
+        if let Some(recorder) = &self.cluster.launch.simulator.recorder {
+            recorder.push(self.cluster, self.thread, (doing, barrier, Some(site)), start);
+        }
+    }
+}
