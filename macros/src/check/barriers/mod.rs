@@ -5,9 +5,12 @@
 //! CUDA C++ Programming Guide, Asynchronous Barrier: one thread initialises a barrier, the threads meet, and only then does
 //! one arrive. Which ways lead to a use of a barrier, and what was done on them, is found by `life`.
 //!
-//! Not checked here: which element of an array an index chooses that is no literal, what device functions do with a barrier
-//! that they are given, barriers that closures use, and whether as many arrive as are expected, but for the two cases of
-//! `counts`. The simulator reports those where they happen.
+//! What a device function does with a barrier that it is given goes into its summary (`summary`): whether it counts on an
+//! `init` before, or begins a life itself.
+//!
+//! Not checked here: which element of an array an index chooses that is no literal, what methods do with a barrier, tokens that
+//! a device function gives or takes, barriers that closures use, and whether as many arrive as are expected, but for the
+//! two cases of `counts`. The simulator reports those where they happen.
 
 mod conditions;
 mod counts;
