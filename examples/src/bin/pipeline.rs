@@ -40,14 +40,16 @@ fn lower(matrix: &[u32], lowered: &mut [u32], rows: u32) {
 
     let first = this_grid().block_rank() * rows as usize;
     let mut pipeline = Pipeline::<STAGES>::new();
-    if i == CONSUMERS {
-        for row in first..first + rows as usize {
-            let stage = pipeline.producer_acquire(&empty);
-            full[stage].expect_tx(BYTES);
-            bulk_copy_async(&stages[stage], &matrix[row * ROW..(row + 1) * ROW], &full[stage]);
-            pipeline.producer_commit(&full);
+    if warp.meta_group_rank() == 8 {
+        if warp.thread_rank() == 0 {
+            for row in first..first + rows as usize {
+                let stage = pipeline.producer_acquire(&empty);
+                full[stage].expect_tx(BYTES);
+                bulk_copy_async(&stages[stage], &matrix[row * ROW..(row + 1) * ROW], &full[stage]);
+                pipeline.producer_commit(&full);
+            }
         }
-    } else if i < CONSUMERS {
+    } else {
         for row in 0..rows as usize {
             let stage = pipeline.consumer_wait(&full);
             let mut values = [0; ROW / CONSUMERS];

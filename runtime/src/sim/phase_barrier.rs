@@ -57,7 +57,7 @@ pub(crate) struct PhaseBarriers {
 }
 
 enum State {
-    Live(Live),
+    Live(Box<Live>),
     /// Invalidated here.
     Invalid(Site),
 }
@@ -123,22 +123,25 @@ impl Live {
     }
 }
 
+impl Live {
+    fn lack(&self) -> String {
+        let Live { all, missing, bytes, .. } = self;
+        let arrivals = format!("lacks {missing} of {all} arrivals");
+        match (*missing, *bytes) {
+            (_, 0) => arrivals,
+            (0, bytes) if bytes > 0 => format!("lacks {bytes} bytes"),
+            (_, bytes) if bytes > 0 => format!("{arrivals} and {bytes} bytes"),
+            (0, bytes) => format!("has had {} bytes more than were expected", -bytes),
+            (_, bytes) => format!("{arrivals} and has had {} bytes more than were expected", -bytes),
+        }
+    }
+}
+
 impl PhaseBarriers {
     /// What the current phase of a barrier lacks, in a sentence.
     pub(super) fn lack(&self, barrier: BarrierId) -> String {
         match self.states.borrow().get(&barrier.key()) {
-            Some(State::Live(Live { all, missing, bytes: 0, .. })) => format!("lacks {missing} of {all} arrivals"),
-            Some(State::Live(Live { missing: 0, bytes, .. })) if *bytes > 0 => format!("lacks {bytes} bytes"),
-            Some(State::Live(Live { all, missing, bytes, .. })) => {
-                let arrivals =
-                    if *missing > 0 { format!("lacks {missing} of {all} arrivals and ") } else { String::new() };
-                let bytes = match *bytes {
-                    bytes if bytes < 0 => format!("has had {} bytes more than were expected", -bytes),
-                    bytes if *missing > 0 => format!("{bytes} bytes"),
-                    bytes => format!("lacks {bytes} bytes"),
-                };
-                arrivals + &bytes
-            }
+            Some(State::Live(live)) => live.lack(),
             Some(State::Invalid(_)) | None => "is over".into(),
         }
     }
@@ -194,7 +197,7 @@ impl Context<'_> {
             landed: Clock::default(),
             arrived: vec![0; self.cluster.launch.block_threads.div_ceil(64) as usize],
         };
-        states.borrow_mut().insert(call.barrier.key(), State::Live(live));
+        states.borrow_mut().insert(call.barrier.key(), State::Live(Box::new(live)));
     }
 
     /// Ends a barrier's life.
