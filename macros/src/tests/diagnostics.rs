@@ -152,6 +152,7 @@ fn every_rule_is_seen() {
         include_str!("../messages/barrier.rs"),
         include_str!("../messages/by_hand.rs"),
         include_str!("../messages/control.rs"),
+        include_str!("../messages/copy.rs"),
         include_str!("../messages/memory.rs"),
         include_str!("../messages/shared.rs"),
         include_str!("../messages/uniform.rs"),

@@ -128,9 +128,7 @@ impl<'l> Runner<'l> {
         };
         let thread = &self.cluster.threads[rank];
         let turn = || catch_unwind(AssertUnwindSafe(|| fiber.resume(())));
-        let ended = context::enter(&self.cluster, thread, turn);
-        self.cluster.land_due();
-        match ended {
+        let came = match context::enter(&self.cluster, thread, turn) {
             Ok(CoroutineResult::Yield(())) => {
                 self.fibers[rank] = Some(fiber);
                 let waits = !matches!(thread.status.get(), Status::Ready);
@@ -150,7 +148,10 @@ impl<'l> Runner<'l> {
                 self.fail(rank, Cause::Panic(message(&*panic)));
                 true
             }
-        }
+        };
+        // When the thread stands where it waits: a copy may wake it.
+        self.cluster.land_due();
+        came
     }
 
     /// A thread has come to the end of the kernel.
