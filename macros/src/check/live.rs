@@ -1,62 +1,115 @@
 //! Which places are read later: of the others, an analysis need not carry along what it knows. Backwards from each read
 //! to where the place was set, as in any compiler.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, Extent, Place, Source, StepKind};
+use crate::model::LocalId;
 
-/// By block, the places that are read after its start before they are set.
-pub(crate) struct Live(Vec<BTreeSet<Place>>);
+pub(crate) struct Live {
+    places: Places,
+    /// By block, whether a place is read after its start before it is set.
+    read: Vec<Vec<bool>>,
+}
 
-/// A field that was not set by itself is as good as the whole.
+impl Live {
+    pub(crate) fn of(cfg: &Cfg<'_>) -> Live {
+        let places = Places::of(cfg);
+        let mut live = Live { read: vec![vec![false; places.count()]; cfg.blocks.len()], places };
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); cfg.blocks.len()];
+        let mut set = live.read.clone();
+        let mut work = Vec::new();
+        for (at, block) in cfg.blocks.iter().enumerate() {
+            block.end.successors().for_each(|next| before[next.0].push(at));
+            for step in &block.steps {
+                match step.kind {
+                    StepKind::Evaluate(node) => {
+                        if let Source::Read(place) = cfg.nodes[node.0].source {
+                            // A field that was not set by itself is as good as the whole.
+                            for place in std::iter::once(place).chain(whole(place)) {
+                                if !live.places.is_in(&set[at], place) {
+                                    work.push((at, place));
+                                }
+                            }
+                        }
+                    }
+                    StepKind::Set { place, extent: Extent::Whole, .. } => set[at][live.places.number(place)] = true,
+                    _ => {}
+                }
+            }
+        }
+        while let Some((block, place)) = work.pop() {
+            if !std::mem::replace(&mut live.read[block][live.places.number(place)], true) {
+                let earlier = before[block].iter().filter(|block| !live.places.is_in(&set[**block], place));
+                work.extend(earlier.map(|block| (*block, place)));
+            }
+        }
+        live
+    }
+
+    /// Whether it is read after the start of a block before it is set.
+    pub(crate) fn contains(&self, at: BlockId, place: Place) -> bool {
+        self.read[at.0][self.places.number(place)]
+    }
+}
+
+/// The places of a function, in a row: variables, temporary values, fields.
+struct Places {
+    locals: usize,
+    temporaries: usize,
+    fields: BTreeMap<(LocalId, u16), usize>,
+}
+
+impl Places {
+    fn of(cfg: &Cfg<'_>) -> Places {
+        let mut places = Places { locals: 0, temporaries: 0, fields: BTreeMap::new() };
+        for step in cfg.blocks.iter().flat_map(|block| &block.steps) {
+            match step.kind {
+                StepKind::Set { place, .. } => places.add(place),
+                StepKind::Evaluate(node) => {
+                    if let Source::Read(place) = cfg.nodes[node.0].source {
+                        places.add(place);
+                    }
+                }
+                _ => {}
+            }
+        }
+        places
+    }
+
+    fn add(&mut self, place: Place) {
+        match place {
+            Place::Local(LocalId(local)) => self.locals = self.locals.max(local + 1),
+            Place::Temporary(number) => self.temporaries = self.temporaries.max(number + 1),
+            Place::Field(local, field) => {
+                self.add(Place::Local(local));
+                let next = self.fields.len();
+                self.fields.entry((local, field)).or_insert(next);
+            }
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.locals + self.temporaries + self.fields.len()
+    }
+
+    fn number(&self, place: Place) -> usize {
+        match place {
+            Place::Local(LocalId(local)) => local,
+            Place::Temporary(number) => self.locals + number,
+            Place::Field(local, field) => self.locals + self.temporaries + self.fields[&(local, field)],
+        }
+    }
+
+    /// With the whole, its fields.
+    fn is_in(&self, set: &[bool], place: Place) -> bool {
+        set[self.number(place)] || whole(place).is_some_and(|whole| set[self.number(whole)])
+    }
+}
+
 fn whole(place: Place) -> Option<Place> {
     match place {
         Place::Field(local, _) => Some(Place::Local(local)),
         Place::Local(_) | Place::Temporary(_) => None,
     }
-}
-
-impl Live {
-    pub(crate) fn of(cfg: &Cfg<'_>) -> Live {
-        let mut before: Vec<Vec<BlockId>> = vec![Vec::new(); cfg.blocks.len()];
-        for (at, block) in cfg.blocks.iter().enumerate() {
-            block.end.successors().for_each(|next| before[next.0].push(BlockId(at)));
-        }
-        let mut live = vec![BTreeSet::new(); cfg.blocks.len()];
-        let mut sets = Vec::with_capacity(cfg.blocks.len());
-        let mut work = Vec::new();
-        for (at, block) in cfg.blocks.iter().enumerate() {
-            let mut set = BTreeSet::new();
-            for step in &block.steps {
-                match step.kind {
-                    StepKind::Evaluate(node) => {
-                        if let Source::Read(place) = cfg.nodes[node.0].source {
-                            let read = [Some(place), whole(place)].into_iter().flatten();
-                            work.extend(read.filter(|place| !is_set(&set, *place)).map(|place| (BlockId(at), place)));
-                        }
-                    }
-                    StepKind::Set { place, extent: Extent::Whole, .. } => {
-                        set.insert(place);
-                    }
-                    _ => {}
-                }
-            }
-            sets.push(set);
-        }
-        while let Some((block, place)) = work.pop() {
-            if live[block.0].insert(place) {
-                let earlier = before[block.0].iter().filter(|block| !is_set(&sets[block.0], place));
-                work.extend(earlier.map(|block| (*block, place)));
-            }
-        }
-        Live(live)
-    }
-
-    pub(crate) fn contains(&self, at: BlockId, place: &Place) -> bool {
-        self.0[at.0].contains(place)
-    }
-}
-
-fn is_set(set: &BTreeSet<Place>, place: Place) -> bool {
-    set.contains(&place) || whole(place).is_some_and(|whole| set.contains(&whole))
 }

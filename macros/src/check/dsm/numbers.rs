@@ -263,7 +263,7 @@ impl Analysis for Numbers<'_, '_> {
     }
 
     fn edge(&self, state: &mut Known, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
-        state.places.retain(|place, _| self.live.contains(to, place));
+        state.places.retain(|place, _| self.live.contains(to, *place));
         state.nodes.retain(|node, _| self.kept.contains(node));
     }
 }

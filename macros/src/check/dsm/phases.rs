@@ -122,6 +122,9 @@ impl Join for State {
 
 /// What both have.
 fn keep(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
+    if calls.is_empty() {
+        return false;
+    }
     let before = calls.len();
     calls.retain(|call| others.contains(call));
     calls.len() != before

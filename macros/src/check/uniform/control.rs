@@ -217,8 +217,12 @@ fn deciders(cfg: &Cfg<'_>, after: &[Blocks]) -> Vec<Blocks> {
         let mut always = after[branch.0].clone();
         always.remove(branch);
         for next in cfg.blocks[branch.0].end.successors() {
-            // What is passed on this side, and not on every.
-            let decided = reachable(cfg, next, None).and(&after[next.0]).without(&always);
+            // What is passed on this side, and not on every. From where no way leads to the end, everything would be.
+            let passed = match after[next.0].len() as usize == after.len() {
+                true => reachable(cfg, next, None),
+                false => after[next.0].clone(),
+            };
+            let decided = passed.without(&always);
             decided.iter().for_each(|block| {
                 deciders[block.0].insert(branch);
             });

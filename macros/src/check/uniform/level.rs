@@ -42,7 +42,10 @@ impl Level {
     pub(super) fn meet(&mut self, other: &Level) -> bool {
         let scope = self.scope.meet(other.scope);
         let before = self.unknown.len();
-        self.unknown.extend(&other.unknown);
+        // Mostly there is none.
+        if !other.unknown.is_empty() {
+            self.unknown.extend(&other.unknown);
+        }
         std::mem::replace(&mut self.scope, scope) != scope || self.unknown.len() != before
     }
 

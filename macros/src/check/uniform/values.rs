@@ -24,9 +24,32 @@ pub(crate) struct Values<'a, 'f> {
     pub(crate) control: &'a Control,
     live: &'a Live,
     role: Role,
-    /// Of each node. They only go down, round by round.
-    levels: RefCell<Vec<Level>>,
+    levels: RefCell<Levels>,
     reached: Vec<bool>,
+}
+
+/// Of each node. They only go down, round by round.
+struct Levels {
+    of: Vec<Level>,
+    /// Whether something in this round was made of it.
+    used: Vec<bool>,
+    /// One went down after it was used.
+    stale: bool,
+}
+
+impl Levels {
+    fn of_nodes(count: usize) -> Levels {
+        Levels { of: vec![Level::known(Scope::Grid); count], used: vec![false; count], stale: false }
+    }
+
+    fn use_of(&mut self, node: NodeId) -> &Level {
+        self.used[node.0] = true;
+        &self.of[node.0]
+    }
+
+    fn lower(&mut self, node: NodeId, to: &Level) {
+        self.stale |= self.of[node.0].meet(to) && self.used[node.0];
+    }
 }
 
 /// Writes to a piece of shared memory that a reader may not see, one bit each.
@@ -59,19 +82,24 @@ impl Join for State {
     // bottom = all agree on everything; join = what both say
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        for (place, level) in &mut self.places {
-            if let Some(other) = other.at(*place) {
-                changed |= level.meet(other);
-            }
-        }
         for (place, level) in &other.places {
-            if !self.places.contains_key(place) {
-                // A field that was not set by itself is as good as the whole.
-                let whole = self.at(*place).cloned();
-                let mut both = whole.clone().unwrap_or_else(|| level.clone());
-                both.meet(level);
-                changed |= whole.as_ref() != Some(&both);
-                self.places.insert(*place, both);
+            if let Some(known) = self.places.get_mut(place) {
+                changed |= known.meet(level);
+                continue;
+            }
+            // A field that was not set by itself is as good as the whole.
+            let whole = self.at(*place).cloned();
+            let mut both = whole.clone().unwrap_or_else(|| level.clone());
+            both.meet(level);
+            changed |= whole.as_ref() != Some(&both);
+            self.places.insert(*place, both);
+        }
+        for (place, level) in &mut self.places {
+            if let Place::Field(local, _) = place
+                && !other.places.contains_key(place)
+                && let Some(whole) = other.places.get(&Place::Local(*local))
+            {
+                changed |= level.meet(whole);
             }
         }
         for shared in other.dirty.keys() {
@@ -184,15 +212,17 @@ impl State {
 impl<'a, 'f> Values<'a, 'f> {
     /// Solved.
     pub(crate) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
-        let levels = RefCell::new(vec![Level::known(Scope::Grid); cfg.nodes.len()]);
+        let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let mut values = Values { cfg, control, live, role, levels, reached: Vec::new() };
         loop {
-            let before = values.levels.borrow().clone();
             let states = engine::solve(&values, cfg);
-            if *values.levels.borrow() == before {
+            let levels = values.levels.get_mut();
+            if !levels.stale {
                 values.reached = states.iter().map(Option::is_some).collect();
                 return values;
             }
+            levels.stale = false;
+            levels.used.fill(false);
         }
     }
 
@@ -202,7 +232,7 @@ impl<'a, 'f> Values<'a, 'f> {
     }
 
     pub(crate) fn level(&self, node: NodeId) -> Level {
-        self.levels.borrow()[node.0].clone()
+        self.levels.borrow_mut().use_of(node).clone()
     }
 
     /// Of what a block's end tests.
@@ -214,9 +244,9 @@ impl<'a, 'f> Values<'a, 'f> {
         let node = &self.cfg.nodes[node.0];
         let operand = |index: usize| node.operands.get(index).map(|operand| self.level(*operand));
         let operands = || {
-            let mut all = Level::known(Scope::Grid);
+            let (mut all, mut levels) = (Level::known(Scope::Grid), self.levels.borrow_mut());
             for operand in &node.operands {
-                all.meet(&self.level(*operand));
+                all.meet(levels.use_of(*operand));
             }
             all.combined()
         };
@@ -295,7 +325,7 @@ impl Analysis for Values<'_, '_> {
         match &step.kind {
             StepKind::Evaluate(node) => {
                 let level = self.evaluate(state, *node);
-                self.levels.borrow_mut()[node.0].meet(&level);
+                self.levels.borrow_mut().lower(*node, &level);
             }
             StepKind::Set { place, value, extent } => state.set(*place, &self.level(*value), *extent),
             StepKind::Access(id) => {
@@ -330,7 +360,7 @@ impl Analysis for Values<'_, '_> {
     }
 
     fn edge(&self, state: &mut State, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
-        state.places.retain(|place, _| self.live.contains(to, place));
+        state.places.retain(|place, _| self.live.contains(to, *place));
         for branch in &self.control.merges[to.0] {
             let tested = self.tested(*branch);
             if tested.is_top() {
