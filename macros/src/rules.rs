@@ -19,7 +19,7 @@ const fn fixed(name: &'static str, summary: &'static str, why: &'static str) -> 
     Rule { name, summary, fixed: Some(why) }
 }
 
-pub(crate) static RULES: [Rule; 18] = [
+pub(crate) static RULES: [Rule; 28] = [
     rule("token_never_waited", "every arrival is waited for, on every path"),
     fixed("token_reused", "a token is waited with once", "rustc checks it, as a move"),
     fixed("token_escapes", "a token stays in a local variable", "a token that is anywhere else cannot be followed"),
@@ -37,6 +37,24 @@ pub(crate) static RULES: [Rule; 18] = [
     rule("unordered_remote_write", "what peers write is ordered with what the owner does"),
     rule(RANK_OUT_OF_RANGE, "a rank is one of the cluster's"),
     rule("uninit_shared_read", "shared memory is written to before it is read"),
+    rule("barrier_uninitialized", "a phase barrier is initialised before it is used"),
+    rule("barrier_unpublished", "threads meet between the `init` of one and the others' use"),
+    rule("barrier_init_not_elected", "one thread initialises a barrier"),
+    rule("barrier_reinit", "a barrier that is in use is not initialised again"),
+    rule("barrier_count", "a phase expects as many arrivals as can come"),
+    rule("barrier_use_after_drop", "who has dropped out of a barrier arrives no more"),
+    rule("barrier_stale_token", "a token is of the current phase or of the one before"),
+    fixed(
+        "barrier_token_mixed",
+        "a token is used at the barrier that gave it",
+        "rustc checks it, by the barrier's brand",
+    ),
+    fixed(
+        "barrier_scope",
+        "only peers' barriers are arrived at from afar, and none is waited at",
+        "there is nothing to run",
+    ),
+    fixed("barrier_copy", "a barrier has one place and one name", "there is nothing to run"),
     fixed("launch_limit", "a device has room for the sizes of a launch", "no device runs what it refuses"),
 ];
 

@@ -69,6 +69,30 @@ fn in_both_arms(n: u32) {
     cluster.barrier_wait(token);
 }
 
+/// Another barrier tells the thread that the phase is over.
+#[cluster_kernel(block = 64)]
+fn told_by_another_phase_barrier(rounds: u32) {
+    let block = this_thread_block();
+    let full = shared_barrier();
+    let empty = shared_barrier();
+    full.init_collective(&block, 64);
+    empty.init_collective(&block, 64);
+    for _ in 0..rounds {
+        let _ = full.arrive();
+        empty.arrive_and_wait();
+    }
+}
+
+/// Each thread counts twice a phase.
+#[cluster_kernel(block = 64)]
+fn twice_a_phase() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 2 * block.num_threads());
+    let _ = bar.arrive();
+    bar.arrive_and_wait();
+}
+
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<one_after_the_other>,
     phalanx::Program::of::<block_inside_cluster>,
@@ -76,4 +100,6 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<round_a_loop>,
     phalanx::Program::of::<through_a_call>,
     phalanx::Program::of::<in_both_arms>,
+    phalanx::Program::of::<told_by_another_phase_barrier>,
+    phalanx::Program::of::<twice_a_phase>,
 ];

@@ -5,6 +5,17 @@
 
 mod arrive_while_pending;
 mod attribute_option;
+mod barrier_copy;
+mod barrier_count;
+mod barrier_in_a_call;
+mod barrier_init_not_elected;
+mod barrier_reinit;
+mod barrier_scope;
+mod barrier_stale_token;
+mod barrier_token_mixed;
+mod barrier_uninitialized;
+mod barrier_unpublished;
+mod barrier_use_after_drop;
 mod collective_in_a_call;
 mod collective_while_pending;
 mod constant_options;
@@ -46,6 +57,17 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
     let modules = [
         arrive_while_pending::KERNELS,
         attribute_option::KERNELS,
+        barrier_copy::KERNELS,
+        barrier_count::KERNELS,
+        barrier_in_a_call::KERNELS,
+        barrier_init_not_elected::KERNELS,
+        barrier_reinit::KERNELS,
+        barrier_scope::KERNELS,
+        barrier_stale_token::KERNELS,
+        barrier_token_mixed::KERNELS,
+        barrier_uninitialized::KERNELS,
+        barrier_unpublished::KERNELS,
+        barrier_use_after_drop::KERNELS,
         collective_in_a_call::KERNELS,
         collective_while_pending::KERNELS,
         constant_options::KERNELS,

@@ -68,4 +68,26 @@ fn held_from_a_call() {
     cluster.barrier_wait(second);
 }
 
+/// Each thread counts once a phase.
+#[cluster_kernel(block = 64)]
+fn at_a_phase_barrier() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, block.num_threads());
+    let first = bar.arrive();
+    let second = bar.arrive();
+    bar.wait(first);
+    bar.wait(second);
+}
+
+#[cluster_kernel(block = 64)]
+fn in_each_round_of_a_loop(rounds: u32) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 64);
+    for _ in 0..rounds {
+        let _ = bar.arrive();
+    }
+}
+
 fn main() {}

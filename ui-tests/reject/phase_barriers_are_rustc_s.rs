@@ -26,7 +26,7 @@ fn mixed() {
 fn reused(out: &mut [u32]) {
     let block = this_thread_block();
     let bar = shared_barrier();
-    bar.init_collective(&block, 32);
+    bar.init_collective(&block, 64);
     let token = bar.arrive();
     bar.wait(token);
     bar.wait(token);

@@ -35,6 +35,13 @@ const WITNESSES: &[Witness] = witnesses![
     "unordered_remote_write": written_from_both_sides says "data race",
     "rank_out_of_range": no_such_rank says "rank 2",
     "uninit_shared_read": never_written says "never written",
+    "barrier_uninitialized": by_nobody says "nobody has initialised",
+    "barrier_unpublished": not_met says "data race",
+    "barrier_init_not_elected": by_all_of_them says "of a barrier that is in use since",
+    "barrier_reinit": twice says "of a barrier that is in use since",
+    "barrier_count": half_arrive says "deadlock",
+    "barrier_use_after_drop": left_before says "all have dropped out",
+    "barrier_stale_token": two_phases_old says "a token is good in its own phase and in the next",
 ];
 
 #[test]
@@ -210,4 +217,75 @@ fn no_such_rank(out: &mut [u32]) {
 fn never_written(out: &mut [u32]) {
     let array = shared_array::<u32, 32>();
     out[this_grid().thread_rank()] = array[this_thread_block().thread_rank()];
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(barrier_uninitialized))]
+fn by_nobody(out: &mut [u32]) {
+    let bar = shared_barrier();
+    bar.arrive_and_wait();
+    out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(barrier_unpublished))]
+fn not_met(out: &mut [u32]) {
+    let bar = shared_barrier();
+    if this_thread_block().thread_rank() == 0 {
+        bar.init(32);
+    }
+    bar.arrive_and_wait();
+    out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(barrier_init_not_elected))]
+fn by_all_of_them(out: &mut [u32]) {
+    let bar = shared_barrier();
+    bar.init(32);
+    this_thread_block().sync();
+    bar.arrive_and_wait();
+    out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(barrier_reinit))]
+fn twice(out: &mut [u32]) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 32);
+    bar.arrive_and_wait();
+    bar.init_collective(&block, 16);
+    out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(barrier_count))]
+fn half_arrive(out: &mut [u32]) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, block.num_threads());
+    if block.thread_rank() < 16 {
+        bar.arrive_and_wait();
+    }
+    out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(barrier_use_after_drop))]
+fn left_before(out: &mut [u32]) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 32);
+    bar.arrive_and_drop();
+    block.sync();
+    bar.arrive_and_wait();
+    out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(barrier_stale_token))]
+fn two_phases_old(out: &mut [u32]) {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init_collective(&block, 16);
+    let old = bar.arrive();
+    bar.arrive_and_wait();
+    bar.arrive_and_wait();
+    bar.arrive_and_wait();
+    bar.wait(old);
+    out[this_grid().thread_rank()] = 1;
 }

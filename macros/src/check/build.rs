@@ -11,13 +11,13 @@ mod value;
 use std::collections::BTreeMap;
 
 use super::cfg::{
-    Access, BasicBlock, BlockId, Cfg, End, Extent, How, Node, NodeId, Piece, Place, Root, Select, Shared, Source, Step,
-    StepKind,
+    Access, BasicBlock, BlockId, Cfg, End, Extent, How, Node, NodeId, PhaseCall, Piece, Place, Root, Select, Shared,
+    Source, Step, StepKind,
 };
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
-use crate::model::ty::Kind;
+use crate::model::ty::{Group, Kind};
 use crate::model::{Function, LocalId, LoopId};
 use crate::span::SpanRange;
 use memory::piece_of_kind;
@@ -28,6 +28,8 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         blocks: vec![BasicBlock::default()],
         nodes: Vec::new(),
         accesses: Vec::new(),
+        phases: Vec::new(),
+        queries: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -54,6 +56,8 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         entry: BlockId(0),
         nodes: builder.nodes,
         accesses: builder.accesses,
+        phases: builder.phases,
+        queries: builder.queries,
         names: builder.names,
         teams,
     }
@@ -64,6 +68,8 @@ struct Builder<'f> {
     blocks: Vec<BasicBlock>,
     nodes: Vec<Node<'f>>,
     accesses: Vec<Access>,
+    phases: Vec<PhaseCall>,
+    queries: BTreeMap<NodeId, (Group, &'static str)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// Locals in scope, innermost last.

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
+use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::op::BarrierMethod;
 use crate::model::ty::Group;
@@ -21,6 +22,10 @@ pub(crate) struct BlockId(pub(crate) usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AccessId(pub(crate) usize);
 
+/// Index into [`Cfg::phases`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PhaseId(pub(crate) usize);
+
 /// Index into [`Cfg::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub(crate) usize);
@@ -31,6 +36,9 @@ pub(crate) struct Cfg<'f> {
     pub(crate) entry: BlockId,
     pub(crate) nodes: Vec<Node<'f>>,
     pub(crate) accesses: Vec<Access>,
+    pub(crate) phases: Vec<PhaseCall>,
+    /// Questions to groups of whole blocks: of which, and what.
+    pub(crate) queries: BTreeMap<NodeId, (Group, &'static str)>,
     /// What pieces of shared memory are called.
     pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.
@@ -125,9 +133,9 @@ pub(crate) enum Source<'f> {
     },
     /// The thread's in its block.
     ThreadRank,
-    /// The first operand, which is rounded down to a multiple of this, or compared with one: what is the thread's
-    /// rank is then the same for as many threads.
-    Round(Granule),
+    /// The first operand, which is rounded down to a multiple of this, or compared with one by this operator: what is
+    /// the thread's rank is then the same for as many threads.
+    Round(Granule, BinaryOp),
     /// An element of memory: index, and for remote memory the rank.
     Load(Root),
     /// What all threads of a group get from all of them.
@@ -140,12 +148,13 @@ pub(crate) enum Source<'f> {
         team: Team,
     },
     /// The result of a device function, of its arguments, in their order.
-    /// `teams` are those that are groups, `pieces` those that are memory.
+    /// `teams` are those that are groups, `pieces` those that are memory, `barriers` those that are barriers, with their positions.
     Call {
         slot: SlotId,
         callee: &'f Callee,
         teams: Vec<Option<Team>>,
         pieces: Vec<Option<Piece>>,
+        barriers: Vec<(usize, Piece)>,
     },
 }
 
@@ -296,6 +305,20 @@ pub(crate) enum Extent {
     Part,
 }
 
+/// A method of a phase barrier.
+#[derive(Debug)]
+pub(crate) struct PhaseCall {
+    pub(crate) barrier: Barrier,
+    pub(crate) method: &'static PhaseMethod,
+    /// Whose, and which of an array.
+    pub(crate) piece: Piece,
+    /// Without the barrier.
+    pub(crate) operands: Vec<NodeId>,
+    /// What it gives.
+    pub(crate) gives: NodeId,
+    pub(crate) at: SpanRange,
+}
+
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) kind: StepKind,
@@ -343,6 +366,8 @@ pub(crate) enum StepKind {
         group: Group,
         from: Place,
     },
+    /// A method of a phase barrier.
+    Phase(PhaseId),
     /// A device function. The tokens that it was given, of these groups, have moved to it; it may give one back.
     Call {
         slot: SlotId,

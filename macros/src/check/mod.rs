@@ -1,6 +1,7 @@
 //! What the kernel language forbids beyond what rustc does. All rules report before the gate. Only this folder makes
 //! a [`Checked`].
 
+mod barriers;
 mod bits;
 pub(crate) mod build;
 pub(crate) mod cfg;
@@ -46,7 +47,9 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let live = Live::of(&cfg);
     let values = Values::of(function.role, &cfg, &control, &live);
     let mut summary = uniform::check(function, &cfg, &values, diags);
+    let phase_barriers = barriers::check(function, &cfg, &values, diags);
     let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, diags);
+    phase_barriers.add_to(&mut protocol);
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     for slot in calls_apart(function) {
         pending.insert(slot.0, ANY_COLLECTIVE);

@@ -141,6 +141,7 @@ impl Analysis for Tokens<'_> {
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
             | StepKind::Fence
+            | StepKind::Phase(_)
             | StepKind::Renew(_)
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }
@@ -189,6 +190,7 @@ impl Report<'_, '_> {
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
             | StepKind::Fence
+            | StepKind::Phase(_)
             | StepKind::Renew(_)
             | StepKind::Evaluate(_)
             | StepKind::Set { .. }

@@ -88,3 +88,89 @@ pub(crate) fn mapped_barrier(at: SpanRange, barrier: Barrier) -> Diag {
 pub(crate) fn barrier_count(at: SpanRange, count: u64, most: u64) -> Diag {
     Diag::new("barrier_count", at, format!("no phase has {count} arrivals: there can be 1 to {most}"))
 }
+
+/// `ended`: where it was invalidated; `later`: where it is initialised, after all.
+pub(crate) fn barrier_uninitialized(
+    at: SpanRange,
+    name: &str,
+    ended: Option<SpanRange>,
+    later: Option<SpanRange>,
+) -> Diag {
+    let diag = match ended {
+        Some(_) => format!("{name} may have been invalidated before, and not initialised since"),
+        None => format!("{name} may not have been initialised by any thread before this"),
+    };
+    let diag = Diag::new("barrier_uninitialized", at, diag);
+    let diag = match (ended, later) {
+        (Some(ended), _) => diag.note(ended, "it is invalidated here"),
+        (None, Some(later)) => diag.note(later, "it is initialised here, to which not every way leads before"),
+        (None, None) => diag,
+    };
+    diag.help("let one thread call `init` and all of them meet before: `if block.thread_rank() == 0 { bar.init(count); } block.sync();`, or all of them `bar.init_collective(&block, count)`")
+}
+
+/// `peers`: it is a peer's barrier, of this group.
+pub(crate) fn barrier_unpublished(at: SpanRange, name: &str, init: Option<SpanRange>, peers: Option<Group>) -> Diag {
+    let who = if peers.is_some() { "its block" } else { "the thread that initialises it" };
+    let diag = Diag::new("barrier_unpublished", at, format!("{who} may not have come to the `init` of {name} yet"));
+    let diag = init.into_iter().fold(diag, |diag, init| diag.note(init, "it is initialised here"));
+    let group = peers.unwrap_or(Group::ThreadBlock);
+    diag.help(format!(
+        "all threads of the {} meet in between: `{}.sync();` after the `init`",
+        group.noun(),
+        short(group)
+    ))
+}
+
+pub(crate) fn barrier_init_not_elected(at: SpanRange, name: &str) -> Diag {
+    Diag::new("barrier_init_not_elected", at, format!("more than one thread initialises {name} here"))
+        .help("let one do it, `if block.thread_rank() == 0 { bar.init(count); }`, or all of them together: `bar.init_collective(&block, count)`")
+}
+
+pub(crate) fn barrier_reinit(at: SpanRange, name: &str, earlier: Option<SpanRange>) -> Diag {
+    let diag = Diag::new("barrier_reinit", at, format!("{name} is initialised while it is in use"));
+    let diag = earlier.into_iter().fold(diag, |diag, earlier| diag.note(earlier, "its life begins here"));
+    diag.help("a barrier's count begins anew by itself with each phase; for another count, one thread calls `invalidate` and all meet before")
+}
+
+pub(crate) fn barrier_use_after_drop(at: SpanRange, name: &str, dropped: Option<SpanRange>) -> Diag {
+    let diag =
+        Diag::new("barrier_use_after_drop", at, format!("the thread arrives at {name} after it has dropped out"));
+    let diag = dropped
+        .into_iter()
+        .fold(diag, |diag, dropped| diag.note(dropped, "here it leaves for good: later phases do not count it"));
+    diag.help("`arrive_and_drop` is a thread's last arrival; it may still wait, by the phase's parity")
+}
+
+/// `other`: the element that the token is of.
+pub(crate) fn barrier_token_mixed(at: SpanRange, name: &str, other: &str, arrival: SpanRange) -> Diag {
+    Diag::new("barrier_token_mixed", at, format!("this token is of {other}, and not of {name}"))
+        .note(arrival, "it comes from this arrival")
+        .help("a token is good at the barrier that gave it")
+}
+
+pub(crate) fn barrier_stale_token(at: SpanRange, name: &str, arrival: SpanRange) -> Diag {
+    Diag::new("barrier_stale_token", at, format!("this token may be of a phase of {name} before the last one"))
+        .note(
+            arrival,
+            "the token comes from this arrival; since then two phases have ended, or the barrier was initialised anew",
+        )
+        .help("wait with it before the next phase is over: a token is good in its own phase and in the next")
+}
+
+pub(crate) fn phase_arrive_while_pending(at: SpanRange, name: &str, first: SpanRange) -> Diag {
+    Diag::new("arrive_while_pending", at, format!("a second arrival of the thread at {name} in what may be one phase"))
+        .note(first, "the first arrival is here, and nothing has told the thread since that its phase is over")
+        .help("each phase counts each thread once: wait for the phase before the next arrival")
+}
+
+pub(crate) fn barrier_count_apart(at: SpanRange, name: &str, init: SpanRange, branch: SpanRange) -> Diag {
+    Diag::new(
+        "barrier_count",
+        at,
+        format!("not all threads come to this arrival at {name}, and no phase ends without all"),
+    )
+    .note(init, "each phase expects as many arrivals as the block has threads")
+    .note(branch, "this decides which threads arrive; the others arrive nowhere")
+    .help("expect as many arrivals as come, or let the other threads arrive too")
+}

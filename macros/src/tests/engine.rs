@@ -80,6 +80,8 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         entry: BlockId(0),
         nodes: Vec::new(),
         accesses: Vec::new(),
+        phases: Vec::new(),
+        queries: BTreeMap::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),
     }

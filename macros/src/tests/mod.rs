@@ -6,6 +6,7 @@ mod corpus;
 mod depth;
 mod diagnostics;
 mod engine;
+mod generated_barriers;
 mod generated_dsm;
 mod generated_tokens;
 mod generated_uniformity;

@@ -2,7 +2,7 @@
 
 use super::memory::{atomically, piece_of_kind};
 use super::{Builder, Source, StepKind, Value};
-use crate::check::cfg::{How, Piece, Root, Select};
+use crate::check::cfg::{How, PhaseCall, PhaseId, Piece, Root, Select};
 use crate::check::scope::{Scope, Team};
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, What};
@@ -69,7 +69,11 @@ impl<'f> Builder<'f> {
                     (Group::ThreadBlock, "thread_rank") => Source::ThreadRank,
                     _ => Source::Known { scope, what: query.name },
                 };
-                self.node(source, Vec::new(), at)
+                let node = self.node(source, Vec::new(), at);
+                if !group.is_of_a_warp() {
+                    self.queries.insert(node, (group, query.name));
+                }
+                node
             }
             Op::QuerySharedRank => {
                 self.node(Source::Known { scope: Scope::Block, what: "query_shared_rank" }, nodes, at)
@@ -96,10 +100,15 @@ impl<'f> Builder<'f> {
                     let team = Team::whole(barrier.scope.group());
                     self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
                 }
+                let piece = piece.unwrap_or_else(|| piece_of_kind(Kind::Barrier(barrier)));
                 if barrier.form == BarrierForm::Remote {
-                    self.access(piece.unwrap_or_else(|| piece_of_kind(Kind::Barrier(barrier))), How::Atomic, at);
+                    self.access(piece.clone(), How::Atomic, at);
                 }
-                self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at)
+                let operands = nodes[1..].to_vec();
+                let gives = self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at);
+                self.phases.push(PhaseCall { barrier, method, piece, operands, gives, at });
+                self.step(StepKind::Phase(PhaseId(self.phases.len() - 1)), at);
+                gives
             }
             Op::Fence(order, scope) => {
                 if order.releases() && scope.has_cluster() {

@@ -2,7 +2,7 @@
 
 use super::memory::piece_of_kind;
 use super::{BlockId, Builder, End, Jump, NodeId, Place, Source, StepKind, Value};
-use crate::check::cfg::{Extent, Granule, How, Piece, Root};
+use crate::check::cfg::{Extent, Granule, How, Piece, Root, Select};
 use crate::check::scope::Scope;
 use crate::messages::Loss;
 use crate::model::LoopId;
@@ -110,8 +110,10 @@ impl<'f> Builder<'f> {
                 if base.memory().is_none() {
                     let values = self.values([&**base, &**index]);
                     let piece = values.first().and_then(|base| base.piece.clone());
-                    let value = self.combined(values.into_iter().map(|value| value.node).collect(), at);
-                    return Value { piece: piece.filter(|_| matches!(expr.gives, Kind::Barrier(_))), ..value };
+                    let piece = piece.filter(|_| matches!(expr.gives, Kind::Barrier(_)));
+                    let nodes: Vec<_> = values.into_iter().map(|value| value.node).collect();
+                    let piece = piece.map(|piece| piece.at(Select::At(nodes[1])));
+                    return Value { piece, ..self.combined(nodes, at) };
                 }
                 let place = self.place(expr);
                 // A row of an array of arrays is memory still.
@@ -143,7 +145,10 @@ impl<'f> Builder<'f> {
                     argument.memory().map(|_| value.piece.clone().unwrap_or_else(|| piece_of_kind(argument.gives)))
                 });
                 let pieces = pieces.collect();
-                let node = self.node(Source::Call { slot: *slot, callee, teams, pieces }, seen, at);
+                let barriers = arguments.iter().zip(&values).enumerate();
+                let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.gives, Kind::Barrier(_)));
+                let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.piece.clone()?))).collect();
+                let node = self.node(Source::Call { slot: *slot, callee, teams, pieces, barriers }, seen, at);
                 self.touch(values.iter(), at);
                 let takes = arguments.iter().filter_map(|argument| match argument.gives {
                     Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some(group),
@@ -312,16 +317,17 @@ impl<'f> Builder<'f> {
         let operands = self.nodes([left, right]);
         let (first, second) = (operands[0], operands[1]);
         let source = match (op, self.granule(right), self.granule(left)) {
-            (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule),
+            (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule, op),
             (BinaryOp::Shr, Some(Granule::Number(bits)), _) => {
-                Source::Round(Granule::Number(1_u64.checked_shl(u32::try_from(bits).unwrap_or(64)).unwrap_or(0)))
+                Source::Round(Granule::Number(1_u64.checked_shl(u32::try_from(bits).unwrap_or(64)).unwrap_or(0)), op)
             }
             // `r <= 31` is `r < 32`.
             (BinaryOp::Le | BinaryOp::Gt, Some(Granule::Number(last)), _) => {
-                Source::Round(Granule::Number(last.saturating_add(1)))
+                Source::Round(Granule::Number(last.saturating_add(1)), op)
             }
             (BinaryOp::Gt | BinaryOp::Le, _, Some(granule)) => {
-                let node = self.node(Source::Round(granule), vec![second, first], at);
+                let turned = if op == BinaryOp::Gt { BinaryOp::Lt } else { BinaryOp::Ge };
+                let node = self.node(Source::Round(granule, turned), vec![second, first], at);
                 return Value::of(node);
             }
             _ => Source::Binary(op),

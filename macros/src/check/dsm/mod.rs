@@ -233,6 +233,7 @@ impl Check<'_, '_> {
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
             | StepKind::Fence
+            | StepKind::Phase(_)
             | StepKind::Move { .. }
             | StepKind::Return(_)
             | StepKind::HandOver { .. }

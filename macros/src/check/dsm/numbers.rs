@@ -180,7 +180,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
             Source::Operands
             | Source::Param(_)
             | Source::Known { .. }
-            | Source::Round(_)
+            | Source::Round(..)
             | Source::Load(_)
             | Source::Agreed { .. }
             | Source::Shuffled { .. }

@@ -404,6 +404,7 @@ impl Analysis for Phases<'_, '_> {
             | StepKind::Renew(_)
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
+            | StepKind::Phase(_)
             | StepKind::Move { .. }
             | StepKind::Return(_)
             | StepKind::HandOver { .. }

@@ -41,6 +41,20 @@ pub(crate) enum When {
     Last = 4,
     /// With no barrier after it but an arrival that its caller waits for before it.
     Arrived = 8,
+    /// At all: to a phase barrier.
+    Ever = 12,
+}
+
+/// What is done to a phase barrier, one bit each.
+pub(crate) mod barrier {
+    /// It is used as the caller left it.
+    pub(crate) const NEEDS: u16 = 1;
+    /// It is initialised as the caller left it, perhaps.
+    pub(crate) const BEGINS: u16 = 2;
+    /// It is not.
+    pub(crate) const KEEPS: u16 = 4;
+    /// It is initialised by whoever calls.
+    pub(crate) const ALONE: u16 = 8;
 }
 
 /// Something about a call, by its slot.
@@ -123,7 +137,7 @@ impl Protocol {
         of_cases.chain(passed).collect()
     }
 
-    pub(super) fn ask(&mut self, case: Case, fault: &Diag) {
+    pub(in crate::check) fn ask(&mut self, case: Case, fault: &Diag) {
         let message = fault.text();
         let known = |demand: &Demand| demand.message == message && demand.case == case;
         if !self.demands.iter().any(known) {
@@ -137,13 +151,13 @@ impl Case {
         Case { when: Vec::new(), unless: calls.iter().map(|call| (*call, does)).collect() }
     }
 
-    pub(super) fn when(mut self, has: Has) -> Case {
+    pub(in crate::check) fn when(mut self, has: Has) -> Case {
         self.when.push(has);
         self
     }
 
     /// Whatever the functions do that are called.
-    pub(super) fn is_certain(&self) -> bool {
+    pub(in crate::check) fn is_certain(&self) -> bool {
         self.when.is_empty() && self.unless.is_empty()
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn is_barrier(step: &Step) -> bool {
         | StepKind::Together { .. }
         | StepKind::Aligned { .. }
         | StepKind::Fence
+        | StepKind::Phase(_)
         | StepKind::Call { .. }
         | StepKind::Move { .. }
         | StepKind::Return(_)

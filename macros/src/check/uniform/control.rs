@@ -82,7 +82,7 @@ impl Control {
     }
 
     /// The branches that decide whether control comes to a block.
-    pub(super) fn deciders(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+    pub(crate) fn deciders(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
         self.deciders[block.0].iter()
     }
 

@@ -78,7 +78,7 @@ impl<'a, 'f> Explain<'a, 'f> {
             | Source::Counter { .. }
             | Source::Known { .. }
             | Source::Param(_)
-            | Source::Round(_)
+            | Source::Round(..)
             | Source::Load(_)
             | Source::Shuffled { .. } => {
                 if let Some(operand) = operand {

@@ -100,6 +100,7 @@ impl<'a, 'f> Check<'a, 'f> {
             | StepKind::Set { .. }
             | StepKind::Access(_)
             | StepKind::Fence
+            | StepKind::Phase(_)
             | StepKind::Renew(_)
             | StepKind::Move { .. }
             | StepKind::HandOver { .. }

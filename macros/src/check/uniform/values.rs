@@ -269,7 +269,7 @@ impl<'a, 'f> Values<'a, 'f> {
             },
             Source::Known { scope: Scope::Rank, .. } | Source::ThreadRank => Level::known(Scope::Rank),
             Source::Known { scope, .. } => at_most(*scope),
-            Source::Round(granule) => match operand(0) {
+            Source::Round(granule, _) => match operand(0) {
                 Some(rank) if rank.scope == Scope::Rank => {
                     let mut level = match granule {
                         Granule::Number(number) => Level::known(Scope::of_threads(*number)),
@@ -350,6 +350,7 @@ impl Analysis for Values<'_, '_> {
             | StepKind::Collective { .. }
             | StepKind::Aligned { .. }
             | StepKind::Fence
+            | StepKind::Phase(_)
             | StepKind::Together { .. }
             | StepKind::Move { .. }
             | StepKind::Return(_)

@@ -85,6 +85,7 @@ impl Dump<'_> {
             | StepKind::Together { .. }
             | StepKind::Aligned { .. }
             | StepKind::Fence
+            | StepKind::Phase(_)
             | StepKind::Return(_) => return None,
             StepKind::Collective { team, name, .. } => format!("{name} {}", team.group.rust_name()),
             StepKind::Arrive { group, into, .. } => format!("{} = arrive {}", place(into), group.rust_name()),

@@ -1,0 +1,324 @@
+//! Barriers that count each thread of the block once a phase: `arrive_while_pending` of those, and the half of `barrier_count`
+//! that is about who arrives. (The other half, numbers that no phase can have, is the parser's.)
+//!
+//! That they do is known of a barrier whose every `init` says so, at which all of the function's arrivals count for one, and
+//! at which nobody else arrives. Of all others, how many arrive is for the simulator to see.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::life::{Id, id_of, is_exact};
+use super::{Seen, is_same};
+use crate::check::bits::Blocks;
+use crate::check::cfg::{BlockId, Cfg, End, Extent, How, NodeId, PhaseCall, PhaseId, Place, Source, Step, StepKind};
+use crate::check::engine::{self, Analysis, Join};
+use crate::check::scope::Scope;
+use crate::check::uniform::control::reachable;
+use crate::diag::Diags;
+use crate::messages;
+use crate::model::Role;
+use crate::model::barrier::{BarrierForm, Gives, What};
+use crate::model::ty::Group;
+
+pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
+    if seen.function.role != Role::Kernel || seen.threads() == Some(1) {
+        return;
+    }
+    let whole: BTreeMap<Id, PhaseId> =
+        seen.ids().into_iter().filter_map(|id| Some((id, counts_all(seen, id)?))).collect();
+    let twice = Twice { seen, whole };
+    let states = engine::solve(&twice, seen.cfg);
+    let mut told = BTreeSet::new();
+    for (block, known) in states.iter().enumerate() {
+        let Some(mut state) = known.clone() else { continue };
+        for step in &seen.cfg.blocks[block].steps {
+            if let StepKind::Phase(phase) = step.kind {
+                twice.check_pending(&state, phase, BlockId(block), &mut told, diags);
+            }
+            twice.transfer(&mut state, step);
+        }
+    }
+    for (id, init) in &twice.whole {
+        twice.check_apart(*id, *init, diags);
+    }
+}
+
+fn arrives(call: &PhaseCall) -> bool {
+    call.method.what == What::Arrive || call.method.name == "arrive_and_wait"
+}
+
+/// The `init` of a barrier that expects each thread of the block once.
+fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
+    let cfg = seen.cfg;
+    let given = |node: &crate::check::cfg::Node<'_>| match &node.source {
+        Source::Call { barriers, .. } => {
+            barriers.iter().any(|(_, piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared))
+        }
+        _ => false,
+    };
+    if cfg.nodes.iter().any(given) {
+        return None;
+    }
+    let mut init = None;
+    for (at, call) in cfg.phases.iter().enumerate() {
+        let Some(other) = id_of(cfg, &call.piece).filter(|other| other.shared == id.shared) else { continue };
+        if call.barrier.form == BarrierForm::Remote || arrives(call) && !is_exact(call, other) {
+            return None;
+        }
+        let is_of = other == id || !is_exact(call, other);
+        match call.method.what {
+            What::Init | What::InitTogether if is_of => {
+                let count = call.operands.last()?;
+                let all = is_all(seen, *count, 8);
+                init = Some(PhaseId(at)).filter(|_| all);
+                init?;
+            }
+            _ if call.method.name == "arrive_n" => return None,
+            What::Init
+            | What::InitTogether
+            | What::Arrive
+            | What::Wait
+            | What::Try
+            | What::Expect
+            | What::Invalidate => {}
+        }
+    }
+    init
+}
+
+/// Whether a number is how many threads the block has.
+fn is_all(seen: &Seen<'_, '_>, node: NodeId, deepest: u8) -> bool {
+    let cfg = seen.cfg;
+    match cfg.nodes[node.0].source {
+        Source::Integer(number) => seen.threads() == Some(number),
+        Source::Constant(value) => match seen.function.options.block.as_ref().map(|block| &block.each[..]) {
+            Some([extent]) => {
+                let text = |tokens: &proc_macro2::TokenStream| tokens.to_string();
+                text(&extent.tokens) == text(&seen.function.values[usize::from(value.0)].tokens)
+            }
+            _ => false,
+        },
+        Source::Known { .. } => {
+            cfg.queries.get(&node).is_some_and(|query| matches!(query, (Group::ThreadBlock, "num_threads" | "size")))
+        }
+        Source::Read(place @ Place::Local(_)) if deepest > 0 => {
+            let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
+            let mut sets = steps.filter_map(|step| match step.kind {
+                StepKind::Set { place: set, value, extent } if set == place => Some((value, extent)),
+                _ => None,
+            });
+            let first = sets.next().filter(|(_, extent)| *extent == Extent::Whole);
+            sets.next().is_none() && first.is_some_and(|(value, _)| is_all(seen, value, deepest - 1))
+        }
+        _ => false,
+    }
+}
+
+/// The arrivals since which the thread was told nothing.
+#[derive(Debug, Clone, Default)]
+struct Pending(BTreeMap<Id, BTreeSet<PhaseId>>);
+
+impl Join for Pending {
+    // bottom = none; join = union
+    fn join(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (id, arrivals) in &other.0 {
+            let known = self.0.entry(*id).or_default();
+            let before = known.len();
+            known.extend(arrivals);
+            changed |= known.len() != before;
+        }
+        changed
+    }
+}
+
+struct Twice<'a, 'f> {
+    seen: &'a Seen<'a, 'f>,
+    /// The barriers that count each thread once, and where they are told to.
+    whole: BTreeMap<Id, PhaseId>,
+}
+
+impl Analysis for Twice<'_, '_> {
+    type State = Pending;
+
+    fn entry(&self) -> Pending {
+        Pending::default()
+    }
+
+    fn transfer(&self, state: &mut Pending, step: &Step) {
+        if self.tells(step) {
+            state.0.clear();
+        }
+        if let StepKind::Phase(PhaseId(phase)) = step.kind {
+            let call = &self.seen.cfg.phases[phase];
+            let id = id_of(self.seen.cfg, &call.piece).filter(|id| self.whole.contains_key(id));
+            // After a thread's last arrival, there is another rule.
+            if let (What::Arrive, Gives::Token, Some(id)) = (call.method.what, call.method.gives, id) {
+                state.0.entry(id).or_default().insert(PhaseId(phase));
+            }
+        }
+    }
+
+    fn edge(&self, _state: &mut Pending, _cfg: &Cfg<'_>, _from: BlockId, _to: BlockId) {}
+}
+
+impl Twice<'_, '_> {
+    /// By such a step, another may tell the thread that a phase is over.
+    fn tells(&self, step: &Step) -> bool {
+        match &step.kind {
+            StepKind::Phase(PhaseId(phase)) => match self.seen.cfg.phases[*phase].method.what {
+                What::Arrive | What::Expect => false,
+                What::Init | What::InitTogether | What::Wait | What::Try | What::Invalidate => true,
+            },
+            StepKind::Collective { .. } | StepKind::Wait { .. } | StepKind::Call { .. } | StepKind::Together { .. } => {
+                true
+            }
+            StepKind::Access(id) => match self.seen.cfg.accesses[id.0].how {
+                How::AtomicRead | How::Atomic | How::Lent | How::ByHand => true,
+                How::Read | How::Write => false,
+            },
+            StepKind::Arrive { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
+            | StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Renew(_)
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => false,
+        }
+    }
+
+    /// Whether some way from the one arrival to the other tells the thread something: an `Option` holds the token, perhaps.
+    fn may_tell(&self, first: PhaseId, second: PhaseId) -> bool {
+        let cfg = self.seen.cfg;
+        let is = |step: &Step, phase: PhaseId| matches!(step.kind, StepKind::Phase(at) if at == phase);
+        let Some(start) = self.block_of(first) else { return true };
+        let at = cfg.blocks[start.0].steps.iter().position(|step| is(step, first)).map_or(0, |at| at + 1);
+        let mut seen = [Blocks::none(cfg.blocks.len()), Blocks::none(cfg.blocks.len())];
+        let mut work = vec![(start, at, false)];
+        while let Some((block, from, mut told)) = work.pop() {
+            let mut goes_on = true;
+            for step in cfg.blocks[block.0].steps.iter().skip(from) {
+                if is(step, second) && told {
+                    return true;
+                }
+                goes_on &= !is(step, second) && !is(step, first);
+                told |= self.tells(step);
+            }
+            if goes_on {
+                let next = cfg.blocks[block.0].end.successors().filter(|next| seen[usize::from(told)].insert(*next));
+                work.extend(next.map(|next| (next, 0, told)));
+            }
+        }
+        false
+    }
+
+    /// `arrive_while_pending`: a thread arrives once a phase, where each is counted once. All of the block come to both.
+    ///
+    /// ```text
+    /// bar.init(block.num_threads()); .. let first = bar.arrive(); let second = bar.arrive();
+    /// ```
+    fn check_pending(
+        &self,
+        state: &Pending,
+        PhaseId(phase): PhaseId,
+        block: BlockId,
+        told: &mut BTreeSet<PhaseId>,
+        diags: &mut Diags,
+    ) {
+        let call = &self.seen.cfg.phases[phase];
+        let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|_| arrives(call)) else { return };
+        let of_all = |arrival: &PhaseId| self.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
+        let mut pending = state.0.get(&id).into_iter().flatten();
+        let first = pending.find(|first| of_all(first) && !self.may_tell(**first, PhaseId(phase)));
+        if let Some(first) = first
+            && self.is_of_all(block)
+            && told.insert(PhaseId(phase))
+        {
+            let first = self.seen.cfg.phases[first.0].at;
+            diags.push(messages::phase_arrive_while_pending(call.at, &self.seen.name(id), first));
+        }
+    }
+
+    fn is_of_all(&self, block: BlockId) -> bool {
+        self.seen.comes_whole(block, Scope::Block)
+    }
+
+    fn block_of(&self, phase: PhaseId) -> Option<BlockId> {
+        let at = |step: &Step| matches!(step.kind, StepKind::Phase(at) if at == phase);
+        self.seen.cfg.blocks.iter().position(|block| block.steps.iter().any(at)).map(BlockId)
+    }
+
+    /// `barrier_count`: where all threads are expected, all arrive.
+    ///
+    /// ```text
+    /// bar.init(block.num_threads()); .. if rank < 32 { bar.arrive_and_wait(); }
+    /// ```
+    fn check_apart(&self, id: Id, PhaseId(init): PhaseId, diags: &mut Diags) {
+        let cfg = self.seen.cfg;
+        let is_arrival = |call: &PhaseCall| arrives(call) && id_of(cfg, &call.piece) == Some(id);
+        let arrivals: BTreeSet<usize> = (0..cfg.phases.len()).filter(|phase| is_arrival(&cfg.phases[*phase])).collect();
+        let blocks: Option<BTreeSet<BlockId>> = arrivals.iter().map(|phase| self.block_of(PhaseId(*phase))).collect();
+        let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) else { return };
+        let is_alone = |phase: &usize| !self.comes_again(PhaseId(*phase), &arrivals);
+        if !arrivals.iter().all(is_alone) {
+            return;
+        }
+        let all_in = |side: &Blocks| blocks.iter().all(|block| side.contains(*block));
+        for (branch, _, end) in self.seen.values.control.regions(cfg) {
+            if is_same(&self.seen.values.tested(branch), Scope::Block)
+                || !self.seen.values.tested(branch).unknown.is_empty()
+            {
+                continue;
+            }
+            let sides: Vec<Blocks> =
+                cfg.blocks[branch.0].end.successors().map(|side| reachable(cfg, side, end)).collect();
+            let [a, b] = &sides[..] else { continue };
+            let none_in = |side: &Blocks| !blocks.iter().any(|block| side.contains(*block));
+            if all_in(a) && none_in(b) || all_in(b) && none_in(a) {
+                let Some(first) = arrivals.first().map(|phase| &cfg.phases[*phase]) else { return };
+                let tested = cfg.blocks[branch.0].end.condition().map_or(first.at, |on| cfg.nodes[on.0].at);
+                let init = cfg.phases[init].at;
+                diags.push(messages::barrier_count_apart(first.at, &self.seen.name(id), init, tested));
+                return;
+            }
+        }
+    }
+
+    /// Whether a thread may arrive again before it has waited at the barrier: for others, perhaps.
+    fn comes_again(&self, phase: PhaseId, arrivals: &BTreeSet<usize>) -> bool {
+        let cfg = self.seen.cfg;
+        let shared = id_of(cfg, &cfg.phases[phase.0].piece).map(|id| id.shared);
+        if cfg.phases[phase.0].method.what == What::Wait {
+            return false;
+        }
+        let Some(start) = self.block_of(phase) else { return true };
+        let at =
+            cfg.blocks[start.0].steps.iter().position(|step| matches!(step.kind, StepKind::Phase(at) if at == phase));
+        let mut seen = Blocks::none(cfg.blocks.len());
+        let mut work = vec![(start, at.map_or(0, |at| at + 1))];
+        while let Some((block, from)) = work.pop() {
+            let mut waited = false;
+            for step in cfg.blocks[block.0].steps.iter().skip(from) {
+                let StepKind::Phase(PhaseId(other)) = step.kind else { continue };
+                if arrivals.contains(&other) {
+                    return true;
+                }
+                let call = &cfg.phases[other];
+                let waits = call.method.what == What::Wait && call.method.gives == Gives::Nothing;
+                waited |= waits && id_of(cfg, &call.piece).map(|id| id.shared) == shared;
+                if waited {
+                    break;
+                }
+            }
+            if !waited && !matches!(cfg.blocks[block.0].end, End::Leave) {
+                work.extend(
+                    cfg.blocks[block.0].end.successors().filter(|next| seen.insert(*next)).map(|next| (next, 0)),
+                );
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,389 @@
+//! What a thread knows of each barrier's life on its way: whether anybody has initialised it, whether the threads have met
+//! since, whether it was invalidated. All ways are kept apart that branches about `init` and `invalidate` tell apart,
+//! each with what those tested: a barrier of `if deep { .. }` is initialised where `deep` holds.
+//!
+//! What some threads do on one side of a branch, the others know once all have met. Whatever else may tell them (another phase
+//! barrier, an atomic, a device function) leaves open what they know: of that, nothing is reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::conditions::Condition;
+use super::ways::{Known, Life, Taker, Way, Ways, after};
+use crate::check::bits::Blocks;
+use crate::check::cfg::{
+    Access, BlockId, Cfg, How, NodeId, PhaseCall, PhaseId, Piece, Root, Select, Shared, Source, Step, StepKind,
+};
+use crate::check::engine::{Analysis, Join};
+use crate::check::scope::Scope;
+use crate::check::uniform::control::reachable;
+use crate::check::uniform::values::Values;
+use crate::model::barrier::{BarrierForm, What};
+use crate::model::expr::Callee;
+use crate::model::ty::Group;
+
+/// A barrier: of an array, one by its literal index, or (`None`) the others and those of which the text does not say which.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Id {
+    pub(super) shared: Shared,
+    pub(super) index: Option<u64>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    pub(super) ways: BTreeMap<Id, Ways>,
+    /// The thread has left these for good, on each way.
+    pub(super) left: BTreeSet<Id>,
+    /// It has come to a barrier of the group, on each way.
+    pub(super) entered: bool,
+}
+
+impl Join for State {
+    // bottom = no way leads here; join = the ways of both
+    fn join(&mut self, other: &Self) -> bool {
+        let mut changed = false;
+        for (id, ways) in &mut self.ways {
+            let Some(others) = other.ways.get(id) else { continue };
+            let both = Ways::of(ways.0.iter().chain(&others.0).cloned());
+            // The same ways may be written in several manners.
+            if both.iter().any(|way| !ways.iter().any(|known| known.covers(way))) {
+                *ways = both;
+                changed = true;
+            }
+        }
+        let left = self.left.len();
+        self.left.retain(|id| other.left.contains(id));
+        changed |= self.left.len() != left || self.entered && !other.entered;
+        self.entered &= other.entered;
+        changed
+    }
+}
+
+/// Among whom: the block's own threads, or those of the cluster.
+pub(super) struct Lives<'a, 'f> {
+    pub(super) cfg: &'a Cfg<'f>,
+    pub(super) values: &'a Values<'a, 'f>,
+    pub(super) scope: Scope,
+    /// The barriers that are followed.
+    pub(super) ids: BTreeSet<Id>,
+    conditions: &'a BTreeMap<BlockId, Condition>,
+    /// Conditions by which a barrier's life is changed, and those of them that are not the same for all of the group.
+    deciding: BTreeSet<usize>,
+    parting: BTreeSet<usize>,
+    /// What is changed on the one side of a branch, by the block that begins the other.
+    changed: BTreeMap<(BlockId, BlockId), BTreeSet<Id>>,
+}
+
+/// The barrier of a call, if the text shows which it is, and those that it may be.
+pub(super) fn id_of(cfg: &Cfg<'_>, piece: &Piece) -> Option<Id> {
+    let (Root::Shared(shared) | Root::Remote(shared)) = piece.root else { return None };
+    let index = match piece.path.first() {
+        Some(Select::At(node)) => literal(cfg, *node),
+        _ => None,
+    };
+    Some(Id { shared, index })
+}
+
+fn literal(cfg: &Cfg<'_>, node: NodeId) -> Option<u64> {
+    match cfg.nodes[node.0].source {
+        Source::Integer(number) => Some(number),
+        _ => None,
+    }
+}
+
+/// Whether one barrier is meant, and which.
+pub(super) fn is_exact(call: &PhaseCall, id: Id) -> bool {
+    call.barrier.form == BarrierForm::One && (call.piece.path.is_empty() || id.index.is_some())
+}
+
+impl<'a, 'f> Lives<'a, 'f> {
+    pub(super) fn new(
+        cfg: &'a Cfg<'f>,
+        values: &'a Values<'a, 'f>,
+        scope: Scope,
+        ids: BTreeSet<Id>,
+        conditions: &'a BTreeMap<BlockId, Condition>,
+    ) -> Self {
+        let mut lives = Lives {
+            cfg,
+            values,
+            scope,
+            ids,
+            conditions,
+            deciding: BTreeSet::new(),
+            parting: BTreeSet::new(),
+            changed: BTreeMap::new(),
+        };
+        for (branch, region, end) in values.control.regions(cfg) {
+            let Some(condition) = conditions.get(&branch) else { continue };
+            if lives.changes(&region).is_empty() {
+                continue;
+            }
+            // A loop's rounds are taken to be enough.
+            if !cfg.blocks[branch.0].end.successors().any(|side| reachable(cfg, side, end).contains(branch)) {
+                lives.deciding.insert(condition.number);
+            }
+            if lives.is_same(branch) {
+                continue;
+            }
+            lives.parting.insert(condition.number);
+            let sides: Vec<BlockId> = cfg.blocks[branch.0].end.successors().collect();
+            if let [a, b] = sides[..] {
+                for (one, other) in [(a, b), (b, a)] {
+                    let changed = lives.changes(&reachable(cfg, one, end));
+                    lives.changed.insert((branch, other), changed);
+                }
+            }
+        }
+        lives
+    }
+
+    pub(super) fn condition(&self, branch: BlockId) -> Option<&Condition> {
+        self.conditions.get(&branch)
+    }
+
+    /// The barriers whose life is changed in these blocks.
+    fn changes(&self, blocks: &Blocks) -> BTreeSet<Id> {
+        let steps = blocks.iter().flat_map(|block| &self.cfg.blocks[block.0].steps);
+        let changed = steps.flat_map(|step| match step.kind {
+            StepKind::Phase(PhaseId(phase)) => {
+                let call = &self.cfg.phases[phase];
+                let changes = matches!(call.method.what, What::Init | What::InitTogether | What::Invalidate);
+                id_of(self.cfg, &call.piece).filter(|_| changes).into_iter().collect()
+            }
+            StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
+            _ => Vec::new(),
+        });
+        changed.flat_map(|id| self.touched(id)).collect()
+    }
+
+    /// The barriers that a device function is given, by it if rustc knows what it does, and whether it is clear which those
+    /// are. At a peer's it can only arrive.
+    pub(super) fn takers(&self, call: NodeId) -> Vec<(Option<Taker>, Id, bool)> {
+        let Source::Call { barriers, callee, slot, .. } = &self.cfg.nodes[call.0].source else { return Vec::new() };
+        let own = barriers.iter().filter(|(_, piece)| matches!(piece.root, Root::Shared(_)));
+        let takers = own.filter_map(|(argument, piece)| {
+            let id = id_of(self.cfg, piece)?;
+            let known = matches!(callee, Callee::Function(_));
+            let taker = Taker { slot: slot.0, argument: *argument };
+            Some((known.then_some(taker), id, piece.path.is_empty() || id.index.is_some()))
+        });
+        takers.collect()
+    }
+
+    /// All of the group go the same way.
+    pub(super) fn is_same(&self, branch: BlockId) -> bool {
+        let tested = self.values.tested(branch);
+        tested.scope.covers(self.scope) && tested.unknown.is_empty()
+    }
+
+    /// Those of an array to which something may be done that is done to this one.
+    fn touched(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+        let of = move |known: &&Id| {
+            known.shared == id.shared && (id.index.is_none() || known.index.is_none() || known.index == id.index)
+        };
+        self.ids.iter().filter(of).copied()
+    }
+
+    /// A barrier begins or ends its life.
+    fn change(&self, state: &mut State, call: &PhaseCall, life: Life, known: Known) {
+        let Some(id) = id_of(self.cfg, &call.piece) else { return };
+        let whole = call.piece.path.is_empty();
+        for touched in self.touched(id) {
+            let ways = state.ways.entry(touched).or_default();
+            if whole || touched.index.is_some() && touched == id {
+                ways.each(|way| way.is(life, known));
+            } else if touched.index.is_none() && life == Life::Live {
+                // Some of them are.
+                ways.each(|way| way.is(life, known));
+            } else {
+                ways.each(|way| way.is(Life::Open, Known::Own));
+            }
+            if life == Life::Live {
+                state.left.remove(&touched);
+            }
+        }
+    }
+
+    /// Something by which threads may have told each other what they did.
+    fn tell(&self, state: &mut State) {
+        let cluster = self.scope == Scope::Cluster;
+        for ways in state.ways.values_mut() {
+            ways.each(|way| match way.known {
+                Known::Aside | Known::Near => way.is(Life::Open, Known::All),
+                Known::Own | Known::Sent(_) if cluster => way.is(Life::Open, Known::All),
+                Known::All | Known::Own | Known::Sent(_) => way,
+            });
+        }
+    }
+
+    fn is_of_all(&self, group: Group) -> bool {
+        match group {
+            Group::ThreadBlock => self.scope == Scope::Block,
+            Group::Cluster | Group::Grid => true,
+            Group::Tile | Group::Coalesced => false,
+        }
+    }
+
+    /// All have come here; `sent`: to a wait, so that only what came before the arrival is known.
+    fn meet(&self, state: &mut State, sent: Option<Group>) {
+        state.entered = true;
+        let together = |given: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
+            given.iter().filter(|(number, _)| !self.parting.contains(number)).copied().collect()
+        };
+        let is_told = |way: &Way| match (way.known, sent) {
+            (Known::Own, None) | (Known::Sent(_), None) => true,
+            (Known::Sent(group), Some(sent)) => group == sent,
+            (Known::All | Known::Own | Known::Aside | Known::Near, _) => false,
+        };
+        for ways in state.ways.values_mut() {
+            let changed = ways.iter().filter(|way| matches!(way.known, Known::Own | Known::Sent(_)));
+            let changed = changed.map(|way| (is_told(way), way.life, together(&way.given)));
+            let (told, kept): (Vec<_>, Vec<_>) = changed.partition(|(told, ..)| *told);
+            let mut met = Vec::new();
+            for way in std::mem::take(&mut ways.0) {
+                if is_told(&way) {
+                    met.push(way.clone().is(way.life, Known::All));
+                    continue;
+                }
+                if let Known::Own | Known::Sent(_) = way.known {
+                    met.push(way);
+                    continue;
+                }
+                // What others know may depend on more than the way itself has seen.
+                let mut rest = vec![way];
+                for (_, life, given) in &told {
+                    let parts: Vec<Way> = std::mem::take(&mut rest);
+                    for part in parts {
+                        let (yes, no) = part.split(given);
+                        met.extend(yes.map(|told| told.is(*life, Known::All)));
+                        rest.extend(no);
+                    }
+                }
+                for way in rest {
+                    let aside = kept.iter().any(|(.., given)| way.clone().split(given).0.is_some());
+                    met.push(way.clone().is(way.life, if aside { Known::Aside } else { Known::All }));
+                }
+            }
+            *ways = Ways::of(met);
+        }
+    }
+
+    fn phase(&self, state: &mut State, call: &PhaseCall) {
+        if call.barrier.form == BarrierForm::Remote {
+            return;
+        }
+        match call.method.what {
+            What::Init => self.change(state, call, Life::Live, Known::Own),
+            What::InitTogether => self.change(state, call, Life::Live, Known::All),
+            What::Invalidate => self.change(state, call, Life::Invalid, Known::Own),
+            What::Wait | What::Try => self.tell(state),
+            What::Arrive => {
+                let id = id_of(self.cfg, &call.piece).filter(|id| is_exact(call, *id));
+                if call.method.name == "arrive_and_drop" {
+                    state.left.extend(id);
+                }
+            }
+            What::Expect => {}
+        }
+    }
+}
+
+impl Analysis for Lives<'_, '_> {
+    type State = State;
+
+    fn entry(&self) -> State {
+        let new = |id: &Id| {
+            let life = match id.shared {
+                Shared::Array(_) => Life::New,
+                Shared::Param(_) => Life::Given,
+                Shared::Dynamic | Shared::Slice(_) | Shared::Any => Life::Open,
+            };
+            (*id, Ways::one(Way::new(life, Known::All)))
+        };
+        State { ways: self.ids.iter().map(new).collect(), left: BTreeSet::new(), entered: false }
+    }
+
+    fn transfer(&self, state: &mut State, step: &Step) {
+        match &step.kind {
+            StepKind::Phase(PhaseId(phase)) => self.phase(state, &self.cfg.phases[*phase]),
+            StepKind::Collective { team, barrier: true, .. } if self.is_of_all(team.group) => self.meet(state, None),
+            StepKind::Collective { team, barrier: true, .. } if team.group.is_of_a_warp() => {
+                for ways in state.ways.values_mut() {
+                    ways.each(|way| match way.known {
+                        Known::Aside => way.clone().is(way.life, Known::Near),
+                        Known::All | Known::Own | Known::Sent(_) | Known::Near => way,
+                    });
+                }
+            }
+            StepKind::Arrive { group, method, .. } if !method.relaxed && self.is_of_all(*group) => {
+                for ways in state.ways.values_mut() {
+                    ways.each(|way| match way.known {
+                        Known::Own => way.clone().is(way.life, Known::Sent(*group)),
+                        Known::All | Known::Sent(_) | Known::Aside | Known::Near => way,
+                    });
+                }
+            }
+            StepKind::Wait { group, .. } if self.is_of_all(*group) => self.meet(state, Some(*group)),
+            StepKind::Access(id) => {
+                let Access { piece, how, .. } = &self.cfg.accesses[id.0];
+                let arrival = id_of(self.cfg, piece).is_some_and(|id| self.ids.contains(&id));
+                match how {
+                    How::AtomicRead | How::Atomic | How::ByHand if !arrival => self.tell(state),
+                    How::AtomicRead | How::Atomic | How::ByHand | How::Read | How::Write | How::Lent => {}
+                }
+            }
+            StepKind::Call { node, .. } => {
+                self.tell(state);
+                for (taker, id, exact) in self.takers(*node) {
+                    for touched in self.touched(id) {
+                        state.left.remove(&touched);
+                        let ways = state.ways.entry(touched).or_default();
+                        *ways = match taker {
+                            Some(taker) if exact => Ways::of(ways.iter().flat_map(|way| after(way, taker))),
+                            _ => Ways::of(ways.iter().map(|way| way.clone().is(Life::Open, Known::Own))),
+                        };
+                    }
+                }
+            }
+            StepKind::Collective { .. }
+            | StepKind::Arrive { .. }
+            | StepKind::Wait { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
+            | StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Renew(_)
+            | StepKind::Together { .. }
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => {}
+        }
+    }
+
+    fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
+        let Some(condition) = self.conditions.get(&from).filter(|known| self.deciding.contains(&known.number)) else {
+            return;
+        };
+        let Some(holds) = condition.on_the_way(&cfg.blocks[from.0].end, to) else { return };
+        let aside = self.changed.get(&(from, to));
+        for (id, ways) in &mut state.ways {
+            let not = (condition.number, !holds);
+            if condition.fixed {
+                ways.0.retain(|way| !way.given.contains(&not));
+            }
+            let aside = aside.is_some_and(|changed| changed.contains(id));
+            ways.each(|mut way| {
+                way.given.remove(&not);
+                way.given.insert((condition.number, holds));
+                match way.known {
+                    Known::All if aside && !matches!(way.life, Life::Open | Life::Given) => {
+                        way.clone().is(way.life, Known::Aside)
+                    }
+                    _ => way,
+                }
+            });
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Phase barriers: `barrier_uninitialized`, `barrier_unpublished`, `barrier_init_not_elected`, `barrier_reinit`,
+//! `barrier_use_after_drop`; and, in files of their own, `barrier_stale_token` and what is said of tokens of one array
+//! (`tokens`), `barrier_count` and `arrive_while_pending` (`counts`).
+//!
+//! CUDA C++ Programming Guide, Asynchronous Barrier: one thread initialises a barrier, the threads meet, and only then does
+//! one arrive. Which ways lead to a use of a barrier, and what was done on them, is found by `life`.
+//!
+//! What a device function does with a barrier that it is given goes into its summary (`summary`): whether it counts on an
+//! `init` before, or begins a life itself.
+//!
+//! Not checked here: which element of an array an index chooses that is no literal, what methods do with a barrier, tokens that
+//! a device function gives or takes, barriers that closures use, and whether as many arrive as are expected, but for the
+//! two cases of `counts`. The simulator reports those where they happen.
+
+mod conditions;
+mod counts;
+mod life;
+mod summary;
+mod tokens;
+mod ways;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cfg::{BlockId, Cfg, NodeId, PhaseCall, PhaseId, Select, Shared, Source, Step, StepKind};
+use super::dsm::protocol::{Case, Gives, Has, When, barrier};
+use super::engine::{self, Analysis};
+use super::scope::Scope;
+use super::uniform::control::reachable;
+use super::uniform::level::Level;
+use super::uniform::values::Values;
+use crate::diag::{Diag, Diags};
+use crate::messages;
+use crate::model::barrier::{BarrierForm, What};
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::op::Op;
+use crate::model::place::local_of;
+use crate::model::ty::Kind;
+use crate::model::walk::{walk, walk_block};
+use crate::model::{Function, LocalId, Role};
+use crate::span::SpanRange;
+use life::{Id, Lives, State, id_of, is_exact};
+pub(super) use summary::Summary;
+use summary::unless;
+use ways::{Known, Life, Taker, Way};
+
+/// Gives what callers must know, and what rustc is asked.
+pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
+    let mut summary = Summary::default();
+    let seen = Seen { function, cfg, values, hidden: hidden(function, cfg) };
+    if seen.ids().is_empty() {
+        return summary;
+    }
+    let conditions = conditions::conditions(cfg);
+    for scope in [Scope::Block, Scope::Cluster] {
+        let lives = Lives::new(cfg, values, scope, seen.ids(), &conditions);
+        let states = engine::solve(&lives, cfg);
+        let (told, summary) = (BTreeSet::new(), &mut summary);
+        let mut check = Check { seen: &seen, lives: &lives, told, summary, diags };
+        for (block, known) in states.iter().enumerate() {
+            let Some(mut state) = known.clone() else { continue };
+            for step in &cfg.blocks[block].steps {
+                check.step(&state, step, BlockId(block));
+                lives.transfer(&mut state, step);
+            }
+        }
+    }
+    summary.keeps(&seen);
+    tokens::check(&seen, diags);
+    counts::check(&seen, diags);
+    summary
+}
+
+/// What the checks look at.
+struct Seen<'a, 'f> {
+    function: &'f Function,
+    cfg: &'a Cfg<'f>,
+    values: &'a Values<'a, 'f>,
+    /// Barriers of which not all uses are steps.
+    hidden: BTreeSet<Shared>,
+}
+
+impl<'a> Seen<'a, '_> {
+    /// The barriers that are followed.
+    fn ids(&self) -> BTreeSet<Id> {
+        let given = self.cfg.nodes.iter().flat_map(|node| match &node.source {
+            Source::Call { barriers, .. } => &barriers[..],
+            _ => &[],
+        });
+        let given = given.map(|(_, piece)| piece);
+        let params = self.cfg.names.iter().filter(|(_, local)| matches!(self.function.kind(**local), Kind::Barrier(_)));
+        let params = params.map(|(shared, _)| Id { shared: *shared, index: None });
+        let pieces = self.cfg.phases.iter().map(|call| &call.piece).chain(given);
+        let ids = pieces.filter_map(|piece| id_of(self.cfg, piece)).chain(params);
+        let ids = ids.flat_map(|id| [id, Id { index: None, ..id }]);
+        ids.filter(|id| id.shared != Shared::Any && !self.hidden.contains(&id.shared)).collect()
+    }
+
+    /// The calls that may be about a barrier.
+    fn calls(&self, id: Id) -> impl Iterator<Item = &'a PhaseCall> {
+        let cfg = self.cfg;
+        cfg.phases.iter().filter(move |call| {
+            id_of(cfg, &call.piece).is_some_and(|other| {
+                other.shared == id.shared && (other.index == id.index || other.index.is_none() || id.index.is_none())
+            })
+        })
+    }
+
+    /// In a sentence.
+    fn name(&self, id: Id) -> String {
+        match (self.cfg.names.get(&id.shared), id.index) {
+            (Some(local), Some(index)) => format!("`{}[{index}]`", self.function.local(*local).name),
+            (Some(local), None) => format!("`{}`", self.function.local(*local).name),
+            (None, _) => "the barrier".into(),
+        }
+    }
+
+    /// Whether all threads of each of these groups come to a block, or none of it.
+    fn comes_whole(&self, block: BlockId, group: Scope) -> bool {
+        self.values.control.deciders(block).all(|branch| is_same(&self.values.tested(branch), group))
+    }
+
+    fn is_same_index(&self, node: NodeId, group: Scope) -> bool {
+        is_same(&self.values.level(node), group)
+    }
+
+    /// The blocks have so many threads, if the text says it.
+    fn threads(&self) -> Option<u64> {
+        self.function.options.block.as_ref().and_then(|block| block.count())
+    }
+}
+
+fn is_same(level: &Level, group: Scope) -> bool {
+    level.scope.covers(group) && level.unknown.is_empty()
+}
+
+/// Barriers that closures use, or a text by hand.
+fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
+    let mut uses: BTreeMap<LocalId, isize> = BTreeMap::new();
+    let is_barrier = |expr: &Expr| matches!(expr.gives, Kind::Barrier(_));
+    let name = |expr: &Expr| match &expr.kind {
+        ExprKind::Borrow { target, .. } => local_of(target),
+        _ => local_of(expr),
+    };
+    walk_block(&function.body, &mut |expr| {
+        let (followed, by): (Vec<&Expr>, isize) = match &expr.kind {
+            ExprKind::Local(_) if is_barrier(expr) => (vec![expr], 1),
+            ExprKind::Op { op: Op::Barrier(..), operands, .. } => (operands.iter().take(1).collect(), -1),
+            ExprKind::Op { op: Op::MapBarrier(_), operands, .. } => (operands.iter().skip(1).take(1).collect(), -1),
+            ExprKind::Call { arguments, .. } => (arguments.iter().filter(|given| is_barrier(given)).collect(), -1),
+            _ => return,
+        };
+        followed.into_iter().filter_map(name).for_each(|local| *uses.entry(local).or_default() += by);
+    });
+    walk_block(&function.body, &mut |expr| {
+        if let ExprKind::Closure { body, .. } = &expr.kind {
+            walk(body, &mut |inner| {
+                if let (ExprKind::Local(local), true) = (&inner.kind, is_barrier(inner)) {
+                    *uses.entry(*local).or_default() += 1;
+                }
+            });
+        }
+    });
+    let hidden = cfg.names.iter().filter(|(_, local)| uses.get(local).is_some_and(|left| *left > 0));
+    hidden.map(|(shared, _)| *shared).collect()
+}
+
+struct Check<'a, 'f, 'd> {
+    seen: &'a Seen<'a, 'f>,
+    lives: &'a Lives<'a, 'f>,
+    /// By the rule and the barrier: one fault, one report.
+    told: BTreeSet<(&'static str, Shared, bool)>,
+    summary: &'a mut Summary,
+    diags: &'d mut Diags,
+}
+
+impl Check<'_, '_, '_> {
+    fn step(&mut self, state: &State, step: &Step, block: BlockId) {
+        if let (StepKind::Call { node, .. }, Scope::Block) = (&step.kind, self.lives.scope) {
+            for (taker, id, exact) in self.lives.takers(*node) {
+                if let Some(taker) = taker.filter(|_| exact && self.lives.ids.contains(&id)) {
+                    self.check_taken(state, taker, id, block, step.at);
+                }
+            }
+        }
+        let StepKind::Phase(PhaseId(phase)) = step.kind else { return };
+        let call = &self.seen.cfg.phases[phase];
+        let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|id| self.lives.ids.contains(id)) else { return };
+        let remote = call.barrier.form == BarrierForm::Remote;
+        match (self.lives.scope, call.method.what) {
+            // Whether a peer has started, `remote_before_entry` asks.
+            (Scope::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
+            (Scope::Block, _) if remote => {}
+            (Scope::Block, What::Init) => {
+                self.begins(state, id, Some(block));
+                self.check_elected(state, call, id, block);
+                self.check_again(state, call, id);
+            }
+            (Scope::Block, What::InitTogether) => {
+                self.begins(state, id, None);
+                self.check_again(state, call, id);
+            }
+            (Scope::Block, What::Arrive | What::Wait | What::Try | What::Expect | What::Invalidate) => {
+                self.check_ready(state, call, id, block);
+                self.check_left(state, call, id);
+            }
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, id: Id, diag: Diag) {
+        self.tell_if(id, Case::default(), diag);
+    }
+
+    /// A fault, or a question to rustc whether it is one.
+    fn tell_if(&mut self, id: Id, case: Case, diag: Diag) {
+        let certain = case.is_certain();
+        if !self.told.insert((diag.rule, id.shared, certain)) {
+            return;
+        }
+        match certain {
+            true => self.diags.push(diag),
+            false => self.summary.asked.push((case, diag)),
+        }
+    }
+
+    /// What the function does to a parameter, for its callers.
+    fn give(&mut self, id: Id, what: u16, case: Case) {
+        if let (Role::Device, Shared::Param(param)) = (self.seen.function.role, id.shared) {
+            let gives = (Gives::Uses(param, When::Ever, what), case);
+            if !self.summary.gives.contains(&gives) {
+                self.summary.gives.push(gives);
+            }
+        }
+    }
+
+    /// The parameter is initialised as the caller left it; at this block by who comes.
+    fn begins(&mut self, state: &State, id: Id, by: Option<BlockId>) {
+        let ways: Vec<&Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).collect();
+        for way in ways.into_iter().filter(|way| way.life == Life::Given) {
+            self.give(id, barrier::BEGINS, unless(way));
+            if by.is_some_and(|block| self.come_several(block)) {
+                self.give(id, barrier::ALONE, unless(way));
+            }
+        }
+    }
+
+    /// A device function is given the barrier: the same rules, of what it does first.
+    fn check_taken(&mut self, state: &State, taker: Taker, id: Id, block: BlockId, at: SpanRange) {
+        let Taker { slot, argument } = taker;
+        let name = self.seen.name(id);
+        let does = |what: u16| Has::Uses(slot, argument, When::Ever, what);
+        let ways: Vec<Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).cloned().collect();
+        let several = self.come_several(block);
+        for way in &ways {
+            let case = |what| unless(way).when(does(what));
+            match (way.life, way.known) {
+                (Life::Given, _) => {
+                    for what in [barrier::NEEDS, barrier::BEGINS] {
+                        self.give(id, what, case(what));
+                    }
+                    if several {
+                        self.give(id, barrier::ALONE, case(barrier::ALONE));
+                    }
+                }
+                (Life::New | Life::Invalid, Known::All) => {
+                    let later = self.place(id, &[What::Init, What::InitTogether]);
+                    let ended = (way.life == Life::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
+                    self.tell_if(id, case(barrier::NEEDS), messages::barrier_uninitialized(at, &name, ended, later));
+                }
+                (Life::New | Life::Invalid, Known::Aside) if self.seen.threads() != Some(1) => {
+                    let init = self.place(id, &[What::Init]);
+                    self.tell_if(id, case(barrier::NEEDS), messages::barrier_unpublished(at, &name, init, None));
+                }
+                (Life::Live, Known::All | Known::Own | Known::Sent(_)) => {
+                    let earlier = self.place(id, &[What::Init, What::InitTogether]);
+                    self.tell_if(id, case(barrier::BEGINS), messages::barrier_reinit(at, &name, earlier));
+                }
+                (Life::New | Life::Invalid | Life::Live | Life::Open, _) => {}
+            }
+        }
+        if self.is_kernel() && several && self.seen.threads() != Some(1) && !ways.is_empty() {
+            let case = Case::default().when(does(barrier::ALONE));
+            self.tell_if(id, case, messages::barrier_init_not_elected(at, &name));
+        }
+    }
+
+    /// Where the barrier's life first changes so.
+    fn place(&self, id: Id, what: &[What]) -> Option<SpanRange> {
+        let call = self.seen.calls(id).find(|call| what.contains(&call.method.what));
+        call.map(|call| call.at)
+    }
+
+    /// `barrier_uninitialized`, `barrier_unpublished`: one thread has initialised the barrier, and all have met since.
+    ///
+    /// ```text
+    /// let bar = shared_barrier(); bar.arrive_and_wait();       // by nobody
+    /// if rank == 0 { bar.init(n); } bar.arrive_and_wait();     // by rank 0, which may not have come to it
+    /// ```
+    fn check_ready(&mut self, state: &State, call: &PhaseCall, id: Id, block: BlockId) {
+        let Some(ways) = state.ways.get(&id) else { return };
+        let peers = self.lives.scope == Scope::Cluster;
+        let threads = self.seen.threads();
+        let beyond_a_warp = threads.is_none_or(|threads| threads > 32) && self.seen.comes_whole(block, Scope::Block);
+        let name = self.seen.name(id);
+        let is_new = |life: Life| matches!(life, Life::New | Life::Invalid);
+        for way in ways.iter().filter(|way| way.life == Life::Given) {
+            self.give(id, barrier::NEEDS, unless(way));
+        }
+        let new = ways.iter().filter(|way| is_new(way.life) && way.known == Known::All);
+        if let Some(way) = new.min_by_key(|way| way.unless().count()) {
+            let ended = (way.life == Life::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
+            let later = self.place(id, &[What::Init, What::InitTogether]);
+            let diag = messages::barrier_uninitialized(call.at, &name, ended, later);
+            return self.tell_if(id, unless(way), diag);
+        }
+        let unpublished = ways.iter().filter(|way| match (way.life, way.known) {
+            (Life::Open, _) | (_, Known::All) => false,
+            (life, Known::Aside) => is_new(life) && threads != Some(1),
+            (life, Known::Near) => is_new(life) && (peers || beyond_a_warp),
+            (Life::Invalid, Known::Own | Known::Sent(_)) => true,
+            (Life::New | Life::Live, Known::Own | Known::Sent(_)) => peers,
+            (Life::Given, _) => false,
+        });
+        if let Some(way) = unpublished.min_by_key(|way| way.unless().count()) {
+            let init = self.place(id, &[What::Init]);
+            let group = call.barrier.scope.group();
+            let diag = messages::barrier_unpublished(call.at, &name, init, peers.then_some(group));
+            self.tell_if(id, unless(way), diag);
+        }
+    }
+
+    /// `barrier_init_not_elected`: one thread initialises a barrier.
+    ///
+    /// ```text
+    /// bar.init(block.num_threads()); block.sync();             // each of them does
+    /// ```
+    fn check_elected(&mut self, state: &State, call: &PhaseCall, id: Id, block: BlockId) {
+        let pairs = Scope::Lanes(1);
+        let one = call.piece.path.iter().all(|select| match select {
+            Select::At(index) => self.seen.is_same_index(*index, pairs),
+            Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
+        });
+        // Another thread may be at another `init`.
+        let aside = |life: Life, known: Known| matches!(life, Life::New | Life::Invalid) && known == Known::Aside;
+        let mut ways = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).peekable();
+        if ways.peek().is_none() {
+            return;
+        }
+        let two = is_exact(call, id) && ways.any(|way| aside(way.life, way.known));
+        let several = one && self.is_kernel() && self.come_several(block);
+        if self.seen.threads() != Some(1) && (several || two) {
+            self.tell(id, messages::barrier_init_not_elected(call.at, &self.seen.name(id)));
+        }
+    }
+
+    /// No branch lets one thread through alone.
+    fn come_several(&self, block: BlockId) -> bool {
+        let Seen { cfg, values, .. } = self.seen;
+        values.control.deciders(block).all(|branch| {
+            let leads = |side: &BlockId| reachable(cfg, *side, Some(branch)).contains(block);
+            let sides: Vec<BlockId> = cfg.blocks[branch.0].end.successors().filter(leads).collect();
+            let without_one = self.lives.condition(branch).is_some_and(|condition| {
+                condition.elects
+                    && sides[..]
+                        .iter()
+                        .all(|side| condition.on_the_way(&cfg.blocks[branch.0].end, *side) == Some(false))
+            });
+            without_one || is_same(&values.tested(branch), Scope::Lanes(1))
+        })
+    }
+
+    /// Who calls a device function is not seen.
+    fn is_kernel(&self) -> bool {
+        self.seen.function.role == Role::Kernel
+    }
+
+    /// `barrier_reinit`: a barrier that is in use is not initialised again.
+    ///
+    /// ```text
+    /// bar.init_collective(&block, 64); bar.init_collective(&block, 32);
+    /// ```
+    fn check_again(&mut self, state: &State, call: &PhaseCall, id: Id) {
+        let whole = call.piece.path.is_empty();
+        let ids = state.ways.iter().filter(|(other, _)| match whole {
+            true => other.shared == id.shared,
+            false => **other == id && is_exact(call, id),
+        });
+        let live = |known: Known| known != Known::Aside && known != Known::Near;
+        let again = ids.flat_map(|(_, ways)| ways.iter()).any(|way| way.life == Life::Live && live(way.known));
+        if again {
+            let earlier = self.place(id, &[What::Init, What::InitTogether]);
+            self.tell(id, messages::barrier_reinit(call.at, &self.seen.name(id), earlier));
+        }
+    }
+
+    /// `barrier_use_after_drop`: who has dropped out arrives no more.
+    ///
+    /// ```text
+    /// bar.arrive_and_drop(); bar.arrive_and_wait();
+    /// ```
+    fn check_left(&mut self, state: &State, call: &PhaseCall, id: Id) {
+        let arrives = call.method.what == What::Arrive || call.method.name == "arrive_and_wait";
+        if arrives && is_exact(call, id) && state.left.contains(&id) {
+            let dropped = self.seen.calls(id).find(|call| call.method.name == "arrive_and_drop");
+            self.tell(id, messages::barrier_use_after_drop(call.at, &self.seen.name(id), dropped.map(|call| call.at)));
+        }
+    }
+}

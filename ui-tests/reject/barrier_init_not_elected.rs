@@ -1,0 +1,78 @@
+//! More than one thread initialises a phase barrier.
+
+use phalanx::prelude::*;
+
+#[cluster_kernel(block = 64)]
+fn by_all() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    bar.init(block.num_threads());
+    block.sync();
+    bar.arrive_and_wait();
+}
+
+#[cluster_kernel(block = 64)]
+fn by_a_warp() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    if block.thread_rank() < 32 {
+        bar.init(64);
+    }
+    block.sync();
+    bar.arrive_and_wait();
+}
+
+#[cluster_kernel(block = 64)]
+fn by_each_of_a_tile() {
+    let block = this_thread_block();
+    let tile = tiled_partition::<4>(&block);
+    let bar = shared_barrier();
+    if tile.meta_group_rank() == 0 {
+        bar.init(64);
+    }
+    block.sync();
+    bar.arrive_and_wait();
+}
+
+/// A question to the launch elects nobody.
+#[cluster_kernel(block = 64)]
+fn where_the_input_is_long(input: &[u32]) {
+    let block = this_thread_block();
+    let bars = shared_barriers::<2>();
+    if input.len() > 100 {
+        for stage in 0..2 {
+            bars[stage].init(64);
+        }
+    } else {
+        bars.init_collective(&block, 32);
+    }
+    block.sync();
+    bars[0].arrive_and_wait();
+}
+
+#[cluster_kernel(block = 64)]
+fn by_all_others() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    if block.thread_rank() != 0 {
+        bar.init(64);
+    }
+    block.sync();
+    bar.arrive_and_wait();
+}
+
+#[cluster_kernel(block = 64)]
+fn by_two() {
+    let block = this_thread_block();
+    let bar = shared_barrier();
+    let i = block.thread_rank();
+    if i == 0 {
+        bar.init(64);
+    } else if i == 32 {
+        bar.init(64);
+    }
+    block.sync();
+    bar.arrive_and_wait();
+}
+
+fn main() {}
