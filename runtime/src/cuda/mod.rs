@@ -43,6 +43,7 @@ pub const HEADERS: &[Header] = headers! {
     "operator.cuh"
     "option.cuh"
     "print.cuh"
+    "profile.cuh"
     "range.cuh"
     "scalar.cuh"
     "sin_cos.cuh"
@@ -60,6 +61,7 @@ pub const HEADERS: &[Header] = headers! {
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
+    ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
     ("tuple.cuh", &["tuple"]),
 ];

@@ -65,6 +65,7 @@ mod structs;
 mod table;
 mod text;
 mod tiles;
+mod timelines;
 mod tokens;
 mod twins;
 mod type_names;
@@ -94,6 +95,7 @@ pub fn modules() -> Vec<Module> {
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),
+        timelines::modules(),
         tokens::modules(),
         alternatives::modules(),
         atomics::modules(),
