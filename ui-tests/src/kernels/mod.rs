@@ -41,6 +41,7 @@ mod iterations;
 mod large_shared;
 mod layouts;
 mod literals;
+mod litmus;
 mod macro_made;
 mod memory;
 mod mixtures;
@@ -100,6 +101,7 @@ pub fn modules() -> Vec<Module> {
         options::modules(),
         generics::modules(),
         literals::modules(),
+        litmus::modules(),
         macro_made::modules(),
         memory::modules(),
         odd_places::modules(),

@@ -1,0 +1,198 @@
+//! What barriers promise of memory, over and over: what was done before an arrival is seen after the wait (message passing,
+//! and store buffering, since all write and all read), and what comes after the wait was not done before others had
+//! arrived (write after read). In shared memory, in that of peers and in global memory, by each barrier. On a GPU more
+//! than 10^8 values are looked at for each, some of which would be wrong if a barrier ordered less.
+
+use phalanx::prelude::*;
+
+use crate::{Module, Outcome, check_list, kernel_list};
+
+const BLOCK: u32 = 256;
+
+/// What thread `i` writes in a round: no other writes it, nor does it ever again.
+#[device]
+fn value_of(round: u32, i: u32) -> u32 {
+    round * 4096 + i
+}
+
+/// A thread's count of wrong values: 1 for one that is too old, 65536 for one that is too new.
+#[device]
+fn wrong(found: u32, round: u32, i: u32) -> u32 {
+    let right = value_of(round, i);
+    if found == right {
+        0
+    } else if found < right {
+        1
+    } else {
+        65536
+    }
+}
+
+/// In the block's memory: a barrier is `$arrive` and `$wait`.
+macro_rules! within_a_block {
+    ($($name:ident: $(with $barrier:ident = $shared:ident(),)? |$block:ident| $arrive:expr; |$token:ident| $wait:expr;)*) => {$(
+        #[cluster_kernel(block = BLOCK)]
+        fn $name(out: &mut [u32], rounds: u32) {
+            let $block = this_thread_block();
+            let cells = shared_array::<u32, 256>();
+            $(
+                let $barrier = $shared();
+                $barrier.init_collective(&$block, BLOCK);
+            )?
+            let i = $block.thread_rank();
+            let mut errors = 0;
+            for round in 0..rounds {
+                cells[i] = value_of(round, i);
+                let $token = $arrive;
+                let other = (i * 7 + round + 1) % BLOCK;
+                $wait;
+                errors += wrong(cells[other], round, other);
+                let $token = $arrive;
+                $wait;
+            }
+            out[this_grid().thread_rank()] = errors;
+        }
+    )*};
+}
+
+within_a_block! {
+    block_split: |block| block.barrier_arrive(); |token| block.barrier_wait(token);
+    block_sync: |block| block.sync(); |_token| ();
+    phase_barrier: with full = shared_barrier(), |block| full.arrive(); |token| full.wait(token);
+}
+
+/// Reads of what peers wrote to memory of their own.
+#[cluster_kernel(cluster = 4, block = BLOCK)]
+fn reads_of_peers(out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let cells = shared_array::<u32, 256>();
+    let i = this_thread_block().thread_rank();
+    let mut errors = 0;
+    for round in 0..rounds {
+        cells[i] = value_of(round, cluster.thread_rank());
+        let token = cluster.barrier_arrive();
+        let rank = (cluster.block_rank() + 1 + round % 3) % 4;
+        let other = (i * 7 + round + 1) % BLOCK;
+        let peer = cluster.map_shared_rank(&cells, rank);
+        cluster.barrier_wait(token);
+        errors += wrong(peer[other], round, rank * BLOCK + other);
+        cluster.sync();
+    }
+    out[this_grid().thread_rank()] = errors;
+}
+
+/// Writes to memory of peers, who read what is theirs.
+#[cluster_kernel(cluster = 4, block = BLOCK)]
+fn writes_to_peers(out: &mut [u32], rounds: u32) {
+    let cluster = this_cluster();
+    let cells = shared_array::<u32, 256>();
+    let i = this_thread_block().thread_rank();
+    let mut errors = 0;
+    cluster.sync();
+    for round in 0..rounds {
+        let distance = 1 + round % 3;
+        let peer = cluster.map_shared_rank(&cells, (cluster.block_rank() + distance) % 4);
+        peer[i] = value_of(round, cluster.thread_rank());
+        let token = cluster.barrier_arrive();
+        let other = (i * 7 + round + 1) % BLOCK;
+        cluster.barrier_wait(token);
+        let from = (cluster.block_rank() + 4 - distance) % 4;
+        errors += wrong(cells[other], round, from * BLOCK + other);
+        cluster.sync();
+    }
+    out[this_grid().thread_rank()] = errors;
+}
+
+/// In global memory, among the threads of a group: those `$count` whose first is `$first`.
+macro_rules! in_global_memory {
+    ($($name:ident: $($option:ident = $size:literal)?; |$group:ident, $grid:ident| $this:ident(), $count:expr;)*) => {$(
+        #[cluster_kernel($($option = $size,)? block = BLOCK)]
+        fn $name(cells: &mut [u32], out: &mut [u32], rounds: u32) {
+            let $group = $this();
+            let $grid = this_grid();
+            let count = $count;
+            let (first, i) = ($grid.thread_rank() / count * count, $grid.thread_rank() % count);
+            let mut errors = 0;
+            for round in 0..rounds {
+                cells[first + i] = value_of(round, i as u32 % 4096);
+                let token = $group.barrier_arrive();
+                let other = (i * 7 + round as usize + 1) % count;
+                $group.barrier_wait(token);
+                errors += wrong(cells[first + other], round, other as u32 % 4096);
+                $group.sync();
+            }
+            out[$grid.thread_rank()] = errors;
+        }
+    )*};
+}
+
+in_global_memory! {
+    block_in_global: ; |group, grid| this_thread_block(), 256_usize;
+    cluster_in_global: cluster = 4; |group, grid| this_cluster(), 1024_usize;
+    grid_in_global: ; |group, grid| this_grid(), grid.num_threads();
+}
+
+/// Rounds of so many blocks that each looks at more than 10^8 values on a GPU.
+fn shape(device: &Device, most: u32) -> (u32, u32) {
+    if device.is_simulator() { (8, 6) } else { (most, 100_000_000 / (most * BLOCK) + 1) }
+}
+
+fn judge(out: &Buffer<u32>) -> Outcome {
+    let errors = out.read()?;
+    let (old, new) =
+        errors.iter().fold((0, 0), |(old, new), e| (old + u64::from(e % 65536), new + u64::from(e / 65536)));
+    match (old, new) {
+        (0, 0) => Ok(()),
+        _ => Err(format!("{old} values were too old and {new} too new").into()),
+    }
+}
+
+fn in_shared_memory(device: &Device) -> Outcome {
+    let (blocks, rounds) = shape(device, 264);
+    let mut out = device.zeros((blocks * BLOCK) as usize)?;
+    block_split(&mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)?;
+    block_sync(&mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)?;
+    phase_barrier(&mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)
+}
+
+fn in_memory_of_peers(device: &Device) -> Outcome {
+    let (blocks, rounds) = shape(device, 264);
+    let mut out = device.zeros((blocks * BLOCK) as usize)?;
+    reads_of_peers(&mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)?;
+    writes_to_peers(&mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)
+}
+
+fn in_memory_of_the_device(device: &Device) -> Outcome {
+    let (blocks, rounds) = shape(device, 132);
+    let all = (blocks * BLOCK) as usize;
+    let (mut cells, mut out) = (device.zeros(all)?, device.zeros(all)?);
+    block_in_global(&mut cells, &mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)?;
+    cluster_in_global(&mut cells, &mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)?;
+    grid_in_global(&mut cells, &mut out, rounds).grid(blocks).launch(device)?;
+    judge(&out)
+}
+
+/// This file's part of the table.
+pub(super) fn modules() -> Vec<Module> {
+    vec![Module {
+        name: "litmus",
+        checks: check_list![in_shared_memory, in_memory_of_peers, in_memory_of_the_device],
+        kernels: kernel_list![
+            block_split,
+            block_sync,
+            phase_barrier,
+            reads_of_peers,
+            writes_to_peers,
+            block_in_global,
+            cluster_in_global,
+            grid_in_global
+        ],
+    }]
+}
