@@ -34,6 +34,7 @@ use room::with_room;
 ///     non_portable,           // clusters of more than 8 blocks
 ///     fmad,                   // `a * b + c` is rounded once
 ///     fast_math,              // `f32` as fast as the hardware can
+///     profile,                // the GPU records barriers for `Launch::timeline`, as the simulator does
 ///     fence = "full",         // what barriers order: all memory
 ///     unchecked(rule, ...),   // rules that the caller keeps: the kernel is `unsafe` to call
 /// )]

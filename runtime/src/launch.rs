@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 pub use arguments::{Arguments, Threads, global, global_mut};
 
+use crate::device::gpu::Mode;
 use crate::device::store;
 use crate::error::{Error, LaunchError, Result};
 use crate::program::Program;
@@ -69,18 +70,18 @@ impl<'a> Launch<'a> {
     /// Runs the kernel and waits for its end. A kernel that stops with a failure is [`Error::Kernel`], and so is one
     /// that was enqueued before and has not been reported.
     pub fn launch(self, device: &Device) -> Result<()> {
-        self.start(device, true, None)
+        self.start(device, Mode::Launch).map(drop)
     }
 
     /// Starts the kernel, after everything launched on the device before, and does not wait. Its failure is returned
     /// by the next [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in whichever
     /// thread that is.
     pub fn enqueue(self, device: &Device) -> Result<()> {
-        self.start(device, false, None)
+        self.start(device, Mode::Enqueue).map(drop)
     }
 
     /// Runs the kernel as [`Launch::launch`] does, and says what its warps did at barriers, and when: how long they waited, and
-    /// how much of that the work between an arrival and its wait hid. In the simulator.
+    /// how much of that the work between an arrival and its wait hid. On a GPU, of kernels with the option `profile`.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -109,13 +110,7 @@ impl<'a> Launch<'a> {
     /// # }
     /// ```
     pub fn timeline(self, device: &Device) -> Result<Timeline> {
-        let kernel = self.program.as_ref().map_or("", |program| program.name()).to_owned();
-        if !device.is_simulator() {
-            return Err(Error::Launch { kernel, reason: LaunchError::NoTimeline });
-        }
-        let recorder = Recorder::default();
-        self.start(device, true, Some(&recorder))?;
-        Ok(recorder.timeline(&kernel))
+        self.start(device, Mode::Timeline).map(Option::unwrap_or_default)
     }
 
     /// How much of this launch the device runs at once: as large a grid as a kernel may have whose clusters wait for
@@ -135,7 +130,7 @@ impl<'a> Launch<'a> {
         Ok(Occupancy { clusters, blocks: clusters * shape.cluster.count() as usize })
     }
 
-    fn start(mut self, device: &Device, wait: bool, recorder: Option<&Recorder>) -> Result<()> {
+    fn start(mut self, device: &Device, mode: Mode) -> Result<Option<Timeline>> {
         let program = self.program?;
         let error = |reason| Error::Launch { kernel: program.name().into(), reason };
         self.arguments.check_device(device).map_err(error)?;
@@ -143,10 +138,13 @@ impl<'a> Launch<'a> {
 
         match &device.target {
             Target::Gpu(gpu) => {
+                if mode == Mode::Timeline && !program.options().profile {
+                    return Err(error(LaunchError::NoTimeline));
+                }
                 let mut parameters = self.arguments.pointers();
                 // SAFETY: one macro made the text's parameters and the arguments, from one signature. The memory they
                 // point to is that of buffers on this GPU, as checked, which are borrowed until here.
-                unsafe { gpu.launch(self.kernel, &program, &shape, &mut parameters, wait) }
+                unsafe { gpu.launch(self.kernel, &program, &shape, &mut parameters, mode) }
             }
             Target::Simulator(host) => {
                 store::precompile(&program, &host.caps.architecture())?;
@@ -156,11 +154,13 @@ impl<'a> Launch<'a> {
                 } else {
                     sim::run
                 };
-                let recording = recorder.map(|recorder| host.simulator.clone().recording(recorder));
+                let recorder = (mode == Mode::Timeline).then(Recorder::default);
+                let recording = recorder.as_ref().map(|recorder| host.simulator.clone().recording(recorder));
                 let simulator = recording.as_ref().unwrap_or(&host.simulator);
                 let (printed, result) = run(program.name(), &shape, simulator, &*self.threads);
                 host.output.write(printed);
-                host.record(result.err().map(|failure| *failure), wait)
+                host.record(result.err().map(|failure| *failure), mode != Mode::Enqueue)?;
+                Ok(recorder.map(|recorder| recorder.timeline(program.name())))
             }
         }
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::failure::Location;
 
 /// What the warps of a launch did at barriers, and when. From [`Launch::timeline`](crate::Launch::timeline).
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Timeline {
     /// The kernel's name.
@@ -21,14 +21,17 @@ pub struct Timeline {
     pub unit: TimeUnit,
     /// In the order of blocks, warps and time.
     pub events: Vec<Event>,
+    /// How many events found no room, on a GPU: the last ones of their warps.
+    pub lost: u64,
 }
 
 /// What the times of a timeline are counted in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum TimeUnit {
     /// Of the simulator: accesses to memory, arrivals and turns of loops of a thread. Who waits goes on at the step of the last
     /// who came.
+    #[default]
     Steps,
     /// Of a GPU's global timer.
     Nanoseconds,
@@ -117,14 +120,14 @@ impl fmt::Display for TimeUnit {
 
 impl Timeline {
     /// Of events in any order.
-    pub(crate) fn new(kernel: &str, unit: TimeUnit, mut events: Vec<Event>) -> Timeline {
+    pub(crate) fn new(kernel: &str, unit: TimeUnit, mut events: Vec<Event>, lost: u64) -> Timeline {
         let first = events.iter().map(|event| event.start).min().unwrap_or(0);
         for event in &mut events {
             event.start -= first;
             event.end -= first;
         }
         events.sort_by_key(|event| (event.row(), event.start, event.doing, event.end));
-        Timeline { kernel: kernel.to_owned(), unit, events }
+        Timeline { kernel: kernel.to_owned(), unit, events, lost }
     }
 
     /// What waiting cost, by place: the longest first.
@@ -174,18 +177,22 @@ impl Timeline {
 /// A table of the waits.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Timeline { kernel, unit, .. } = self;
-        writeln!(f, "`{kernel}` took {} {unit}; a warp waited, of the {unit}", self.end())?;
+        let Timeline { kernel, unit, lost, .. } = self;
+        writeln!(f, "`{kernel}` took {} {unit}", self.end())?;
         for Stall { barrier, location, times, stalled, hidden } in self.stalls() {
+            let barrier = if barrier == "bar" { "phase barrier".into() } else { format!("{barrier}'s barrier") };
             let at = location.map_or_else(String::new, |location| format!(" at {location}"));
             let mean = |sum: u64| sum as f64 / times as f64;
             let share = 100.0 * hidden as f64 / (hidden + stalled).max(1) as f64;
             writeln!(
                 f,
-                "    {:.1} of {:.1} since its arrival at the {barrier}'s barrier{at}, {times} times: work hid {share:.0} %",
+                "    {times} waits for the {barrier}{at}: {:.1} {unit} each, and {:.1} of work since the arrival hid {share:.0} %",
                 mean(stalled),
-                mean(stalled + hidden),
+                mean(hidden),
             )?;
+        }
+        if *lost > 0 {
+            writeln!(f, "    {lost} events found no room")?;
         }
         Ok(())
     }
@@ -208,7 +215,7 @@ mod tests {
                 event(block, Doing::Arrive, 20, 20),
             ]
         };
-        Timeline::new("<k>", TimeUnit::Steps, [of_block(1, 8), of_block(0, 0)].concat())
+        Timeline::new("<k>", TimeUnit::Steps, [of_block(1, 8), of_block(0, 0)].concat(), 0)
     }
 
     #[test]
@@ -217,7 +224,7 @@ mod tests {
         assert_eq!(timeline.events[0], event(0, Doing::Run, 0, 40));
         let stall = &timeline.stalls()[0];
         assert_eq!((stall.times, stall.stalled, stall.hidden), (2, 10 + 2, 10 + 18));
-        assert!(timeline.to_string().contains("6.0 of 20.0 since"), "{timeline}");
+        assert!(timeline.to_string().contains("6.0 steps each, and 14.0 of work"), "{timeline}");
     }
 
     #[test]

@@ -153,3 +153,37 @@ fn every_rule_about_tokens_has_its_page() {
         assert!(pages.contains(&format!("\n## {rule}\n")), "docs/rules.md has no page for `{rule}`");
     }
 }
+
+/// Each word in backticks that has `::` in it is a test of the simulator or a check on devices; each link leads to a heading.
+#[test]
+fn what_the_page_of_guarantees_names_is_there() {
+    let text = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_default();
+    let page = text("docs/guarantees.md");
+    let checks: BTreeSet<String> = phalanx_ui_tests::modules()
+        .iter()
+        .flat_map(|module| module.checks.iter().map(|check| format!("{}::{}", module.name, check.name)))
+        .collect();
+    let exists = |name: &str| match name.strip_prefix("sim::").and_then(|path| path.rsplit_once("::")) {
+        Some((file, test)) => {
+            let file = text(&format!("runtime/src/sim/tests/{}.rs", file.replace("::", "/")));
+            file.contains(&format!("#[test]\nfn {test}("))
+        }
+        None => checks.contains(name),
+    };
+    let names: Vec<&str> =
+        page.split('`').skip(1).step_by(2).filter(|word| word.contains("::") && !word.contains(' ')).collect();
+    assert!(names.len() > 40, "the page names tests: {names:?}");
+    none(
+        "no such test",
+        names
+            .into_iter()
+            .filter(|name| *name != "module::check" && *name != "sim::…" && !exists(name))
+            .map(str::to_string),
+    );
+    let links = page.split("](").skip(1).filter_map(|rest| rest.split(')').next()?.split_once('#'));
+    let is_heading = |(file, heading): &(&str, &str)| {
+        let heading = heading.replace('-', " ");
+        text(&format!("docs/{file}")).lines().any(|line| line.trim_start_matches('#').trim().to_lowercase() == heading)
+    };
+    none("no such heading", links.filter(|link| !is_heading(link)).map(|(file, heading)| format!("{file}#{heading}")));
+}

@@ -177,6 +177,7 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
         set(name, at, quote!([#(#each,)* #(#rest),*] #more))
     };
     let (non_portable, fast_math, fmad) = (options.non_portable, options.fast_math, options.fmad);
+    let profile = options.profile;
     let dynamic_shared = function.dynamic_shared;
     let cluster = options.cluster.iter().map(|cluster| extents("cluster", cluster, quote!(, #non_portable)));
     let block = options.block.iter().map(|block| extents("block", block, TokenStream::new()));
@@ -197,6 +198,7 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
         __phalanx.non_portable = #non_portable;
         __phalanx.fast_math = #fast_math;
         __phalanx.fmad = #fmad;
+        __phalanx.profile = #profile;
         __phalanx.dynamic_shared = #dynamic_shared;
         __phalanx
     });

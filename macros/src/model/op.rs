@@ -222,6 +222,29 @@ impl Op {
             Op::Unwrap => Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Value) },
         }
     }
+
+    /// What a timeline tells of it, as profile.cuh numbers it: whether it arrives (1), waits (2) or both (3), and at the
+    /// barrier of which group; a phase barrier is the fourth.
+    pub(crate) fn recorded(self) -> Option<(u32, u32)> {
+        let number = |group: Group| match group {
+            Group::ThreadBlock => Some(0),
+            Group::Cluster => Some(1),
+            Group::Grid => Some(2),
+            Group::Tile | Group::Coalesced => None,
+        };
+        match self {
+            Op::Arrive(group, _) => Some((1, number(group)?)),
+            Op::Wait(group, _) => Some((2, number(group)?)),
+            Op::Sync(group, _) => Some((3, number(group)?)),
+            Op::Barrier(_, method) => match method.name {
+                "arrive" | "arrive_n" => Some((1, 3)),
+                "wait" | "wait_parity" => Some((2, 3)),
+                "arrive_and_wait" => Some((3, 3)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// What a thread does at its group's barrier.

@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) non_portable: bool,
     pub(crate) fast_math: bool,
     pub(crate) fmad: bool,
+    /// Barriers are recorded on the GPU too.
+    pub(crate) profile: bool,
     /// The rules that `unchecked(...)` switches off. Where it stands, the function is unsafe to call.
     pub(crate) unchecked: Option<Vec<Waiver>>,
 }

@@ -15,7 +15,7 @@ use crate::model::options::{Extents, Options, Setting, Waiver};
 use crate::rules;
 use crate::span::SpanRange;
 
-pub(crate) const OF_KERNELS: [&str; 10] = [
+pub(crate) const OF_KERNELS: [&str; 11] = [
     "cluster",
     "block",
     "min_blocks",
@@ -24,6 +24,7 @@ pub(crate) const OF_KERNELS: [&str; 10] = [
     "non_portable",
     "fast_math",
     "fmad",
+    "profile",
     "fence",
     "unchecked",
 ];
@@ -69,6 +70,7 @@ pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options 
                 options.fmad = flag(name, meta)?;
                 fmad = Some(at);
             }
+            "profile" => options.profile = flag(name, meta)?,
             "fence" => fence(meta)?,
             _ => unchecked = Some(waivers(meta)),
         }

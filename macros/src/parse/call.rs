@@ -79,7 +79,7 @@ impl Parser<'_> {
                 return self.error(messages::collective_in_method(span));
             }
         }
-        let site = facts.fails.then(|| self.site(span));
+        let site = (facts.fails || op.recorded().is_some()).then(|| self.site(span));
         Expr { kind: ExprKind::Op { op, operands, site, types: None }, gives: facts.result, span }
     }
 

@@ -74,6 +74,7 @@ fn each_option_once() {
         ("non_portable", "non_portable"),
         ("fast_math", "fast_math"),
         ("fmad", "fmad"),
+        ("profile", "profile"),
         ("fence", "fence = \"full\""),
         ("unchecked", "unchecked(token_never_waited)"),
     ];

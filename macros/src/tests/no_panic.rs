@@ -22,7 +22,7 @@ const TOKENS: &str = r##"
     let else if match loop while for in as where pub extern fn union auto
 "##;
 
-const OPTIONS: &str = "cluster = 4, block = (32, N), min_blocks = 2 * M, shared_bytes = 64, non_portable, fmad, \
+const OPTIONS: &str = "cluster = 4, block = (32, N), min_blocks = 2 * M, shared_bytes = 64, non_portable, fmad, profile, \
     fence = \"full\", unchecked(token_never_waited, arrive_while_pending)";
 
 /// Statements that kernels do not have, or not so.

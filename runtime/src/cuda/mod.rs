@@ -42,6 +42,7 @@ pub const HEADERS: &[Header] = headers! {
     "operator.cuh"
     "option.cuh"
     "print.cuh"
+    "profile.cuh"
     "range.cuh"
     "scalar.cuh"
     "sin_cos.cuh"
@@ -59,6 +60,7 @@ pub const HEADERS: &[Header] = headers! {
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
+    ("profile.cuh", &["profiled"]),
     ("stepped_range.cuh", &["range_inclusive", "rev", "step_by"]),
     ("tuple.cuh", &["tuple"]),
 ];

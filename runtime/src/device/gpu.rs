@@ -13,12 +13,14 @@ use cudarc::nvrtc::Ptx;
 use super::caps::Caps;
 use super::ffi::{self, GpuMemory, driver};
 use super::print::{Prints, Records};
+use super::profile::{self, Profile};
 use super::record::{Record, Sink};
 use super::store;
 use crate::error::{Error, LaunchError, Result};
 use crate::output::Output;
 use crate::program::Program;
 use crate::shape::{Dim3, Shape};
+use crate::timeline::Timeline;
 use crate::types::DeviceCopy;
 
 /// The GPUs in use, so that all handles of one share its kernels and its failure record.
@@ -32,6 +34,16 @@ pub(crate) struct Gpu {
     stream: Arc<CudaStream>,
     output: Output,
     state: Mutex<State>,
+}
+
+/// What becomes of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nobody waits for its end.
+    Enqueue,
+    Launch,
+    /// It records its barriers.
+    Timeline,
 }
 
 /// What launches change.
@@ -214,8 +226,9 @@ impl Gpu {
         ffi::into_slice(&self.stream, memory, len)
     }
 
-    /// Starts `program`, which is the kernel with this id, loading it first if this is its first launch here. With
-    /// `wait`, waits for its end and reports as [`Gpu::synchronize`] does, before another thread can.
+    /// Starts `program`, which is the kernel with this id, loading it first if this is its first launch here. Unless it is
+    /// [`Mode::Enqueue`], waits for its end and reports as [`Gpu::synchronize`] does, before another thread can; gives what
+    /// was recorded.
     ///
     /// # Safety
     /// `parameters` point to values of the types that the kernel's text declares; the memory that those point to lives
@@ -226,8 +239,8 @@ impl Gpu {
         program: &Arc<Program>,
         shape: &Shape,
         parameters: &mut [*mut c_void],
-        wait: bool,
-    ) -> Result<()> {
+        mode: Mode,
+    ) -> Result<Option<Timeline>> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
         let index = self.loaded(&mut state, kernel, program)?;
@@ -242,10 +255,22 @@ impl Gpu {
                 .map_err(|reason| Error::Launch { kernel: program.name().into(), reason })?;
             state.prepare_grid_barrier(&self.stream, index)?;
         }
+        let profile = match mode {
+            Mode::Timeline => Some(Profile::new(&self.stream, shape)?),
+            Mode::Enqueue | Mode::Launch => None,
+        };
+        if program.records() {
+            // Of the launch before, the memory is gone.
+            let sink = profile.as_ref().map_or_else(profile::Sink::default, |profile| profile.sink(&self.stream));
+            ffi::write_symbol(&self.stream, &state.loaded[index].module, "phalanx_profile_sink", &sink)?;
+        }
         let function = &state.loaded[index].function;
         // SAFETY: passed on to the caller.
         unsafe { ffi::launch(&self.stream, function, shape, parameters, cooperative) }?;
-        if wait { self.finish(state) } else { Ok(()) }
+        if mode != Mode::Enqueue {
+            self.finish(state)?;
+        }
+        profile.map(|profile| profile.timeline(&self.stream, program)).transpose()
     }
 
     /// How many clusters of `shape` run at the same time. Loads the kernel if this is its first use here.

@@ -7,6 +7,7 @@ mod ffi;
 pub(crate) mod gpu;
 pub(crate) mod nvrtc;
 mod print;
+mod profile;
 mod record;
 pub(crate) mod store;
 

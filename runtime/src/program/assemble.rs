@@ -31,6 +31,7 @@ pub struct Program {
     static_shared_bytes: usize,
     placed_shared_bytes: usize,
     prints: bool,
+    records: bool,
     has_grid_barrier: bool,
     sites: SiteMap,
 }
@@ -84,6 +85,11 @@ impl Program {
     /// Whether something in it prints.
     pub(crate) fn prints(&self) -> bool {
         self.prints
+    }
+
+    /// Whether it records its barriers.
+    pub(crate) fn records(&self) -> bool {
+        self.records
     }
 
     /// Whether its blocks wait for each other, so that all of them must run at once.
@@ -162,6 +168,7 @@ impl Program {
             static_shared_bytes: shared.bytes,
             placed_shared_bytes: if shared.offsets.is_some() { shared.bytes } else { 0 },
             prints: headers.contains("print.cuh"),
+            records: headers.contains("profile.cuh"),
             has_grid_barrier,
             sites: text.sites,
         })

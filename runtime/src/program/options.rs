@@ -23,6 +23,8 @@ pub struct KernelOptions {
     pub fast_math: bool,
     /// `a * b + c` may be rounded once.
     pub fmad: bool,
+    /// Barriers are recorded on a GPU, for a timeline.
+    pub profile: bool,
     /// The body uses `dynamic_shared`, so that a launch must say how many bytes.
     pub dynamic_shared: bool,
 }
@@ -38,6 +40,7 @@ impl KernelOptions {
         non_portable: false,
         fast_math: false,
         fmad: false,
+        profile: false,
         dynamic_shared: false,
     };
 

@@ -145,8 +145,8 @@ impl Context<'_> {
     pub(crate) fn sync(&self, group: Group, site: Site) {
         let collective = Collective { group, operation: Operation::Sync, site };
         self.check_nothing_pending(collective);
-        let start = self.thread.clock.get();
         let phase = self.arrive(collective, true);
+        let start = self.thread.clock.get();
         self.wait(phase, collective);
         self.record(Doing::Sync, group.name(), site, start);
     }

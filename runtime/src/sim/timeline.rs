@@ -49,7 +49,7 @@ impl Recorder {
             });
             (event.start, event.end) = (event.start.min(start), event.end.max(end));
         }
-        Timeline::new(kernel, TimeUnit::Steps, events.into_values().collect())
+        Timeline::new(kernel, TimeUnit::Steps, events.into_values().collect(), 0)
     }
 }
 

@@ -62,6 +62,7 @@ mod structs;
 mod table;
 mod text;
 mod tiles;
+mod timelines;
 mod tokens;
 mod twins;
 mod type_names;
@@ -88,6 +89,7 @@ pub fn modules() -> Vec<Module> {
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),
+        timelines::modules(),
         tokens::modules(),
         alternatives::modules(),
         atomics::modules(),

@@ -1,7 +1,7 @@
 //! One arm an operation. Matched without a wildcard, so that a new operation does not compile until it is printed.
 
 use super::{Lower, memory};
-use crate::emit::cuda::ast::{CuExpr, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::Expr;
 use crate::model::op::Op;
@@ -21,7 +21,7 @@ impl Lower<'_> {
             let base = Box::new(values.next().unwrap_or_else(|| CuExpr::name("0")));
             CuExpr::Method { base, name, arguments: values.by_ref().collect(), site }
         };
-        match op {
+        let call = match op {
             Op::This(group) => CuExpr::call(group.origin(), Vec::new()),
             Op::TiledPartition(_, size) => {
                 let callee = vec![Piece::Text(format!("{}<", Group::Tile.origin())), Piece::Digits(size), ">".into()];
@@ -59,6 +59,17 @@ impl Lower<'_> {
             Op::Fence(order, scope) => {
                 CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])
             }
+        };
+        match op.recorded().filter(|_| self.function.options.profile) {
+            Some((doing, group)) => recorded(doing, group, call, site),
+            None => call,
         }
     }
+}
+
+/// `profiled<doing, group>([&]() { return call; })`, of profile.cuh.
+fn recorded(doing: u32, group: u32, call: CuExpr, site: Option<SiteId>) -> CuExpr {
+    let body = vec![CuStmt::Return(Some(call))];
+    let lambda = CuExpr::Lambda { capture: "[&]".into(), params: Vec::new(), body };
+    CuExpr::Call { callee: vec![Piece::Text(format!("profiled<{doing}, {group}>"))], arguments: vec![lambda], site }
 }

@@ -1,0 +1,74 @@
+// `profiled`: an operation at a barrier, with a record of when it began and when it was done, by the global timer. The first of
+// a warp's threads that are there together leaves it, in a place that the warp has for itself, so that nobody waits for
+// another. The macro wraps operations in it where the kernel's attribute says `profile`. The layouts of `profile_record`
+// and `profile_sink` are shared with the host. PTX ISA: Special Registers, %globaltimer.
+#pragma once
+#include <phalanx/groups.cuh>
+
+namespace phalanx::detail {
+
+struct profile_record {
+    unsigned long long start, end; // nanoseconds
+    unsigned site, kind;           // what it is in the lowest byte, the group in the next
+};
+static_assert(sizeof(profile_record) == 24, "the host reads this layout");
+
+struct profile_sink {
+    profile_record* records; // `room` for each warp, of all blocks
+    unsigned* counts;        // for each warp, how many records it wanted to leave
+    unsigned room;           // none, if nobody asked for a timeline
+    unsigned warps;          // of a block
+};
+static_assert(sizeof(profile_sink) == 24, "the host writes this layout");
+
+} // namespace phalanx::detail
+
+extern "C" {
+__constant__ phalanx::detail::profile_sink phalanx_profile_sink;
+}
+
+namespace phalanx {
+namespace detail {
+
+__device__ inline unsigned long long global_timer() {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    return now;
+}
+
+// Records from here to the end of its scope.
+struct profile_scope {
+    unsigned site, kind;
+    unsigned long long start;
+
+    __device__ profile_scope(unsigned site, unsigned kind) : site(site), kind(kind), start(global_timer()) {}
+
+    __device__ ~profile_scope() {
+        const unsigned long long end = global_timer();
+        const profile_sink sink = phalanx_profile_sink;
+        if (sink.room == 0) {
+            return;
+        }
+        const unsigned here = __activemask();
+        const unsigned thread = thread_in_block();
+        if (thread % 32 == static_cast<unsigned>(__ffs(here)) - 1) {
+            const unsigned long long warp = wide_rank(blockIdx, gridDim) * sink.warps + thread / 32;
+            const unsigned count = sink.counts[warp];
+            sink.counts[warp] = count + 1;
+            if (count < sink.room) {
+                sink.records[warp * sink.room + count] = {start, end, site, kind};
+            }
+        }
+        __syncwarp(here); // the next barrier may be `.aligned`
+    }
+};
+
+} // namespace detail
+
+template <unsigned doing, unsigned group, class Operation>
+__device__ __forceinline__ auto profiled(Operation operation, PHALANX_SITE) {
+    const detail::profile_scope scope(site, doing | group << 8);
+    return operation();
+}
+
+} // namespace phalanx
