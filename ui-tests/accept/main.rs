@@ -29,6 +29,7 @@ mod divergent_in_a_call;
 mod exit_before_peers_done;
 mod format_string;
 mod grid_barrier;
+mod handshake;
 mod launch_limit;
 mod lints;
 mod overwrite_while_read;
@@ -81,6 +82,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         exit_before_peers_done::KERNELS,
         format_string::KERNELS,
         grid_barrier::KERNELS,
+        handshake::KERNELS,
         launch_limit::KERNELS,
         lints::KERNELS,
         overwrite_while_read::KERNELS,

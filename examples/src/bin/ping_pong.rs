@@ -5,7 +5,7 @@
 //! wait's acquire carry what was written. The cluster's own barrier, which all threads of both would have to come to in
 //! each turn, stands at the start, before peers' memory is touched, and at the end.
 //!
-//! The rules on distributed shared memory do not follow a phase barrier: `unordered_remote_write` is switched off, and the
+//! The rules on distributed shared memory do not follow blocks that take turns: `unordered_remote_write` is switched off, and the
 //! kernel `unsafe` to launch. A block writes into a court whose owner has read the ball and arrived since.
 
 use std::process::ExitCode;

@@ -30,6 +30,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         accesses: Vec::new(),
         phases: Vec::new(),
         queries: BTreeMap::new(),
+        mapped: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -58,6 +59,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         accesses: builder.accesses,
         phases: builder.phases,
         queries: builder.queries,
+        mapped: builder.mapped,
         names: builder.names,
         teams,
     }
@@ -70,6 +72,7 @@ struct Builder<'f> {
     accesses: Vec<Access>,
     phases: Vec<PhaseCall>,
     queries: BTreeMap<NodeId, (Group, &'static str)>,
+    mapped: BTreeMap<NodeId, NodeId>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// Locals in scope, innermost last.

@@ -39,6 +39,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) phases: Vec<PhaseCall>,
     /// Questions to groups of whole blocks: of which, and what.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static str)>,
+    /// The ranks of peers' barriers.
+    pub(crate) mapped: BTreeMap<NodeId, NodeId>,
     /// What pieces of shared memory are called.
     pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.
@@ -310,6 +312,7 @@ pub(crate) enum Extent {
 pub(crate) struct PhaseCall {
     pub(crate) barrier: Barrier,
     pub(crate) method: &'static PhaseMethod,
+    pub(crate) receiver: NodeId,
     /// Whose, and which of an array.
     pub(crate) piece: Piece,
     /// Without the barrier.

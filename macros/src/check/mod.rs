@@ -48,7 +48,7 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let values = Values::of(function.role, &cfg, &control, &live);
     let mut summary = uniform::check(function, &cfg, &values, diags);
     let phase_barriers = barriers::check(function, &cfg, &values, diags);
-    let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, diags);
+    let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, &phase_barriers.meetings, diags);
     phase_barriers.add_to(&mut protocol);
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     for slot in calls_apart(function) {

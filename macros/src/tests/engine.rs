@@ -82,6 +82,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         accesses: Vec::new(),
         phases: Vec::new(),
         queries: BTreeMap::new(),
+        mapped: BTreeMap::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),
     }

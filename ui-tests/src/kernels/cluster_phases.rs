@@ -99,6 +99,41 @@ fn all_blocks_tell_all(device: &Device) -> Outcome {
     Ok(())
 }
 
+/// Two blocks meet at each other's barriers: what each wrote into the other is there, and what each wrote itself may be read.
+/// No barrier of the cluster comes after.
+#[cluster_kernel(cluster = 2, block = 96)]
+fn exchange(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let written = shared_cluster_barrier();
+    let read = shared_cluster_barrier();
+    let given = shared_array::<u32, 96>();
+    let own = shared_array::<u32, 96>();
+    written.init_collective(&cluster, block.num_threads());
+    read.init_collective(&cluster, 96);
+    let i = block.thread_rank();
+    let other = 1 - cluster.block_rank();
+    cluster.map_shared_rank(&given, other)[i] = cluster.thread_rank();
+    own[i] = 1000 * cluster.thread_rank();
+    cluster.map_shared_rank(&written, other).arrive();
+    written.wait_parity(false);
+    let sum = given[95 - i] + cluster.map_shared_rank(&own, other)[i];
+    cluster.map_shared_rank(&read, other).arrive();
+    read.wait_parity(false);
+    own[i] = sum;
+    out[cluster.thread_rank()] = own[i];
+}
+
+fn two_blocks_meet(device: &Device) -> Outcome {
+    let got = read!(device, 192, |out| exchange(out).grid(2));
+    let want = |t: u32| {
+        let (rank, i) = (t / 96, t % 96);
+        let other = (1 - rank) * 96;
+        other + 95 - i + 1000 * (other + i)
+    };
+    equal(&got, &(0..192).map(want).collect::<Vec<u32>>())
+}
+
 /// A barrier of the cluster's scope for the block alone, with all that a block's has.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn as_a_blocks(out: &mut [u32]) {
@@ -196,10 +231,11 @@ pub(super) fn modules() -> Vec<Module> {
         checks: check_list![
             a_word_goes_to_and_fro,
             all_blocks_tell_all,
+            two_blocks_meet,
             in_its_own_block,
             no_peer_waits_for_who_failed,
             a_rank_is_in_range,
         ],
-        kernels: kernel_list![to_and_fro, all_to_all, as_a_blocks, one_block_fails, of_rank],
+        kernels: kernel_list![to_and_fro, all_to_all, exchange, as_a_blocks, one_block_fails, of_rank],
     }]
 }

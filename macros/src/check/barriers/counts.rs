@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::life::{Id, id_of, is_exact};
 use super::{Seen, is_same};
 use crate::check::bits::Blocks;
-use crate::check::cfg::{BlockId, Cfg, End, Extent, How, NodeId, PhaseCall, PhaseId, Place, Source, Step, StepKind};
+use crate::check::cfg::{BlockId, Cfg, End, How, NodeId, PhaseCall, PhaseId, Source, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
@@ -68,7 +68,7 @@ fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
         match call.method.what {
             What::Init | What::InitTogether if is_of => {
                 let count = call.operands.last()?;
-                let all = is_all(seen, *count, 8);
+                let all = is_all(seen, *count);
                 init = Some(PhaseId(at)).filter(|_| all);
                 init?;
             }
@@ -86,8 +86,8 @@ fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
 }
 
 /// Whether a number is how many threads the block has.
-fn is_all(seen: &Seen<'_, '_>, node: NodeId, deepest: u8) -> bool {
-    let cfg = seen.cfg;
+pub(super) fn is_all(seen: &Seen<'_, '_>, node: NodeId) -> bool {
+    let (cfg, node) = (seen.cfg, seen.resolved(node));
     match cfg.nodes[node.0].source {
         Source::Integer(number) => seen.threads() == Some(number),
         Source::Constant(value) => match seen.function.options.block.as_ref().map(|block| &block.each[..]) {
@@ -99,15 +99,6 @@ fn is_all(seen: &Seen<'_, '_>, node: NodeId, deepest: u8) -> bool {
         },
         Source::Known { .. } => {
             cfg.queries.get(&node).is_some_and(|query| matches!(query, (Group::ThreadBlock, "num_threads" | "size")))
-        }
-        Source::Read(place @ Place::Local(_)) if deepest > 0 => {
-            let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-            let mut sets = steps.filter_map(|step| match step.kind {
-                StepKind::Set { place: set, value, extent } if set == place => Some((value, extent)),
-                _ => None,
-            });
-            let first = sets.next().filter(|(_, extent)| *extent == Extent::Whole);
-            sets.next().is_none() && first.is_some_and(|(value, _)| is_all(seen, value, deepest - 1))
         }
         _ => false,
     }
@@ -194,7 +185,7 @@ impl Twice<'_, '_> {
     fn may_tell(&self, first: PhaseId, second: PhaseId) -> bool {
         let cfg = self.seen.cfg;
         let is = |step: &Step, phase: PhaseId| matches!(step.kind, StepKind::Phase(at) if at == phase);
-        let Some(start) = self.block_of(first) else { return true };
+        let Some(start) = self.seen.block_of(first) else { return true };
         let at = cfg.blocks[start.0].steps.iter().position(|step| is(step, first)).map_or(0, |at| at + 1);
         let mut seen = [Blocks::none(cfg.blocks.len()), Blocks::none(cfg.blocks.len())];
         let mut work = vec![(start, at, false)];
@@ -230,7 +221,7 @@ impl Twice<'_, '_> {
     ) {
         let call = &self.seen.cfg.phases[phase];
         let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|_| arrives(call)) else { return };
-        let of_all = |arrival: &PhaseId| self.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
+        let of_all = |arrival: &PhaseId| self.seen.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
         let mut pending = state.0.get(&id).into_iter().flatten();
         let first = pending.find(|first| of_all(first) && !self.may_tell(**first, PhaseId(phase)));
         if let Some(first) = first
@@ -246,11 +237,6 @@ impl Twice<'_, '_> {
         self.seen.comes_whole(block, Scope::Block)
     }
 
-    fn block_of(&self, phase: PhaseId) -> Option<BlockId> {
-        let at = |step: &Step| matches!(step.kind, StepKind::Phase(at) if at == phase);
-        self.seen.cfg.blocks.iter().position(|block| block.steps.iter().any(at)).map(BlockId)
-    }
-
     /// `barrier_count`: where all threads are expected, all arrive.
     ///
     /// ```text
@@ -260,7 +246,8 @@ impl Twice<'_, '_> {
         let cfg = self.seen.cfg;
         let is_arrival = |call: &PhaseCall| arrives(call) && id_of(cfg, &call.piece) == Some(id);
         let arrivals: BTreeSet<usize> = (0..cfg.phases.len()).filter(|phase| is_arrival(&cfg.phases[*phase])).collect();
-        let blocks: Option<BTreeSet<BlockId>> = arrivals.iter().map(|phase| self.block_of(PhaseId(*phase))).collect();
+        let blocks: Option<BTreeSet<BlockId>> =
+            arrivals.iter().map(|phase| self.seen.block_of(PhaseId(*phase))).collect();
         let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) else { return };
         let is_alone = |phase: &usize| !self.comes_again(PhaseId(*phase), &arrivals);
         if !arrivals.iter().all(is_alone) {
@@ -294,7 +281,7 @@ impl Twice<'_, '_> {
         if cfg.phases[phase.0].method.what == What::Wait {
             return false;
         }
-        let Some(start) = self.block_of(phase) else { return true };
+        let Some(start) = self.seen.block_of(phase) else { return true };
         let at =
             cfg.blocks[start.0].steps.iter().position(|step| matches!(step.kind, StepKind::Phase(at) if at == phase));
         let mut seen = Blocks::none(cfg.blocks.len());

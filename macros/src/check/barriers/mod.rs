@@ -14,6 +14,7 @@
 
 mod conditions;
 mod counts;
+mod exchange;
 mod life;
 mod summary;
 mod tokens;
@@ -21,7 +22,7 @@ mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{BlockId, Cfg, NodeId, PhaseCall, PhaseId, Select, Shared, Source, Step, StepKind};
+use super::cfg::{BlockId, Cfg, Extent, NodeId, PhaseCall, PhaseId, Place, Select, Shared, Source, Step, StepKind};
 use super::dsm::protocol::{Case, Gives, Has, When, barrier};
 use super::engine::{self, Analysis};
 use super::scope::Scope;
@@ -65,6 +66,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         }
     }
     summary.keeps(&seen);
+    summary.meetings = exchange::meetings(&seen);
     tokens::check(&seen, diags);
     counts::check(&seen, diags);
     summary
@@ -93,6 +95,34 @@ impl<'a> Seen<'a, '_> {
         let ids = pieces.filter_map(|piece| id_of(self.cfg, piece)).chain(params);
         let ids = ids.flat_map(|id| [id, Id { index: None, ..id }]);
         ids.filter(|id| id.shared != Shared::Any && !self.hidden.contains(&id.shared)).collect()
+    }
+
+    /// What a name stands for that is set once.
+    fn resolved(&self, mut node: NodeId) -> NodeId {
+        // No longer a chain than anybody writes.
+        for _ in 0..8 {
+            let Source::Read(place @ Place::Local(_)) = self.cfg.nodes[node.0].source else { break };
+            let steps = self.cfg.blocks.iter().flat_map(|block| &block.steps);
+            let mut sets = steps.filter_map(|step| match step.kind {
+                StepKind::Set { place: set, value, extent } if set == place => Some((value, extent)),
+                _ => None,
+            });
+            match (sets.next(), sets.next()) {
+                (Some((value, Extent::Whole)), None) => node = value,
+                _ => break,
+            }
+        }
+        node
+    }
+
+    /// Where a call is.
+    fn block_of(&self, phase: PhaseId) -> Option<BlockId> {
+        let at = |step: &Step| matches!(step.kind, StepKind::Phase(at) if at == phase);
+        self.cfg.blocks.iter().position(|block| block.steps.iter().any(at)).map(BlockId)
+    }
+
+    fn is_of(&self, PhaseId(phase): PhaseId, shared: Shared) -> bool {
+        id_of(self.cfg, &self.cfg.phases[phase].piece).is_some_and(|id| id.shared == shared)
     }
 
     /// The calls that may be about a barrier.

@@ -1,9 +1,11 @@
 //! Phase barriers that device functions are given: what goes between a function and those that it calls, or is called by, for
 //! rustc to join (`dsm::protocol`).
 
+use std::collections::BTreeSet;
+
 use super::Seen;
 use super::ways::{Taker, Way};
-use crate::check::cfg::{PhaseCall, Root, Shared, Source};
+use crate::check::cfg::{PhaseCall, PhaseId, Root, Shared, Source};
 use crate::check::dsm::protocol::{Case, Gives, Has, Protocol, When, barrier};
 use crate::diag::Diag;
 use crate::model::Role;
@@ -15,6 +17,8 @@ use crate::model::expr::Callee;
 pub(crate) struct Summary {
     pub(super) asked: Vec<(Case, Diag)>,
     pub(super) gives: Vec<(Gives, Case)>,
+    /// Waits that are as good as a barrier of the cluster.
+    pub(crate) meetings: BTreeSet<PhaseId>,
 }
 
 impl Summary {

@@ -36,7 +36,8 @@ impl<'f> Builder<'f> {
                 None => self.nothing(at),
             },
             ExprKind::Constant(value) => Value::of(self.node(Source::Constant(*value), Vec::new(), at)),
-            ExprKind::Error | ExprKind::Float { .. } | ExprKind::Bool(_) | ExprKind::Operator(..) => self.nothing(at),
+            ExprKind::Bool(holds) => Value::of(self.node(Source::Integer(u64::from(*holds)), Vec::new(), at)),
+            ExprKind::Error | ExprKind::Float { .. } | ExprKind::Operator(..) => self.nothing(at),
             ExprKind::Some(inner) => {
                 let value = self.value(inner);
                 // The variable is moved from, whatever becomes of the `Some`.

@@ -22,7 +22,7 @@ mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{Access, AccessId, Cfg, How, Piece, Root, Shared, Source, Step, StepKind};
+use super::cfg::{Access, AccessId, Cfg, How, PhaseId, Piece, Root, Shared, Source, Step, StepKind};
 use super::engine;
 use super::live::Live;
 use super::tokens::Tokens;
@@ -48,6 +48,7 @@ pub(super) fn check<'f>(
     tokens: &Tokens<'f>,
     live: &Live,
     values: &Values<'_, 'f>,
+    meetings: &BTreeSet<PhaseId>,
     diags: &mut Diags,
 ) -> Protocol {
     check_ranks(function, diags);
@@ -57,7 +58,8 @@ pub(super) fn check<'f>(
     }
     let numbers = Numbers::new(function, cfg, live, values);
     let points = Points::of(cfg, &numbers, tokens);
-    let phases = Phases { cfg, points, sides: Sides::of_cfg(cfg, values), shared: shared(cfg), role: function.role };
+    let (sides, role) = (Sides::of_cfg(cfg, values), function.role);
+    let phases = Phases { cfg, points, sides, shared: shared(cfg), role, meetings };
     let states = engine::solve(&phases, cfg);
     let mut check = Check {
         function,

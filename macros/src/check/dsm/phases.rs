@@ -12,7 +12,7 @@ use super::number::{Change, Number};
 use super::points::{Point, Points};
 use super::sides::Sides;
 use crate::check::cfg::{
-    AccessId, BlockId, Cfg, End, Extent, How, NodeId, Piece, Place, Root, Shared, Source, Step, StepKind,
+    AccessId, BlockId, Cfg, End, Extent, How, NodeId, PhaseId, Piece, Place, Root, Shared, Source, Step, StepKind,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
@@ -270,6 +270,8 @@ pub(super) struct Phases<'a, 'f> {
     /// The accesses that matter to peers.
     pub(super) shared: Vec<bool>,
     pub(super) role: Role,
+    /// Waits at phase barriers that are as good as a barrier of the cluster.
+    pub(super) meetings: &'a BTreeSet<PhaseId>,
 }
 
 impl Phases<'_, '_> {
@@ -389,6 +391,7 @@ impl Analysis for Phases<'_, '_> {
             StepKind::Fence => state.fence(),
             StepKind::Wait { group, .. } if is_for_cluster(*group) => state.wait(),
             StepKind::Collective { team, barrier: true, .. } if is_for_cluster(team.group) => state.sync(),
+            StepKind::Phase(phase) if self.meetings.contains(phase) => state.sync(),
             StepKind::Collective { team, barrier: true, .. } if team.group == Group::ThreadBlock => state.sync_block(),
             StepKind::Call { node, takes, gives, slot } => {
                 if let Source::Call { callee: Callee::Function(_), pieces, .. } = &self.cfg.nodes[node.0].source {

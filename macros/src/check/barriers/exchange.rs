@@ -1,0 +1,105 @@
+//! Two blocks that meet at phase barriers of the cluster's scope, once: all threads of each arrive at the other's, and wait at
+//! their own for that. It orders what they did as a barrier of the cluster does, and the rules on distributed shared memory
+//! take it for one.
+//!
+//! That the wait sees those arrivals is known where a phase expects as many as a block has threads, each of the peer's arrives
+//! once, nobody else does, and the wait is for the first phase. Of all other handshakes it is not known: of phases that
+//! a loop counts, of turns that blocks take, of more than two blocks.
+
+use std::collections::BTreeSet;
+
+use super::Seen;
+use super::counts::is_all;
+use super::life::id_of;
+use crate::check::cfg::{BlockId, NodeId, PhaseId, Source, StepKind};
+use crate::check::scope::Scope;
+use crate::check::uniform::control::reachable;
+use crate::model::Role;
+use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, What};
+use crate::model::expr::BinaryOp;
+use crate::model::ty::Group;
+
+/// The waits of such meetings, each right after its arrival.
+pub(super) fn meetings(seen: &Seen<'_, '_>) -> BTreeSet<PhaseId> {
+    let blocks = seen.function.options.cluster.as_ref().and_then(|extents| extents.count());
+    if seen.function.role != Role::Kernel || blocks != Some(2) {
+        return BTreeSet::new();
+    }
+    let waits = (0..seen.cfg.phases.len()).filter(|phase| seen.cfg.phases[*phase].method.name == "wait_parity");
+    waits.map(PhaseId).filter(|wait| is_meeting(seen, *wait)).collect()
+}
+
+/// ```text
+/// bar.init_collective(&cluster, block.num_threads());
+/// let peer = cluster.map_shared_rank(&bar, 1 - cluster.block_rank());
+/// .. peer.arrive(); bar.wait_parity(false);
+/// ```
+fn is_meeting(seen: &Seen<'_, '_>, wait: PhaseId) -> bool {
+    let cfg = seen.cfg;
+    let Some(id) = id_of(cfg, &cfg.phases[wait.0].piece).filter(|id| !seen.hidden.contains(&id.shared)) else {
+        return false;
+    };
+    let given = |source: &Source<'_>| match source {
+        Source::Call { barriers, .. } => {
+            barriers.iter().any(|(_, piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared))
+        }
+        _ => false,
+    };
+    if cfg.nodes.iter().any(|node| given(&node.source)) {
+        return false;
+    }
+    // All that is done to the barrier: its `init`, the arrival, the wait.
+    let calls: Vec<PhaseId> =
+        (0..cfg.phases.len()).map(PhaseId).filter(|phase| seen.is_of(*phase, id.shared)).collect();
+    let [init, arrival, last] = calls[..] else { return false };
+    let one = Barrier { scope: BarrierScope::Cluster, form: BarrierForm::One };
+    let all = [init, arrival, wait].iter().all(|phase| comes_once(seen, *phase));
+    let (begins, arrives) = (&cfg.phases[init.0], &cfg.phases[arrival.0]);
+    all && last == wait
+        && begins.barrier == one
+        && begins.method.what == What::InitTogether
+        && begins.operands.last().is_some_and(|count| is_all(seen, *count))
+        && arrives.barrier.form == BarrierForm::Remote
+        && arrives.method.name == "arrive"
+        && is_of_the_peer(seen, arrives.receiver)
+        && is_false(seen, cfg.phases[wait.0].operands[0])
+        && follows(seen, arrival, wait)
+}
+
+/// All threads of the cluster come to it, once.
+fn comes_once(seen: &Seen<'_, '_>, phase: PhaseId) -> bool {
+    let Some(block) = seen.block_of(phase) else { return false };
+    let mut next = seen.cfg.blocks[block.0].end.successors();
+    seen.comes_whole(block, Scope::Cluster) && !next.any(|next| reachable(seen.cfg, next, None).contains(block))
+}
+
+/// Nothing is done between the two.
+fn follows(seen: &Seen<'_, '_>, arrival: PhaseId, wait: PhaseId) -> bool {
+    let Some(BlockId(block)) = seen.block_of(arrival).filter(|block| seen.block_of(wait) == Some(*block)) else {
+        return false;
+    };
+    let steps = &seen.cfg.blocks[block].steps;
+    let at = |phase: PhaseId| steps.iter().position(|step| matches!(step.kind, StepKind::Phase(at) if at == phase));
+    let (Some(first), Some(second)) = (at(arrival), at(wait)) else { return false };
+    let idle = |kind: &StepKind| matches!(kind, StepKind::Evaluate(_) | StepKind::Set { .. });
+    first < second && steps[first + 1..second].iter().all(|step| idle(&step.kind))
+}
+
+/// `cluster.map_shared_rank(&bar, 1 - cluster.block_rank())`: of two blocks, the other one's.
+fn is_of_the_peer(seen: &Seen<'_, '_>, receiver: NodeId) -> bool {
+    let cfg = seen.cfg;
+    let mapped = seen.resolved(receiver);
+    let Some(rank) = cfg.mapped.get(&mapped) else { return false };
+    let rank = &cfg.nodes[seen.resolved(*rank).0];
+    let own = |node: NodeId| cfg.queries.get(&seen.resolved(node)) == Some(&(Group::Cluster, "block_rank"));
+    let is_one = |node: NodeId| matches!(cfg.nodes[seen.resolved(node).0].source, Source::Integer(1));
+    match (&rank.source, &rank.operands[..]) {
+        (Source::Binary(BinaryOp::Sub), [one, rank]) => is_one(*one) && own(*rank),
+        (Source::Binary(BinaryOp::BitXor), [a, b]) => is_one(*a) && own(*b) || own(*a) && is_one(*b),
+        _ => false,
+    }
+}
+
+fn is_false(seen: &Seen<'_, '_>, node: NodeId) -> bool {
+    matches!(seen.cfg.nodes[seen.resolved(node).0].source, Source::Integer(0))
+}
