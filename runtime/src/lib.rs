@@ -109,7 +109,7 @@ pub use scope::Scope;
 pub use shape::Dim3;
 pub use sim::{Schedule, Simulator, UnknownSchedule};
 pub use target::Device;
-pub use timeline::{Doing, Event, Stall, TimeUnit, Timeline};
+pub use timeline::{Doing, Event, Stall, TimeUnit, Timeline, Trace};
 pub use token::ArrivalToken;
 pub use types::{DeviceConstant, DeviceCopy, DeviceEq, DeviceOrd, DeviceScalar, DeviceType};
 

@@ -4,6 +4,8 @@
 mod picture;
 mod trace;
 
+pub use trace::Trace;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -163,8 +165,9 @@ impl Timeline {
         self.events.iter().map(|event| event.end).max().unwrap_or(0)
     }
 
-    /// As Chrome's trace format, which <https://ui.perfetto.dev> shows: blocks are processes, warps are threads.
-    pub fn to_trace(&self) -> String {
+    /// In Chrome's trace format, which <https://ui.perfetto.dev> shows once it is JSON: blocks are processes, warps are
+    /// threads. `serde_json::to_writer(file, &timeline.to_trace())` writes such a file.
+    pub fn to_trace(&self) -> Trace {
         trace::trace(self)
     }
 
@@ -229,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_trace_is_json() {
-        let trace: serde_json::Value = serde_json::from_str(&timeline().to_trace()).unwrap();
+        let trace: serde_json::Value = serde_json::to_value(timeline().to_trace()).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
         let waits: Vec<_> = events.iter().filter(|event| event["cat"] == "wait").collect();
         assert_eq!((waits.len(), &waits[0]["ts"], &waits[0]["dur"]), (2, &20.0.into(), &10.0.into()));

@@ -16,11 +16,14 @@ fn clock() -> u64 {
     ticks
 }
 
-/// A kernel of `rounds` barriers, which leaves the cycles of all of them behind.
+/// Barriers of a launch: a number that the loop need not read again each time.
+const ROUNDS: u32 = 100;
+
+/// A kernel of so many barriers, which leaves the cycles of all of them behind.
 macro_rules! measured {
     ($($name:ident: $group:ident = $this:ident() $(with $barrier:ident = $shared:ident())? => $body:block)*) => {$(
         #[cluster_kernel(cluster = 2)]
-        fn $name(ticks: &mut [u64], rounds: u32) {
+        fn $name(ticks: &mut [u64]) {
             let $group = $this();
             $(
                 let block = this_thread_block();
@@ -29,7 +32,7 @@ macro_rules! measured {
             )?
             $group.sync();
             let start = clock();
-            for _ in 0..rounds $body
+            for _ in 0..ROUNDS $body
             let end = clock();
             if this_grid().thread_rank() == 0 {
                 ticks[0] = end - start;
@@ -73,13 +76,13 @@ measured! {
 /// Some 500 cycles of work between arrival and wait, each round of another warp: who is done with its own need not wait for
 /// those that are behind by a round.
 #[cluster_kernel(cluster = 2)]
-fn block_split_worked(ticks: &mut [u64], rounds: u32) {
+fn block_split_worked(ticks: &mut [u64]) {
     let block = this_thread_block();
     let warp = block.thread_rank() / 32;
     let mut x = 1.5_f32;
     block.sync();
     let start = clock();
-    for round in 0..rounds {
+    for round in 0..ROUNDS {
         let token = block.barrier_arrive();
         if round % 4 == warp {
             for _ in 0..128 {
@@ -103,21 +106,18 @@ fn block_split_worked(ticks: &mut [u64], rounds: u32) {
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Barriers of a launch.
-    #[arg(long, default_value_t = 200)]
-    rounds: u32,
     /// Launches, of which the median is shown.
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
     launches: u32,
 }
 
-type Launch = fn(&mut Buffer<u64>, u32, (u32, u32), &Device) -> phalanx::Result<()>;
+type Launch = fn(&mut Buffer<u64>, (u32, u32), &Device) -> phalanx::Result<()>;
 
 /// A kernel by its name, as a launch of so many blocks of so many threads.
 macro_rules! kernels {
     ($($name:ident)*) => {
-        [$((stringify!($name), |ticks, rounds, (grid, block), device| {
-            $name(ticks, rounds).grid(grid).block(block).launch(device)
+        [$((stringify!($name), |ticks, (grid, block), device| {
+            $name(ticks).grid(grid).block(block).launch(device)
         })),*]
     };
 }
@@ -130,10 +130,10 @@ fn main() -> ExitCode {
     finish(run(&Arguments::parse()))
 }
 
-fn run(Arguments { options, rounds, launches }: &Arguments) -> Outcome {
+fn run(Arguments { options, launches }: &Arguments) -> Outcome {
     let device = &options.device;
     // Each thread of the simulator takes its time for each of them.
-    let (rounds, launches, most) = if device.is_simulator() { (2, 1, 4) } else { (*rounds, *launches, 132) };
+    let (launches, most) = if device.is_simulator() { (1, 4) } else { (*launches, 132) };
     println!("device: {device}\n| barrier | threads of a block | cycles: median (quartiles) |\n|---|---|---|");
     let mut ticks = device.zeros(1)?;
     for (name, launch) in KERNELS {
@@ -141,8 +141,8 @@ fn run(Arguments { options, rounds, launches }: &Arguments) -> Outcome {
         for threads in [128, 1024] {
             let mut cycles = Vec::new();
             for _ in 0..launches {
-                launch(&mut ticks, rounds, (blocks, threads), device)?;
-                cycles.push(ticks.read()?[0] / u64::from(rounds.max(1)));
+                launch(&mut ticks, (blocks, threads), device)?;
+                cycles.push(ticks.read()?[0] / u64::from(ROUNDS));
             }
             cycles.sort();
             let at = |part: usize| cycles[(cycles.len() - 1) * part / 4];

@@ -97,7 +97,7 @@ fn run(Arguments { options, clusters, folder }: &Arguments) -> Outcome {
         let timeline = launch.grid(clusters * CLUSTER as u32).timeline(device)?;
         compare("sum", &out.read()?, &want, |a, b| a == b)?;
         println!("{name}: {timeline}");
-        for (text, extension) in [(timeline.to_svg(), "svg"), (timeline.to_trace(), "json")] {
+        for (text, extension) in [(timeline.to_svg(), "svg"), (serde_json::to_string(&timeline.to_trace())?, "json")] {
             let path = folder.join(format!("timeline-{name}.{extension}"));
             fs::write(&path, text)?;
             println!("wrote {}", path.display());
