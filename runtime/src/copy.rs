@@ -42,7 +42,7 @@ pub trait SharedEnd: MemoryMut + OwnedShared {}
 
 impl<M: MemoryMut + OwnedShared> SharedEnd for M {}
 
-/// A scalar that [`store_async`](RemoteArray::store_async) sends: one of 4 or 8 bytes.
+/// A scalar that `remote.store_async(..)` sends: one of 4 or 8 bytes.
 #[diagnostic::on_unimplemented(
     message = "`store_async` does not send a `{Self}`",
     note = "it sends scalars of 4 and 8 bytes"
