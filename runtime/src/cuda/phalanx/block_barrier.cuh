@@ -58,12 +58,20 @@ __device__ inline bool has_left_block_barrier() {
     return left != 0;
 }
 
-// Waits for as long as the hardware likes to, at most.
+// Tries several times: one may give up at once, and a look at the flag between would make who waits come late.
 __device__ inline bool phase_is_over(unsigned long long state) {
     unsigned over;
     asm volatile("{\n"
-                 ".reg .pred over;\n"
+                 ".reg .pred over, again;\n"
+                 ".reg .u32 tries;\n"
+                 "mov.u32 tries, 0;\n"
+                 "AGAIN:\n"
                  "mbarrier.try_wait.acquire.cta.shared::cta.b64 over, [%1], %2;\n"
+                 "@over bra DONE;\n"
+                 "add.u32 tries, tries, 1;\n"
+                 "setp.lt.u32 again, tries, 16;\n"
+                 "@again bra AGAIN;\n"
+                 "DONE:\n"
                  "selp.u32 %0, 1, 0, over;\n"
                  "}"
                  : "=r"(over)
@@ -84,9 +92,8 @@ __device__ inline thread_block::arrival_token thread_block::barrier_arrive() con
 }
 
 __device__ inline void thread_block::barrier_wait(arrival_token token) const {
-    // A try may give up at once, and the look at the flag would make who waits come late.
-    for (unsigned tries = 1; !detail::phase_is_over(token.state); ++tries) {
-        if (tries % 16 == 0 && detail::has_left_block_barrier()) {
+    while (!detail::phase_is_over(token.state)) {
+        if (detail::has_left_block_barrier()) {
             detail::end_thread();
         }
     }
