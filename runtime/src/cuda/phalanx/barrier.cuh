@@ -124,7 +124,7 @@ struct phase_barrier {
     }
 
     // As the instructions want it.
-    __device__ unsigned address() const { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
+    __device__ unsigned address() const { return detail::shared_address(&word); }
 
   private:
     unsigned long long word;

@@ -25,19 +25,13 @@ __device__ inline block_barrier& own_block_barrier() {
 }
 #endif
 
-// The address of a member, as the instructions want it.
-template <class T>
-__device__ inline unsigned shared_address(const T& place) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(&place));
-}
-
 // First in a kernel. The hardware's barrier shows the threads of the block what one of them did.
 __device__ inline void init_block_barrier() {
     block_barrier& barrier = own_block_barrier();
     if (thread_in_block() == 0) {
         asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                      :
-                     : "r"(shared_address(barrier.state)), "r"(threads_of_block())
+                     : "r"(shared_address(&barrier.state)), "r"(threads_of_block())
                      : "memory");
         barrier.left = 0;
     }
@@ -46,14 +40,14 @@ __device__ inline void init_block_barrier() {
 
 // A thread that fails tells those that wait for it.
 __device__ inline void leave_block_barrier() {
-    asm volatile("st.relaxed.cta.shared::cta.u32 [%0], 1;" : : "r"(shared_address(own_block_barrier().left)) : "memory");
+    asm volatile("st.relaxed.cta.shared::cta.u32 [%0], 1;" : : "r"(shared_address(&own_block_barrier().left)) : "memory");
 }
 
 __device__ inline bool has_left_block_barrier() {
     unsigned left;
     asm volatile("ld.relaxed.cta.shared::cta.u32 %0, [%1];"
                  : "=r"(left)
-                 : "r"(shared_address(own_block_barrier().left))
+                 : "r"(shared_address(&own_block_barrier().left))
                  : "memory");
     return left != 0;
 }
@@ -75,7 +69,7 @@ __device__ inline bool phase_is_over(unsigned long long state) {
                  "selp.u32 %0, 1, 0, over;\n"
                  "}"
                  : "=r"(over)
-                 : "r"(shared_address(own_block_barrier().state)), "l"(state)
+                 : "r"(shared_address(&own_block_barrier().state)), "l"(state)
                  : "memory");
     return over != 0;
 }
@@ -86,7 +80,7 @@ __device__ inline thread_block::arrival_token thread_block::barrier_arrive() con
     arrival_token token;
     asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 %0, [%1];"
                  : "=l"(token.state)
-                 : "r"(detail::shared_address(detail::own_block_barrier().state))
+                 : "r"(detail::shared_address(&detail::own_block_barrier().state))
                  : "memory");
     return token;
 }

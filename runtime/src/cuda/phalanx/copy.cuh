@@ -10,10 +10,6 @@
 namespace phalanx {
 namespace detail {
 
-__device__ inline unsigned shared_address(const void* place) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(place));
-}
-
 template <class To, class From>
 __device__ inline void check_lengths(const To& to, const From& from, unsigned site) {
     if (to.length != from.length) {

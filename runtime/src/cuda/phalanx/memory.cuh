@@ -44,6 +44,11 @@ __device__ inline T load_readonly(const T* place) {
     return __builtin_bit_cast(T, __ldg(reinterpret_cast<const word*>(place)));
 }
 
+// A place in shared memory as the instructions want it, also a peer's.
+__device__ inline unsigned shared_address(const void* place) {
+    return static_cast<unsigned>(__cvta_generic_to_shared(place));
+}
+
 } // namespace detail
 
 // `&[T]`: an address and a length. It may be a `&mut [T]` that was lent, which other threads write.
