@@ -7,6 +7,7 @@ pub mod corpus;
 mod expect;
 pub mod functions;
 pub mod kernels;
+pub mod toolkit;
 
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,10 +91,10 @@ pub struct Report {
     pub failed: Vec<(String, String)>,
 }
 
-/// Runs the checks whose `module::check` contains `filter`, and tells `each` how each one ended.
-pub fn run(device: &Device, filter: &str, mut each: impl FnMut(&str, Option<&str>)) -> Report {
+/// Runs those checks of the modules whose `module::check` contains `filter`, and tells `each` how each one ended.
+pub fn run(modules: &[Module], device: &Device, filter: &str, mut each: impl FnMut(&str, Option<&str>)) -> Report {
     let mut report = Report::default();
-    for module in modules() {
+    for module in modules {
         for check in &module.checks {
             let name = format!("{}::{}", module.name, check.name);
             if !name.contains(filter) {

@@ -5,7 +5,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 #[track_caller]
 fn run(device: &Device, filter: &str) {
-    let report = phalanx_ui_tests::run(device, filter, |_, _| {});
+    let report = phalanx_ui_tests::run(&phalanx_ui_tests::modules(), device, filter, |_, _| {});
     let failed: Vec<String> = report.failed.iter().map(|(name, error)| format!("{name}\n    {error}")).collect();
     assert!(failed.is_empty(), "{} passed, {} failed on {device}:\n{}", report.passed, failed.len(), failed.join("\n"));
     assert!(report.passed > 0, "no check has `{filter}` in its name");

@@ -62,7 +62,7 @@ fn every_file_is_one_idea() {
 
 #[test]
 fn unsafe_code_is_in_few_files() {
-    const ALLOWED: [&str; 19] = [
+    const ALLOWED: [&str; 20] = [
         // The driver, NVRTC, and a launch whose arguments fit its kernel.
         "runtime/src/device/ffi.rs",
         "runtime/src/device/gpu.rs",
@@ -82,6 +82,8 @@ fn unsafe_code_is_in_few_files() {
         "runtime/src/memory/place.rs",
         "runtime/src/memory/vector.rs",
         "runtime/src/sim/access.rs",
+        // Texts in the place of a kernel's own, for a test.
+        "runtime/src/cuda/replace.rs",
         // CUDA by hand, which is unsafe to its callers.
         "runtime/src/sim/by_hand.rs",
         "runtime/src/sim/context.rs",

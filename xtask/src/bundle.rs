@@ -3,7 +3,7 @@
 //! quarter of their size; `tar` and `gzip` unpack them there.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -26,6 +26,8 @@ for program in checks/* examples/*; do
     echo "== $program"
     "$program" --device gpu || failed="$failed $program"
 done
+echo "== CUDA's own headers in place of ours"
+timeout 300 checks/device_tests --device gpu --toolkit || failed="$failed toolkit"
 [ -z "$failed" ] && echo "all passed" && exit 0
 echo "failed:$failed"
 exit 1
@@ -55,8 +57,10 @@ pub(crate) fn bundle() -> Result<()> {
             fs::copy(path, &copy).map_err(at(path))?;
             // Half of it is symbols. Where there is no `strip`, the bundle is larger.
             let _ = Command::new("strip").arg(&copy).status();
-            let mut command = nvrtc::with_nvrtc(Command::new(&copy), &nvrtc)?;
-            output(command.args(arguments).current_dir(root()).env("PHALANX_CUBINS", &cubins))?;
+            simulate(&copy, arguments, &nvrtc, &cubins)?;
+            if kind == "checks" {
+                simulate(&copy, &["--device", "sim", "--toolkit"], &nvrtc, &cubins)?;
+            }
         }
     }
     let kernels = fs::read_dir(&cubins).map_err(at(&cubins))?.count();
@@ -77,6 +81,12 @@ pub(crate) fn bundle() -> Result<()> {
     let bytes = fs::metadata(&packed).map_err(at(&packed))?.len();
     println!("{}: {kernels} kernels, {:.1} MB", bundle.display(), bytes as f64 / 1e6);
     Ok(())
+}
+
+/// Runs a program here, so that what it compiles is put into `cubins`.
+fn simulate(program: &Path, arguments: &[&str], nvrtc: &Path, cubins: &Path) -> Result<()> {
+    let mut command = nvrtc::with_nvrtc(Command::new(program), nvrtc)?;
+    output(command.args(arguments).current_dir(root()).env("PHALANX_CUBINS", cubins)).map(drop)
 }
 
 /// A program that cargo built.

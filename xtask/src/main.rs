@@ -12,6 +12,7 @@ mod mutate;
 mod nvrtc;
 mod run;
 mod test;
+mod wheels;
 
 /// Commands of the project's developers.
 #[derive(Debug, Parser)]

@@ -1,6 +1,8 @@
 //! The prelude: CUDA C++ headers that give the generated text Rust's meaning. They are given to NVRTC in memory; this
 //! is their one list.
 
+pub(crate) mod replace;
+
 use std::collections::BTreeSet;
 
 /// A header of the prelude.

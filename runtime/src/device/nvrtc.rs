@@ -12,7 +12,7 @@ use std::{env, fs, ptr};
 
 use libloading::Library;
 
-use crate::cuda::HEADERS;
+use crate::cuda::{Header, replace};
 use crate::error::{Error, Result};
 use crate::program::Program;
 use crate::program::options::KernelOptions;
@@ -40,8 +40,10 @@ impl Program {
     pub fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
         let nvrtc = Nvrtc::get()?;
         let arch = format!("--gpu-architecture={architecture}");
-        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self)).collect();
-        match nvrtc.cubin(self.cuda_source(), &format!("{}.cu", self.name()), &options)? {
+        let more = replace::options().iter().map(String::as_str);
+        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self)).chain(more).collect();
+        let text = replace::text(self.entry(), self.cuda_source());
+        match nvrtc.cubin(text, &format!("{}.cu", self.name()), &options)? {
             Ok(cubin) => {
                 count(self, architecture);
                 Ok(cubin)
@@ -171,8 +173,9 @@ impl Nvrtc {
         let c_string = |text: &str| CString::new(text).expect("no zero byte in the text");
         let pointers = |strings: &[CString]| strings.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
         let (source, name) = (c_string(source), c_string(name));
-        let texts: Vec<CString> = HEADERS.iter().map(|header| c_string(header.text)).collect();
-        let paths: Vec<CString> = HEADERS.iter().map(|header| c_string(header.path)).collect();
+        let headers: Vec<&Header> = replace::headers().collect();
+        let texts: Vec<CString> = headers.iter().map(|header| c_string(header.text)).collect();
+        let paths: Vec<CString> = headers.iter().map(|header| c_string(header.path)).collect();
         let options: Vec<CString> = options.iter().map(|option| c_string(option)).collect();
         let (texts, paths, options) = (pointers(&texts), pointers(&paths), (pointers(&options), options));
 
@@ -180,7 +183,7 @@ impl Nvrtc {
         // SAFETY: the strings and arrays live to the end of this function, longer than the program; the counts are
         // theirs.
         let status = unsafe {
-            let count = HEADERS.len() as c_int;
+            let count = headers.len() as c_int;
             (self.create)(&mut program.handle, source.as_ptr(), name.as_ptr(), count, texts.as_ptr(), paths.as_ptr())
         };
         self.check("nvrtcCreateProgram", status)?;

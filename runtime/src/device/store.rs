@@ -9,7 +9,7 @@ use std::{env, fs};
 use sha2::{Digest, Sha256};
 
 use super::nvrtc;
-use crate::cuda::HEADERS;
+use crate::cuda::replace;
 use crate::error::Result;
 use crate::program::Program;
 
@@ -41,8 +41,9 @@ fn folder() -> Option<PathBuf> {
 
 /// Everything that the CUBIN depends on but the version of NVRTC, so that a store made elsewhere is found.
 fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
-    let headers = HEADERS.iter().flat_map(|header| [header.path, header.text]);
-    let parts = [VERSION, program.cuda_source(), architecture].into_iter().chain(nvrtc::options(program));
+    let headers = replace::headers().flat_map(|header| [header.path, header.text]);
+    let text = replace::text(program.entry(), program.cuda_source());
+    let parts = [VERSION, text, architecture].into_iter().chain(nvrtc::options(program));
     let mut hash = Sha256::new();
     for part in parts.chain(headers) {
         // With its length, so that no two lists of parts run together into one text.

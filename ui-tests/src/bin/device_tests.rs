@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::Parser;
 use phalanx::Device;
 use phalanx_ui_tests::kernels::{self, accuracy::Found};
+use phalanx_ui_tests::toolkit;
 
 /// Checks the kernel language on a device.
 #[derive(Parser)]
@@ -17,6 +18,9 @@ struct Options {
     /// Prints the CUDA C++ of the kernels whose `module::kernel` contains the filter, and runs nothing
     #[arg(long)]
     source: bool,
+    /// Runs the checks of groups and barriers with CUDA's own headers in place of ours, which lie in PHALANX_TOOLKIT
+    #[arg(long)]
+    toolkit: bool,
     /// Measures the functions of floats, and prints the worst error of each
     #[arg(long)]
     accuracy: bool,
@@ -26,7 +30,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    let Options { device, source, accuracy, filter } = Options::parse();
+    let Options { device, source, toolkit, accuracy, filter } = Options::parse();
     if source {
         return print(&filter);
     }
@@ -34,8 +38,14 @@ fn main() -> ExitCode {
         return measure(&device);
     }
     println!("on {device}");
+    let modules = if toolkit {
+        toolkit::use_headers(toolkit::folder().as_deref());
+        toolkit::modules()
+    } else {
+        phalanx_ui_tests::modules()
+    };
     let mut start = Instant::now();
-    let report = phalanx_ui_tests::run(&device, &filter, |name, error| {
+    let report = phalanx_ui_tests::run(&modules, &device, &filter, |name, error| {
         let time = start.elapsed().as_millis();
         match error {
             None => println!("ok     {name} ({time} ms)"),

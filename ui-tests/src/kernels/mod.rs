@@ -60,6 +60,7 @@ mod phases;
 mod pipelines;
 mod relaxed;
 mod shuffles;
+mod stages;
 mod struct_order;
 mod structs;
 mod table;
@@ -92,6 +93,7 @@ pub fn modules() -> Vec<Module> {
         pipelines::modules(),
         phase_tokens::modules(),
         cluster_phases::modules(),
+        stages::modules(),
         tiles::modules(),
         shuffles::modules(),
         folds::modules(),
