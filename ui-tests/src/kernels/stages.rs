@@ -16,7 +16,12 @@ fn block_stages(input: &[u32], out: &mut [u32], rounds: u32) {
     for round in 0..rounds {
         own[i] = value;
         let token = block.barrier_arrive();
-        work = work * 3 + round;
+        // More than arithmetic, so that it stays two barriers.
+        if round > 0 {
+            work = work * 3 + round;
+        } else {
+            work = 3;
+        }
         block.barrier_wait(token);
         value = own[(i + 1) % 128] * work;
         block.sync();
