@@ -57,6 +57,9 @@ impl Context<'_> {
     /// Not to be inlined: a crate with kernels may be built without optimization, and this one need not be.
     #[inline(never)]
     pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
+        if self.cluster.stops_at_accesses {
+            self.suspend();
+        }
         self.step();
         let address = self.address(access);
         self.order(&self.thread.actor, access, address);

@@ -105,6 +105,8 @@ pub(crate) struct Cluster<'l> {
     pub(super) first: usize,
     /// Whether its threads say what they are about to touch.
     pub(super) announces: bool,
+    /// Its threads end their turns before plain accesses.
+    pub(super) stops_at_accesses: bool,
     /// What is left of the running thread's turn.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
@@ -209,7 +211,7 @@ impl<'l> Cluster<'l> {
         let threads: Vec<Thread> = (0..launch.cluster_threads()).map(thread).collect();
         let first = rank as usize * threads.len();
         threads.iter().for_each(|thread| scheduler.borrow_mut().ready(first + thread.rank, None));
-        let announces = scheduler.borrow().announces();
+        let (announces, stops_at_accesses) = (scheduler.borrow().announces(), scheduler.borrow().stops_at_accesses());
         Cluster {
             launch,
             rank,
@@ -224,6 +226,7 @@ impl<'l> Cluster<'l> {
             scheduler,
             first,
             announces,
+            stops_at_accesses,
             fuel: Cell::new(0),
             failure: RefCell::new(None),
         }
