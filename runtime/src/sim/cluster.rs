@@ -12,7 +12,7 @@ use super::claim::{Claimant, Claims};
 use super::copy::Copies;
 use super::phase_barrier::{BarrierCall, PhaseBarriers};
 use super::prints::Prints;
-use super::race::{Actor, Detector, Epochs, Layout, Who};
+use super::race::{Actor, Detector, Epochs, Guests, Layout, Who};
 use super::schedule::{Pending, Scheduler};
 use super::shared::SharedMemory;
 use super::warp::{LANES, Lane, Warp, WarpCall};
@@ -123,6 +123,8 @@ pub(crate) struct Block {
     pub(crate) warps: Vec<Warp>,
     /// How many of its threads have exited.
     pub(crate) exited: Cell<u32>,
+    /// Who else touches its memory.
+    pub(super) guests: RefCell<Guests>,
 }
 
 /// A GPU thread.
@@ -185,6 +187,7 @@ impl<'l> Cluster<'l> {
                     before_grid_barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
                     exited: Cell::new(0),
+                    guests: RefCell::default(),
                 }
             })
             .collect();
