@@ -11,7 +11,7 @@
 using namespace phalanx;
 
 __device__ thread_block::arrival_token publish(const thread_block& block, shared_array<u32, 96>& array, u32 value) {
-#line 76 "ui-tests/src/kernels/block_phases.rs"
+#line 78 "ui-tests/src/kernels/block_phases.rs"
     array[block.thread_rank()] = value;
     return block.barrier_arrive();
 }
@@ -38,16 +38,16 @@ all_kinds(slice_mut<u32> out, u32 rounds) {
         auto other = peer[i];
         option<thread_block::arrival_token> read;
         if (round % 3 == 0) {
-#line 100 "ui-tests/src/kernels/block_phases.rs"
+#line 102 "ui-tests/src/kernels/block_phases.rs"
             read = some(block.barrier_arrive());
         } else {
-#line 100 "ui-tests/src/kernels/block_phases.rs"
+#line 102 "ui-tests/src/kernels/block_phases.rs"
             read = none;
         }
-#line 101 "ui-tests/src/kernels/block_phases.rs"
+#line 103 "ui-tests/src/kernels/block_phases.rs"
         if (read.is_some()) {
             auto read_2 = read.value;
-#line 102 "ui-tests/src/kernels/block_phases.rs"
+#line 104 "ui-tests/src/kernels/block_phases.rs"
             block.barrier_wait(read_2);
         }
         cluster.sync();

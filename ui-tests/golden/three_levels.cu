@@ -6,6 +6,7 @@
 #include <phalanx/grid_barrier.cuh>
 #include <phalanx/groups.cuh>
 #include <phalanx/memory.cuh>
+#include <phalanx/message.cuh>
 #include <phalanx/option.cuh>
 #include <phalanx/range.cuh>
 #include <phalanx/scalar.cuh>
@@ -49,6 +50,11 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
 #line 112 "ui-tests/src/kernels/grid_barriers.rs"
         rest[i] = value;
         auto inner = block.barrier_arrive();
+        auto value_2 = rest[i];
+        if (!(value_2 == value)) {
+            assertion_failed(here(), value_2, value);
+        }
+#line 115 "ui-tests/src/kernels/grid_barriers.rs"
         block.barrier_wait(inner);
         value += rest[(i + 1) % 64];
         auto middle = cluster.barrier_arrive();
@@ -56,7 +62,7 @@ three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
         cluster.barrier_wait(middle);
         if (token.is_some()) {
             auto token_2 = token.value;
-#line 120 "ui-tests/src/kernels/grid_barriers.rs"
+#line 121 "ui-tests/src/kernels/grid_barriers.rs"
             phalanx_ui_tests_kernels_grid_barriers_end(grid, token_2);
         } else {
             grid_group::arrival_token token_3 = phalanx_ui_tests_kernels_grid_barriers_begin(grid);

@@ -8,6 +8,7 @@ use super::host::internal;
 use super::{item, protocol, summary};
 use crate::check::Checked;
 use crate::model::expr::{ExprKind, FunctionPath, StmtKind};
+use crate::model::joined::joined_tokens;
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -355,10 +356,12 @@ fn headers(function: &Function) -> Vec<&'static str> {
     };
     function.locals.iter().for_each(|local| of_kind(local.kind));
     walk_block(&function.body, &mut |expr| of_kind(expr.gives));
+    // Of a joined token, neither the arrival nor the wait is in the text.
+    let mut split = 0;
     walk_block(&function.body, &mut |expr| match &expr.kind {
         ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
         ExprKind::Op { op: Op::Arrive(Group::ThreadBlock, _) | Op::Wait(Group::ThreadBlock, _), .. } => {
-            need("block_barrier.cuh");
+            split += 1;
         }
         ExprKind::Op {
             op: Op::Sync(Group::Grid, _) | Op::Arrive(Group::Grid, _) | Op::Wait(Group::Grid, _), ..
@@ -385,5 +388,8 @@ fn headers(function: &Function) -> Vec<&'static str> {
         ExprKind::Print(_) => need("print.cuh"),
         _ => {}
     });
+    if split > 2 * joined_tokens(function).len() {
+        need("block_barrier.cuh");
+    }
     headers
 }

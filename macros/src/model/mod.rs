@@ -7,6 +7,7 @@ pub(crate) mod by_hand;
 pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
+pub(crate) mod joined;
 pub(crate) mod message;
 pub(crate) mod method;
 pub(crate) mod op;

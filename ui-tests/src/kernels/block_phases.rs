@@ -23,7 +23,9 @@ fn go_round(out: &mut [u32], rounds: u32) {
             odd[i] = value;
         }
         let token = block.barrier_arrive();
-        work += i * round;
+        if round > 0 {
+            work += i * round;
+        }
         block.barrier_wait(token);
         value = if round % 2 == 0 { even[next] } else { odd[next] };
     }
@@ -109,6 +111,39 @@ fn all_kinds(out: &mut [u32], rounds: u32) {
     out[cluster.thread_rank()] = array[95 - i];
 }
 
+/// With nothing but arithmetic before the wait, the block's own barrier does.
+#[cluster_kernel]
+fn joined(out: &mut [u32], rounds: u32) {
+    let block = this_thread_block();
+    let array = shared_array::<u32, 256>();
+    let i = block.thread_rank();
+    let mut value = i;
+    let mut work = 1;
+    for round in 0..rounds {
+        array[i] = value;
+        let written = block.barrier_arrive();
+        work = work * 3 + round;
+        let next = (i + 1) % block.num_threads();
+        block.barrier_wait(written);
+        value = array[next];
+        let read = block.barrier_arrive();
+        { block.barrier_wait(read) }
+    }
+    out[this_grid().thread_rank()] = value ^ work;
+    let last = block.barrier_arrive();
+    block.barrier_wait(last)
+}
+
+fn with_nothing_to_do(device: &Device) -> Outcome {
+    for (rounds, block) in [(0, 32), (1, 33), (5, 256), (40, 100)] {
+        let got = read!(device, 2 * block, |out| joined(out, rounds).grid(2).block(block as u32));
+        let work = (0..rounds).fold(1u32, |work, round| work.wrapping_mul(3).wrapping_add(round));
+        let want: Vec<u32> = (0..2 * block).map(|t| ((t % block + rounds as usize) % block) as u32 ^ work).collect();
+        same(&got, &want, |i| format!("{rounds} rounds of {block}, thread {i}"))?;
+    }
+    Ok(())
+}
+
 fn with_every_other_barrier(device: &Device) -> Outcome {
     for rounds in [0, 1, 5, 40] {
         let got = read!(device, 192, |out| all_kinds(out, rounds).grid(2));
@@ -131,6 +166,7 @@ fn beside_arrays<const N: usize>(out: &mut [u32]) {
         words[i] = i * 3;
     }
     let token = block.barrier_arrive();
+    assert_eq!(words[block.thread_rank()], block.thread_rank() * 3);
     let step = 256 - block.thread_rank();
     block.barrier_wait(token);
     let mut sum = 0;
@@ -202,6 +238,7 @@ pub(super) fn modules() -> Vec<Module> {
         checks: check_list![
             blocks_of_all_sizes,
             an_arrival_waits_for_nobody,
+            with_nothing_to_do,
             with_every_other_barrier,
             beside_all_shared_memory,
             nobody_waits_for_who_failed,
@@ -209,6 +246,7 @@ pub(super) fn modules() -> Vec<Module> {
         kernels: kernel_list![
             go_round,
             one_warp_first,
+            joined,
             all_kinds,
             beside_arrays<12_284>,
             beside_arrays<12_288>,

@@ -111,6 +111,7 @@ fn three_levels(sums: &mut [u32], totals: &mut [u32], rounds: u32) {
         let token = if round % 2 == 0 { Some(grid.barrier_arrive()) } else { None };
         rest[i] = value;
         let inner = block.barrier_arrive();
+        assert_eq!(rest[i], value);
         block.barrier_wait(inner);
         value += rest[(i + 1) % 64];
         let middle = cluster.barrier_arrive();

@@ -44,10 +44,12 @@ macro_rules! within_a_block {
             for round in 0..rounds {
                 cells[i] = value_of(round, i);
                 let $token = $arrive;
+                errors += wrong(cells[i], round, i);
                 let other = (i * 7 + round + 1) % BLOCK;
                 $wait;
                 errors += wrong(cells[other], round, other);
                 let $token = $arrive;
+                errors += wrong(cells[i], round, i);
                 $wait;
             }
             out[this_grid().thread_rank()] = errors;

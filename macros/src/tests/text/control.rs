@@ -230,6 +230,35 @@ fn jumps_to_outer_loops() {
 }
 
 #[test]
+fn joined_arrivals() {
+    let waits = |between: &str, text: &str| {
+        check(
+            &format!(
+                "let block = this_thread_block(); let mut x = a;
+                 let t = block.barrier_arrive(); {between} block.barrier_wait(t);"
+            ),
+            &format!("auto block = this_thread_block();\nauto x = a;\n{text}"),
+        );
+    };
+    waits("", "block.sync();");
+    waits(
+        "let y = x * b; x += y / c; let i = block.thread_rank();",
+        "auto y = x * b;
+         x += y / c;
+         auto i = block.thread_rank();
+         block.sync();",
+    );
+    // Here a warp may be late.
+    let splits = |between: &str, text: &str| {
+        let text = format!("auto t = block.barrier_arrive();\n{text}\nblock.barrier_wait(t);");
+        waits(between, &text);
+    };
+    splits("x = m[b];", "x = m[b];");
+    splits("let y = h(x);", "auto y = <callee0>(x);");
+    splits("if p { x = b; }", "if (p) {\nx = b;\n}");
+}
+
+#[test]
 fn options() {
     check(
         "let block = this_thread_block();

@@ -40,6 +40,9 @@ __device__ inline unsigned long long nanoseconds() {
         asm volatile(before ".cta.shared::cta.b64 " after __VA_ARGS__);                                                \
     }
 
+template <bool of_cluster, unsigned long long N>
+struct phase_barriers;
+
 template <bool of_cluster>
 struct phase_barrier {
     // The barrier as it was at the arrival, which tells the phase.
@@ -54,19 +57,14 @@ struct phase_barrier {
     // Of one thread; peers see it after the cluster's barrier.
     template <class Count>
     __device__ void init(Count count, PHALANX_SITE) const {
-        const u32 expected = count;
-        if (expected.value - 1 >= (1u << 20) - 1) {
-            detail::fail(detail::barrier_count, site, record_value(expected));
-        }
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(address()), "r"(expected.value) : "memory");
-        if constexpr (of_cluster) {
-            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-        }
+        set(checked(count, site));
     }
+    // All threads look at the count: where one of a warp's could fail, the compiler keeps the warp's threads apart from there on.
     template <class Group, class Count>
     __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
+        const u32 expected = checked(count, site);
         if (detail::thread_in_block() == 0) {
-            init(count, site);
+            set(expected);
         }
         group.sync();
     }
@@ -127,8 +125,23 @@ struct phase_barrier {
     __device__ unsigned address() const { return static_cast<unsigned>(__cvta_generic_to_shared(&word)); }
 
   private:
+    template <bool, unsigned long long>
+    friend struct phase_barriers;
+
     unsigned long long word;
 
+    __device__ static u32 checked(u32 expected, unsigned site) {
+        if (expected.value - 1 >= (1u << 20) - 1) {
+            detail::fail(detail::barrier_count, site, record_value(expected));
+        }
+        return expected;
+    }
+    __device__ void set(u32 expected) const {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(address()), "r"(expected.value) : "memory");
+        if constexpr (of_cluster) {
+            asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+    }
     __device__ bool is_over(const arrival_token& token) const {
         unsigned over;
         PHALANX_SCOPED("{\n.reg .pred over;\nmbarrier.try_wait.acquire", "over, [%1], %2;\nselp.u32 %0, 1, 0, over;\n}",
@@ -161,8 +174,9 @@ struct phase_barriers {
     __device__ const phase_barrier<of_cluster>& operator[](detail::located_index i) const { return elements[i.below(N)]; }
     template <class Group, class Count>
     __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
+        const u32 expected = phase_barrier<of_cluster>::checked(count, site);
         for (unsigned i = detail::thread_in_block(); i < N; i += detail::threads_of_block()) {
-            elements[i].init(count, site);
+            elements[i].set(expected);
         }
         group.sync();
     }

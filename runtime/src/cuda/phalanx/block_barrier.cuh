@@ -62,16 +62,8 @@ __device__ inline bool has_left_block_barrier() {
 __device__ inline bool phase_is_over(unsigned long long state) {
     unsigned over;
     asm volatile("{\n"
-                 ".reg .pred over, again;\n"
-                 ".reg .u32 tries;\n"
-                 "mov.u32 tries, 0;\n"
-                 "AGAIN:\n"
+                 ".reg .pred over;\n"
                  "mbarrier.try_wait.acquire.cta.shared::cta.b64 over, [%1], %2;\n"
-                 "@over bra DONE;\n"
-                 "add.u32 tries, tries, 1;\n"
-                 "setp.lt.u32 again, tries, 16;\n"
-                 "@again bra AGAIN;\n"
-                 "DONE:\n"
                  "selp.u32 %0, 1, 0, over;\n"
                  "}"
                  : "=r"(over)

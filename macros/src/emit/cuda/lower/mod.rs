@@ -9,12 +9,15 @@ mod op;
 mod pattern;
 mod value;
 
+use std::collections::BTreeSet;
+
 use super::ast::{CuExpr, CuStmt, Piece};
 use super::name::Names;
 use super::signature::shape;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
+use crate::model::joined::{awaited, joined_tokens};
 use crate::model::op::{Effect, Op};
 use crate::model::place::local_of;
 use crate::model::ty::{Kind, Memory, ValueType};
@@ -22,7 +25,8 @@ use crate::model::{Function, LocalId, ValueId};
 
 /// The body's statements, and the names that it used.
 pub(super) fn body(function: &Function, names: Names) -> (Vec<CuStmt>, Names) {
-    let mut lower = Lower { function, names, out: Vec::new(), jumps: Vec::new() };
+    let joined = joined_tokens(function);
+    let mut lower = Lower { function, names, joined, out: Vec::new(), jumps: Vec::new() };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
             lower.out.push(CuStmt::Constant(ValueId(index as u16)));
@@ -36,6 +40,8 @@ pub(super) fn body(function: &Function, names: Names) -> (Vec<CuStmt>, Names) {
 struct Lower<'f> {
     function: &'f Function,
     names: Names,
+    /// Tokens of arrivals that their wait makes.
+    joined: BTreeSet<LocalId>,
     out: Vec<CuStmt>,
     jumps: Vec<control::Jump>,
 }
@@ -70,6 +76,7 @@ impl Lower<'_> {
         match &statement.kind {
             // Rust evaluates it; the text has its value under a name.
             StmtKind::Item(_) => return,
+            StmtKind::Let { local, .. } if self.joined.contains(local) => return,
             StmtKind::Let { .. }
             | StmtKind::LetPattern { .. }
             | StmtKind::Split { .. }
@@ -217,6 +224,10 @@ impl Lower<'_> {
             ExprKind::Print(message) => self.message("print", Vec::new(), message),
             ExprKind::Assign(place, value) => self.assign(place, value),
             ExprKind::AssignOp { op, place, value, site } => self.assign_op(*op, place, value, *site),
+            ExprKind::Op { operands, .. } if awaited(expr).is_some_and(|token| self.joined.contains(&token)) => {
+                let base = Box::new(self.value(&operands[0]));
+                self.finish(CuExpr::Method { base, name: "sync", arguments: Vec::new(), site: None }, dest);
+            }
             _ => {
                 let value = self.value(expr);
                 self.finish(value, dest);

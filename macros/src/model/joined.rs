@@ -1,0 +1,95 @@
+//! Split barriers of a block with nothing to do between arrival and wait. A split barrier lets a warp be behind the others
+//! by what it does in between; where that is arithmetic alone, the block's own barrier at the wait is as good, and costs a
+//! fifth (docs/performance.md). It promises more, so nothing else changes.
+
+use std::collections::BTreeSet;
+
+use super::effect::effect;
+use super::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
+use super::op::{Effect, Op};
+use super::ty::Group;
+use super::walk::{walk, walk_block};
+use super::{Function, LocalId};
+use crate::rules;
+
+/// The tokens of such arrivals.
+pub(crate) fn joined_tokens(function: &Function) -> BTreeSet<LocalId> {
+    let mut tokens = BTreeSet::new();
+    // A timeline shows both. And where threads need not be together, some may arrive here and others elsewhere.
+    if function.options.profile || rules::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule)) {
+        return tokens;
+    }
+    of_block(function, &function.body, &mut tokens);
+    walk_block(&function.body, &mut |expr| match &expr.kind {
+        ExprKind::Block(block)
+        | ExprKind::Unsafe(block)
+        | ExprKind::Labelled { block, .. }
+        | ExprKind::If { then: block, .. }
+        | ExprKind::Loop { body: block, .. }
+        | ExprKind::While { body: block, .. }
+        | ExprKind::For { body: block, .. } => of_block(function, block, &mut tokens),
+        _ => {}
+    });
+    tokens
+}
+
+fn of_block(function: &Function, block: &Block, tokens: &mut BTreeSet<LocalId>) {
+    // The last arrival that nothing but arithmetic follows so far.
+    let mut last = None;
+    for statement in &block.statements {
+        last = match &statement.kind {
+            StmtKind::Let { local, init: Some(Expr { kind: ExprKind::Op { op, .. }, .. }), .. }
+                if matches!(op, Op::Arrive(Group::ThreadBlock, _)) && function.local(*local).mutable.is_none() =>
+            {
+                Some(*local)
+            }
+            StmtKind::Expr(expr) if awaited(expr).is_some() => {
+                tokens.extend(last.filter(|token| awaited(expr) == Some(*token)));
+                None
+            }
+            _ if is_arithmetic(function, statement) => last,
+            _ => None,
+        };
+    }
+    let tail = block.tail.as_deref().and_then(awaited);
+    tokens.extend(last.filter(|token| tail == Some(*token)));
+}
+
+/// The token that the block waits with.
+pub(crate) fn awaited(expr: &Expr) -> Option<LocalId> {
+    match &expr.kind {
+        ExprKind::Op { op: Op::Wait(Group::ThreadBlock, _), operands, .. } => match operands.last()?.kind {
+            ExprKind::Local(token) => Some(token),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A step that takes each warp about as long: on what the thread has in registers, and without a branch.
+fn is_arithmetic(function: &Function, statement: &Stmt) -> bool {
+    let plain = |expr: &Expr| effect(function, expr) < Effect::Changes && !touches_memory(expr);
+    match &statement.kind {
+        StmtKind::Let { init, .. } => init.as_ref().is_none_or(plain),
+        StmtKind::Discard(expr) => plain(expr),
+        StmtKind::Item(_) => true,
+        StmtKind::Split { .. } | StmtKind::LetPattern { .. } => false,
+        StmtKind::Expr(expr) => match &expr.kind {
+            ExprKind::Assign(place, value) | ExprKind::AssignOp { place, value, .. } => {
+                matches!(place.kind, ExprKind::Local(_)) && plain(value)
+            }
+            _ => false,
+        },
+    }
+}
+
+fn touches_memory(expr: &Expr) -> bool {
+    let mut touches = false;
+    walk(expr, &mut |expr| {
+        touches |= match &expr.kind {
+            ExprKind::Op { op, .. } => !matches!(op, Op::This(_) | Op::Query(..)),
+            kind => matches!(kind, ExprKind::Index { .. } | ExprKind::UncheckedPlace { .. } | ExprKind::Deref(_)),
+        };
+    });
+    touches
+}
