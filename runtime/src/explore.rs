@@ -60,7 +60,7 @@ impl Simulator {
     /// that was found to show it. The program makes its own buffers, on the device that it is given, so that each run
     /// begins alike; programs run side by side. What it returns as an error, a wrong result too, is a failure.
     ///
-    /// The first run is in turn, the others by lot and by priority. The limits and switches are this simulator's.
+    /// The first run is in turn, the others by lot, by priority and with warps in lockstep. The limits and switches are this simulator's.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -140,10 +140,11 @@ impl Simulator {
 
 /// The schedule of a run.
 fn nth(run: u64) -> Schedule {
-    match run {
-        0 => Schedule::RoundRobin,
-        run if run % 2 == 0 => Schedule::Random { seed: run },
-        run => Schedule::Priority { seed: run, changes: (run / 2 % 5) as u32 },
+    match (run, run % 3) {
+        (0, _) => Schedule::RoundRobin,
+        (_, 0) => Schedule::Lockstep { seed: run },
+        (_, 1) => Schedule::Priority { seed: run, changes: (run / 3 % 5) as u32 },
+        _ => Schedule::Random { seed: run },
     }
 }
 
@@ -157,7 +158,7 @@ fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> F
     let switches = |schedule: &Schedule| match schedule {
         Schedule::RoundRobin => 0,
         Schedule::Priority { changes, .. } => 1 + u64::from(*changes),
-        Schedule::Random { .. } | Schedule::Choices(_) => u64::MAX,
+        Schedule::Random { .. } | Schedule::Lockstep { .. } | Schedule::Choices(_) => u64::MAX,
     };
     for schedule in simpler.take_while(|schedule| switches(schedule) < switches(&found)) {
         if let Err(other) = under(schedule.clone())

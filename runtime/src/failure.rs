@@ -152,8 +152,8 @@ pub enum Cause {
         /// The peer's rank in the cluster.
         rank: u32,
     },
-    /// A peer's shared memory was touched after the peer had exited.
-    PeerHasExited {
+    /// A peer's shared memory was touched, and nothing orders that before the peer's exit.
+    PeerMayHaveExited {
         /// The peer's rank in the cluster.
         rank: u32,
     },
@@ -345,8 +345,11 @@ impl fmt::Display for Cause {
                     "access to the shared memory of block rank {rank} before a cluster barrier: it may not have started"
                 )
             }
-            Cause::PeerHasExited { rank } => {
-                write!(f, "access to the shared memory of block rank {rank}, which has exited")
+            Cause::PeerMayHaveExited { rank } => {
+                write!(
+                    f,
+                    "access to the shared memory of block rank {rank} without a cluster barrier after it: it may have exited"
+                )
             }
             Cause::Race(race) => race.fmt(f),
             Cause::Protocol(what) => f.write_str(what),

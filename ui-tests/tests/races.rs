@@ -5,12 +5,13 @@
 use phalanx::prelude::*;
 use phalanx::{Cause, Result};
 
-const SCHEDULES: [Schedule; 5] = [
+const SCHEDULES: [Schedule; 6] = [
     Schedule::RoundRobin,
     Schedule::Random { seed: 1 },
     Schedule::Random { seed: 2 },
     Schedule::Priority { seed: 1, changes: 2 },
     Schedule::Priority { seed: 2, changes: 2 },
+    Schedule::Lockstep { seed: 1 },
 ];
 
 /// Lines of this file that end with this comment.

@@ -24,6 +24,7 @@ fn under_random_schedules() {
         Schedule::Random { seed: 1 },
         Schedule::Priority { seed: 1, changes: 3 },
         Schedule::Priority { seed: 2, changes: 3 },
+        Schedule::Lockstep { seed: 1 },
     ];
     schedules.into_par_iter().for_each(|schedule| {
         let device = Device::simulator_with(Simulator::new().schedule(schedule));

@@ -27,7 +27,7 @@ const WITNESSES: &[Witness] = witnesses![
     "divergent_exit": some_leave says "deadlock",
     "divergent_aligned": half_a_warp says "deadlock",
     "remote_before_entry": before_entry says "may not have started",
-    "exit_before_peers_done": no_barrier_at_the_end says "has exited",
+    "exit_before_peers_done": no_barrier_at_the_end says "may have exited",
     "unpublished_remote_read": unpublished says "data race",
     "overwrite_while_read": overwritten says "data race",
     "write_after_arrive": after_the_arrival says "data race",

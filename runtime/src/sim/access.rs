@@ -5,8 +5,8 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::cluster::location;
-use super::race::{Actor, Doing, Done, Earlier, Now, PAGE, Page, Synchronization, Who, pages};
+use super::cluster::{Cluster, location};
+use super::race::{Actor, Clock, Doing, Done, Earlier, Layout, Now, PAGE, Page, Synchronization, Who, pages};
 use super::schedule::Touch;
 use super::{Context, SharedId, Site, cost};
 use crate::failure::Cause;
@@ -57,6 +57,9 @@ impl Context<'_> {
     /// Not to be inlined: a crate with kernels may be built without optimization, and this one need not be.
     #[inline(never)]
     pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
+        if self.cluster.stops_at_accesses {
+            self.suspend();
+        }
         self.step();
         let address = self.address(access);
         self.order(&self.thread.actor, access, address);
@@ -67,6 +70,7 @@ impl Context<'_> {
     #[inline]
     pub(super) fn order(&self, actor: &Actor, access: Access<'_>, address: NonNull<u8>) {
         let Some(detector) = &self.cluster.launch.races else { return };
+        self.note_guest(&detector.layout, actor, access);
         let (doing, new) = match access.kind {
             Kind::Write(new) => (Doing::Write, new),
             Kind::Read | Kind::AtomicLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
@@ -121,6 +125,8 @@ impl Context<'_> {
         };
         let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
+        // Before it releases: who takes that knows of the access.
+        self.note_guest(&detector.layout, actor, access);
         let mut before = [0; 16];
         let before = &mut before[..access.len];
         before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
@@ -248,14 +254,50 @@ impl Context<'_> {
         }
     }
 
-    /// A peer's shared memory exists from the peer's start, which only a barrier of the cluster shows, to its exit.
+    /// A peer's shared memory exists from the peer's start, which only a barrier of the cluster shows, to its exit. What
+    /// comes before the exit by chance, `Cluster::check_guests` sees.
     pub(super) fn check_peer(&self, rank: u32, site: Site) {
         if !self.thread.peers_started.get() {
             self.fail(Cause::PeerMayNotHaveStarted { rank }, site);
         }
         if self.cluster.blocks[rank as usize].exited.get() == self.cluster.launch.block_threads {
-            self.fail(Cause::PeerHasExited { rank }, site);
+            self.fail(Cause::PeerMayHaveExited { rank }, site);
         }
+    }
+
+    /// An access to memory whose block may end meanwhile.
+    #[inline]
+    fn note_guest(&self, layout: &Layout, actor: &Actor, access: Access<'_>) {
+        if let MemoryId::Shared(id) = access.memory
+            && (actor.who.is_copy() || actor.who.block() != id.rank)
+        {
+            self.cluster.blocks[id.rank as usize].guests.borrow_mut().note(layout, actor, access.site);
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// A thread of the block has ended, and maybe all: who touched the block's memory must be known to be done.
+    pub(super) fn check_guests(&self, rank: u32) {
+        let block = &self.blocks[rank as usize];
+        let Some(detector) = &self.launch.races else { return };
+        if block.exited.get() < self.launch.block_threads || block.guests.borrow().is_empty() {
+            return;
+        }
+        let mut known = Clock::default();
+        let threads = self.threads.chunks(self.launch.block_threads as usize).nth(rank as usize);
+        threads.into_iter().flatten().for_each(|thread| thread.actor.end(&mut known));
+        let Some(guest) = block.guests.borrow().left_behind(&detector.layout, &known) else { return };
+        let cause = match guest.who.is_copy() {
+            false => Cause::PeerMayHaveExited { rank },
+            true => Cause::Protocol(format!(
+                "a copy that may be under way when block rank {rank}, whose shared memory it uses, has ended"
+            )),
+        };
+        let who = guest.who.thread_of();
+        let thread = &self.threads[(who.block() * self.launch.block_threads + who.thread()) as usize];
+        let failure = self.failure(thread, cause, Some(guest.site));
+        self.failure.borrow_mut().get_or_insert(failure);
     }
 }
 

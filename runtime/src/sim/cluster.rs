@@ -12,7 +12,7 @@ use super::claim::{Claimant, Claims};
 use super::copy::Copies;
 use super::phase_barrier::{BarrierCall, PhaseBarriers};
 use super::prints::Prints;
-use super::race::{Actor, Detector, Epochs, Layout, Who};
+use super::race::{Actor, Detector, Epochs, Guests, Layout, Who};
 use super::schedule::{Pending, Scheduler};
 use super::shared::SharedMemory;
 use super::warp::{LANES, Lane, Warp, WarpCall};
@@ -105,6 +105,8 @@ pub(crate) struct Cluster<'l> {
     pub(super) first: usize,
     /// Whether its threads say what they are about to touch.
     pub(super) announces: bool,
+    /// Its threads end their turns before plain accesses.
+    pub(super) stops_at_accesses: bool,
     /// What is left of the running thread's turn.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
@@ -121,6 +123,8 @@ pub(crate) struct Block {
     pub(crate) warps: Vec<Warp>,
     /// How many of its threads have exited.
     pub(crate) exited: Cell<u32>,
+    /// Who else touches its memory.
+    pub(super) guests: RefCell<Guests>,
 }
 
 /// A GPU thread.
@@ -183,6 +187,7 @@ impl<'l> Cluster<'l> {
                     before_grid_barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
                     exited: Cell::new(0),
+                    guests: RefCell::default(),
                 }
             })
             .collect();
@@ -209,7 +214,7 @@ impl<'l> Cluster<'l> {
         let threads: Vec<Thread> = (0..launch.cluster_threads()).map(thread).collect();
         let first = rank as usize * threads.len();
         threads.iter().for_each(|thread| scheduler.borrow_mut().ready(first + thread.rank, None));
-        let announces = scheduler.borrow().announces();
+        let (announces, stops_at_accesses) = (scheduler.borrow().announces(), scheduler.borrow().stops_at_accesses());
         Cluster {
             launch,
             rank,
@@ -224,6 +229,7 @@ impl<'l> Cluster<'l> {
             scheduler,
             first,
             announces,
+            stops_at_accesses,
             fuel: Cell::new(0),
             failure: RefCell::new(None),
         }

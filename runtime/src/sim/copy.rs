@@ -213,7 +213,7 @@ impl Cluster<'_> {
         let most = PATIENCE * self.threads.len() as u64;
         let seed = match &self.launch.simulator.schedule {
             Schedule::RoundRobin | Schedule::Choices(_) => return most,
-            Schedule::Random { seed } | Schedule::Priority { seed, .. } => *seed,
+            Schedule::Random { seed } | Schedule::Priority { seed, .. } | Schedule::Lockstep { seed } => *seed,
         };
         // As splitmix64 mixes.
         let mut lot = (seed ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -2,8 +2,7 @@
 //! rules of barriers and of shared memory, whatever today's hardware makes of it. It knows thread ids, byte ranges and
 //! sites; no types of the user's and no CUDA.
 //!
-//! Not detected: an access to a block that has exited is reported when it happens in the schedule that ran, not when
-//! another schedule would show it. What is missed of data races is said in `race`.
+//! What is missed of data races is said in `race`.
 
 mod access;
 mod barrier;

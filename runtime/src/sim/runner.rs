@@ -168,6 +168,7 @@ impl<'l> Runner<'l> {
             *self.cluster.failure.borrow_mut() = Some(failure);
         }
         self.cluster.check_copies_at_exit(rank);
+        self.cluster.check_guests(thread.block_rank);
     }
 
     fn fail(&self, rank: usize, cause: Cause) {

@@ -59,7 +59,7 @@ impl Shown {
             Cause::Protocol(sentence) if sentence.contains("between the") => Shown::Between,
             Cause::Deadlock(_) => Shown::Deadlock,
             Cause::PeerMayNotHaveStarted { .. } => Shown::Early,
-            Cause::PeerHasExited { .. } => Shown::Late,
+            Cause::PeerMayHaveExited { .. } => Shown::Late,
             Cause::RankOutOfRange { .. } => Shown::NoSuchRank,
             Cause::Race(race) if is_excluded(kernel, race) => Shown::Race,
             Cause::Race(_) => Shown::Open,
@@ -73,21 +73,20 @@ impl Shown {
         matches!(self, Shown::Unwritten | Shown::Open)
     }
 
-    /// What a kernel does that breaks the rule.
-    fn by(rule: &str) -> Shown {
+    /// What a kernel does that breaks the rule: one of these.
+    fn by(rule: &str) -> &'static [Shown] {
         match rule {
-            "token_never_waited" => Shown::NeverWaited,
-            "arrive_while_pending" | "collective_while_pending" => Shown::Between,
-            "divergent_collective" | "divergent_exit" => Shown::Deadlock,
-            "remote_before_entry" => Shown::Early,
-            "exit_before_peers_done" => Shown::Late,
-            "unpublished_remote_read"
-            | "overwrite_while_read"
-            | "write_after_arrive"
-            | "unordered_remote_write"
-            | "relaxed_publishes" => Shown::Race,
-            "rank_out_of_range" => Shown::NoSuchRank,
-            "uninit_shared_read" => Shown::Unwritten,
+            "token_never_waited" => &[Shown::NeverWaited],
+            "arrive_while_pending" | "collective_while_pending" => &[Shown::Between],
+            "divergent_collective" | "divergent_exit" => &[Shown::Deadlock],
+            "remote_before_entry" => &[Shown::Early],
+            "exit_before_peers_done" => &[Shown::Late],
+            "unpublished_remote_read" | "overwrite_while_read" | "write_after_arrive" | "unordered_remote_write" => {
+                &[Shown::Race]
+            }
+            "relaxed_publishes" => &[Shown::Race, Shown::Late],
+            "rank_out_of_range" => &[Shown::NoSuchRank],
+            "uninit_shared_read" => &[Shown::Unwritten],
             other => panic!("a rule of which nobody said what it excludes: {other}"),
         }
     }
@@ -121,7 +120,7 @@ fn simulators() -> [Simulator; 8] {
         priority(3, 2).races(false),
         random(4),
         priority(5, 0).races(false),
-        random(6).races(false),
+        Simulator::new().schedule(Schedule::Lockstep { seed: 6 }).races(false),
     ]
 }
 
@@ -178,7 +177,7 @@ impl Agreement {
             let all = shown(&kernel, |shown| !shown.is_open());
             return all.into_iter().find(|shown| !shown.is_open()).map_or(Agreement::Right, Agreement::Unsound);
         }
-        let wanted: BTreeSet<Shown> = reported.iter().map(|rule| Shown::by(rule)).collect();
+        let wanted: BTreeSet<Shown> = reported.iter().flat_map(|rule| Shown::by(rule)).copied().collect();
         let all = shown(&kernel, |shown| wanted.contains(&shown));
         if !all.is_disjoint(&wanted) {
             Agreement::Shown

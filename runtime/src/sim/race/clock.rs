@@ -52,6 +52,13 @@ impl Who {
         self.0 >> COPY & 1 == 1
     }
 
+    /// Its number among the cluster's threads and copies.
+    pub(super) fn number(self, layout: &Layout) -> usize {
+        let of_block = layout.warps * 32;
+        let copies = if self.is_copy() { of_block * layout.blocks } else { 0 };
+        copies + self.block() as usize * of_block + self.thread() as usize
+    }
+
     /// The thread: of a copy, the one that began it.
     pub(crate) fn thread_of(self) -> Who {
         if self.is_copy() { Who(self.cluster() << CLUSTER | self.0 >> BEGUN_BY) } else { self }

@@ -12,6 +12,7 @@
 //! of different sizes on the same bytes count as atomics for each other. What `cuda!` does is what its closure does.
 
 mod clock;
+mod guests;
 mod order;
 mod shadow;
 
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use clock::{Clock, Layout, Who};
+pub(crate) use guests::Guests;
 pub(crate) use order::{Actor, Epochs, Gathering, Members, Synchronization};
 pub(crate) use shadow::{Doing, Earlier, Now, PAGE, Page};
 

@@ -130,6 +130,11 @@ impl Actor {
         copy
     }
 
+    /// Adds what it knows at its end.
+    pub(crate) fn end(&self, known: &mut Clock) {
+        known.join(&self.clock.borrow());
+    }
+
     /// Takes what somebody released.
     pub(crate) fn acquire(&self, layout: &Layout, clock: &Clock) {
         self.clock.borrow_mut().join(clock);

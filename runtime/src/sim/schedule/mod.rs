@@ -2,6 +2,7 @@
 //! thread could not run.
 
 mod exhaustive;
+mod lockstep;
 mod named;
 mod priority;
 mod random;
@@ -21,6 +22,11 @@ pub(super) trait Scheduler {
 
     /// Whether threads end their turns before they touch memory that others may touch, and say what they will touch.
     fn announces(&self) -> bool {
+        false
+    }
+
+    /// Whether plain accesses are scheduling points.
+    fn stops_at_accesses(&self) -> bool {
         false
     }
 
@@ -67,6 +73,7 @@ pub(super) fn scheduler(
         Schedule::RoundRobin => Box::<round_robin::RoundRobin>::default(),
         Schedule::Random { seed } => Box::new(random::Random::new(*seed)),
         Schedule::Priority { seed, changes } => Box::new(priority::Priority::new(*seed, *changes, block_threads)),
+        Schedule::Lockstep { seed } => Box::new(lockstep::Lockstep::new(*seed, block_threads)),
         Schedule::Choices(choices) => Box::new(exhaustive::Exhaustive::new(Exploration::from(&**choices))),
     }
 }

@@ -33,6 +33,13 @@ pub enum Schedule {
         /// How often the running thread falls behind.
         changes: u32,
     },
+    /// By lot, with the threads of a warp in lockstep: each that can go on takes a step, to its next access, arrival or
+    /// round of a loop, before any takes another or another warp runs. The other schedules take threads one by one, as GPUs
+    /// may since Volta.
+    Lockstep {
+        /// Replays the same order.
+        seed: u64,
+    },
     /// Of threads that are about to execute atomics, these ones, one after another, by their numbers in the grid; then in
     /// turn. [`Simulator::explore_all`](crate::Simulator::explore_all) gives such an order.
     Choices(Arc<[usize]>),
@@ -44,6 +51,7 @@ impl fmt::Display for Schedule {
             Schedule::RoundRobin => f.write_str("round-robin"),
             Schedule::Random { seed } => write!(f, "random:{seed}"),
             Schedule::Priority { seed, changes } => write!(f, "priority:{seed}:{changes}"),
+            Schedule::Lockstep { seed } => write!(f, "lockstep:{seed}"),
             Schedule::Choices(choices) => {
                 let choices: Vec<String> = choices.iter().map(usize::to_string).collect();
                 write!(f, "choices:{}", choices.join("."))
@@ -54,7 +62,7 @@ impl fmt::Display for Schedule {
 
 /// A text that names no schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no schedule; write `round-robin`, `random:7`, `priority:7:2` or `choices:0.2.1`")]
+#[error("`{0}` is no schedule; write `round-robin`, `random:7`, `priority:7:2`, `lockstep:7` or `choices:0.2.1`")]
 pub struct UnknownSchedule(String);
 
 impl FromStr for Schedule {
@@ -69,6 +77,7 @@ impl FromStr for Schedule {
                 (Ok(seed), Ok(changes)) => Some(Schedule::Priority { seed, changes }),
                 _ => None,
             },
+            ["lockstep", seed] => seed.parse().ok().map(|seed| Schedule::Lockstep { seed }),
             ["choices", ""] => Some(Schedule::Choices(Arc::default())),
             ["choices", list] => {
                 list.split('.').map(|choice| choice.parse().ok()).collect::<Option<_>>().map(Schedule::Choices)

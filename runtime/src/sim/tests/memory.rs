@@ -128,7 +128,7 @@ fn a_peer_may_have_exited() {
         cluster.sync();
         load(&cluster.map_shared_rank(&array, (cluster.block_rank() + 1) % 4), 0);
     });
-    assert_eq!(failure.cause, Cause::PeerHasExited { rank: 0 });
+    assert_eq!(failure.cause, Cause::PeerMayHaveExited { rank: 0 });
     assert_eq!(failure.block, at(3));
 }
 

@@ -4,6 +4,7 @@ mod barriers;
 mod claims;
 mod copies;
 mod grid;
+mod leaving;
 mod memory;
 mod phase_barriers;
 mod races;

@@ -11,8 +11,12 @@ use crate::memory::{GlobalMemory, GlobalMut, atomic, load, shared_array, store};
 use crate::program::message::MessageSlot;
 use crate::sim::{Schedule, Simulator, fail_assertion, fail_panic, run, tick};
 
-const SCHEDULES: [Schedule; 3] =
-    [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 0xfeed }];
+const SCHEDULES: [Schedule; 4] = [
+    Schedule::RoundRobin,
+    Schedule::Random { seed: 0 },
+    Schedule::Random { seed: 0xfeed },
+    Schedule::Lockstep { seed: 0 },
+];
 
 #[test]
 fn loops_that_wait_for_a_flag_end() {
@@ -86,8 +90,9 @@ fn a_seed_replays_its_order() {
     for schedule in SCHEDULES {
         assert_eq!(order(schedule.clone()), order(schedule));
     }
-    let [_, random, other] = SCHEDULES.map(order);
+    let [_, random, other, lockstep] = SCHEDULES.map(order);
     assert_ne!(random, other);
+    assert_ne!(lockstep, order(Schedule::Lockstep { seed: 1 }));
     let (first, second) = random.split_at(random.len() / 2);
     assert!(first.iter().zip(second).any(|(a, b)| a.1 != b.1), "clusters differ");
 }
@@ -172,12 +177,21 @@ fn launches_side_by_side() {
 
 #[test]
 fn schedules_are_texts() {
-    let schedules =
-        ["round-robin", "random:7", "random:18446744073709551615", "priority:7:2", "choices:", "choices:0.2.1"];
+    let schedules = [
+        "round-robin",
+        "random:7",
+        "random:18446744073709551615",
+        "priority:7:2",
+        "lockstep:7",
+        "choices:",
+        "choices:0.2.1",
+    ];
     for text in schedules {
         assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
     }
-    for text in ["", "random", "random:x", "random:1:2", "priority:7", "choices:0..1", "Random:7"] {
+    for text in
+        ["", "random", "random:x", "random:1:2", "priority:7", "lockstep", "lockstep:7:1", "choices:0..1", "Random:7"]
+    {
         assert!(text.parse::<Schedule>().is_err(), "{text}");
     }
 }
@@ -194,4 +208,50 @@ fn blocks_start_late_and_leave_early() {
         firsts[starts[0] as usize] = true;
     }
     assert_eq!(firsts, [true, true, false, false]);
+}
+
+/// How many of a block's 64 threads find a word before any has written it, which each does right after.
+fn early(schedule: Schedule) -> u32 {
+    let memory = GlobalMemory::zeros(8);
+    let words = GlobalMut::<u32>::new(&memory);
+    let body = || {
+        let found = atomic(&words, 0).fetch_add(0, Relaxed);
+        atomic(&words, 0).store(1, Relaxed);
+        atomic(&words, 1).fetch_add(1 - found, Relaxed);
+    };
+    run("test", &shape(1, 1, 64), &Simulator::new().schedule(schedule), &body).1.unwrap();
+    memory.read::<u32>()[1]
+}
+
+/// All of a warp look before one of them writes, which threads on their own do in none of these; and those find it written
+/// by another of the warp, which none in lockstep does.
+#[test]
+fn warps_in_lockstep_or_not() {
+    let lockstep: Vec<u32> = (0..100).map(|seed| early(Schedule::Lockstep { seed })).collect();
+    assert!(lockstep.iter().all(|early| early % 32 == 0), "{lockstep:?}");
+    assert!(lockstep.contains(&32) && lockstep.contains(&64), "one warp goes before the other, or both at once");
+    let alone: Vec<u32> = (0..100).map(|seed| early(Schedule::Random { seed })).collect();
+    assert!(alone.iter().all(|early| early % 32 != 0), "{alone:?}");
+    assert_eq!(early(Schedule::RoundRobin), 1);
+}
+
+/// Values that threads of a warp hand each other with nothing between, as was done before Volta: a race, whatever the
+/// schedule; and if nobody looks for races, right in lockstep only.
+#[test]
+fn a_warp_that_counts_on_lockstep() {
+    let exchange = || {
+        let rank = this_thread_block().thread_rank();
+        let staged = shared_array::<u32, 64>();
+        store(&staged, rank, rank);
+        assert_eq!(load(&staged, rank ^ 1), rank ^ 1);
+    };
+    for seed in 0..20 {
+        let under = |schedule, races| {
+            let simulator = Simulator::new().schedule(schedule).races(races);
+            run("test", &shape(1, 1, 64), &simulator, &exchange).1.map_err(|failure| failure.cause)
+        };
+        assert!(matches!(under(Schedule::Lockstep { seed }, true), Err(Cause::Race(_))));
+        assert_eq!(under(Schedule::Lockstep { seed }, false), Ok(()));
+        assert!(matches!(under(Schedule::Random { seed }, false), Err(Cause::UninitializedShared { .. })));
+    }
 }

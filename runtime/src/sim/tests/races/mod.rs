@@ -21,11 +21,12 @@ use crate::sim::{Schedule, Simulator, run, run_together, tick};
 
 type Words<'a> = GlobalMut<'a, u32>;
 
-const SCHEDULES: [Schedule; 4] = [
+const SCHEDULES: [Schedule; 5] = [
     Schedule::RoundRobin,
     Schedule::Random { seed: 0 },
     Schedule::Random { seed: 1 },
     Schedule::Random { seed: 0xfeed },
+    Schedule::Lockstep { seed: 0 },
 ];
 
 struct Case {

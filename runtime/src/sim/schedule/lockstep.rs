@@ -1,0 +1,59 @@
+//! Warps in lockstep, as the threads of one that has not diverged run, and all of them on hardware before Volta: each that can go on
+//! takes a step before any takes another, or another warp runs. A step ends at an access, an arrival or the end of a round of a
+//! loop. Which warp runs, for how many steps, and which of its threads is the first, is by lot.
+//!
+//! Threads of a warp that stand at different places take their steps too, so that none waits for ever: no GPU of today
+//! starves them.
+
+use std::collections::BTreeMap;
+
+use super::random::Lots;
+use super::{Pending, Scheduler, Turn};
+use crate::sim::LANES;
+
+/// A warp takes at most as many steps before another may run.
+const STEPS: u64 = 16;
+
+pub(super) struct Lockstep {
+    lots: Lots,
+    block_threads: usize,
+    /// By their warps' first threads, those that have no more to do in this step.
+    ready: BTreeMap<usize, Vec<usize>>,
+    /// The warp that runs, how many steps it has left, and who of it has not taken this one, the first last.
+    warp: usize,
+    left: u64,
+    step: Vec<usize>,
+}
+
+impl Lockstep {
+    pub(super) fn new(seed: u64, block_threads: usize) -> Self {
+        Lockstep { lots: Lots::new(seed), block_threads, ready: BTreeMap::new(), warp: 0, left: 0, step: Vec::new() }
+    }
+}
+
+impl Scheduler for Lockstep {
+    fn ready(&mut self, thread: usize, _: Pending) {
+        let lane = thread % self.block_threads % LANES as usize;
+        self.ready.entry(thread - lane).or_default().push(thread);
+    }
+
+    fn next(&mut self) -> Option<Turn> {
+        if self.step.is_empty() {
+            if self.left == 0 || !self.ready.contains_key(&self.warp) {
+                let at = self.lots.draw() as usize % self.ready.len().max(1);
+                self.warp = *self.ready.keys().nth(at)?;
+                self.left = 1 + self.lots.draw() % STEPS;
+            }
+            self.left -= 1;
+            self.step = self.ready.remove(&self.warp)?;
+            self.step.sort_unstable_by(|a, b| b.cmp(a));
+            let first = self.lots.draw() as usize % self.step.len();
+            self.step.rotate_left(first);
+        }
+        self.step.pop().map(|thread| Turn { thread, fuel: 0 })
+    }
+
+    fn stops_at_accesses(&self) -> bool {
+        true
+    }
+}

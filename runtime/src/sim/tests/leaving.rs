@@ -1,0 +1,154 @@
+//! Blocks that leave while peers, or copies, may touch their shared memory: for each way in which an access is over before the end, a
+//! kernel that relies on it, and its neighbour that does not. The neighbour is reported under every schedule, whoever came first.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use super::shape;
+use crate::barrier::shared_cluster_barrier;
+use crate::copy::bulk_copy_to_peer;
+use crate::failure::{Cause, Failure};
+use crate::group::{this_cluster, this_thread_block};
+use crate::memory::{RemoteArray, SharedArray, atomic, fence, load, shared_array, store};
+use crate::scope::Scope;
+use crate::sim::{Schedule, Simulator, run, tick};
+
+enum Bar {}
+
+const SCHEDULES: [Schedule; 5] = [
+    Schedule::RoundRobin,
+    Schedule::Random { seed: 1 },
+    Schedule::Priority { seed: 1, changes: 0 },
+    Schedule::Priority { seed: 9, changes: 0 },
+    Schedule::Lockstep { seed: 0 },
+];
+
+/// Runs `kernel` with two blocks of 32 threads, with whether the accesses are over before the blocks leave: if not, they fail by `is_it`.
+fn check(name: &str, is_it: impl Fn(&Cause) -> bool, kernel: fn(bool)) {
+    let under = |schedule, ordered| -> Result<(), Box<Failure>> {
+        let simulator = Simulator::new().schedule(schedule).step_limit(1 << 20);
+        run("test", &shape(2, 2, 32), &simulator, &|| kernel(ordered)).1
+    };
+    for schedule in SCHEDULES {
+        if let Err(failure) = under(schedule.clone(), true) {
+            panic!("{name}, ordered, {schedule}: {failure}");
+        }
+        match under(schedule.clone(), false) {
+            Err(failure) if is_it(&failure.cause) => {}
+            other => panic!("{name}, {schedule}: {other:?}"),
+        }
+    }
+}
+
+fn is_late(cause: &Cause) -> bool {
+    matches!(cause, Cause::PeerMayHaveExited { .. })
+}
+
+fn rank() -> u32 {
+    this_thread_block().thread_rank()
+}
+
+/// The block's and its peer's, written, and both known to run.
+fn arrays() -> (SharedArray<u32, 32>, RemoteArray<u32, 32>) {
+    let (cluster, array) = (this_cluster(), shared_array::<u32, 32>());
+    store(&array, rank(), 0);
+    cluster.sync();
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    (array, peer)
+}
+
+#[test]
+fn barriers_of_the_cluster() {
+    check("none", is_late, |ordered| {
+        let (_, peer) = arrays();
+        load(&peer, rank());
+        if ordered {
+            this_cluster().sync();
+        } else {
+            this_thread_block().sync();
+        }
+    });
+    check("after the arrival", is_late, |ordered| {
+        let (_, peer) = arrays();
+        if ordered {
+            load(&peer, rank());
+        }
+        let token = this_cluster().barrier_arrive();
+        if !ordered {
+            load(&peer, rank());
+        }
+        this_cluster().barrier_wait(token);
+    });
+}
+
+/// A relaxed arrival orders nothing that was done before it, reads neither: what the peer's value goes into may be later.
+#[test]
+fn relaxed_barriers() {
+    fn then_relaxed(ordered: bool, touch: fn(&RemoteArray<u32, 32>)) {
+        touch(&arrays().1);
+        if ordered {
+            fence(AcqRel, Scope::Cluster);
+        }
+        let token = this_cluster().barrier_arrive_relaxed();
+        this_cluster().barrier_wait(token);
+    }
+    check("read", is_late, |ordered| {
+        then_relaxed(ordered, |peer| {
+            load(peer, rank());
+        });
+    });
+    check("write", is_late, |ordered| then_relaxed(ordered, |peer| store(peer, rank(), 1)));
+    check("atomic", is_late, |ordered| {
+        then_relaxed(ordered, |peer| {
+            atomic(peer, 0).fetch_add(1, Relaxed);
+        });
+    });
+}
+
+/// The owner has seen that its peer is done.
+#[test]
+fn flags_and_phase_barriers() {
+    check("flag", is_late, |ordered| {
+        let (array, peer) = arrays();
+        if rank() == 0 {
+            atomic(&peer, 0).fetch_add(1, if ordered { Release } else { Relaxed });
+            while atomic(&array, 0).load(Acquire) == 0 {
+                tick();
+            }
+        }
+    });
+    check("phase barrier", is_late, |ordered| {
+        let (cluster, bar) = (this_cluster(), shared_cluster_barrier::<Bar>());
+        bar.init_collective(&cluster, 32);
+        let (_, peer) = arrays();
+        load(&peer, rank());
+        cluster.map_shared_rank(&bar, 1 - cluster.block_rank()).arrive();
+        if ordered || cluster.block_rank() == 0 {
+            bar.wait_parity(false);
+        }
+    });
+}
+
+/// The copy reads from its own block's memory until its barrier, which is the peer's, says that it is over.
+#[test]
+fn copies() {
+    let is_it = |cause: &Cause| matches!(cause, Cause::Protocol(sentence) if sentence.contains("has ended"));
+    check("copy", is_it, |ordered| {
+        let (cluster, bar) = (this_cluster(), shared_cluster_barrier::<Bar>());
+        bar.init_collective(&cluster, 1);
+        let (array, peer) = arrays();
+        if cluster.block_rank() == 0 {
+            if rank() == 0 {
+                bulk_copy_to_peer(&peer, &array, &cluster.map_shared_rank(&bar, 1));
+            }
+        } else {
+            if rank() == 0 {
+                bar.expect_tx(128);
+                _ = bar.arrive();
+            }
+            bar.wait_parity(false);
+        }
+        if ordered {
+            cluster.sync();
+        }
+    });
+}
