@@ -9,6 +9,7 @@ mod barrier_copy;
 mod barrier_count;
 mod barrier_in_a_call;
 mod barrier_init_not_elected;
+mod barrier_of_a_copy;
 mod barrier_reinit;
 mod barrier_scope;
 mod barrier_stale_token;
@@ -63,6 +64,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         barrier_count::KERNELS,
         barrier_in_a_call::KERNELS,
         barrier_init_not_elected::KERNELS,
+        barrier_of_a_copy::KERNELS,
         barrier_reinit::KERNELS,
         barrier_scope::KERNELS,
         barrier_stale_token::KERNELS,

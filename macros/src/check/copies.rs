@@ -153,8 +153,15 @@ impl Analysis for Flights<'_, '_> {
                 CopyStep::Wait(told) => self.wait(state, told),
             },
             StepKind::Phase(id) => match self.cfg.phases[id.0].method.what {
-                What::Wait | What::Try => self.wait(state, Told::Barrier),
-                What::Init | What::InitTogether | What::Arrive | What::Expect | What::Invalidate => {}
+                What::Wait | What::WaitParity | What::ArriveAndWait | What::Try => self.wait(state, Told::Barrier),
+                What::Init
+                | What::InitTogether
+                | What::Arrive
+                | What::ArriveMany
+                | What::Drop
+                | What::Expect
+                | What::Copy
+                | What::Invalidate => {}
             },
             // What others have waited for by then.
             StepKind::Collective { barrier: true, .. } | StepKind::Wait { .. } => {

@@ -149,16 +149,59 @@ pub(crate) enum What {
     Init,
     /// Begins its life, by all threads of the group, which leave together.
     InitTogether,
-    /// Counts, and does not wait.
+    /// Counts for one, and does not wait.
     Arrive,
-    /// Ends in a phase that is over: what was done before its arrivals is seen.
+    /// The same for several.
+    ArriveMany,
+    /// Counts for one, and for the last time.
+    Drop,
+    /// Ends once the phase of a token is over: what was done before its arrivals is seen.
     Wait,
-    /// May end in such a phase.
+    /// The same of a phase by its parity.
+    WaitParity,
+    /// Counts for one, and waits for the end of its phase.
+    ArriveAndWait,
+    /// May find that a phase is over.
     Try,
-    /// Neither.
+    /// None of it.
     Expect,
+    /// An asynchronous copy begins, whose end the barrier is told.
+    Copy,
     /// Ends its life.
     Invalidate,
+}
+
+impl What {
+    /// Whether it counts.
+    pub(crate) fn arrives(self) -> bool {
+        match self {
+            What::Arrive | What::ArriveMany | What::Drop | What::ArriveAndWait => true,
+            What::Init
+            | What::InitTogether
+            | What::Wait
+            | What::WaitParity
+            | What::Try
+            | What::Expect
+            | What::Copy
+            | What::Invalidate => false,
+        }
+    }
+
+    /// Whether it ends in a phase that is over.
+    pub(crate) fn waits(self) -> bool {
+        match self {
+            What::Wait | What::WaitParity | What::ArriveAndWait => true,
+            What::Init
+            | What::InitTogether
+            | What::Arrive
+            | What::ArriveMany
+            | What::Drop
+            | What::Try
+            | What::Expect
+            | What::Copy
+            | What::Invalidate => false,
+        }
+    }
 }
 
 use PhaseOperand::{Given, Token, TokenRef};
@@ -172,20 +215,25 @@ static METHODS: [PhaseMethod; 13] = [
     method("init_collective", &[PhaseOperand::Group, Given], Gives::Nothing, What::InitTogether),
     method("init", &[Given], Gives::Nothing, What::Init),
     method("arrive", &[], Gives::Token, What::Arrive),
-    method("arrive_n", &[Given], Gives::Token, What::Arrive),
+    method("arrive_n", &[Given], Gives::Token, What::ArriveMany),
     method("wait", &[Token], Gives::Nothing, What::Wait),
-    method("arrive_and_wait", &[], Gives::Nothing, What::Wait),
-    method("arrive_and_drop", &[], Gives::Nothing, What::Arrive),
+    method("arrive_and_wait", &[], Gives::Nothing, What::ArriveAndWait),
+    method("arrive_and_drop", &[], Gives::Nothing, What::Drop),
     method("try_wait", &[TokenRef], Gives::Bool, What::Try),
     method("try_wait_for", &[TokenRef, Given], Gives::Bool, What::Try),
-    method("wait_parity", &[Given], Gives::Nothing, What::Wait),
+    method("wait_parity", &[Given], Gives::Nothing, What::WaitParity),
     method("try_wait_parity", &[Given], Gives::Bool, What::Try),
     method("expect_tx", &[Given], Gives::Nothing, What::Expect),
     method("invalidate", &[], Gives::Nothing, What::Invalidate),
 ];
 
-static REMOTE_METHODS: [PhaseMethod; 2] =
-    [method("arrive", &[], Gives::Nothing, What::Arrive), method("arrive_n", &[Given], Gives::Nothing, What::Arrive)];
+static REMOTE_METHODS: [PhaseMethod; 2] = [
+    method("arrive", &[], Gives::Nothing, What::Arrive),
+    method("arrive_n", &[Given], Gives::Nothing, What::ArriveMany),
+];
+
+/// What each function that copies does to the barrier that it is given.
+pub(crate) static COPY: PhaseMethod = method("memcpy_async", &[], Gives::Nothing, What::Copy);
 
 impl PhaseMethod {
     pub(super) fn facts(&self, scope: BarrierScope) -> Facts {

@@ -58,6 +58,18 @@ impl CopyOp {
         }
     }
 
+    /// The operand that is the barrier.
+    pub(crate) fn barrier(self) -> Option<usize> {
+        match self {
+            CopyOp::Together { to_barrier: true, .. } | CopyOp::Store => Some(3),
+            CopyOp::Bulk(Ends::Fetch | Ends::Send) => Some(2),
+            CopyOp::Together { to_barrier: false, .. }
+            | CopyOp::Bulk(Ends::WriteBack)
+            | CopyOp::Wait { .. }
+            | CopyOp::BulkWait { .. } => None,
+        }
+    }
+
     /// Its name in Rust and in CUDA C++.
     pub(crate) fn name(self) -> &'static str {
         match self {

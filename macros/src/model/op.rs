@@ -5,7 +5,7 @@
 
 use super::ValueId;
 use super::atomic::{AtomicUse, Order, Scope};
-use super::barrier::{Barrier, BarrierForm, PhaseMethod};
+use super::barrier::{Barrier, BarrierForm, PhaseMethod, What};
 use super::copy::CopyOp;
 use super::ty::{Group, Kind, Memory};
 use super::warp::WarpMethod;
@@ -240,13 +240,45 @@ impl Op {
             Op::Arrive(group, _) => Some((1, number(group)?)),
             Op::Wait(group, _) => Some((2, number(group)?)),
             Op::Sync(group, _) => Some((3, number(group)?)),
-            Op::Barrier(_, method) => match method.name {
-                "arrive" | "arrive_n" => Some((1, 3)),
-                "wait" | "wait_parity" => Some((2, 3)),
-                "arrive_and_wait" => Some((3, 3)),
-                _ => None,
+            Op::Barrier(_, method) => match method.what {
+                What::Arrive | What::ArriveMany => Some((1, 3)),
+                What::Wait | What::WaitParity => Some((2, 3)),
+                What::ArriveAndWait => Some((3, 3)),
+                What::Init
+                | What::InitTogether
+                | What::Drop
+                | What::Try
+                | What::Expect
+                | What::Copy
+                | What::Invalidate => None,
             },
-            _ => None,
+            Op::This(_)
+            | Op::TiledPartition(..)
+            | Op::Partition(..)
+            | Op::Warp(..)
+            | Op::Query(..)
+            | Op::Uniform(_)
+            | Op::MapSharedRank(_)
+            | Op::QuerySharedRank
+            | Op::SharedArray(_)
+            | Op::SharedBarrier(..)
+            | Op::MapBarrier(_)
+            | Op::DynamicShared
+            | Op::DynamicSharedSlice
+            | Op::Part { .. }
+            | Op::SplitAt { .. }
+            | Op::LoadVec(_)
+            | Op::StoreVec
+            | Op::Length
+            | Op::IsEmpty
+            | Op::LoadUnchecked
+            | Op::Atomic(_)
+            | Op::Fence(..)
+            | Op::Copy(_)
+            | Op::Is(_)
+            | Op::Take
+            | Op::Unwrap
+            | Op::UnwrapOr => None,
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Role;
-use crate::model::barrier::{BarrierForm, Gives, What};
+use crate::model::barrier::{BarrierForm, What};
 use crate::model::ty::Group;
 
 pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
@@ -42,10 +42,6 @@ pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
     }
 }
 
-fn arrives(call: &PhaseCall) -> bool {
-    call.method.what == What::Arrive || call.method.name == "arrive_and_wait"
-}
-
 /// The `init` of a barrier that expects each thread of the block once.
 fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
     let cfg = seen.cfg;
@@ -61,7 +57,7 @@ fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
     let mut init = None;
     for (at, call) in cfg.phases.iter().enumerate() {
         let Some(other) = id_of(cfg, &call.piece).filter(|other| other.shared == id.shared) else { continue };
-        if call.barrier.form == BarrierForm::Remote || arrives(call) && !is_exact(call, other) {
+        if call.barrier.form == BarrierForm::Remote || call.method.what.arrives() && !is_exact(call, other) {
             return None;
         }
         let is_of = other == id || !is_exact(call, other);
@@ -72,13 +68,17 @@ fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
                 init = Some(PhaseId(at)).filter(|_| all);
                 init?;
             }
-            _ if call.method.name == "arrive_n" => return None,
+            What::ArriveMany => return None,
             What::Init
             | What::InitTogether
             | What::Arrive
+            | What::Drop
             | What::Wait
+            | What::WaitParity
+            | What::ArriveAndWait
             | What::Try
             | What::Expect
+            | What::Copy
             | What::Invalidate => {}
         }
     }
@@ -143,7 +143,7 @@ impl Analysis for Twice<'_, '_> {
             let call = &self.seen.cfg.phases[phase];
             let id = id_of(self.seen.cfg, &call.piece).filter(|id| self.whole.contains_key(id));
             // After a thread's last arrival, there is another rule.
-            if let (What::Arrive, Gives::Token, Some(id)) = (call.method.what, call.method.gives, id) {
+            if let (What::Arrive, Some(id)) = (call.method.what, id) {
                 state.0.entry(id).or_default().insert(PhaseId(phase));
             }
         }
@@ -157,8 +157,14 @@ impl Twice<'_, '_> {
     fn tells(&self, step: &Step) -> bool {
         match &step.kind {
             StepKind::Phase(PhaseId(phase)) => match self.seen.cfg.phases[*phase].method.what {
-                What::Arrive | What::Expect => false,
-                What::Init | What::InitTogether | What::Wait | What::Try | What::Invalidate => true,
+                What::Arrive | What::ArriveMany | What::Drop | What::Expect | What::Copy => false,
+                What::Init
+                | What::InitTogether
+                | What::Wait
+                | What::WaitParity
+                | What::ArriveAndWait
+                | What::Try
+                | What::Invalidate => true,
             },
             StepKind::Collective { .. } | StepKind::Wait { .. } | StepKind::Call { .. } | StepKind::Together { .. } => {
                 true
@@ -221,7 +227,7 @@ impl Twice<'_, '_> {
         diags: &mut Diags,
     ) {
         let call = &self.seen.cfg.phases[phase];
-        let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|_| arrives(call)) else { return };
+        let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|_| call.method.what.arrives()) else { return };
         let of_all = |arrival: &PhaseId| self.seen.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
         let mut pending = state.0.get(&id).into_iter().flatten();
         let first = pending.find(|first| of_all(first) && !self.may_tell(**first, PhaseId(phase)));
@@ -245,7 +251,7 @@ impl Twice<'_, '_> {
     /// ```
     fn check_apart(&self, id: Id, PhaseId(init): PhaseId, diags: &mut Diags) {
         let cfg = self.seen.cfg;
-        let is_arrival = |call: &PhaseCall| arrives(call) && id_of(cfg, &call.piece) == Some(id);
+        let is_arrival = |call: &PhaseCall| call.method.what.arrives() && id_of(cfg, &call.piece) == Some(id);
         let arrivals: BTreeSet<usize> = (0..cfg.phases.len()).filter(|phase| is_arrival(&cfg.phases[*phase])).collect();
         let blocks: Option<BTreeSet<BlockId>> =
             arrivals.iter().map(|phase| self.seen.block_of(PhaseId(*phase))).collect();
@@ -279,7 +285,7 @@ impl Twice<'_, '_> {
     fn comes_again(&self, phase: PhaseId, arrivals: &BTreeSet<usize>) -> bool {
         let cfg = self.seen.cfg;
         let shared = id_of(cfg, &cfg.phases[phase.0].piece).map(|id| id.shared);
-        if cfg.phases[phase.0].method.what == What::Wait {
+        if cfg.phases[phase.0].method.what == What::ArriveAndWait {
             return false;
         }
         let Some(start) = self.seen.block_of(phase) else { return true };
@@ -295,8 +301,7 @@ impl Twice<'_, '_> {
                     return true;
                 }
                 let call = &cfg.phases[other];
-                let waits = call.method.what == What::Wait && call.method.gives == Gives::Nothing;
-                waited |= waits && id_of(cfg, &call.piece).map(|id| id.shared) == shared;
+                waited |= call.method.what.waits() && id_of(cfg, &call.piece).map(|id| id.shared) == shared;
                 if waited {
                     break;
                 }

@@ -25,7 +25,7 @@ pub(super) fn meetings(seen: &Seen<'_, '_>) -> BTreeSet<PhaseId> {
     if seen.function.role != Role::Kernel || blocks != Some(2) {
         return BTreeSet::new();
     }
-    let waits = (0..seen.cfg.phases.len()).filter(|phase| seen.cfg.phases[*phase].method.name == "wait_parity");
+    let waits = (0..seen.cfg.phases.len()).filter(|phase| seen.cfg.phases[*phase].method.what == What::WaitParity);
     waits.map(PhaseId).filter(|wait| is_meeting(seen, *wait)).collect()
 }
 
@@ -60,7 +60,7 @@ fn is_meeting(seen: &Seen<'_, '_>, wait: PhaseId) -> bool {
         && begins.method.what == What::InitTogether
         && begins.operands.last().is_some_and(|count| is_all(seen, *count))
         && arrives.barrier.form == BarrierForm::Remote
-        && arrives.method.name == "arrive"
+        && arrives.method.what == What::Arrive
         && is_of_the_peer(seen, arrives.receiver)
         && is_false(seen, cfg.phases[wait.0].operands[0])
         && follows(seen, arrival, wait)

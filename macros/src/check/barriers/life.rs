@@ -276,14 +276,9 @@ impl<'a, 'f> Lives<'a, 'f> {
             What::Init => self.change(state, call, Life::Live, Known::Own),
             What::InitTogether => self.change(state, call, Life::Live, Known::All),
             What::Invalidate => self.change(state, call, Life::Invalid, Known::Own),
-            What::Wait | What::Try => self.tell(state),
-            What::Arrive => {
-                let id = id_of(self.cfg, &call.piece).filter(|id| is_exact(call, *id));
-                if call.method.name == "arrive_and_drop" {
-                    state.left.extend(id);
-                }
-            }
-            What::Expect => {}
+            What::Wait | What::WaitParity | What::ArriveAndWait | What::Try => self.tell(state),
+            What::Drop => state.left.extend(id_of(self.cfg, &call.piece).filter(|id| is_exact(call, *id))),
+            What::Arrive | What::ArriveMany | What::Expect | What::Copy => {}
         }
     }
 }

@@ -176,6 +176,9 @@ fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
             ExprKind::Local(_) if is_barrier(expr) => (vec![expr], 1),
             ExprKind::Op { op: Op::Barrier(..), operands, .. } => (operands.iter().take(1).collect(), -1),
             ExprKind::Op { op: Op::MapBarrier(_), operands, .. } => (operands.iter().skip(1).take(1).collect(), -1),
+            ExprKind::Op { op: Op::Copy(copy), operands, .. } => {
+                (copy.barrier().map(|at| &operands[at]).into_iter().collect(), -1)
+            }
             ExprKind::Call { arguments, .. } => (arguments.iter().filter(|given| is_barrier(given)).collect(), -1),
             _ => return,
         };
@@ -229,11 +232,32 @@ impl Check<'_, '_, '_> {
                 self.begins(state, id, None);
                 self.check_again(state, call, id);
             }
-            (Scope::Block, What::Arrive | What::Wait | What::Try | What::Expect | What::Invalidate) => {
+            (
+                Scope::Block,
+                What::Arrive
+                | What::ArriveMany
+                | What::Drop
+                | What::Wait
+                | What::WaitParity
+                | What::ArriveAndWait
+                | What::Try
+                | What::Expect
+                | What::Copy
+                | What::Invalidate,
+            ) => {
                 self.check_ready(state, call, id, block);
                 self.check_left(state, call, id);
             }
-            _ => {}
+            (
+                Scope::Nothing
+                | Scope::Rank
+                | Scope::Group(_)
+                | Scope::Lanes(_)
+                | Scope::Warp
+                | Scope::Cluster
+                | Scope::Grid,
+                _,
+            ) => {}
         }
     }
 
@@ -429,9 +453,8 @@ impl Check<'_, '_, '_> {
     /// bar.arrive_and_drop(); bar.arrive_and_wait();
     /// ```
     fn check_left(&mut self, state: &State, call: &PhaseCall, id: Id) {
-        let arrives = call.method.what == What::Arrive || call.method.name == "arrive_and_wait";
-        if arrives && is_exact(call, id) && state.left.contains(&id) {
-            let dropped = self.seen.calls(id).find(|call| call.method.name == "arrive_and_drop");
+        if call.method.what.arrives() && is_exact(call, id) && state.left.contains(&id) {
+            let dropped = self.seen.calls(id).find(|call| call.method.what == What::Drop);
             self.tell(id, messages::barrier_use_after_drop(call.at, &self.seen.name(id), dropped.map(|call| call.at)));
         }
     }

@@ -13,7 +13,7 @@ use crate::check::engine::{self, Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
 use crate::messages;
-use crate::model::barrier::{BarrierForm, Gives, PhaseOperand, What};
+use crate::model::barrier::{BarrierForm, PhaseOperand, What};
 use crate::span::SpanRange;
 
 /// What may hold a token.
@@ -138,18 +138,25 @@ impl Tokens<'_, '_> {
         }
         let Some(id) = self.id(call) else { return };
         match call.method.what {
-            What::Arrive if call.method.gives == Gives::Token => {
+            What::Arrive | What::ArriveMany => {
                 let token = Token { id, from: phase, ended: 0, after: state.since(id) };
                 state.put(Holder::Node(call.gives), Some(token));
             }
-            What::Wait if call.method.name == "arrive_and_wait" => state.end(id, &state.since(id)),
+            What::ArriveAndWait => state.end(id, &state.since(id)),
             What::Wait => {
                 let token = token_of(call).and_then(|node| state.node(node)).cloned();
                 if let Some(token) = token.filter(|token| token.id == id) {
                     state.end(id, &token.after);
                 }
             }
-            What::Arrive | What::Try | What::Expect | What::Init | What::InitTogether | What::Invalidate => {}
+            What::Drop
+            | What::WaitParity
+            | What::Try
+            | What::Expect
+            | What::Copy
+            | What::Init
+            | What::InitTogether
+            | What::Invalidate => {}
         }
     }
 }

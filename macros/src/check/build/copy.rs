@@ -2,10 +2,12 @@
 
 use super::{Builder, StepKind, Value};
 use crate::check::build::memory::piece_of_kind;
-use crate::check::cfg::{CopyId, CopyStep, How};
+use crate::check::cfg::{CopyId, CopyStep, How, NodeId, PhaseCall, PhaseId, Piece};
 use crate::check::scope::Team;
+use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{CopyOp, Ends, Told};
 use crate::model::expr::Expr;
+use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 impl Builder<'_> {
@@ -26,12 +28,18 @@ impl Builder<'_> {
                 builder.access(piece, how, at);
             }
         };
+        let tell = |builder: &mut Self| {
+            if let Some(index) = copy.barrier() {
+                builder.phase_of_copy(operands[index].gives, piece(index), values[index].node, at);
+            }
+        };
         match copy {
             CopyOp::Together { group, to_barrier } => {
                 let team = team.unwrap_or(Team::whole(group));
                 self.step(StepKind::Together { team, name: copy.name() }, at);
                 touch(self, 2, How::Read);
                 touch(self, 1, How::Write);
+                tell(self);
                 let told = if to_barrier { Told::Barrier } else { Told::Group };
                 self.copy_step(CopyStep::Begin { reads: None, writes: piece(1), told, at }, at);
             }
@@ -39,11 +47,9 @@ impl Builder<'_> {
                 touch(self, 1, How::Read);
                 match ends {
                     Ends::Fetch | Ends::WriteBack => touch(self, 0, How::Write),
-                    Ends::Send => {
-                        touch(self, 0, How::Sent);
-                        touch(self, 2, How::Atomic);
-                    }
+                    Ends::Send => touch(self, 0, How::Sent),
                 }
+                tell(self);
                 let (reads, writes, told) = match ends {
                     Ends::Fetch => (None, piece(0), Told::Barrier),
                     // The peer tells that it has come: by what, only the run knows.
@@ -54,7 +60,7 @@ impl Builder<'_> {
             }
             CopyOp::Store => {
                 touch(self, 0, How::Sent);
-                touch(self, 3, How::Atomic);
+                tell(self);
             }
             CopyOp::Wait { group, .. } => {
                 let team = team.unwrap_or(Team::whole(group));
@@ -63,6 +69,17 @@ impl Builder<'_> {
             }
             CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(Told::Bulk), at),
         }
+    }
+
+    /// The barrier that is told of a copy's end is in use from its beginning.
+    fn phase_of_copy(&mut self, of: Kind, piece: Option<Piece>, receiver: NodeId, at: SpanRange) {
+        let (Kind::Barrier(barrier), Some(piece)) = (of, piece) else { return };
+        if barrier.form == BarrierForm::Remote {
+            self.access(piece.clone(), How::Atomic, at);
+        }
+        let gives = self.nothing(at).node;
+        self.phases.push(PhaseCall { barrier, method: &COPY, receiver, piece, operands: Vec::new(), gives, at });
+        self.step(StepKind::Phase(PhaseId(self.phases.len() - 1)), at);
     }
 
     fn copy_step(&mut self, step: CopyStep, at: SpanRange) {

@@ -28,6 +28,7 @@ enum Stmt {
     Arrive(usize),
     Meet(usize),
     Leave(usize),
+    Copy(usize),
     Sync,
     If(Test, Vec<Stmt>, Vec<Stmt>),
     Repeat(Vec<Stmt>),
@@ -45,16 +46,16 @@ impl Nested for Stmt {
 
 /// The text; every statement is on a line of its own, and they are counted as they are printed.
 fn print(body: &[Stmt]) -> String {
-    let mut text = String::from("fn kernel(n: u32, m: u32, rounds: u32) {\n");
-    text += "let block = this_thread_block(); let a = shared_barrier(); let b = shared_barrier(); let deep = n > 3;\n";
-    print_block(body, &mut text);
+    let mut text = String::from("fn kernel(input: &[u32], n: u32, m: u32, rounds: u32, inner: u32) {\n");
+    text += "let block = this_thread_block(); let a = shared_barrier(); let b = shared_barrier(); let deep = n > 3; let words = shared_array::<u32, 4>();\n";
+    print_block(body, &mut text, 0);
     text + "}\n"
 }
 
 /// Lines before the first statement.
 const HEAD: usize = 2;
 
-fn print_block(body: &[Stmt], out: &mut String) {
+fn print_block(body: &[Stmt], out: &mut String, loops: usize) {
     let name = |barrier: &usize| ["a", "b"][*barrier];
     for stmt in body {
         _ = match stmt {
@@ -64,6 +65,7 @@ fn print_block(body: &[Stmt], out: &mut String) {
             Stmt::Arrive(barrier) => writeln!(out, "let _ = {}.arrive_n(n);", name(barrier)),
             Stmt::Meet(barrier) => writeln!(out, "{}.arrive_and_wait();", name(barrier)),
             Stmt::Leave(barrier) => writeln!(out, "{}.arrive_and_drop();", name(barrier)),
+            Stmt::Copy(barrier) => writeln!(out, "bulk_copy_async(&words, &input[0..4], &{});", name(barrier)),
             Stmt::Sync => writeln!(out, "block.sync();"),
             Stmt::If(test, then, otherwise) => {
                 let test = match test {
@@ -76,14 +78,14 @@ fn print_block(body: &[Stmt], out: &mut String) {
                     Test::Launch(_, false) => "m != 0",
                 };
                 _ = writeln!(out, "if {test} {{");
-                print_block(then, out);
+                print_block(then, out, loops);
                 _ = writeln!(out, "}} else {{");
-                print_block(otherwise, out);
+                print_block(otherwise, out, loops);
                 writeln!(out, "}}")
             }
             Stmt::Repeat(body) => {
-                _ = writeln!(out, "for _ in 0..rounds {{");
-                print_block(body, out);
+                _ = writeln!(out, "for _ in 0..{} {{", if loops == 0 { "rounds" } else { "inner" });
+                print_block(body, out, loops + 1);
                 writeln!(out, "}}")
             }
         };
@@ -125,7 +127,9 @@ const REAL: usize = 4;
 struct Run {
     thread: Thread,
     launch: [bool; 2],
-    rounds: usize,
+    /// Of a loop, and of those in it: that they are as many, the checks do not know.
+    rounds: [usize; 2],
+    loops: usize,
     segments: Vec<Segment>,
 }
 
@@ -141,6 +145,7 @@ impl Run {
                 Stmt::Arrive(barrier) => (*barrier, Deed::Use { arrives: true, waits: false, leaves: false }),
                 Stmt::Meet(barrier) => (*barrier, Deed::Use { arrives: true, waits: true, leaves: false }),
                 Stmt::Leave(barrier) => (*barrier, Deed::Use { arrives: true, waits: false, leaves: true }),
+                Stmt::Copy(barrier) => (*barrier, Deed::Use { arrives: false, waits: false, leaves: false }),
                 Stmt::Sync => {
                     self.segments.push(Segment::new());
                     continue;
@@ -159,10 +164,13 @@ impl Run {
                     continue;
                 }
                 Stmt::Repeat(body) => {
+                    let rounds = self.rounds[self.loops.min(1)];
+                    self.loops += 1;
                     let mut end = Run { segments: vec![Segment::new()], ..*self }.block(body, line);
-                    for _ in 0..self.rounds {
+                    for _ in 0..rounds {
                         end = self.block(body, line);
                     }
+                    self.loops -= 1;
                     line = end + 1;
                     continue;
                 }
@@ -178,6 +186,15 @@ impl Run {
         }
         line
     }
+}
+
+/// Whether a loop is in a loop.
+fn nests(body: &[Stmt], loops: usize) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::If(_, then, otherwise) => nests(then, loops) || nests(otherwise, loops),
+        Stmt::Repeat(body) => loops > 0 || nests(body, 1),
+        _ => false,
+    })
 }
 
 #[derive(Debug, Default)]
@@ -204,11 +221,12 @@ enum Life {
 impl Verdict {
     fn of(body: &[Stmt]) -> Verdict {
         let mut verdict = Verdict::default();
+        let inner = if nests(body, 0) { 3 } else { 1 };
         for bits in 0..4 {
-            for rounds in 0..4 {
+            for rounds in (0..4).flat_map(|rounds| (0..inner).map(move |inner| [rounds, inner])) {
                 let launch = [bits & 1 != 0, bits & 2 != 0];
                 let runs = THREADS.map(|thread| {
-                    let mut run = Run { thread, launch, rounds, segments: vec![Segment::new()] };
+                    let mut run = Run { thread, launch, rounds, loops: 0, segments: vec![Segment::new()] };
                     run.block(body, HEAD + 1);
                     run.segments
                 });
@@ -337,7 +355,7 @@ impl Generator {
         self.left = self.left.checked_sub(1)?;
         let whole = who == Who::All;
         let barrier = self.random.below(BARRIERS);
-        let weights = if whole { [2, 2, 1, 3, 4, 1, 5, 5, 1] } else { [5, 0, 2, 3, 2, 1, 0, 2, 1] };
+        let weights = if whole { [2, 2, 1, 3, 4, 1, 5, 5, 1, 2] } else { [5, 0, 2, 3, 2, 1, 0, 2, 1, 2] };
         Some(match self.random.weighted(&weights) {
             0 => Stmt::Init(barrier),
             1 => Stmt::InitAll(barrier),
@@ -363,7 +381,8 @@ impl Generator {
                 let otherwise = if self.random.chance(40) { self.block(no, 2) } else { Vec::new() };
                 Stmt::If(test, then, otherwise)
             }
-            _ => Stmt::Repeat(self.block(who, 3)),
+            8 => Stmt::Repeat(self.block(who, 3)),
+            _ => Stmt::Copy(barrier),
         })
     }
 }
@@ -386,7 +405,10 @@ fn kernel(seed: u64) -> Vec<Stmt> {
 /// The lines of statements, with their barriers.
 fn barriers(body: &[Stmt]) -> BTreeMap<usize, usize> {
     let text = print(body);
-    let of = |line: &str| ["a.", "b."].iter().position(|name| line.trim_start_matches("let _ = ").starts_with(name));
+    let is_of = |line: &str, name: &str| {
+        line.trim_start_matches("let _ = ").starts_with(&format!("{name}.")) || line.ends_with(&format!("&{name});"))
+    };
+    let of = |line: &str| ["a", "b"].iter().position(|name| is_of(line, name));
     text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, of(line)?))).collect()
 }
 
