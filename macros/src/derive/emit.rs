@@ -56,8 +56,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
             const _: () = <#ident as ::phalanx::DeviceCopy>::LAYOUT;
         }
     });
-    // In messages about another type it is no help. Of a type with parameters, rustc then would not say which is at fault.
-    let unlisted = input.generics.type_params().next().is_none().then(|| quote!(#[diagnostic::do_not_recommend]));
     quote! {
         #[automatically_derived]
         impl #declared ::phalanx::__private::DeviceStruct for #ident #used #clause {
@@ -65,7 +63,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         }
 
         #[automatically_derived]
-        #unlisted
         impl #declared ::phalanx::DeviceType for #ident #used #clause {
             fn info() -> ::phalanx::__private::TypeInfo {
                 ::phalanx::__private::struct_info::<Self>(#name, ::core::module_path!(), ::std::vec![#(#arguments),*])
@@ -73,7 +70,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         }
 
         #[automatically_derived]
-        #unlisted
         impl #declared ::phalanx::DeviceConstant for #ident #used #clause {
             fn value(&self) -> ::phalanx::__private::Value {
                 ::phalanx::__private::struct_value(self)
@@ -82,7 +78,6 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
 
         // SAFETY: `LAYOUT` refuses padding, each field keeps the promise itself, and no more is promised.
         #[automatically_derived]
-        #unlisted
         unsafe impl #declared ::phalanx::DeviceCopy for #ident #used #clause {
             const LAYOUT: () = ::phalanx::__private::check_struct::<Self>(#name);
         }
@@ -104,7 +99,6 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
     };
     quote! {
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl ::phalanx::DeviceType for #ident {
             fn info() -> ::phalanx::__private::TypeInfo {
                 let raw = <#raw as ::phalanx::DeviceType>::info();
@@ -115,7 +109,6 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
         }
 
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl ::phalanx::DeviceConstant for #ident {
             fn value(&self) -> ::phalanx::__private::Value {
                 ::phalanx::__private::Value::Variant(match self { #(Self::#list => #names),* })
@@ -124,14 +117,12 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
 
         // SAFETY: an integer of which the device writes no values but the variants', 0 among them.
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         unsafe impl ::phalanx::DeviceCopy for #ident {
             const LAYOUT: () =
                 ::phalanx::__private::check_enum::<Self, #raw>(#name, #(Self::#list as #raw == 0)||*);
         }
 
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl ::phalanx::DeviceEq for #ident {}
 
         #compared
