@@ -39,12 +39,21 @@ impl Live {
             }
         }
         while let Some((block, place)) = work.pop() {
-            if !std::mem::replace(&mut live.read[block][live.places.number(place)], true) {
-                let earlier = before[block].iter().filter(|block| !live.places.is_in(&set[**block], place));
-                work.extend(earlier.map(|block| (*block, place)));
+            if std::mem::replace(&mut live.read[block][live.places.number(place)], true) {
+                continue;
+            }
+            for &earlier in &before[block] {
+                if !live.places.is_in(&set[earlier], place) {
+                    work.push((earlier, place));
+                }
             }
         }
         live
+    }
+
+    /// The places of the function.
+    pub(crate) fn places(&self) -> &Places {
+        &self.places
     }
 
     /// Whether it is read after the start of a block before it is set.
@@ -53,8 +62,8 @@ impl Live {
     }
 }
 
-/// The places of a function, in a row: variables, temporary values, fields.
-struct Places {
+/// The places of a function that are read or set, in a row: variables, temporary values, fields.
+pub(crate) struct Places {
     locals: usize,
     temporaries: usize,
     fields: BTreeMap<(LocalId, u16), usize>,
@@ -67,7 +76,7 @@ impl Places {
             match step.kind {
                 StepKind::Set { place, .. } => places.add(place),
                 StepKind::Evaluate(node) => {
-                    if let Source::Read(place) = cfg.nodes[node.0].source {
+                    if let Source::Read(place) | Source::Counter { of: place, .. } = cfg.nodes[node.0].source {
                         places.add(place);
                     }
                 }
@@ -89,11 +98,11 @@ impl Places {
         }
     }
 
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.locals + self.temporaries + self.fields.len()
     }
 
-    fn number(&self, place: Place) -> usize {
+    pub(crate) fn number(&self, place: Place) -> usize {
         match place {
             Place::Local(LocalId(local)) => local,
             Place::Temporary(number) => self.locals + number,

@@ -21,6 +21,7 @@ mod sides;
 mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::cfg::{Access, AccessId, Cfg, How, PhaseId, Piece, Root, Shared, Source, Step, StepKind};
 use super::engine;
@@ -217,7 +218,7 @@ struct Check<'a, 'f> {
     calls: BTreeMap<u16, Call<'a>>,
     found: BTreeMap<FaultId, Fault>,
     /// What the function does to shared memory of its own before it has waited, and after which calls.
-    firsts: Vec<(AccessId, Vec<Number>, BTreeSet<u16>)>,
+    firsts: Vec<(AccessId, Rc<[Number]>, BTreeSet<u16>)>,
     protocol: Protocol,
 }
 

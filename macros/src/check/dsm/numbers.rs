@@ -21,8 +21,8 @@ pub(super) struct Numbers<'a, 'f> {
     kept: BTreeSet<NodeId>,
     /// All that choose, and what they are made of.
     asked: Vec<bool>,
-    /// The places that they are read from.
-    places: BTreeSet<Place>,
+    /// The places that they are read from, as `Live` numbers them.
+    places: Vec<bool>,
 }
 
 /// What is not named holds just what it holds, or is not read any more.
@@ -65,7 +65,7 @@ impl Known {
 
 impl<'a, 'f> Numbers<'a, 'f> {
     pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, live: &'a Live, values: &'a Values<'a, 'f>) -> Self {
-        let (mut chosen, mut kept) = (BTreeSet::new(), BTreeSet::new());
+        let (mut chosen, mut kept) = (Vec::new(), BTreeSet::new());
         let mut at = vec![BlockId(0); cfg.nodes.len()];
         for (block, step) in
             (0..cfg.blocks.len()).flat_map(|block| cfg.blocks[block].steps.iter().map(move |s| (block, s)))
@@ -83,24 +83,25 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 _ => continue,
             };
             for node in pieces.into_iter().flat_map(|piece| &piece.path).flat_map(nodes_of) {
-                chosen.insert(node);
+                chosen.push(node);
                 if at[node.0] != BlockId(block) {
                     kept.insert(node);
                 }
             }
         }
-        let (asked, places) = (vec![false; cfg.nodes.len()], BTreeSet::new());
+        let (asked, places) = (vec![false; cfg.nodes.len()], vec![false; live.places().count()]);
         let mut numbers = Numbers { function, cfg, live, values, asked, places, kept };
-        numbers.ask(chosen.into_iter().collect());
+        numbers.ask(chosen);
         numbers
     }
 
     /// Follows what chooses back to what it is made of: of nothing else anything needs to be known.
     fn ask(&mut self, mut work: Vec<NodeId>) {
-        let mut sets: BTreeMap<Place, Vec<NodeId>> = BTreeMap::new();
+        let places = self.live.places();
+        let mut sets: Vec<Vec<NodeId>> = vec![Vec::new(); places.count()];
         for step in self.cfg.blocks.iter().flat_map(|block| &block.steps) {
             if let StepKind::Set { place, value, .. } = step.kind {
-                sets.entry(place).or_default().push(value);
+                sets[places.number(place)].push(value);
             }
         }
         while let Some(id) = work.pop() {
@@ -120,9 +121,9 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 Place::Field(local, _) => Some(Place::Local(local)),
                 Place::Local(_) | Place::Temporary(_) => None,
             };
-            for place in std::iter::once(place).chain(whole) {
-                if self.places.insert(place) {
-                    work.extend(sets.get(&place).into_iter().flatten());
+            for place in std::iter::once(place).chain(whole).map(|place| places.number(place)) {
+                if !std::mem::replace(&mut self.places[place], true) {
+                    work.extend(&sets[place]);
                 }
             }
         }
@@ -133,7 +134,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
         match step.kind {
             // The field has a step of its own.
             StepKind::Set { extent: Extent::Field, .. } => None,
-            StepKind::Set { place, .. } if !self.places.contains(&place) => None,
+            StepKind::Set { place, .. } if !self.places[self.live.places().number(place)] => None,
             StepKind::Set { place, value, extent: Extent::Whole } => Some((place, state.node(value))),
             StepKind::Set { place, extent: Extent::Part, .. } => Some((place, Number::UNKNOWN)),
             _ => None,

@@ -7,6 +7,7 @@
 //! ways between two barriers, what is done on one of them is done while others go the other (`sides`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::number::{Change, Number};
 use super::points::{Point, Points};
@@ -51,7 +52,7 @@ pub(super) mod mark {
 
 #[derive(Debug, Clone)]
 pub(super) struct Record {
-    pub(super) path: Vec<Number>,
+    pub(super) path: Rc<[Number]>,
     pub(super) marks: u8,
     /// Only by others, who went another way.
     pub(super) aside: bool,
@@ -137,15 +138,17 @@ impl Record {
         self.marks |= other.marks;
         self.aside &= other.aside;
         self.relaxed = self.relaxed.or(other.relaxed);
+        if Rc::ptr_eq(&self.path, &other.path) {
+            return changed;
+        }
         if self.path.len() != other.path.len() {
             changed |= !self.path.is_empty();
-            self.path.clear();
+            self.path = Rc::default();
         }
-        for (number, other) in self.path.iter_mut().zip(&other.path) {
-            if number != other && number.is_known() {
-                *number = Number::UNKNOWN;
-                changed = true;
-            }
+        let both = self.path.iter().zip(&*other.path);
+        if both.clone().any(|(number, other)| number != other && number.is_known()) {
+            self.path = both.map(|(number, other)| if number == other { *number } else { Number::UNKNOWN }).collect();
+            changed = true;
         }
         changed
     }
@@ -219,7 +222,7 @@ impl State {
     }
 
     /// `arrived`: after an arrival that is not waited for.
-    fn record(&mut self, key: Key, path: Vec<Number>, arrived: bool) {
+    fn record(&mut self, key: Key, path: Rc<[Number]>, arrived: bool) {
         let when = if arrived { mark::NOW_SPLIT } else { mark::NOW };
         let marks = when | mark::LOOSE | mark::UNSYNCED;
         self.keep(key, false, Record { path, marks, aside: false, passed: BTreeSet::new(), relaxed: None });
@@ -243,8 +246,11 @@ impl State {
     }
 
     fn changed(&mut self, place: Place, change: Change) {
-        let numbers = self.records.values_mut().flat_map(|record| &mut record.path);
-        numbers.for_each(|number| *number = number.changed(place, change));
+        for Record { path, .. } in self.records.values_mut() {
+            if path.iter().any(|number| number.changed(place, change) != *number) {
+                *path = path.iter().map(|number| number.changed(place, change)).collect();
+            }
+        }
     }
 }
 
@@ -345,7 +351,7 @@ impl Phases<'_, '_> {
                 state.record(Key::Argument(slot, argument, false), path.clone(), !gives && *arrived);
             }
         }
-        state.record(Key::Call(slot), Vec::new(), gives);
+        state.record(Key::Call(slot), Rc::default(), gives);
         state.open.insert(Key::Call(slot), Open::default());
     }
 }
@@ -373,7 +379,7 @@ impl Analysis for Phases<'_, '_> {
         let mut state = State { entered: Some(BTreeSet::new()), records: BTreeMap::new(), open: BTreeMap::new() };
         if self.role != Role::Kernel {
             state.open.insert(Key::Caller, Open::default());
-            state.record(Key::Caller, Vec::new(), false);
+            state.record(Key::Caller, Rc::default(), false);
         }
         state
     }
@@ -432,7 +438,7 @@ impl Analysis for Phases<'_, '_> {
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             state.records.values_mut().for_each(|record| record.aside = true);
         }
-        for place in self.sides.forgotten(from, to) {
+        for place in self.sides.forgotten(from, to).into_iter().flatten() {
             state.changed(*place, Change::Lost);
         }
     }

@@ -2,6 +2,7 @@
 //! changes what others are counted from, and whether an arrival is pending.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::number::{Change, Number};
 use super::numbers::{Known, Numbers};
@@ -14,7 +15,7 @@ use crate::check::tokens::Tokens;
 #[derive(Default)]
 pub(super) struct Point {
     /// The part, dimension by dimension.
-    pub(super) path: Vec<Number>,
+    pub(super) path: Rc<[Number]>,
     /// An arrival at a barrier of the cluster is not waited for yet.
     pub(super) arrived: bool,
 }
@@ -39,7 +40,8 @@ impl Points {
             StepKind::Access(id) => points.accesses[id.0].path = path(state, &cfg.accesses[id.0].piece),
             StepKind::Call { slot, node, .. } => {
                 if let Source::Call { pieces, .. } = &cfg.nodes[node.0].source {
-                    let path = |piece: &Option<Piece>| piece.as_ref().map_or(Vec::new(), |piece| path(state, piece));
+                    let path =
+                        |piece: &Option<Piece>| piece.as_ref().map(|piece| path(state, piece)).unwrap_or_default();
                     let given = pieces.iter().map(|piece| Point { path: path(piece), arrived: false });
                     points.calls.insert(slot.0, given.collect());
                 }
@@ -79,7 +81,7 @@ impl Points {
     }
 }
 
-fn path(state: &Known, piece: &Piece) -> Vec<Number> {
+fn path(state: &Known, piece: &Piece) -> Rc<[Number]> {
     piece.path.iter().map(|select| number(state, select)).collect()
 }
 

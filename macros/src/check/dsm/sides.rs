@@ -2,7 +2,7 @@
 //! barrier of the cluster is between such a branch and where its ways meet (`divergent_collective`), so that it is
 //! enough to let what was done on each side be seen on both.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::phases::is_for_cluster;
 use crate::check::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
@@ -13,8 +13,8 @@ use crate::check::uniform::values::Values;
 pub(super) struct Sides {
     /// From where the sides end to where they begin.
     edges: Vec<Vec<BlockId>>,
-    /// What may be set differently on them.
-    forgotten: BTreeMap<(BlockId, BlockId), Vec<Place>>,
+    /// What may be set differently on them, edge by edge.
+    forgotten: Vec<Vec<BTreeSet<Place>>>,
 }
 
 /// Whether all threads of the cluster come to a step together.
@@ -42,7 +42,8 @@ pub(super) fn is_barrier(step: &Step) -> bool {
 
 impl Sides {
     pub(super) fn of_cfg(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Sides {
-        let mut sides = Sides { edges: vec![Vec::new(); cfg.blocks.len()], forgotten: BTreeMap::new() };
+        let count = cfg.blocks.len();
+        let mut sides = Sides { edges: vec![Vec::new(); count], forgotten: vec![Vec::new(); count] };
         for (branch, region, end) in values.control.regions(cfg) {
             let tested = values.tested(branch);
             let mut steps = region.iter().flat_map(|block| &cfg.blocks[block.0].steps);
@@ -50,7 +51,6 @@ impl Sides {
             if tested.scope.covers(Scope::Cluster) && tested.unknown.is_empty() || steps.any(is_barrier) {
                 continue;
             }
-            let set: Vec<Place> = values.control.assigned.get(&branch).into_iter().flatten().copied().collect();
             for last in region.iter() {
                 let way = &cfg.blocks[last.0].end;
                 let leaves = matches!(way, End::Leave) || way.successors().any(|next| Some(next) == end);
@@ -58,10 +58,13 @@ impl Sides {
                     continue;
                 }
                 for side in cfg.blocks[branch.0].end.successors() {
-                    if !sides.edges[last.0].contains(&side) {
-                        sides.edges[last.0].push(side);
-                    }
-                    sides.forgotten.entry((last, side)).or_default().extend(&set);
+                    let edges = &mut sides.edges[last.0];
+                    let edge = edges.iter().position(|known| *known == side).unwrap_or_else(|| {
+                        edges.push(side);
+                        sides.forgotten[last.0].push(BTreeSet::new());
+                        edges.len() - 1
+                    });
+                    sides.forgotten[last.0][edge].extend(values.control.assigned.get(&branch).into_iter().flatten());
                 }
             }
         }
@@ -72,7 +75,9 @@ impl Sides {
         &self.edges[block.0]
     }
 
-    pub(super) fn forgotten(&self, from: BlockId, to: BlockId) -> &[Place] {
-        self.forgotten.get(&(from, to)).map_or(&[], Vec::as_slice)
+    /// Of the edge from one block to another, if there is one.
+    pub(super) fn forgotten(&self, from: BlockId, to: BlockId) -> Option<&BTreeSet<Place>> {
+        let edge = self.edges[from.0].iter().position(|side| *side == to)?;
+        Some(&self.forgotten[from.0][edge])
     }
 }

@@ -136,7 +136,9 @@ pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> B
     let mut work = vec![from];
     while let Some(block) = work.pop() {
         if Some(block) != end && reached.insert(block) {
-            work.extend(cfg.blocks[block.0].end.successors());
+            for next in cfg.blocks[block.0].end.successors() {
+                work.push(next);
+            }
         }
     }
     reached
