@@ -44,6 +44,8 @@ fn under_random_schedules() {
             "failures::",
             "vectors::",
             "orders::",
+            "litmus::",
+            "weak::",
             "corpus::",
         ] {
             run(&device, area);

@@ -250,8 +250,9 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
-        // SAFETY: `access` gives the address of an element; a simulated thread's accesses are all atomic.
-        let value = self.access(Kind::AtomicLoad, |address| (unsafe { T::load(address, order) }, order, false));
+        let kind = if order == Ordering::SeqCst { Kind::AtomicLoad } else { Kind::WeakLoad };
+        // SAFETY: `access` gives the address of an element, or of a value that one had; a simulated thread's accesses are all atomic.
+        let value = self.access(kind, |address| (unsafe { T::load(address, order) }, order, false));
         sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
         value
     }

@@ -1,6 +1,7 @@
 //! The one door to memory: every access of a simulated thread to global or shared memory passes `Context::access` or
 //! `Context::access_atomic`, which check it. They do not touch the bytes, but to compare and to report them; `memory` does.
 
+use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -30,8 +31,10 @@ pub(crate) enum Kind<'v> {
     Read,
     /// Of these bytes.
     Write(&'v [u8]),
-    /// An atomic that only reads.
+    /// An atomic that only reads, and what is there now.
     AtomicLoad,
+    /// One that may find what was there before, if nothing orders it after what came later.
+    WeakLoad,
     /// Reads, and may write.
     Atomic,
     /// An atomic that only writes.
@@ -73,7 +76,7 @@ impl Context<'_> {
         self.note_guest(&detector.layout, actor, access);
         let (doing, new) = match access.kind {
             Kind::Write(new) => (Doing::Write, new),
-            Kind::Read | Kind::AtomicLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
+            Kind::Read | Kind::AtomicLoad | Kind::WeakLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
         };
         let now = Now { actor, layout: &detector.layout, doing, site: access.site };
         // Whether the bytes of a cell are those that are written, of the part that begins at `from` in the page `number`.
@@ -111,9 +114,11 @@ impl Context<'_> {
     /// Checks an atomic access by the running thread, which `f` makes, and orders the thread with those that accessed the
     /// place before. `f` says what it did.
     pub(crate) fn access_atomic<R>(&self, access: Access<'_>, f: impl FnOnce(NonNull<u8>) -> (R, Done)) -> R {
-        let touch = || Touch { place: place(access), site: access.site, writes: access.kind != Kind::AtomicLoad };
+        let writes = !matches!(access.kind, Kind::AtomicLoad | Kind::WeakLoad);
+        let touch = || Touch { place: place(access), site: access.site, writes };
         self.announce(touch);
         self.step();
+        let is_first = self.cluster.finds_older && self.is_first_store(access);
         let address = self.address(access);
         let f = |address| {
             let (result, done) = f(address);
@@ -131,16 +136,25 @@ impl Context<'_> {
         let before = &mut before[..access.len];
         before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
         let make = |page: &mut Page, start: usize| {
-            let (result, done) = f(address);
+            let older =
+                (access.kind == Kind::WeakLoad).then(|| self.older(&detector.layout, page, start, before)).flatten();
+            let value = older.as_ref().map(|(older, _)| Cell::new(older.bytes));
+            let (result, done) = f(value.as_ref().map_or(address, |value| NonNull::from(value).cast()));
             let with = done.synchronization;
             if with.order == Ordering::SeqCst {
                 detector.fence(actor, epochs, with);
             }
             let now = Now { actor, layout: &detector.layout, doing: done.doing(access.memory), site: access.site };
             // It comes after what it acquires, and what it releases has it.
-            done.acquire(&now, page, start);
+            done.acquire(&now, page, start, older.as_ref().map(|(older, _)| older));
             let found = page.access(start, access.len, &now, |_, _| false);
+            let epoch = actor.epoch();
             done.release(&now, epochs, page, start);
+            if self.cluster.finds_older {
+                let after = done.writes.then(|| bytes(address, access.len));
+                let back = older.map_or(0, |(_, back)| back);
+                self.remember(page, start, epoch, before, back, after.as_deref().map(|after| (after, is_first)));
+            }
             (result, done, found)
         };
         let (result, done, found) = match access.memory {
@@ -190,7 +204,7 @@ impl Context<'_> {
         }
         let shared = &self.cluster.shared;
         match kind {
-            Kind::Read | Kind::AtomicLoad | Kind::Atomic => {
+            Kind::Read | Kind::AtomicLoad | Kind::WeakLoad | Kind::Atomic => {
                 if let Some(byte) = shared.first_unwritten(id, start, len) {
                     self.fail(Cause::UninitializedShared { byte, rank: id.rank }, site);
                 }

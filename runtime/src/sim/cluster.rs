@@ -105,6 +105,8 @@ pub(crate) struct Cluster<'l> {
     pub(super) first: usize,
     /// Whether its threads say what they are about to touch.
     pub(super) announces: bool,
+    /// Its atomics may find older values.
+    pub(super) finds_older: bool,
     /// Its threads end their turns before plain accesses.
     pub(super) stops_at_accesses: bool,
     /// What is left of the running thread's turn.
@@ -147,6 +149,8 @@ pub(crate) struct Thread {
     /// A barrier of the cluster or of the grid has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
+    /// How many older values in a row its atomics have found.
+    pub(super) found_older: Cell<u32>,
     /// What it knows of what others did.
     pub(crate) actor: Actor,
     /// How often it has claimed something to be the same, by group and place.
@@ -205,6 +209,7 @@ impl<'l> Cluster<'l> {
                 arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
                 warp: Lane::default(),
+                found_older: Cell::new(0),
                 actor: Actor::new(Who::new(rank, block_rank, rank_in_block)),
                 claims: RefCell::default(),
                 ticks: Cell::new(0),
@@ -215,6 +220,7 @@ impl<'l> Cluster<'l> {
         let first = rank as usize * threads.len();
         threads.iter().for_each(|thread| scheduler.borrow_mut().ready(first + thread.rank, None));
         let (announces, stops_at_accesses) = (scheduler.borrow().announces(), scheduler.borrow().stops_at_accesses());
+        let finds_older = launch.races.is_some() && scheduler.borrow_mut().lots().is_some();
         Cluster {
             launch,
             rank,
@@ -229,6 +235,7 @@ impl<'l> Cluster<'l> {
             scheduler,
             first,
             announces,
+            finds_older,
             stops_at_accesses,
             fuel: Cell::new(0),
             failure: RefCell::new(None),

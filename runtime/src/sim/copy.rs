@@ -18,7 +18,6 @@ use super::access::{Access, Kind, MemoryId, read_bytes, write_bytes};
 use super::cluster::Cluster;
 use super::phase_barrier::{BarrierCall, BarrierId};
 use super::race::Clock;
-use super::schedule::Schedule;
 use super::{Context, Site};
 use crate::failure::Cause;
 
@@ -161,7 +160,7 @@ impl Context<'_> {
             tells,
             read,
             done,
-            due: copies.turns.get() + self.cluster.patience(number),
+            due: copies.turns.get() + self.cluster.patience(),
             landed: false,
             waited_read: false,
         });
@@ -208,17 +207,13 @@ impl Context<'_> {
 }
 
 impl Cluster<'_> {
-    /// How many turns a copy of this number takes, if nobody waits for it.
-    fn patience(&self, number: u64) -> u64 {
+    /// How many turns a copy takes, if nobody waits for it.
+    fn patience(&self) -> u64 {
         let most = PATIENCE * self.threads.len() as u64;
-        let seed = match &self.launch.simulator.schedule {
-            Schedule::RoundRobin | Schedule::Choices(_) => return most,
-            Schedule::Random { seed } | Schedule::Priority { seed, .. } | Schedule::Lockstep { seed } => *seed,
-        };
-        // As splitmix64 mixes.
-        let mut lot = (seed ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        lot ^= lot >> 27;
-        lot.wrapping_mul(0x94d0_49bb_1331_11eb) >> 32 & (most.next_power_of_two() - 1)
+        match self.scheduler.borrow_mut().lots() {
+            Some(lots) => lots.draw() % most.next_power_of_two(),
+            None => most,
+        }
     }
 
     /// After a thread's turn: what is due lands.

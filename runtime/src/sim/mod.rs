@@ -12,6 +12,7 @@ mod cluster;
 mod context;
 mod copy;
 mod hooks;
+mod older;
 mod phase_barrier;
 mod prints;
 mod race;

@@ -75,6 +75,7 @@ mod vectors;
 mod warp_guide;
 mod warp_values;
 mod warps;
+mod weak;
 
 use crate::Module;
 
@@ -112,6 +113,7 @@ pub fn modules() -> Vec<Module> {
         generics::modules(),
         literals::modules(),
         litmus::modules(),
+        weak::modules(),
         macro_made::modules(),
         memory::modules(),
         odd_places::modules(),

@@ -13,14 +13,16 @@
 
 mod clock;
 mod guests;
+mod history;
 mod order;
 mod shadow;
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(crate) use clock::{Clock, Layout, Who};
+pub(crate) use clock::{Clock, Epoch, Layout, Who};
 pub(crate) use guests::Guests;
+pub(crate) use history::Stored;
 pub(crate) use order::{Actor, Epochs, Gathering, Members, Synchronization};
 pub(crate) use shadow::{Doing, Earlier, Now, PAGE, Page};
 
@@ -66,10 +68,10 @@ impl Done {
         if self.writes { Doing::AtomicWrite(scope) } else { Doing::AtomicRead(scope) }
     }
 
-    /// Orders the atomic after those whose values it saw.
-    pub(crate) fn acquire(self, now: &Now<'_>, page: &mut Page, at: usize) {
+    /// Orders the atomic after those whose values it saw: those that are in memory, or an older one.
+    pub(crate) fn acquire(self, now: &Now<'_>, page: &mut Page, at: usize, older: Option<&Stored>) {
         if self.reads
-            && let Some(message) = page.message(at)
+            && let Some(message) = older.map(|older| &older.message).or(page.message(at).map(|message| &*message))
         {
             now.actor.read(now.layout, message, self.synchronization);
         }

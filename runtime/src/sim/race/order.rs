@@ -87,7 +87,7 @@ impl Actor {
         }
     }
 
-    pub(super) fn epoch(&self) -> Epoch {
+    pub(crate) fn epoch(&self) -> Epoch {
         self.epoch.get()
     }
 

@@ -3,6 +3,7 @@
 //! the same are one entry. Bytes that are only accessed together have one cell.
 
 use super::clock::{Epoch, Layout, Unit, Who};
+use super::history::History;
 use super::order::{Actor, Message, within};
 use crate::scope::Scope;
 use crate::sim::Site;
@@ -92,8 +93,17 @@ pub(crate) struct Page {
     /// Bytes of a cell, as a power of two.
     shift: u32,
     cells: Box<[Cell]>,
-    /// What atomics left, by the byte.
-    messages: Vec<(usize, Message)>,
+    /// What atomics left.
+    atomics: Vec<Left>,
+}
+
+/// What atomics left at a byte.
+#[derive(Debug)]
+struct Left {
+    at: usize,
+    message: Message,
+    /// Where older values may be found.
+    history: Option<Box<History>>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -267,19 +277,46 @@ impl Page {
         Ok(())
     }
 
-    /// What atomics left at a byte, if they did.
+    /// What atomics left at a byte for those who acquire it, if they did.
     pub(crate) fn message(&mut self, at: usize) -> Option<&mut Message> {
-        self.messages.iter_mut().find(|(byte, _)| *byte == at).map(|(_, message)| message)
+        self.atomics.iter_mut().find(|left| left.at == at).map(|left| &mut left.message)
     }
 
     /// A place for atomics to leave something at a byte.
     pub(crate) fn message_or_new(&mut self, at: usize) -> &mut Message {
-        let known = self.messages.iter().position(|(byte, _)| *byte == at);
+        &mut self.left(at).message
+    }
+
+    fn left(&mut self, at: usize) -> &mut Left {
+        let known = self.atomics.iter().position(|left| left.at == at);
         let index = known.unwrap_or_else(|| {
-            self.messages.push((at, Message::default()));
-            self.messages.len() - 1
+            self.atomics.push(Left { at, message: Message::default(), history: None });
+            self.atomics.len() - 1
         });
-        &mut self.messages[index].1
+        &mut self.atomics[index]
+    }
+
+    /// What atomics may find at a byte where these are in memory, if not only that.
+    pub(crate) fn history(&mut self, at: usize, bytes: &[u8]) -> Option<&mut History> {
+        let left = self.atomics.iter_mut().find(|left| left.at == at)?;
+        left.history.take_if(|history| !history.is_of(bytes));
+        left.history.as_deref_mut()
+    }
+
+    /// An atomic has stored `after` where `before` was, unless nothing was ever written there.
+    pub(crate) fn stored(&mut self, at: usize, look: (Who, Epoch), before: Option<&[u8]>, after: &[u8]) {
+        let end = at + after.len();
+        for other in self.atomics.iter_mut().filter(|other| other.at != at && other.at < end) {
+            other.history.take_if(|history| at < other.at + history.size());
+        }
+        let Left { message, history, .. } = self.left(at);
+        let Some(before) = before else {
+            *history = Some(Box::new(History::new(after, message.clone())));
+            return;
+        };
+        history.take_if(|history| !history.is_of(before));
+        let history = history.get_or_insert_with(|| Box::new(History::new(before, Message::default())));
+        history.push(look, after, message.clone());
     }
 
     /// Makes cells no larger than this.

@@ -56,4 +56,8 @@ impl Scheduler for Lockstep {
     fn stops_at_accesses(&self) -> bool {
         true
     }
+
+    fn lots(&mut self) -> Option<&mut Lots> {
+        Some(&mut self.lots)
+    }
 }

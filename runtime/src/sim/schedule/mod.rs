@@ -12,6 +12,7 @@ use super::Site;
 
 pub(crate) use exhaustive::Exploration;
 pub use named::{Schedule, UnknownSchedule};
+use random::Lots;
 
 /// Holds the threads that can run.
 pub(super) trait Scheduler {
@@ -23,6 +24,11 @@ pub(super) trait Scheduler {
     /// Whether threads end their turns before they touch memory that others may touch, and say what they will touch.
     fn announces(&self) -> bool {
         false
+    }
+
+    /// What is decided by lot in this order: no value is older than need be, and no copy is done early, where nothing is.
+    fn lots(&mut self) -> Option<&mut Lots> {
+        None
     }
 
     /// Whether plain accesses are scheduling points.

@@ -81,4 +81,8 @@ impl Scheduler for Priority {
         self.running = Some(turn);
         Some(turn)
     }
+
+    fn lots(&mut self) -> Option<&mut Lots> {
+        Some(&mut self.lots)
+    }
 }

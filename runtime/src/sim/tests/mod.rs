@@ -10,6 +10,7 @@ mod phase_barriers;
 mod races;
 mod schedules;
 mod warps;
+mod weak;
 
 use super::{Simulator, run};
 use crate::failure::{Cause, Failure};
