@@ -7,6 +7,7 @@ pub mod corpus;
 mod expect;
 pub mod functions;
 pub mod kernels;
+pub mod machine_code;
 pub mod toolkit;
 
 use std::error::Error;

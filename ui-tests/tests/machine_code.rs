@@ -6,13 +6,11 @@ use std::env;
 
 use phalanx::Error;
 use phalanx_ui_tests::kernels;
+use phalanx_ui_tests::machine_code::{self, ATOMIC_GLOBAL};
 
 /// Operations, by the lowest 12 bits.
 const LOAD_GLOBAL: u64 = 0x981;
 const STORE_GLOBAL: u64 = 0x986;
-/// `ATOMG`, and which: the four bits from bit 87.
-const ATOMIC_GLOBAL: u64 = 0x9a8;
-const EXCHANGE: u64 = 8;
 const LOAD_SHARED: u64 = 0x984;
 const STORE_SHARED: u64 = 0x388;
 /// `BAR`
@@ -33,7 +31,7 @@ const BYTES_4: u64 = 4;
 /// `.CONSTANT`, bit 79.
 const CONSTANT: u64 = 1 << 15;
 
-/// The machine code of a kernel of the corpus: the section `.text.name` of an ELF file of 64 bits.
+/// The machine code of a kernel of the corpus.
 fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
     let modules = kernels::modules();
     let module = modules.iter().find(|found| found.name == module).unwrap();
@@ -47,21 +45,7 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
         }
         compiled => compiled.unwrap(),
     };
-    let number = |at: usize, bytes: usize| -> usize {
-        cubin[at..at + bytes].iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
-    };
-    let (sections, size, count, names) = (number(0x28, 8), number(0x3a, 2), number(0x3c, 2), number(0x3e, 2));
-    let section = |index: usize| {
-        let at = sections + index * size;
-        (number(at, 4), number(at + 0x18, 8), number(at + 0x20, 8))
-    };
-    let (_, names, _) = section(names);
-    let wanted = format!(".text.{}\0", program.entry());
-    let found = (0..count).map(section).find(|(name, ..)| cubin[names + name..].starts_with(wanted.as_bytes()));
-    let (_, start, length) = found.expect("a section for the kernel");
-    let code = (start..start + length).step_by(16).map(|at| [number(at, 8) as u64, number(at + 8, 8) as u64]);
-    // Behind the kernel are the functions that write the record of a failure. They begin by taking it.
-    Some(code.take_while(|[low, high]| low & 0xfff != ATOMIC_GLOBAL || high >> 23 & 15 != EXCHANGE).collect())
+    Some(machine_code::of(&cubin, program.entry()))
 }
 
 /// `REDUX`, by the lowest 12 bits: 32-bit integers, all lanes of a mask.
