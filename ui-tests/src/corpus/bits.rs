@@ -8,7 +8,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 /// A 32 by 32 matrix of bits transposed in registers by five rounds of swaps (Hacker's Delight, section 7-3), as bit-sliced
 /// ciphers and columnar formats do.
 #[cluster_kernel(block = 64)]
-fn transpose_bits(input: &[u32], out: &mut [u32]) {
+pub(super) fn transpose_bits(input: &[u32], out: &mut [u32]) {
     let at = this_grid().thread_rank() as u32 * 32;
     if at >= input.len() as u32 {
         return;
@@ -47,7 +47,7 @@ fn spread(bits: u32) -> u32 {
 
 /// Morton codes of points in the unit cube (Karras, "Thinking Parallel, Part III: Tree Construction on the GPU", 2012).
 #[cluster_kernel(block = 128)]
-fn morton(x: &[f32], y: &[f32], z: &[f32], codes: &mut [u32]) {
+pub(super) fn morton(x: &[f32], y: &[f32], z: &[f32], codes: &mut [u32]) {
     let i = this_grid().thread_rank();
     if i >= codes.len() {
         return;
@@ -87,7 +87,7 @@ fn nearest(queries: &[u64], signatures: &[u64], out: &mut [u64]) {
 
 /// Integers of `width` bits out of a stream of words (Parquet's bit packing, as cuIO decodes it).
 #[cluster_kernel(block = 128)]
-fn unpack(words: &[u32], out: &mut [u32], width: u32, base: u32) {
+pub(super) fn unpack(words: &[u32], out: &mut [u32], width: u32, base: u32) {
     let i = this_grid().thread_rank();
     if i >= out.len() {
         return;

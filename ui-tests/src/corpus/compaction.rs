@@ -91,7 +91,7 @@ fn runs<T: Number>(input: &[T], values: &mut [T], starts: &mut [u32], count: &mu
 /// Differences from the value before, to unsigned numbers that are small for small differences (Parquet's delta
 /// encoding), and how many bits a block of them needs.
 #[cluster_kernel(block = 128)]
-fn deltas(input: &[i32], out: &mut [u32], widths: &mut [u32]) {
+pub(super) fn deltas(input: &[i32], out: &mut [u32], widths: &mut [u32]) {
     let block = this_thread_block();
     let width = shared_array::<u32, 1>();
     let i = this_grid().thread_rank();

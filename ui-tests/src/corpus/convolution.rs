@@ -7,7 +7,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
 /// Rows of an image, zero outside: a tile with a halo of `R` on each side (the CUDA sample `convolutionSeparable`).
 #[cluster_kernel(block = (64, 4))]
-fn rows<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f32], width: u32, height: u32) {
+pub(super) fn rows<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f32], width: u32, height: u32) {
     let block = this_thread_block();
     let tile = shared_array::<[f32; 96], 4>(); // a radius of up to 16
     let thread = block.thread_index();
@@ -33,7 +33,7 @@ fn rows<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f32], width: 
 
 /// Columns of an image, the same.
 #[cluster_kernel(block = (16, 16))]
-fn columns<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f32], width: u32, height: u32) {
+pub(super) fn columns<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f32], width: u32, height: u32) {
     let block = this_thread_block();
     let tile = shared_array::<[f32; 17], 48>();
     let thread = block.thread_index();
@@ -90,7 +90,7 @@ const TAPS: usize = 4;
 /// A causal convolution of four taps along a sequence (Mamba's `causal_conv1d`): a block reads its predecessor's last
 /// values from its shared memory, and those of the cluster before from global memory.
 #[cluster_kernel(cluster = 4, block = 64)]
-fn causal(sequence: &[f32], weights: &[f32], out: &mut [f32]) {
+pub(super) fn causal(sequence: &[f32], weights: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
     let tile = shared_array::<f32, BLOCK>();
     let i = this_thread_block().thread_rank();

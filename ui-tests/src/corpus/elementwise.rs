@@ -15,21 +15,21 @@ fn map(x: &[f32], y: &mut [f32], grid: &Grid, f: impl Fn(f32) -> f32) {
 
 /// Leaky ReLU, after PyTorch's elementwise kernels.
 #[cluster_kernel(block = 256)]
-fn leaky_relu(x: &[f32], y: &mut [f32], slope: f32) {
+pub(super) fn leaky_relu(x: &[f32], y: &mut [f32], slope: f32) {
     let grid = this_grid();
     map(x, y, &grid, |x| if x > 0.0 { x } else { x * slope });
 }
 
 /// Hard swish (MobileNetV3), as cuDNN fuses it.
 #[cluster_kernel(block = 256)]
-fn hard_swish(x: &[f32], y: &mut [f32]) {
+pub(super) fn hard_swish(x: &[f32], y: &mut [f32]) {
     let grid = this_grid();
     map(x, y, &grid, |x| x * (x + 3.0).max(0.0).min(6.0) / 6.0);
 }
 
 /// The epilogue of a matrix product, as CUTLASS has it: `alpha * x + bias` of the column, never below zero.
 #[cluster_kernel(block = (32, 8))]
-fn bias_relu(x: &[f32], bias: &[f32], y: &mut [f32], columns: u32, rows: u32, alpha: f32) {
+pub(super) fn bias_relu(x: &[f32], bias: &[f32], y: &mut [f32], columns: u32, rows: u32, alpha: f32) {
     let at = this_grid().block_index();
     let thread = this_thread_block().thread_index();
     let column = at.x * 32 + thread.x;
@@ -43,7 +43,14 @@ fn bias_relu(x: &[f32], bias: &[f32], y: &mut [f32], columns: u32, rows: u32, al
 
 /// A step of Adam with decoupled weight decay (Loshchilov and Hutter 2019), fused as in NVIDIA's Apex.
 #[cluster_kernel(block = 128)]
-fn adam(weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradients: &[f32], rate: f32, step: &[f32]) {
+pub(super) fn adam(
+    weights: &mut [f32],
+    first: &mut [f32],
+    second: &mut [f32],
+    gradients: &[f32],
+    rate: f32,
+    step: &[f32],
+) {
     const BETA1: f32 = 0.9;
     const BETA2: f32 = 0.999;
     const EPSILON: f32 = 1e-8;
@@ -62,7 +69,7 @@ fn adam(weights: &mut [f32], first: &mut [f32], second: &mut [f32], gradients: &
 
 /// Packed RGBA to luma by fixed-point weights (ITU-R BT.601), as NPP's colour conversions do.
 #[cluster_kernel(block = 256)]
-fn luma(pixels: &[u32], out: &mut [u8]) {
+pub(super) fn luma(pixels: &[u32], out: &mut [u8]) {
     let i = this_grid().thread_rank();
     if i < pixels.len() {
         let pixel = pixels[i];
@@ -73,7 +80,7 @@ fn luma(pixels: &[u32], out: &mut [u8]) {
 
 /// Selects by a class: what `torch.where` and masked fills do, with more than two choices.
 #[cluster_kernel(block = 64)]
-fn choose(classes: &[u8], a: &[i64], b: &[i64], out: &mut [i64]) {
+pub(super) fn choose(classes: &[u8], a: &[i64], b: &[i64], out: &mut [i64]) {
     let i = this_grid().thread_rank();
     if i >= classes.len() {
         return;

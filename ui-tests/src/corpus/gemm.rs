@@ -7,7 +7,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
 /// Tiles of 16 by 16 (the CUDA C++ Programming Guide's chapter on shared memory), for any sizes and numbers.
 #[cluster_kernel(block = (16, 16))]
-fn tiled<T: Number>(a: &[T], b: &[T], c: &mut [T], m: u32, n: u32, k: u32) {
+pub(super) fn tiled<T: Number>(a: &[T], b: &[T], c: &mut [T], m: u32, n: u32, k: u32) {
     let block = this_thread_block();
     let a_tile = shared_array::<[T; 16], 16>();
     let b_tile = shared_array::<[T; 17], 16>();
@@ -88,7 +88,7 @@ fn scaled_product(a: &[f32], b: &[f32], d: &[f32], c: &mut [f32], m: u32, n: u32
 
 /// `max(a * b + bias, 0)`.
 #[cluster_kernel(block = 256)]
-fn layer(a: &[f32], b: &[f32], bias: &[f32], c: &mut [f32], m: u32, n: u32, k: u32) {
+pub(super) fn layer(a: &[f32], b: &[f32], bias: &[f32], c: &mut [f32], m: u32, n: u32, k: u32) {
     product(a, b, c, m, n, k, |sum, i| (sum + bias[i % n]).max(0.0));
 }
 
@@ -97,7 +97,7 @@ const SIDE: u32 = 16;
 /// Four blocks compute four tiles, and load each tile of the operands once a cluster: a block reads those of its row and
 /// its column from its peers' shared memory (what CUTLASS's multicast loads do on Hopper).
 #[cluster_kernel(cluster = (2, 2), block = (16, 16))]
-fn cluster_product(a: &[i32], b: &[i32], c: &mut [i32], m: u32, n: u32, k: u32) {
+pub(super) fn cluster_product(a: &[i32], b: &[i32], c: &mut [i32], m: u32, n: u32, k: u32) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let a_tile = shared_array::<[i32; 16], 16>();

@@ -10,7 +10,7 @@ const WARPS: usize = 4;
 /// Counts bytes, four a word, in a histogram of each warp, so that warps do not wait for each other's atomics (Podlozhnyuk,
 /// "Histogram calculation in CUDA", 2007; the CUDA sample `histogram`).
 #[cluster_kernel(block = 128)]
-fn bytes(words: &[u32], counts: &mut [u32]) {
+pub(super) fn bytes(words: &[u32], counts: &mut [u32]) {
     let block = this_thread_block();
     let grid = this_grid();
     let bins = shared_array::<u32, { 256 * WARPS }>();
@@ -45,7 +45,7 @@ const PART: usize = (LEVELS * LEVELS / 4) as usize;
 /// Counts pairs of grey values of two images, 64 KiB of bins over four blocks (image registration by mutual information,
 /// as Shams and Kennedy put it on GPUs in 2007, with distributed shared memory for the bins).
 #[cluster_kernel(cluster = 4, block = 128)]
-fn joint(first: &[u8], second: &[u8], counts: &mut [u32]) {
+pub(super) fn joint(first: &[u8], second: &[u8], counts: &mut [u32]) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let grid = this_grid();

@@ -7,7 +7,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
 /// Edges by Sobel's operator, with the border repeated (the CUDA sample `SobelFilter`).
 #[cluster_kernel(block = (32, 4))]
-fn sobel(image: &[u8], out: &mut [u8], width: u32, height: u32) {
+pub(super) fn sobel(image: &[u8], out: &mut [u8], width: u32, height: u32) {
     let at = this_grid().block_index();
     let thread = this_thread_block().thread_index();
     let (x, y) = ((at.x * 32 + thread.x) as i32, (at.y * 4 + thread.y) as i32);
@@ -59,7 +59,7 @@ fn median<T: Integer>(window: [T; 9]) -> T {
 
 /// A median filter; the border stays.
 #[cluster_kernel(block = 128)]
-fn denoise<T: Integer>(image: &[T], out: &mut [T], width: u32, height: u32) {
+pub(super) fn denoise<T: Integer>(image: &[T], out: &mut [T], width: u32, height: u32) {
     let i = this_grid().thread_rank() as u32;
     if i >= width * height {
         return;
@@ -78,7 +78,7 @@ fn denoise<T: Integer>(image: &[T], out: &mut [T], width: u32, height: u32) {
 
 /// A smaller or larger image by bilinear weights of 8 bits, four channels a word (NPP's and OpenCV's `resize`).
 #[cluster_kernel(block = (16, 8))]
-fn resize(image: &[u32], out: &mut [u32], from_width: u32, from_height: u32, width: u32, height: u32) {
+pub(super) fn resize(image: &[u32], out: &mut [u32], from_width: u32, from_height: u32, width: u32, height: u32) {
     let at = this_grid().block_index();
     let thread = this_thread_block().thread_index();
     let (x, y) = (at.x * 16 + thread.x, at.y * 8 + thread.y);
@@ -111,7 +111,7 @@ fn resize(image: &[u32], out: &mut [u32], from_width: u32, from_height: u32, wid
 
 /// How soon each point leaves the circle of radius 2 (the CUDA sample `Mandelbrot`, in doubles).
 #[cluster_kernel(block = (16, 16))]
-fn mandelbrot(out: &mut [u16], width: u32, height: u32, left: f64, top: f64, step: f64, limit: u16) {
+pub(super) fn mandelbrot(out: &mut [u16], width: u32, height: u32, left: f64, top: f64, step: f64, limit: u16) {
     let at = this_grid().block_index();
     let thread = this_thread_block().thread_index();
     let (column, row) = (at.x * 16 + thread.x, at.y * 16 + thread.y);
@@ -139,7 +139,7 @@ const STRIP: usize = 256;
 /// Sums of all pixels to the left and above, first along the rows: a cluster a row, whose blocks hand their totals on
 /// (Crow's summed-area tables; the CUDA sample `shfl_integral_image`).
 #[cluster_kernel(cluster = 2, block = 256)]
-fn integral_rows(image: &[u8], out: &mut [u32], width: u32) {
+pub(super) fn integral_rows(image: &[u8], out: &mut [u32], width: u32) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let scratch = shared_array::<u32, STRIP>();

@@ -10,7 +10,7 @@ const BLOCK: usize = 128;
 
 /// A block a row (cuBLAS's `gemvT` for wide matrices).
 #[cluster_kernel(block = 128)]
-fn gemv(matrix: &[f32], x: &[f32], y: &mut [f32]) {
+pub(super) fn gemv(matrix: &[f32], x: &[f32], y: &mut [f32]) {
     let block = this_thread_block();
     let scratch = shared_array::<f32, BLOCK>();
     let row = this_grid().block_rank();
@@ -27,7 +27,7 @@ fn gemv(matrix: &[f32], x: &[f32], y: &mut [f32]) {
 /// Four blocks share a row's columns; each sends its sum to the first block's shared memory, where one thread adds up
 /// (the split product of decoding, with a cluster in place of a second launch: as in FlashDecoding++).
 #[cluster_kernel(cluster = 4, block = 128)]
-fn cluster_gemv(matrix: &[f32], x: &[f32], y: &mut [f32], rows: u32) {
+pub(super) fn cluster_gemv(matrix: &[f32], x: &[f32], y: &mut [f32], rows: u32) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let grid = this_grid();
@@ -78,7 +78,7 @@ fn rounded(x: f32) -> i32 {
 /// Rows to 8 bits by their largest magnitude (the dynamic quantisation of LLM.int8() and of vLLM's
 /// `dynamic_scaled_int8_quant`).
 #[cluster_kernel(block = 128)]
-fn quantise(rows: &[f32], out: &mut [i8], scales: &mut [f32], columns: u32) {
+pub(super) fn quantise(rows: &[f32], out: &mut [i8], scales: &mut [f32], columns: u32) {
     let block = this_thread_block();
     let scratch = shared_array::<f32, BLOCK>();
     let row = this_grid().block_rank() as u32;
@@ -109,7 +109,7 @@ fn dot4(a: u32, b: u32, sum: i32) -> i32 {
 
 /// A product of bytes with a scale a row and one for the vector, four a word (GGML's `mul_mat_vec_q`).
 #[cluster_kernel(block = (32, 4))]
-fn quantised_gemv(matrix: &[u32], scales: &[f32], x: &[u32], x_scale: f32, y: &mut [f32]) {
+pub(super) fn quantised_gemv(matrix: &[u32], scales: &[f32], x: &[u32], x_scale: f32, y: &mut [f32]) {
     let block = this_thread_block();
     let sums = shared_array::<i32, BLOCK>();
     let (lane, i) = (block.thread_index().x, block.thread_rank());

@@ -11,7 +11,7 @@ const BLOCK: usize = 128;
 
 /// `y = a * x + y` by four (Luitjens, "Increase Performance with Vectorized Memory Access", 2013), and the rest one by one.
 #[cluster_kernel(block = 128)]
-fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
+pub(super) fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
     let grid = this_grid();
     let whole = x.len() / 4 * 4;
     for i in (grid.thread_rank() * 4..whole).step_by(grid.num_threads() * 4) {

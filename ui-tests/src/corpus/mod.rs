@@ -20,6 +20,7 @@ mod dynamic;
 mod elementwise;
 mod gemm;
 mod graph;
+mod grids;
 mod hashing;
 mod histogram;
 mod image;
@@ -58,6 +59,7 @@ pub fn modules() -> Vec<Module> {
         elementwise::module(),
         gemm::module(),
         graph::module(),
+        grids::module(),
         hashing::module(),
         histogram::module(),
         image::module(),

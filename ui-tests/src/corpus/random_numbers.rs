@@ -30,7 +30,7 @@ fn philox(counter: [u32; 4], key: (u32, u32)) -> [u32; 4] {
 
 /// Four numbers a thread.
 #[cluster_kernel(block = 64)]
-fn generate(out: &mut [u32], low_key: u32, high_key: u32, offset: u64) {
+pub(super) fn generate(out: &mut [u32], low_key: u32, high_key: u32, offset: u64) {
     let i = this_grid().thread_rank();
     let counter = i as u64 + offset;
     let numbers = philox([counter as u32, (counter >> 32) as u32, 0, 0], (low_key, high_key));
@@ -43,7 +43,7 @@ fn generate(out: &mut [u32], low_key: u32, high_key: u32, offset: u64) {
 
 /// Dropout with the mask that the generator gives again in the backward pass (PyTorch's `fused_dropout_kernel`).
 #[cluster_kernel(block = 64)]
-fn dropout(x: &[f32], y: &mut [f32], seed: u64, threshold: u32, scale: f32) {
+pub(super) fn dropout(x: &[f32], y: &mut [f32], seed: u64, threshold: u32, scale: f32) {
     let i = this_grid().thread_rank() as u32;
     let numbers = philox([i, 0, 0, 0], (seed as u32, (seed >> 32) as u32));
     for k in 0..4 {
@@ -75,7 +75,7 @@ fn sobol(directions: &[u32], out: &mut [u32], count: u32) {
 /// How many points of a square lie in the circle, on integers so that the count is exact (the CUDA sample
 /// `MC_EstimatePiP`).
 #[cluster_kernel(block = 128)]
-fn circle(inside: &mut [u64], points: u32, seed: u32) {
+pub(super) fn circle(inside: &mut [u64], points: u32, seed: u32) {
     let block = this_thread_block();
     let grid = this_grid();
     let scratch = shared_array::<u64, 128>();

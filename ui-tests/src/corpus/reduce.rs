@@ -10,7 +10,7 @@ const BLOCK: usize = 128;
 
 /// A block's sum of squared differences, one partial result a block (the first half of `reduce` in the CUDA samples).
 #[cluster_kernel(block = 128)]
-fn squared_error(a: &[f32], b: &[f32], partial: &mut [f32]) {
+pub(super) fn squared_error(a: &[f32], b: &[f32], partial: &mut [f32]) {
     let grid = this_grid();
     let block = this_thread_block();
     let scratch = shared_array::<f32, BLOCK>();
@@ -28,7 +28,7 @@ fn squared_error(a: &[f32], b: &[f32], partial: &mut [f32]) {
 /// The smallest, the largest and the sum of a cluster's share, through the leader's shared memory (the cluster reduction
 /// of the CUDA C++ Programming Guide's chapter on distributed shared memory).
 #[cluster_kernel(cluster = 4, block = 128)]
-fn extremes<T: Number>(values: &[T], out: &mut [T]) {
+pub(super) fn extremes<T: Number>(values: &[T], out: &mut [T]) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let grid = this_grid();
@@ -77,7 +77,7 @@ fn two_sum(sum: f64, error: f64, value: f64) -> (f64, f64) {
 
 /// Column sums of a matrix, with compensation, a thread a column: coalesced, as in cuDF's segmented sums.
 #[cluster_kernel(block = 64)]
-fn column_sums(matrix: &[f64], out: &mut [f64], columns: u32) {
+pub(super) fn column_sums(matrix: &[f64], out: &mut [f64], columns: u32) {
     let column = this_grid().thread_rank() as u32;
     if column >= columns {
         return;
@@ -92,7 +92,7 @@ fn column_sums(matrix: &[f64], out: &mut [f64], columns: u32) {
 /// A whole reduction in one launch: the block that finishes last adds up (the CUDA sample `threadFenceReduction`, with
 /// an atomic sum in place of its fence).
 #[cluster_kernel(block = 128)]
-fn sum_by_the_last(values: &[u32], total: &mut [u64], ticket: &mut [u32], out: &mut [u64]) {
+pub(super) fn sum_by_the_last(values: &[u32], total: &mut [u64], ticket: &mut [u32], out: &mut [u64]) {
     let block = this_thread_block();
     let grid = this_grid();
     let scratch = shared_array::<u64, BLOCK>();

@@ -12,7 +12,7 @@ const TILE: usize = 2 * BLOCK;
 /// Sums of all before, by a tree up and down (Blelloch; "Parallel Prefix Sum with CUDA", GPU Gems 3, chapter 39), with
 /// its padding against bank conflicts.
 #[cluster_kernel(block = 128)]
-fn blelloch(input: &[i32], out: &mut [i32]) {
+pub(super) fn blelloch(input: &[i32], out: &mut [i32]) {
     let block = this_thread_block();
     let tree = shared_array::<i32, { TILE + TILE / 32 }>();
     let padded = |i: u32| i + i / 32;
@@ -64,7 +64,7 @@ fn blelloch(input: &[i32], out: &mut [i32]) {
 
 /// Sums up to each value over a cluster: blocks scan, publish their totals to all peers behind them, and add what came.
 #[cluster_kernel(cluster = 4, block = 128)]
-fn cluster_scan(input: &[u64], out: &mut [u64]) {
+pub(super) fn cluster_scan(input: &[u64], out: &mut [u64]) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let scratch = shared_array::<u64, BLOCK>();
@@ -115,7 +115,7 @@ fn look_back(states: &mut [u64], tile: u32) -> u64 {
 /// A scan of the whole grid in one pass (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
 /// Look-back", 2016; CUB's `DeviceScan`). Tiles are taken in order, so that a tile waits for running blocks only.
 #[cluster_kernel(block = 128)]
-fn decoupled_scan(input: &[u32], out: &mut [u64], states: &mut [u64], next: &mut [u32]) {
+pub(super) fn decoupled_scan(input: &[u32], out: &mut [u64], states: &mut [u64], next: &mut [u32]) {
     let block = this_thread_block();
     let scratch = shared_array::<u64, BLOCK>();
     let shared_tile = shared_array::<u32, 1>();
@@ -145,7 +145,7 @@ fn decoupled_scan(input: &[u32], out: &mut [u64], states: &mut [u64], next: &mut
 
 /// A scan that starts again at each flag (Sengupta, Harris, Zhang and Owens, "Scan Primitives for GPU Computing", 2007).
 #[cluster_kernel(block = 128)]
-fn segmented_scan(values: &[f32], heads: &[bool], out: &mut [f32]) {
+pub(super) fn segmented_scan(values: &[f32], heads: &[bool], out: &mut [f32]) {
     let block = this_thread_block();
     let sums = shared_array::<f32, BLOCK>();
     let flags = shared_array::<bool, BLOCK>();

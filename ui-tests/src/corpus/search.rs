@@ -22,7 +22,7 @@ fn partition_point(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
 
 /// Where each needle would be inserted (Thrust's vectorized `lower_bound`).
 #[cluster_kernel(block = 128)]
-fn lower_bound<T: Number>(sorted: &[T], needles: &[T], out: &mut [u32]) {
+pub(super) fn lower_bound<T: Number>(sorted: &[T], needles: &[T], out: &mut [u32]) {
     let i = this_grid().thread_rank();
     if i < needles.len() {
         let needle = needles[i];
@@ -35,7 +35,7 @@ const ITEMS: usize = 7;
 /// Merges two sorted sequences, `ITEMS` results a thread, whose parts it finds on a diagonal (Green, McColl and Bader,
 /// "GPU Merge Path", 2012; moderngpu).
 #[cluster_kernel(block = 64)]
-fn merge(a: &[i32], b: &[i32], out: &mut [i32]) {
+pub(super) fn merge(a: &[i32], b: &[i32], out: &mut [i32]) {
     let start = this_grid().thread_rank() as u32 * ITEMS as u32;
     let (a_len, b_len) = (a.len() as u32, b.len() as u32);
     let total = a_len + b_len;

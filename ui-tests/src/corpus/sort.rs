@@ -25,7 +25,7 @@ fn order(keys: &SharedArray<u32, TILE>, values: &SharedArray<u32, TILE>, low: u3
 
 /// Pairs in each tile by a bitonic network (Batcher 1968; the CUDA sample `sortingNetworks`).
 #[cluster_kernel(block = 128)]
-fn bitonic(keys: &mut [u32], values: &mut [u32]) {
+pub(super) fn bitonic(keys: &mut [u32], values: &mut [u32]) {
     let block = this_thread_block();
     let tile_keys = shared_array::<u32, TILE>();
     let tile_values = shared_array::<u32, TILE>();
@@ -60,7 +60,7 @@ fn bitonic(keys: &mut [u32], values: &mut [u32]) {
 
 /// The same network over a cluster, a key a thread: far partners are read from a peer's shared memory.
 #[cluster_kernel(cluster = 4, block = 128)]
-fn cluster_bitonic<T: Number>(input: &[T], out: &mut [T], last: T) {
+pub(super) fn cluster_bitonic<T: Number>(input: &[T], out: &mut [T], last: T) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let front = shared_array::<T, BLOCK>();
@@ -103,7 +103,7 @@ fn cluster_bitonic<T: Number>(input: &[T], out: &mut [T], last: T) {
 /// How often each digit occurs in each block's keys, digit by digit (Satish, Harris and Garland, "Designing Efficient
 /// Sorting Algorithms for Manycore GPUs", 2009).
 #[cluster_kernel(block = 128)]
-fn radix_count(keys: &[u32], counts: &mut [u32], shift: u32) {
+pub(super) fn radix_count(keys: &[u32], counts: &mut [u32], shift: u32) {
     let block = this_thread_block();
     let grid = this_grid();
     let bins = shared_array::<u32, 16>();
@@ -124,7 +124,7 @@ fn radix_count(keys: &[u32], counts: &mut [u32], shift: u32) {
 
 /// Sums before each count, in place, by one block.
 #[cluster_kernel(block = 128)]
-fn radix_offsets(counts: &mut [u32]) {
+pub(super) fn radix_offsets(counts: &mut [u32]) {
     let block = this_thread_block();
     let scratch = shared_array::<u32, BLOCK>();
     let len = counts.len() as u32;
@@ -144,7 +144,7 @@ fn radix_offsets(counts: &mut [u32]) {
 /// Keys to their places, in the order in which they came: sixteen counters of 8 bits in one number count a block's digits
 /// in one scan (CUB's `BlockRadixRank` packs its counters so).
 #[cluster_kernel(block = 128)]
-fn radix_scatter(keys: &[u32], offsets: &[u32], out: &mut [u32], shift: u32) {
+pub(super) fn radix_scatter(keys: &[u32], offsets: &[u32], out: &mut [u32], shift: u32) {
     let block = this_thread_block();
     let grid = this_grid();
     let scratch = shared_array::<u128, BLOCK>();

@@ -61,7 +61,7 @@ fn ellpack(columns: &[u32], values: &[f64], x: &[f64], y: &mut [f64], width: u32
 
 /// Triplets in any order, by atomic sums (cuSPARSE's COO, for integers, so that the order does not show).
 #[cluster_kernel(block = 64)]
-fn triplets(rows: &[u16], columns: &[u16], values: &[i32], x: &[i32], y: &mut [i64]) {
+pub(super) fn triplets(rows: &[u16], columns: &[u16], values: &[i32], x: &[i32], y: &mut [i64]) {
     let grid = this_grid();
     for i in (grid.thread_rank()..values.len()).step_by(grid.num_threads()) {
         let product = values[i] as i64 * x[columns[i] as u32] as i64;

@@ -15,7 +15,7 @@ fn relaxed(cell: f32, around: [f32; 4], rate: f32) -> f32 {
 /// A Jacobi step of the heat equation on a tile with a halo (Micikevicius, "3D Finite Difference Computation on GPUs
 /// using CUDA", 2009, in two dimensions). The border stays.
 #[cluster_kernel(block = (32, 8))]
-fn heat(before: &[f32], after: &mut [f32], width: u32, height: u32, rate: f32) {
+pub(super) fn heat(before: &[f32], after: &mut [f32], width: u32, height: u32, rate: f32) {
     let tile = shared_array::<[f32; 34], 10>();
     let block = this_thread_block();
     let thread = block.thread_index();
@@ -127,7 +127,7 @@ fn waves<const N: usize>(now: &[f32], before: &[f32], out: &mut [f32], speed: f3
 
 /// Conway's life, 32 cells a word, neighbours counted by full adders on bits (bit-slicing, Hacker's Delight).
 #[cluster_kernel(block = 64)]
-fn life(before: &[u32], after: &mut [u32], words: u32, rows: u32) {
+pub(super) fn life(before: &[u32], after: &mut [u32], words: u32, rows: u32) {
     let i = this_grid().thread_rank() as u32;
     if i >= words * rows {
         return;

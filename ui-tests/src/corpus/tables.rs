@@ -101,7 +101,7 @@ static CRC: [u32; 256] = {
 
 /// A checksum of each block of a file (rsync's and ZFS's use of CRC-32; Sarwate's table).
 #[cluster_kernel(block = 64)]
-fn checksums(bytes: &[u8], out: &mut [u32], size: u32) {
+pub(super) fn checksums(bytes: &[u8], out: &mut [u32], size: u32) {
     let i = this_grid().thread_rank();
     if i >= out.len() {
         return;
@@ -122,7 +122,7 @@ const GAUSS: [[u16; 5]; 5] =
 /// A blurred image, with the border repeated (the CUDA sample `imageDenoising`'s kind of filter, weights in constant
 /// memory).
 #[cluster_kernel(block = (32, 4))]
-fn blur(image: &[u8], out: &mut [u8], width: u32, height: u32) {
+pub(super) fn blur(image: &[u8], out: &mut [u8], width: u32, height: u32) {
     let at = this_grid().block_index();
     let thread = this_thread_block().thread_index();
     let (x, y) = (at.x * 32 + thread.x, at.y * 4 + thread.y);

@@ -65,7 +65,7 @@ fn is_letter(byte: u8) -> bool {
 
 /// Lines, words and bytes that are not ASCII, as `wc` counts them (the word count of Thrust's examples).
 #[cluster_kernel(block = 128)]
-fn count(text: &[u8], counts: &mut [u32]) {
+pub(super) fn count(text: &[u8], counts: &mut [u32]) {
     let block = this_thread_block();
     let grid = this_grid();
     let sums = shared_array::<u32, 3>();

@@ -10,7 +10,7 @@ const BLOCK: usize = 128;
 /// The `k` largest of each row, in no order: digits of 8 bits from the top narrow the threshold down (PyTorch's
 /// `sbtopk::radixSelect`; Alabi and others, "Fast K-selection Algorithms for GPUs", 2012).
 #[cluster_kernel(block = 128)]
-fn top_k(rows: &[u32], out: &mut [u32], columns: u32, k: u32) {
+pub(super) fn top_k(rows: &[u32], out: &mut [u32], columns: u32, k: u32) {
     let block = this_thread_block();
     let bins = shared_array::<u32, 256>();
     let found = shared_array::<u32, 3>(); // the digit, how many are still wanted, places taken
@@ -74,7 +74,7 @@ fn better(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
 /// Where each row is largest, a cluster a row: how a language model takes its next token from a wide vocabulary (vLLM's
 /// greedy sampler), with the blocks' candidates in distributed shared memory.
 #[cluster_kernel(cluster = 4, block = 128)]
-fn argmax(rows: &[f32], out: &mut [u32], columns: u32) {
+pub(super) fn argmax(rows: &[f32], out: &mut [u32], columns: u32) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let values = shared_array::<f32, BLOCK>();

@@ -8,7 +8,7 @@ use crate::{Bits, Module, Outcome, check_list, kernel_list, read, same};
 /// Tiles of 32 by 32 with a padded row, four rows a thread (Ruetsch and Micikevicius, "Optimizing Matrix Transpose in
 /// CUDA", 2009; the CUDA sample `transpose`).
 #[cluster_kernel(block = (32, 8))]
-fn transpose<T: Number>(input: &[T], output: &mut [T], width: u32, height: u32) {
+pub(super) fn transpose<T: Number>(input: &[T], output: &mut [T], width: u32, height: u32) {
     let block = this_thread_block();
     let tile = shared_array::<[T; 33], 32>();
     let thread = block.thread_index();
@@ -55,7 +55,7 @@ fn transpose_in_place(matrix: &mut [u16], width: u32) {
 
 /// Channels first to channels last, a plane a block row, as cuDNN's layout conversions do.
 #[cluster_kernel(block = (32, 4))]
-fn channels_last(input: &[f32], output: &mut [f32], channels: u32, pixels: u32) {
+pub(super) fn channels_last(input: &[f32], output: &mut [f32], channels: u32, pixels: u32) {
     let block = this_thread_block();
     let tile = shared_array::<[f32; 33], 32>();
     let thread = block.thread_index();

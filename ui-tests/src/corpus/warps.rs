@@ -9,7 +9,7 @@ const BLOCK: usize = 128;
 
 /// A warp a row: sums of rows by shuffles (Luitjens, "Faster Parallel Reductions on Kepler", 2014).
 #[cluster_kernel(block = 128)]
-fn row_sums(matrix: &[f32], out: &mut [f32], columns: u32) {
+pub(super) fn row_sums(matrix: &[f32], out: &mut [f32], columns: u32) {
     let block = this_thread_block();
     let warp = tiled_partition::<32>(&block);
     let row = this_grid().block_rank() as u32 * 4 + warp.meta_group_rank();
@@ -43,7 +43,7 @@ fn scan_by_warps(block: &ThreadBlock, warp: &Tile<32>, totals: &SharedArray<u32,
 
 /// Prefix sums over a cluster: warps, then blocks, then peers' totals.
 #[cluster_kernel(cluster = 4, block = 128)]
-fn scan(input: &[u32], out: &mut [u32]) {
+pub(super) fn scan(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
     let block = this_thread_block();
     let warp = tiled_partition::<32>(&block);
@@ -70,7 +70,7 @@ fn scan(input: &[u32], out: &mut [u32]) {
 /// Keeps what is positive, in no order: one atomic for the lanes that keep something (Adinets, "Optimized Filtering with
 /// Warp-Aggregated Atomics", 2014).
 #[cluster_kernel(block = 128)]
-fn filter(input: &[i32], out: &mut [i32], count: &mut [u32]) {
+pub(super) fn filter(input: &[i32], out: &mut [i32], count: &mut [u32]) {
     let grid = this_grid();
     for i in (grid.thread_rank()..input.len()).step_by(grid.num_threads()) {
         let value = input[i];
@@ -87,7 +87,7 @@ fn filter(input: &[i32], out: &mut [i32], count: &mut [u32]) {
 
 /// A histogram whose lanes with the same digit count together (Onesweep's ranks by `match_any`: Adinets and Merrill, 2022).
 #[cluster_kernel(block = 128)]
-fn digits(keys: &[u32], counts: &mut [u32], ranks: &mut [u32], shift: u32) {
+pub(super) fn digits(keys: &[u32], counts: &mut [u32], ranks: &mut [u32], shift: u32) {
     let block = this_thread_block();
     let warp = tiled_partition::<32>(&block);
     let bins = shared_array::<u32, 256>();
@@ -134,7 +134,7 @@ fn sorted(warp: &Tile<32>, key: f32) -> f32 {
 
 /// The `k` smallest of each row in order, up to 32, a warp a row: each 32 are sorted and merged with the best so far.
 #[cluster_kernel(block = 64)]
-fn smallest(rows: &[f32], out: &mut [f32], columns: u32, k: u32) {
+pub(super) fn smallest(rows: &[f32], out: &mut [f32], columns: u32, k: u32) {
     let block = this_thread_block();
     let warp = tiled_partition::<32>(&block);
     let lane = warp.thread_rank();
