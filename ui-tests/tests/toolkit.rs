@@ -72,6 +72,6 @@ impl Ordered {
     /// As many fences for an arrival, and one behind it for its wait, where the other has one.
     fn is_no_less_than(&self, other: &Ordered) -> bool {
         self.releases * other.arrivals >= other.releases * self.arrivals
-            && (other.acquires < other.arrivals || self.acquires >= self.arrivals)
+            && (other.acquires == 0 || other.acquires < other.arrivals || self.acquires >= self.arrivals)
     }
 }
