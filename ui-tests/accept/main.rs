@@ -33,6 +33,7 @@ mod grid_barrier;
 mod handshake;
 mod launch_limit;
 mod lints;
+mod mapped_in_calls;
 mod overwrite_while_read;
 mod rank_out_of_range;
 mod relaxed_publishes;
@@ -87,6 +88,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         handshake::KERNELS,
         launch_limit::KERNELS,
         lints::KERNELS,
+        mapped_in_calls::KERNELS,
         overwrite_while_read::KERNELS,
         rank_out_of_range::KERNELS,
         relaxed_publishes::KERNELS,

@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 
 use super::template;
 use crate::check::Checked;
-use crate::check::dsm::protocol::{Case, Demand, Gives, Has, When, uses};
+use crate::check::dsm::protocol::{Case, Demand, Gives, Has, Side, When, uses};
 use crate::model::Role;
 
 fn path(name: &str) -> TokenStream {
@@ -110,7 +110,8 @@ impl Table {
             }
             Gives::Clashes(first, second) => quote!(#ty::Clashes(#first, #second)),
             Gives::Passes { own, slot, param, when } => {
-                let (call, mask) = (self.call(slot), at(when, uses::ALL));
+                let all = uses::of(Side::Own, uses::ALL) | uses::of(Side::Remote, uses::ALL);
+                let (call, mask) = (self.call(slot), at(when, all));
                 quote!(#ty::Passes { own: #own, call: #call, param: #param, mask: #mask })
             }
         }
@@ -118,6 +119,6 @@ impl Table {
 }
 
 /// Among the bits of a parameter.
-fn at(when: When, uses: u16) -> u16 {
+fn at(when: When, uses: u32) -> u32 {
     uses << when as u16
 }

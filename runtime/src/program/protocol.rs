@@ -13,7 +13,7 @@ pub struct Protocol {
     /// What it does to the memory that it is given, by the parameters' positions: reads, writes, atomic reads and other
     /// atomic operations, one bit each; first before it has waited, then with no barrier after it, then with nothing
     /// after it but an arrival that its caller waits for before it.
-    pub params: &'static [u16],
+    pub params: &'static [u32],
     /// Pairs of parameters that must not be one piece of memory, one bit each: see `pair`.
     pub clashes: u128,
 }
@@ -30,7 +30,7 @@ pub enum Has {
     /// The function does one of these.
     Does(usize, u8),
     /// It does one of these to its parameter of this position.
-    Uses(usize, usize, u16),
+    Uses(usize, usize, u32),
     /// It does what must not be at once to these two parameters, if they are one.
     Clashes(usize, usize, usize),
 }
@@ -50,7 +50,7 @@ pub enum Gives {
     /// Bits of `Protocol::does`.
     Does(u8),
     /// Bits of its parameter of this position.
-    Uses(usize, u16),
+    Uses(usize, u32),
     /// These two parameters, if they are one.
     Clashes(usize, usize),
     /// Its parameter `own` is the parameter `param` of a call: the same four bits.
@@ -62,7 +62,7 @@ pub enum Gives {
         /// The callee's parameter.
         param: usize,
         /// The bits.
-        mask: u16,
+        mask: u32,
     },
 }
 
@@ -70,7 +70,7 @@ impl Protocol {
     /// Of a function that has faults: asks for nothing, and lacks nothing.
     pub const UNKNOWN: Protocol = Protocol { does: 0, params: &[], clashes: 0 };
 
-    const fn uses(self, param: usize) -> u16 {
+    const fn uses(self, param: usize) -> u32 {
         if param < self.params.len() { self.params[param] } else { 0 }
     }
 }
@@ -117,7 +117,7 @@ pub const fn does(gives: &[(Gives, Case)], callees: &[Protocol]) -> u8 {
 }
 
 /// What it does to each of its parameters: `Protocol::params`.
-pub const fn params<const N: usize>(gives: &[(Gives, Case)], callees: &[Protocol]) -> [u16; N] {
+pub const fn params<const N: usize>(gives: &[(Gives, Case)], callees: &[Protocol]) -> [u32; N] {
     let mut params = [0; N];
     let mut at = 0;
     while at < gives.len() {

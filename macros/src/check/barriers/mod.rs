@@ -254,7 +254,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// What the function does to a parameter, for its callers.
-    fn give(&mut self, id: Id, what: u16, case: Case) {
+    fn give(&mut self, id: Id, what: u32, case: Case) {
         if let (Role::Device, Shared::Param(param)) = (self.seen.function.role, id.shared) {
             let gives = (Gives::Uses(param, When::Ever, what), case);
             if !self.summary.gives.contains(&gives) {
@@ -278,7 +278,7 @@ impl Check<'_, '_, '_> {
     fn check_taken(&mut self, state: &State, taker: Taker, id: Id, block: BlockId, at: SpanRange) {
         let Taker { slot, argument } = taker;
         let name = self.seen.name(id);
-        let does = |what: u16| Has::Uses(slot, argument, When::Ever, what);
+        let does = |what: u32| Has::Uses(slot, argument, When::Ever, what);
         let ways: Vec<Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).cloned().collect();
         let several = self.come_several(block);
         for way in &ways {

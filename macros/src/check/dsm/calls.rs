@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use super::conflict;
 use super::number::Number;
-use super::phases::{Key, Record, Side, State, mark, side_of};
-use super::protocol::{Case, Gives, Has, When, does};
+use super::phases::{Key, Record, State, mark, side_of};
+use super::protocol::{Case, Gives, Has, Side, When, does, uses};
 use super::{By, Call, Check, Touch, case_of};
 use crate::check::cfg::Shared;
 use crate::messages;
@@ -44,13 +44,18 @@ impl Check<'_, '_> {
         again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
         self.check_arguments(slot);
         for (argument, piece) in pieces.iter().enumerate() {
-            let Some((side, shared)) = piece.as_ref().and_then(|piece| side_of(piece.root)) else { continue };
+            let Some((_, shared)) = piece.as_ref().and_then(|piece| side_of(piece.root)) else { continue };
             let phases = self.phases;
-            if let Some(point) = phases.points.argument(slot, argument)
-                && (side == Side::Own || phases.has_entered(state))
-            {
-                let touch = Touch { side, shared, at, by: By::Call(slot, argument, When::First) };
-                self.check_conflicts(state, &touch, &point.path);
+            let Some(point) = phases.points.argument(slot, argument) else { continue };
+            for touch in self.taken(slot, argument, When::First) {
+                if touch.side == Side::Own || phases.has_entered(state) {
+                    self.check_conflicts(state, &touch, &point.path);
+                }
+                if let (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_), Some(calls)) =
+                    (shared, state.unordered())
+                {
+                    self.firsts.push((touch, point.path.clone(), calls.clone()));
+                }
             }
             if let (Shared::Param(own), Some(calls)) = (shared, state.unordered()) {
                 let passes = Gives::Passes { own, slot, param: argument, when: When::First };
@@ -63,8 +68,11 @@ impl Check<'_, '_> {
     pub(super) fn check_parameters(&mut self, state: &State, touch: &Touch) {
         let Shared::Param(second) = touch.shared else { return };
         let mut clashes = Vec::new();
-        for ((key, _), record) in &state.records {
-            let Some(other) = self.touch(*key) else { continue };
+        let records = state
+            .records
+            .iter()
+            .flat_map(|((key, _), record)| self.touches(*key).into_iter().map(move |other| (other, record)));
+        for (other, record) in records {
             let Shared::Param(first) = other.shared else { continue };
             if first == second {
                 continue;
@@ -84,17 +92,16 @@ impl Check<'_, '_> {
         let points = &self.phases.points;
         let given = |argument: usize| {
             let piece = pieces[argument].as_ref()?;
-            let (side, shared) = side_of(piece.root)?;
-            Some((side, shared, &points.argument(slot, argument)?.path))
+            let (_, shared) = side_of(piece.root)?;
+            Some((shared, &points.argument(slot, argument)?.path))
         };
         let mut told = Vec::new();
         for second in 0..pieces.len() {
-            let Some((side, shared, path)) = given(second) else { continue };
+            let Some((shared, path)) = given(second) else { continue };
             for first in 0..second {
-                let Some((other_side, other, other_path)) = given(first) else { continue };
+                let Some((other, other_path)) = given(first) else { continue };
                 let case = Case::default().when(Has::Clashes(slot, first, second));
                 match (shared, other) {
-                    _ if side == other_side => {}
                     (Shared::Param(a), Shared::Param(b)) if a != b => {
                         told.push((Some(Gives::Clashes(a.min(b), a.max(b))), case));
                     }
@@ -123,7 +130,6 @@ impl Check<'_, '_> {
             Key::Caller => return self.give(Gives::Does(does::NOT_ORDER), case),
             Key::Access(_) | Key::Argument(..) => {}
         }
-        let Some(touch) = self.touch(key) else { return };
         let mut whens = Vec::new();
         if record.marks & (mark::NOW | mark::BEFORE | mark::RELAXED) != 0 {
             whens.push(When::Last);
@@ -131,14 +137,19 @@ impl Check<'_, '_> {
         if record.marks & mark::NOW_SPLIT != 0 {
             whens.push(When::Arrived);
         }
-        for when in whens {
-            match (touch.shared, touch.by) {
-                (Shared::Param(own), By::Itself(kind)) => self.give(Gives::Uses(own, when, kind), case.clone()),
-                (Shared::Param(own), By::Call(slot, param, _)) => {
-                    self.give(Gives::Passes { own, slot, param, when }, case.clone());
+        for touch in self.touches(key) {
+            for &when in &whens {
+                match (touch.shared, touch.by) {
+                    (Shared::Param(own), By::Itself(kind)) => {
+                        self.give(Gives::Uses(own, when, uses::of(touch.side, kind)), case.clone());
+                    }
+                    (Shared::Param(own), By::Call(slot, param, _)) => {
+                        self.give(Gives::Passes { own, slot, param, when }, case.clone());
+                    }
+                    (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Any, _) => {
+                        self.check_again(&touch, record);
+                    }
                 }
-                (_, By::Itself(_)) => self.check_again(&touch, record),
-                (_, By::Call(..)) => {}
             }
         }
     }
@@ -146,8 +157,7 @@ impl Check<'_, '_> {
     /// The function has shared memory of its own: may it be called once more?
     pub(super) fn check_again(&mut self, last: &Touch, record: &Record) {
         let mut again = Vec::new();
-        for (id, path, calls) in &self.firsts {
-            let Some(first) = self.touch(Key::Access(*id)) else { continue };
+        for (first, path, calls) in &self.firsts {
             // Of another call: only what is fixed is the same.
             let fixed = |numbers: &[Number]| -> Vec<Number> {
                 numbers.iter().map(|number| number.value().map_or(Number::UNKNOWN, |_| *number)).collect()
@@ -157,7 +167,7 @@ impl Check<'_, '_> {
             }
             let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();
             for pair in conflict::between(last.side, first.side, record.marks) {
-                if let Some(case) = case_of(last, &first, &pair, record) {
+                if let Some(case) = case_of(last, first, &pair, record) {
                     let unless = Case::unless(&calls, does::NOT_ORDER).unless;
                     again.push(Case { unless, ..case });
                 }

@@ -2,16 +2,16 @@
 //! Two of peers are not compared: whose part of it each has, the text does not show.
 
 use super::number::Number;
-use super::phases::{Side, mark};
-use super::protocol::uses;
+use super::phases::mark;
+use super::protocol::{Side, uses};
 use crate::check::cfg::{How, Shared};
 
 /// The rule that two accesses break that are at once, and what they do.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Conflict {
     pub(super) rule: &'static str,
-    pub(super) first: u16,
-    pub(super) second: u16,
+    pub(super) first: u32,
+    pub(super) second: u32,
 }
 
 pub(super) const UNPUBLISHED: &str = "unpublished_remote_read";
@@ -21,14 +21,14 @@ pub(super) const RELAXED: &str = "relaxed_publishes";
 pub(super) const UNORDERED: &str = "unordered_remote_write";
 
 /// What the owner does, what a peer does, and whether the peer's is a write.
-const PAIRS: [(u16, u16, bool); 4] = [
+const PAIRS: [(u32, u32, bool); 4] = [
     (uses::WRITE | uses::ATOMIC, uses::READ, false),
     (uses::WRITE, uses::ATOMIC_READ, false),
     (uses::ALL, uses::WRITE, true),
     (uses::READ | uses::WRITE, uses::ATOMIC, true),
 ];
 
-pub(super) fn use_of(how: How) -> u16 {
+pub(super) fn use_of(how: How) -> u32 {
     match how {
         How::Read => uses::READ,
         How::Write => uses::WRITE,

@@ -38,9 +38,9 @@ use crate::span::SpanRange;
 use conflict::Conflict;
 use number::Number;
 use numbers::Numbers;
-use phases::{Key, Phases, Record, Side, State, side_of};
+use phases::{Key, Phases, Record, State, side_of};
 use points::Points;
-use protocol::{Case, Gives, Has, Protocol, When, does, uses};
+use protocol::{Case, Gives, Has, Protocol, Side, When, does, uses};
 use sides::Sides;
 
 pub(super) fn check<'f>(
@@ -183,6 +183,7 @@ fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
 }
 
 /// Something that touches memory.
+#[derive(Clone, Copy)]
 struct Touch {
     side: Side,
     shared: Shared,
@@ -193,7 +194,7 @@ struct Touch {
 #[derive(Clone, Copy)]
 enum By {
     /// By the function itself: what it does.
-    Itself(u16),
+    Itself(u32),
     /// By one that it calls: the argument, and when.
     Call(u16, usize, When),
 }
@@ -217,8 +218,8 @@ struct Check<'a, 'f> {
     phases: &'a Phases<'a, 'f>,
     calls: BTreeMap<u16, Call<'a>>,
     found: BTreeMap<FaultId, Fault>,
-    /// What the function does to shared memory of its own before it has waited, and after which calls.
-    firsts: Vec<(AccessId, Rc<[Number]>, BTreeSet<u16>)>,
+    /// What is done to shared memory of the function's own before it has waited, and after which calls.
+    firsts: Vec<(Touch, Rc<[Number]>, BTreeSet<u16>)>,
     protocol: Protocol,
 }
 
@@ -291,10 +292,11 @@ impl Check<'_, '_> {
         if let Some(calls) = state.unordered() {
             match shared {
                 Shared::Param(param) => {
-                    self.give(Gives::Uses(param, When::First, kind), Case::unless(calls, does::NOT_ORDER));
+                    let uses = Gives::Uses(param, When::First, uses::of(side, kind));
+                    self.give(uses, Case::unless(calls, does::NOT_ORDER));
                 }
                 Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
-                    self.firsts.push((id, path.clone(), calls.clone()))
+                    self.firsts.push((touch, path.clone(), calls.clone()));
                 }
                 Shared::Any => {}
             }
@@ -319,21 +321,34 @@ impl Check<'_, '_> {
         }
     }
 
-    fn touch(&self, key: Key) -> Option<Touch> {
+    fn touches(&self, key: Key) -> Vec<Touch> {
         match key {
             Key::Access(id) => {
                 let access = &self.phases.cfg.accesses[id.0];
-                let (side, shared) = side_of(access.piece.root)?;
-                Some(Touch { side, shared, at: access.at, by: By::Itself(conflict::use_of(access.how)) })
+                let by = By::Itself(conflict::use_of(access.how));
+                let touch = |(side, shared)| Touch { side, shared, at: access.at, by };
+                side_of(access.piece.root).map(touch).into_iter().collect()
             }
             Key::Argument(slot, argument, arrived) => {
-                let call = self.calls.get(&slot)?;
-                let (side, shared) = side_of(call.pieces.get(argument)?.as_ref()?.root)?;
-                let when = if arrived { When::Arrived } else { When::Last };
-                Some(Touch { side, shared, at: call.at, by: By::Call(slot, argument, when) })
+                self.taken(slot, argument, if arrived { When::Arrived } else { When::Last })
             }
-            Key::Call(_) | Key::Caller => None,
+            Key::Call(_) | Key::Caller => Vec::new(),
         }
+    }
+
+    /// By a device function that is given memory: of its own block, it can map that of a peer.
+    fn taken(&self, slot: u16, argument: usize, when: When) -> Vec<Touch> {
+        let call = self.calls.get(&slot);
+        let piece = call.and_then(|call| call.pieces.get(argument)?.as_ref());
+        let (Some(Call { at, .. }), Some((given, shared))) = (call, piece.and_then(|piece| side_of(piece.root))) else {
+            return Vec::new();
+        };
+        let sides = match given {
+            Side::Own => &[Side::Own, Side::Remote][..],
+            Side::Remote => &[Side::Remote],
+        };
+        let touch = |side: &Side| Touch { side: *side, shared, at: *at, by: By::Call(slot, argument, when) };
+        sides.iter().map(touch).collect()
     }
 
     /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`: what a block does
@@ -347,8 +362,11 @@ impl Check<'_, '_> {
     /// ```
     fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &[Number]) {
         let mut told = Vec::new();
-        for ((key, _), record) in &state.records {
-            let Some(other) = self.touch(*key) else { continue };
+        let records = state
+            .records
+            .iter()
+            .flat_map(|((key, _), record)| self.touches(*key).into_iter().map(move |other| (other, record)));
+        for (other, record) in records {
             if !conflict::overlap(other.shared, touch.shared) || !conflict::meet(&record.path, path) {
                 continue;
             }
@@ -469,7 +487,9 @@ fn case_of(first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> O
         match touch.by {
             By::Itself(kind) if kind & mask == 0 => return None,
             By::Itself(_) => {}
-            By::Call(slot, argument, when) => case = case.when(Has::Uses(slot, argument, when, mask)),
+            By::Call(slot, argument, when) => {
+                case = case.when(Has::Uses(slot, argument, when, uses::of(touch.side, mask)));
+            }
         }
     }
     Some(case)

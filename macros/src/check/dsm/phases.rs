@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use super::number::{Change, Number};
 use super::points::{Point, Points};
+use super::protocol::Side;
 use super::sides::Sides;
 use crate::check::cfg::{
     AccessId, BlockId, Cfg, End, Extent, How, NodeId, PhaseId, Piece, Place, Root, Shared, Source, Step, StepKind,
@@ -252,13 +253,6 @@ impl State {
             }
         }
     }
-}
-
-/// Whose memory is touched, as the thread names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
-    Own,
-    Remote,
 }
 
 pub(super) fn side_of(root: Root) -> Option<(Side, Shared)> {

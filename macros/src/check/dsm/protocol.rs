@@ -23,13 +23,30 @@ pub(crate) mod does {
     pub(crate) const NOT_ORDER: u8 = 32;
 }
 
+/// Whose memory is touched, as the thread names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Own,
+    Remote,
+}
+
 /// What is done to memory, one bit each.
 pub(crate) mod uses {
-    pub(crate) const READ: u16 = 1;
-    pub(crate) const WRITE: u16 = 2;
-    pub(crate) const ATOMIC_READ: u16 = 4;
-    pub(crate) const ATOMIC: u16 = 8;
-    pub(crate) const ALL: u16 = 15;
+    use super::Side;
+
+    pub(crate) const READ: u32 = 1;
+    pub(crate) const WRITE: u32 = 2;
+    pub(crate) const ATOMIC_READ: u32 = 4;
+    pub(crate) const ATOMIC: u32 = 8;
+    pub(crate) const ALL: u32 = 15;
+
+    /// To memory that a function was given, of its own block or of a peer.
+    pub(crate) const fn of(side: Side, uses: u32) -> u32 {
+        match side {
+            Side::Own => uses,
+            Side::Remote => uses << 16,
+        }
+    }
 }
 
 /// When a function does it to memory that it was given: by so many bits its uses are shifted.
@@ -48,13 +65,13 @@ pub(crate) enum When {
 /// What is done to a phase barrier, one bit each.
 pub(crate) mod barrier {
     /// It is used as the caller left it.
-    pub(crate) const NEEDS: u16 = 1;
+    pub(crate) const NEEDS: u32 = 1;
     /// It is initialised as the caller left it, perhaps.
-    pub(crate) const BEGINS: u16 = 2;
+    pub(crate) const BEGINS: u32 = 2;
     /// It is not.
-    pub(crate) const KEEPS: u16 = 4;
+    pub(crate) const KEEPS: u32 = 4;
     /// It is initialised by whoever calls.
-    pub(crate) const ALONE: u16 = 8;
+    pub(crate) const ALONE: u32 = 8;
 }
 
 /// Something about a call, by its slot.
@@ -63,7 +80,7 @@ pub(crate) enum Has {
     /// The function does one of these.
     Does(u16, u8),
     /// It does one of these to its parameter of this position.
-    Uses(u16, usize, When, u16),
+    Uses(u16, usize, When, u32),
     /// It does what must not be at once to two of its parameters, if they are one.
     Clashes(u16, usize, usize),
 }
@@ -89,7 +106,7 @@ pub(crate) struct Demand {
 pub(crate) enum Gives {
     Does(u8),
     /// To its parameter of this position.
-    Uses(usize, When, u16),
+    Uses(usize, When, u32),
     /// What must not be at once, to two of its parameters if they are one.
     Clashes(usize, usize),
     /// To its own parameter, what a function that it calls does to one.
