@@ -1,39 +1,44 @@
 //! The tree as the source of a kernel.
 
-use super::super::generated_dsm::tree::{Arrival, LENGTH};
+use super::super::generated_dsm::tree::{Arrival, LENGTH, Label};
 use super::super::generated_dsm::words::{Statements, memory, test, touch};
 use super::super::page::{Page, Printer};
 use super::tree::{Group, Kernel, Stmt};
 
 pub(super) fn print(kernel: &Kernel) -> String {
     let mut writer = Writer::default();
-    writer.line(&format!("#[cluster_kernel(cluster = {}, block = {})]", kernel.blocks, kernel.threads));
-    writer.text("fn kernel(p0: u32, p1: u32) ");
-    writer.braces(|writer| {
-        writer.line("let cluster = this_cluster();");
-        writer.line("let block = this_thread_block();");
-        writer.line(&format!("let a = shared_array::<u32, {LENGTH}>();"));
-        writer.line(&format!("let b = shared_array::<u32, {LENGTH}>();"));
-        writer.line(&format!("let rows = shared_array::<[u32; {LENGTH}], 2>();"));
-        writer.line("let i = block.thread_rank();");
-        writer.line("let rank = cluster.block_rank();");
-        writer.line("let n = cluster.num_blocks();");
-        writer.line("let mut of_block: Option<ArrivalToken<ThreadBlock>> = None;");
-        writer.line("let mut of_cluster: Option<ArrivalToken<Cluster>> = None;");
-        writer.line("let mut cur = 0;");
-        writer.line("let mut sum = 0;");
-        writer.statements(&kernel.body);
-    });
-    writer.text("\n");
-    writer.0.text
+    writer.kernel(kernel);
+    writer.page.text
+}
+
+/// The kernel, and a device function of this name that has some of its statements.
+pub(super) fn print_outlined(kernel: &Kernel, part: Part, name: &str) -> String {
+    let mut writer = Writer { outlined: Some((part, name.into())), ..Writer::default() };
+    writer.kernel(kernel);
+    assert!(!writer.function.is_empty(), "the part is one of the kernel's");
+    format!("{}{}", writer.function, writer.page.text)
+}
+
+/// Statements of a kernel, one after the other in one block: the first, and how many.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) first: *const Stmt,
+    pub(super) count: usize,
 }
 
 #[derive(Default)]
-struct Writer(Page);
+struct Writer {
+    page: Page,
+    /// What a device function of this name shall have, until it has it.
+    outlined: Option<(Part, String)>,
+    function: String,
+    /// Loops round here.
+    rounds: Vec<Label>,
+}
 
 impl Printer for Writer {
     fn page(&mut self) -> &mut Page {
-        &mut self.0
+        &mut self.page
     }
 }
 
@@ -44,8 +49,77 @@ fn group(group: Group) -> &'static str {
     }
 }
 
+impl Writer {
+    fn kernel(&mut self, kernel: &Kernel) {
+        self.line(&format!("#[cluster_kernel(cluster = {}, block = {})]", kernel.blocks, kernel.threads));
+        self.text("fn kernel(p0: u32, p1: u32) ");
+        self.braces(|writer| {
+            writer.line("let cluster = this_cluster();");
+            writer.line("let block = this_thread_block();");
+            writer.line(&format!("let a = shared_array::<u32, {LENGTH}>();"));
+            writer.line(&format!("let b = shared_array::<u32, {LENGTH}>();"));
+            writer.line(&format!("let rows = shared_array::<[u32; {LENGTH}], 2>();"));
+            writer.ranks();
+            writer.line("let mut of_block: Option<ArrivalToken<ThreadBlock>> = None;");
+            writer.line("let mut of_cluster: Option<ArrivalToken<Cluster>> = None;");
+            writer.line("let mut cur = 0;");
+            writer.line("let mut sum = 0;");
+            writer.statements(&kernel.body);
+        });
+        self.text("\n");
+    }
+
+    /// A call in place of statements, and the function that has them.
+    fn call(&mut self, name: &str, part: &[Stmt]) {
+        let rounds = self.rounds.iter().map(|label| format!(", k{label}")).collect::<String>();
+        self.line(&format!("cur = {name}(&cluster, &block, &a, &b, &rows, p0, p1, cur{rounds});"));
+        let kernel = std::mem::take(&mut self.page);
+        let rounds = self.rounds.iter().map(|label| format!(", k{label}: u32")).collect::<String>();
+        let array = format!("&SharedArray<u32, {LENGTH}>");
+        self.line("#[device]");
+        self.text(&format!("fn {name}(cluster: &Cluster, block: &ThreadBlock, a: {array}, b: {array}, "));
+        self.text(&format!("rows: &SharedArray<[u32; {LENGTH}], 2>, p0: u32, p1: u32, given: u32{rounds}) -> u32 "));
+        self.braces(|writer| {
+            writer.ranks();
+            writer.line("let mut cur = given;");
+            writer.line("let mut sum = 0;");
+            writer.statements(part);
+            writer.line("cur");
+        });
+        self.text("\n");
+        self.function = std::mem::replace(&mut self.page, kernel).text;
+    }
+
+    fn ranks(&mut self) {
+        self.line("let i = block.thread_rank();");
+        self.line("let rank = cluster.block_rank();");
+        self.line("let n = cluster.num_blocks();");
+    }
+}
+
 impl Statements for Writer {
     type Stmt = Stmt;
+
+    /// With a call in place of those that are outlined.
+    fn statements(&mut self, block: &[Stmt]) {
+        let mut left = block;
+        while let Some((stmt, rest)) = left.split_first() {
+            left = rest;
+            match self.outlined.take_if(|(part, _)| std::ptr::eq(part.first, stmt)) {
+                Some((part, name)) => {
+                    self.call(&name, &block[block.len() - rest.len() - 1..][..part.count]);
+                    left = &rest[part.count - 1..];
+                }
+                None => self.statement(stmt),
+            }
+        }
+    }
+
+    fn round(&mut self, label: Label, inside: impl FnOnce(&mut Self)) {
+        self.rounds.push(label);
+        self.braces(inside);
+        self.rounds.pop();
+    }
 
     fn statement(&mut self, stmt: &Stmt) {
         self.start();

@@ -89,12 +89,17 @@ pub(in crate::tests) trait Statements: Printer {
         self.braces(|writer| writer.statements(block));
     }
 
+    /// What stands in a loop.
+    fn round(&mut self, _label: Label, inside: impl FnOnce(&mut Self)) {
+        self.braces(inside);
+    }
+
     /// A loop that carries the cluster's token.
     fn carried(&mut self, label: Label, rounds: usize, [first, second, last]: &[Vec<Self::Stmt>; 3]) {
         self.text(&format!("let mut t{label} = cluster.barrier_arrive();\n"));
         self.start();
         self.text(&format!("for k{label} in 0..{rounds} "));
-        self.braces(|writer| {
+        self.round(label, |writer| {
             writer.statements(first);
             writer.line(&format!("cluster.barrier_wait(t{label});"));
             writer.statements(second);
@@ -123,7 +128,7 @@ pub(in crate::tests) trait Statements: Printer {
         match form {
             Form::For => {
                 self.text(&format!("'l{label}: for k{label} in 0..{end} "));
-                self.block(body);
+                self.round(label, |writer| writer.statements(body));
             }
             Form::Loop | Form::While => {
                 self.text(&format!("let mut c{label} = 0;\n"));
@@ -131,7 +136,7 @@ pub(in crate::tests) trait Statements: Printer {
                 let loops = form == Form::Loop;
                 let head = if loops { "loop ".into() } else { format!("while c{label} < {end} ") };
                 self.text(&format!("'l{label}: {head}"));
-                self.braces(|writer| {
+                self.round(label, |writer| {
                     if loops {
                         writer.line(&format!("if c{label} >= {end} {{ break; }}"));
                     }
@@ -144,7 +149,7 @@ pub(in crate::tests) trait Statements: Printer {
                 self.text(&format!("let mut k{label} = 0;\n"));
                 self.start();
                 self.text(&format!("'l{label}: while k{label} < {end} "));
-                self.braces(|writer| {
+                self.round(label, |writer| {
                     writer.statements(body);
                     writer.line(&format!("k{label} += 1;"));
                 });
