@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::nvrtc;
-use crate::run::{Result, at, cargo, output, root, run, target};
+use crate::run::{Result, at, cargo, crate_of, output, run, target};
 
 /// Measured this many times each; medians and quartiles are shown.
 const ROUNDS: usize = 15;
@@ -82,14 +82,7 @@ fn kernel(steps: usize) -> String {
 
 /// Milliseconds of each pass, sorted.
 fn check(folder: &Path, text: &str) -> Result<[Vec<f64>; 2]> {
-    let source = folder.join("src/lib.rs");
-    fs::create_dir_all(folder.join("src")).map_err(at(folder))?;
-    let manifest = format!(
-        "[package]\nname = \"cost\"\nedition = \"2024\"\n[dependencies]\nphalanx = {{ path = {:?} }}\n[workspace]\n",
-        root().join("runtime")
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).map_err(at(folder))?;
-    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).map_err(at(folder))?;
+    let source = crate_of(folder, "cost")?;
     let mut times = [Vec::new(), Vec::new()];
     // The first round builds what the crate depends on.
     for round in 0..=ROUNDS {

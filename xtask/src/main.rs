@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+mod agree;
 mod bundle;
 mod check;
 mod cost;
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Test { nvrtc, arguments } => test::test(nvrtc.as_deref(), &arguments),
         Command::Bundle => bundle::bundle(),
-        Command::Agree { minutes } => test::agree(minutes),
+        Command::Agree { minutes } => agree::agree(minutes),
         Command::Cost => cost::cost(),
         Command::Mutate => mutate::mutate(),
         Command::Check => check::check(),

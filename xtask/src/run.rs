@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -57,4 +58,16 @@ fn shown(command: &Command) -> String {
 /// Says at which path it failed.
 pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{}: {error}", path.display())
+}
+
+/// A crate that uses the library, and where its one file goes.
+pub(crate) fn crate_of(folder: &Path, name: &str) -> Result<PathBuf> {
+    fs::create_dir_all(folder.join("src")).map_err(at(folder))?;
+    let manifest = format!(
+        "[package]\nname = {name:?}\nedition = \"2024\"\n[dependencies]\nphalanx = {{ path = {:?} }}\n[workspace]\n",
+        root().join("runtime")
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).map_err(at(folder))?;
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).map_err(at(folder))?;
+    Ok(folder.join("src/lib.rs"))
 }

@@ -1,5 +1,5 @@
 //! `cargo xtask test`: every test of the workspace, documentation included, with NVRTC at hand; and proof that it was
-//! used. `cargo xtask agree`: one of them, for as long as one likes.
+//! used.
 
 use std::fs;
 
@@ -26,10 +26,4 @@ pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
     }
     println!("NVRTC compiled {all} times, {kernels} kernels by name");
     Ok(())
-}
-
-/// The comparison of the checks with the simulator on generated kernels, which the tests make short.
-pub(crate) fn agree(minutes: f64) -> Result<()> {
-    let mut test = cargo(&["test", "--quiet", "--release", "--package", "phalanx-macros", "--lib", "--"]);
-    run(test.args(["--ignored", "--nocapture", "agreement::for_minutes"]).env("MINUTES", minutes.to_string()))
 }

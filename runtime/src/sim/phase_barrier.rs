@@ -179,10 +179,11 @@ impl Context<'_> {
             self.fail(Cause::Protocol(sentence), call.site);
         }
         let PhaseBarriers { states, begun } = &self.cluster.phase_barriers;
-        begun.set(begun.get() + 1);
-        self.access(call.access(Kind::Write(&u64::from(begun.get()).to_le_bytes())));
+        let number = begun.get() + 1;
+        begun.set(number);
+        self.access(call.access(Kind::Write(&u64::from(number).to_le_bytes())));
         let live = Live {
-            number: begun.get(),
+            number,
             begun: call.site,
             expected: count,
             all: count,

@@ -8,6 +8,7 @@
 //! than those that read it. A run ends at its first fault, which may hide others.
 
 mod generate;
+mod outline;
 mod print;
 mod tree;
 mod walk;

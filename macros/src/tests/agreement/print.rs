@@ -1,39 +1,44 @@
 //! The tree as the source of a kernel.
 
-use super::super::generated_dsm::print::{memory, test, touch};
-use super::super::generated_dsm::tree::{Arrival, Form, Jump, LENGTH, Rounds, Test};
+use super::super::generated_dsm::tree::{Arrival, LENGTH, Label};
+use super::super::generated_dsm::words::{Statements, memory, test, touch};
 use super::super::page::{Page, Printer};
-use super::tree::{Block, Group, Kernel, Stmt};
+use super::tree::{Group, Kernel, Stmt};
 
 pub(super) fn print(kernel: &Kernel) -> String {
     let mut writer = Writer::default();
-    writer.line(&format!("#[cluster_kernel(cluster = {}, block = {})]", kernel.blocks, kernel.threads));
-    writer.text("fn kernel(p0: u32, p1: u32) ");
-    writer.braces(|writer| {
-        writer.line("let cluster = this_cluster();");
-        writer.line("let block = this_thread_block();");
-        writer.line(&format!("let a = shared_array::<u32, {LENGTH}>();"));
-        writer.line(&format!("let b = shared_array::<u32, {LENGTH}>();"));
-        writer.line(&format!("let rows = shared_array::<[u32; {LENGTH}], 2>();"));
-        writer.line("let i = block.thread_rank();");
-        writer.line("let rank = cluster.block_rank();");
-        writer.line("let n = cluster.num_blocks();");
-        writer.line("let mut of_block: Option<ArrivalToken<ThreadBlock>> = None;");
-        writer.line("let mut of_cluster: Option<ArrivalToken<Cluster>> = None;");
-        writer.line("let mut cur = 0;");
-        writer.line("let mut sum = 0;");
-        kernel.body.iter().for_each(|stmt| writer.statement(stmt));
-    });
-    writer.text("\n");
-    writer.0.text
+    writer.kernel(kernel);
+    writer.page.text
+}
+
+/// The kernel, and a device function of this name that has some of its statements.
+pub(super) fn print_outlined(kernel: &Kernel, part: Part, name: &str) -> String {
+    let mut writer = Writer { outlined: Some((part, name.into())), ..Writer::default() };
+    writer.kernel(kernel);
+    assert!(!writer.function.is_empty(), "the part is one of the kernel's");
+    format!("{}{}", writer.function, writer.page.text)
+}
+
+/// Statements of a kernel, one after the other in one block: the first, and how many.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) first: *const Stmt,
+    pub(super) count: usize,
 }
 
 #[derive(Default)]
-struct Writer(Page);
+struct Writer {
+    page: Page,
+    /// What a device function of this name shall have, until it has it.
+    outlined: Option<(Part, String)>,
+    function: String,
+    /// Loops round here.
+    rounds: Vec<Label>,
+}
 
 impl Printer for Writer {
     fn page(&mut self) -> &mut Page {
-        &mut self.0
+        &mut self.page
     }
 }
 
@@ -45,8 +50,75 @@ fn group(group: Group) -> &'static str {
 }
 
 impl Writer {
-    fn block(&mut self, block: &Block) {
-        self.braces(|writer| block.iter().for_each(|stmt| writer.statement(stmt)));
+    fn kernel(&mut self, kernel: &Kernel) {
+        self.line(&format!("#[cluster_kernel(cluster = {}, block = {})]", kernel.blocks, kernel.threads));
+        self.text("fn kernel(p0: u32, p1: u32) ");
+        self.braces(|writer| {
+            writer.line("let cluster = this_cluster();");
+            writer.line("let block = this_thread_block();");
+            writer.line(&format!("let a = shared_array::<u32, {LENGTH}>();"));
+            writer.line(&format!("let b = shared_array::<u32, {LENGTH}>();"));
+            writer.line(&format!("let rows = shared_array::<[u32; {LENGTH}], 2>();"));
+            writer.ranks();
+            writer.line("let mut of_block: Option<ArrivalToken<ThreadBlock>> = None;");
+            writer.line("let mut of_cluster: Option<ArrivalToken<Cluster>> = None;");
+            writer.line("let mut cur = 0;");
+            writer.line("let mut sum = 0;");
+            writer.statements(&kernel.body);
+        });
+        self.text("\n");
+    }
+
+    /// A call in place of statements, and the function that has them.
+    fn call(&mut self, name: &str, part: &[Stmt]) {
+        let rounds = self.rounds.iter().map(|label| format!(", k{label}")).collect::<String>();
+        self.line(&format!("cur = {name}(&cluster, &block, &a, &b, &rows, p0, p1, cur{rounds});"));
+        let kernel = std::mem::take(&mut self.page);
+        let rounds = self.rounds.iter().map(|label| format!(", k{label}: u32")).collect::<String>();
+        let array = format!("&SharedArray<u32, {LENGTH}>");
+        self.line("#[device]");
+        self.text(&format!("fn {name}(cluster: &Cluster, block: &ThreadBlock, a: {array}, b: {array}, "));
+        self.text(&format!("rows: &SharedArray<[u32; {LENGTH}], 2>, p0: u32, p1: u32, given: u32{rounds}) -> u32 "));
+        self.braces(|writer| {
+            writer.ranks();
+            writer.line("let mut cur = given;");
+            writer.line("let mut sum = 0;");
+            writer.statements(part);
+            writer.line("cur");
+        });
+        self.text("\n");
+        self.function = std::mem::replace(&mut self.page, kernel).text;
+    }
+
+    fn ranks(&mut self) {
+        self.line("let i = block.thread_rank();");
+        self.line("let rank = cluster.block_rank();");
+        self.line("let n = cluster.num_blocks();");
+    }
+}
+
+impl Statements for Writer {
+    type Stmt = Stmt;
+
+    /// With a call in place of those that are outlined.
+    fn statements(&mut self, block: &[Stmt]) {
+        let mut left = block;
+        while let Some((stmt, rest)) = left.split_first() {
+            left = rest;
+            match self.outlined.take_if(|(part, _)| std::ptr::eq(part.first, stmt)) {
+                Some((part, name)) => {
+                    self.call(&name, &block[block.len() - rest.len() - 1..][..part.count]);
+                    left = &rest[part.count - 1..];
+                }
+                None => self.statement(stmt),
+            }
+        }
+    }
+
+    fn round(&mut self, label: Label, inside: impl FnOnce(&mut Self)) {
+        self.rounds.push(label);
+        self.braces(inside);
+        self.rounds.pop();
     }
 
     fn statement(&mut self, stmt: &Stmt) {
@@ -58,7 +130,7 @@ impl Writer {
             Stmt::Split(id, of, arrival, body) => {
                 let relaxed = if *arrival == Arrival::Relaxed { "_relaxed" } else { "" };
                 self.text(&format!("let t{id} = {}.barrier_arrive{relaxed}();\n", group(*of)));
-                body.iter().for_each(|stmt| self.statement(stmt));
+                self.statements(body);
                 self.start();
                 self.text(&format!("{}.barrier_wait(t{id});", group(*of)));
             }
@@ -68,7 +140,7 @@ impl Writer {
                 self.text(&format!("if {} ", test(*condition)));
                 for (arm, waits) in [then, otherwise] {
                     self.braces(|writer| {
-                        arm.iter().for_each(|stmt| writer.statement(stmt));
+                        writer.statements(arm);
                         if *waits {
                             writer.line(&format!("{}.barrier_wait(t{id});", group(*of)));
                         }
@@ -81,63 +153,13 @@ impl Writer {
                 let of = group(*of);
                 self.text(&format!("if let Some(token) = of_{of}.take() {{ {of}.barrier_wait(token); }}"));
             }
-            Stmt::Carried(label, rounds, [first, second, last]) => {
-                self.text(&format!("let mut t{label} = cluster.barrier_arrive();\n"));
-                self.start();
-                self.text(&format!("for k{label} in 0..{rounds} "));
-                self.braces(|writer| {
-                    first.iter().for_each(|stmt| writer.statement(stmt));
-                    writer.line(&format!("cluster.barrier_wait(t{label});"));
-                    second.iter().for_each(|stmt| writer.statement(stmt));
-                    writer.line(&format!("t{label} = cluster.barrier_arrive();"));
-                });
-                self.text("\n");
-                last.iter().for_each(|stmt| self.statement(stmt));
-                self.start();
-                self.text(&format!("cluster.barrier_wait(t{label});"));
-            }
-            Stmt::If(condition, then, otherwise) => {
-                self.text(&format!("if {} ", test(*condition)));
-                self.block(then);
-                if let Some(otherwise) = otherwise {
-                    self.text(" else ");
-                    self.block(otherwise);
-                }
-            }
+            Stmt::Carried(label, rounds, blocks) => self.carried(*label, *rounds, blocks),
+            Stmt::If(condition, then, otherwise) => self.branch(*condition, then, otherwise.as_deref()),
             Stmt::Loop(label, rounds, form, body) => self.repeat(*label, *rounds, *form, body),
-            Stmt::Jump(Jump::Break(label)) => self.text(&format!("break 'l{label};")),
-            Stmt::Jump(Jump::Continue(label)) => self.text(&format!("continue 'l{label};")),
-            Stmt::Jump(Jump::Return) => self.text("return;"),
+            Stmt::Jump(jump) => self.jump(*jump),
             Stmt::Flip => self.text("cur ^= 1;"),
-            Stmt::Choose(of) => {
-                let even = test(Test::Even(*of));
-                self.text(&format!("if {even} {{ cur = 0; }} else {{ cur = 1; }}"));
-            }
+            Stmt::Choose(of) => self.choose(*of),
         }
         self.text("\n");
-    }
-
-    fn repeat(&mut self, label: usize, rounds: Rounds, form: Form, body: &Block) {
-        let end = match rounds {
-            Rounds::Literal(rounds) => rounds.to_string(),
-            Rounds::Parameter(index) => format!("p{index}"),
-        };
-        if form == Form::For {
-            self.text(&format!("'l{label}: for k{label} in 0..{end} "));
-            return self.block(body);
-        }
-        self.text(&format!("let mut c{label} = 0;\n"));
-        self.start();
-        let loops = form == Form::Loop;
-        let head = if loops { "loop ".into() } else { format!("while c{label} < {end} ") };
-        self.text(&format!("'l{label}: {head}"));
-        self.braces(|writer| {
-            if loops {
-                writer.line(&format!("if c{label} >= {end} {{ break; }}"));
-            }
-            writer.line(&format!("let k{label} = c{label};"));
-            writer.line(&format!("c{label} += 1;"));
-            body.iter().for_each(|stmt| writer.statement(stmt));
-        });
     }
 }

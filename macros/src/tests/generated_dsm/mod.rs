@@ -8,10 +8,11 @@ mod by_hand;
 mod forms;
 mod generate;
 pub(super) mod judge;
-pub(super) mod print;
+mod print;
 mod run;
 mod systematic;
 pub(super) mod tree;
+pub(super) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 

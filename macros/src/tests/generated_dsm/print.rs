@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::page::{Page, Printer};
 use super::super::shrink::Nested;
-use super::tree::{
-    Access, Array, Arrival, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Number, Owner, Parity, Rounds, Stmt,
-    THREADS, Test,
-};
+use super::tree::{Access, Arrival, Block, Kernel, LENGTH, Stmt, THREADS};
+use super::words::{Statements, memory, touch};
 
 /// A kernel's source, and the line of each site.
 pub(super) struct Source {
@@ -31,7 +29,7 @@ pub(super) fn print(kernel: &Kernel) -> Source {
         writer.line("let mut cur = 0;");
         writer.line("let mut sum = 0;");
         writer.names(&kernel.body);
-        kernel.body.iter().for_each(|stmt| writer.statement(stmt));
+        writer.statements(&kernel.body);
     });
     writer.text("\n");
     Source { text: writer.page.text, lines: writer.lines }
@@ -48,76 +46,6 @@ struct Writer {
 impl Printer for Writer {
     fn page(&mut self) -> &mut Page {
         &mut self.page
-    }
-}
-
-pub(in crate::tests) fn number(number: Number) -> String {
-    match number {
-        Number::Parameter(index) => format!("p{index}"),
-        Number::Round(label) => format!("k{label}"),
-    }
-}
-
-fn parity(parity: Parity) -> String {
-    match parity {
-        Parity::Literal(value) => value.to_string(),
-        Parity::Rem(of, 0) => format!("{} % 2", number(of)),
-        Parity::Rem(of, more) => format!("({} + {more}) % 2", number(of)),
-        Parity::And(of) => format!("{} & 1", number(of)),
-        Parity::Xor(of) => format!("({} & 1) ^ 1", number(of)),
-        Parity::Minus(of) => format!("1 - {} % 2", number(of)),
-        Parity::Current => "cur".into(),
-        Parity::CurrentMinus => "1 - cur".into(),
-        Parity::CurrentXor => "cur ^ 1".into(),
-    }
-}
-
-fn array(array: Array) -> &'static str {
-    match array {
-        Array::A => "a",
-        Array::B => "b",
-        Array::Rows => "rows",
-    }
-}
-
-/// The memory that is accessed, without its index.
-pub(in crate::tests) fn memory(access: &Access) -> String {
-    let array = array(access.place.array);
-    let rank = match access.owner {
-        Owner::Own => return array.into(),
-        Owner::Next => "(rank + 1) % n".into(),
-        Owner::Previous => "(rank + n - 1) % n".into(),
-        Owner::Rank(rank) => rank.to_string(),
-    };
-    format!("cluster.map_shared_rank(&{array}, {rank})")
-}
-
-pub(in crate::tests) fn test(test: Test) -> String {
-    match test {
-        Test::Equals(of, value) => format!("{} == {value}", number(of)),
-        Test::Even(of) => format!("{} % 2 == 0", number(of)),
-        Test::BlockRank(rank) => format!("rank == {rank}"),
-        Test::ThreadRank(rank) => format!("i == {rank}"),
-    }
-}
-
-/// The access as a statement, of memory with this name.
-pub(in crate::tests) fn touch(access: &Access, memory: &str) -> String {
-    let row = match access.place.array {
-        Array::A | Array::B => String::new(),
-        Array::Rows => format!("[{}]", parity(access.place.row)),
-    };
-    let index = match access.place.index {
-        Index::Literal(index) => index.to_string(),
-        Index::Own => "i".into(),
-        Index::Other => "1 - i".into(),
-        Index::Parity(which) => parity(which),
-    };
-    match access.kind {
-        Kind::Read => format!("sum += {memory}{row}[{index}];"),
-        Kind::Write => format!("{memory}{row}[{index}] = 7;"),
-        Kind::Update => format!("{memory}{row}[{index}] += 7;"),
-        Kind::Atomic => format!("{memory}{row}.atomic({index}).fetch_add(1, Relaxed);"),
     }
 }
 
@@ -138,10 +66,6 @@ impl Writer {
         }
     }
 
-    fn block(&mut self, block: &Block) {
-        self.braces(|writer| block.iter().for_each(|stmt| writer.statement(stmt)));
-    }
-
     fn access(&mut self, access: &Access) {
         let line = self.line_number();
         self.lines.insert(access.site, line);
@@ -153,6 +77,10 @@ impl Writer {
         }
         self.text(&touch(access, &text));
     }
+}
+
+impl Statements for Writer {
+    type Stmt = Stmt;
 
     fn statement(&mut self, stmt: &Stmt) {
         self.start();
@@ -164,78 +92,17 @@ impl Writer {
             Stmt::Split(id, arrival, body) => {
                 let relaxed = if *arrival == Arrival::Relaxed { "_relaxed" } else { "" };
                 self.text(&format!("let t{id} = cluster.barrier_arrive{relaxed}();\n"));
-                body.iter().for_each(|stmt| self.statement(stmt));
+                self.statements(body);
                 self.start();
                 self.text(&format!("cluster.barrier_wait(t{id});"));
             }
-            Stmt::Carried(label, rounds, [first, second, last]) => {
-                self.text(&format!("let mut t{label} = cluster.barrier_arrive();\n"));
-                self.start();
-                self.text(&format!("for k{label} in 0..{rounds} "));
-                self.braces(|writer| {
-                    first.iter().for_each(|stmt| writer.statement(stmt));
-                    writer.line(&format!("cluster.barrier_wait(t{label});"));
-                    second.iter().for_each(|stmt| writer.statement(stmt));
-                    writer.line(&format!("t{label} = cluster.barrier_arrive();"));
-                });
-                self.text("\n");
-                last.iter().for_each(|stmt| self.statement(stmt));
-                self.start();
-                self.text(&format!("cluster.barrier_wait(t{label});"));
-            }
-            Stmt::If(condition, then, otherwise) => {
-                self.text(&format!("if {} ", test(*condition)));
-                self.block(then);
-                if let Some(otherwise) = otherwise {
-                    self.text(" else ");
-                    self.block(otherwise);
-                }
-            }
-            Stmt::Loop(label, rounds, form, body) => {
-                let end = match rounds {
-                    Rounds::Literal(rounds) => rounds.to_string(),
-                    Rounds::Parameter(index) => format!("p{index}"),
-                };
-                match form {
-                    Form::For => {
-                        self.text(&format!("'l{label}: for k{label} in 0..{end} "));
-                        self.block(body);
-                    }
-                    Form::Loop | Form::While => {
-                        self.text(&format!("let mut c{label} = 0;\n"));
-                        self.start();
-                        let loops = *form == Form::Loop;
-                        let head = if loops { "loop ".into() } else { format!("while c{label} < {end} ") };
-                        self.text(&format!("'l{label}: {head}"));
-                        self.braces(|writer| {
-                            if loops {
-                                writer.line(&format!("if c{label} >= {end} {{ break; }}"));
-                            }
-                            writer.line(&format!("let k{label} = c{label};"));
-                            writer.line(&format!("c{label} += 1;"));
-                            body.iter().for_each(|stmt| writer.statement(stmt));
-                        });
-                    }
-                    Form::WhileLast => {
-                        self.text(&format!("let mut k{label} = 0;\n"));
-                        self.start();
-                        self.text(&format!("'l{label}: while k{label} < {end} "));
-                        self.braces(|writer| {
-                            body.iter().for_each(|stmt| writer.statement(stmt));
-                            writer.line(&format!("k{label} += 1;"));
-                        });
-                    }
-                }
-            }
-            Stmt::Jump(Jump::Break(label)) => self.text(&format!("break 'l{label};")),
-            Stmt::Jump(Jump::Continue(label)) => self.text(&format!("continue 'l{label};")),
-            Stmt::Jump(Jump::Return) => self.text("return;"),
+            Stmt::Carried(label, rounds, blocks) => self.carried(*label, *rounds, blocks),
+            Stmt::If(condition, then, otherwise) => self.branch(*condition, then, otherwise.as_deref()),
+            Stmt::Loop(label, rounds, form, body) => self.repeat(*label, *rounds, *form, body),
+            Stmt::Jump(jump) => self.jump(*jump),
             Stmt::Flip(true) => self.text("cur ^= 1;"),
             Stmt::Flip(false) => self.text("cur = 1 - cur;"),
-            Stmt::Choose(of) => {
-                let test = test(Test::Even(*of));
-                self.text(&format!("if {test} {{ cur = 0; }} else {{ cur = 1; }}"));
-            }
+            Stmt::Choose(of) => self.choose(*of),
         }
         self.text("\n");
     }

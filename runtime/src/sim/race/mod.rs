@@ -1,5 +1,6 @@
 //! Data races by happens-before: two accesses to a byte, one of which writes, that nothing orders, and that are not both
-//! atomics for each other's threads. `order` says what orders, `clock` what a thread knows, `shadow` what was done to a byte.
+//! atomics for each other's threads. `order` says what orders, `clock` what a thread knows, `shadow` what was done to a byte,
+//! `history` what atomics may still find there, and `guests` who must be done before a block leaves.
 //! Whatever the order in which the threads happen to run, what no synchronisation orders is a race.
 //!
 //! What orders is what the PTX memory model promises: barriers of blocks, clusters and grids; `sync` of a tile or a coalesced

@@ -8,80 +8,64 @@ fn wait_for(words: &Words<'_>, value: u32, order: std::sync::atomic::Ordering, s
     }
 }
 
+/// A word that one thread writes before it tells another, who reads it when it has heard.
+macro_rules! message {
+    ($name:literal, $shape:expr, |$ordered:ident, $words:ident| $tell:expr, $hear:expr) => {
+        Case {
+            name: $name,
+            shape: $shape,
+            kernel: |$ordered, $words| {
+                if me() == 0 {
+                    store($words, 1, 7);
+                    $tell;
+                } else if me() == 100 {
+                    $hear;
+                    load($words, 1);
+                }
+            },
+        }
+    };
+}
+
 #[test]
 fn atomics_and_fences() {
     let cases = [
-        Case {
-            name: "release_and_acquire",
-            shape: shape(2, 1, 64),
-            kernel: |ordered, words| {
-                if me() == 0 {
-                    store(words, 1, 7); // release_and_acquire
-                    atomic(words, 0).store(1, if ordered { Release } else { Relaxed });
-                } else if me() == 100 {
-                    wait_for(words, 1, Acquire, Scope::Device);
-                    load(words, 1); // release_and_acquire
-                }
-            },
+        message! { "release_and_acquire", shape(2, 1, 64), |ordered, words|
+            atomic(words, 0).store(1, if ordered { Release } else { Relaxed }),
+            wait_for(words, 1, Acquire, Scope::Device)
         },
-        Case {
-            name: "the_last_of_a_chain",
-            shape: shape(2, 2, 64),
-            kernel: |ordered, words| {
-                if me() == 0 {
-                    store(words, 1, 7); // the_last_of_a_chain
-                    atomic(words, 0).fetch_add(1, if ordered { Release } else { Relaxed });
-                } else if me() == 100 {
-                    wait_for(words, 1, Relaxed, Scope::Device);
-                    // The chain goes on, and the thread reads its own value with the other's release.
-                    atomic(words, 0).fetch_add(1, Release);
-                    wait_for(words, 2, Acquire, Scope::Device);
-                    load(words, 1); // the_last_of_a_chain
-                }
-            },
+        message! { "the_last_of_a_chain", shape(2, 2, 64), |ordered, words|
+            atomic(words, 0).fetch_add(1, if ordered { Release } else { Relaxed }),
+            {
+                wait_for(words, 1, Relaxed, Scope::Device);
+                // The chain goes on, and the thread reads its own value with the other's release.
+                atomic(words, 0).fetch_add(1, Release);
+                wait_for(words, 2, Acquire, Scope::Device);
+            }
         },
-        Case {
-            name: "no_acquire",
-            shape: shape(2, 1, 64),
-            kernel: |ordered, words| {
-                if me() == 0 {
-                    store(words, 1, 7); // no_acquire
-                    atomic(words, 0).fetch_add(1, AcqRel);
-                } else if me() == 100 {
-                    wait_for(words, 1, if ordered { SeqCst } else { Relaxed }, Scope::Device);
-                    load(words, 1); // no_acquire
-                }
-            },
+        message! { "no_acquire", shape(2, 1, 64), |ordered, words|
+            atomic(words, 0).fetch_add(1, AcqRel),
+            wait_for(words, 1, if ordered { SeqCst } else { Relaxed }, Scope::Device)
         },
-        Case {
-            name: "fences",
-            shape: shape(2, 2, 64),
-            kernel: |ordered, words| {
-                if me() == 0 {
-                    store(words, 1, 7); // fences
-                    fence(Release, Scope::Cluster);
-                    atomic(words, 0).store(1, Relaxed);
-                } else if me() == 100 {
-                    wait_for(words, 1, Relaxed, Scope::Device);
-                    fence(AcqRel, if ordered { Scope::Device } else { Scope::Block });
-                    load(words, 1); // fences
-                }
+        message! { "fences", shape(2, 2, 64), |ordered, words|
+            {
+                fence(Release, Scope::Cluster);
+                atomic(words, 0).store(1, Relaxed);
             },
+            {
+                wait_for(words, 1, Relaxed, Scope::Device);
+                fence(AcqRel, if ordered { Scope::Device } else { Scope::Block });
+            }
         },
-        Case {
-            name: "sequential_fences",
-            shape: shape(2, 1, 64),
-            kernel: |ordered, words| {
-                if me() == 0 {
-                    store(words, 1, 7); // sequential_fences
-                    fence(SeqCst, Scope::Device);
-                    atomic(words, 0).fetch_add(1, Relaxed);
-                } else if me() == 100 {
-                    wait_for(words, 1, Relaxed, Scope::Device);
-                    fence(if ordered { SeqCst } else { Release }, Scope::Device);
-                    load(words, 1); // sequential_fences
-                }
+        message! { "sequential_fences", shape(2, 1, 64), |ordered, words|
+            {
+                fence(SeqCst, Scope::Device);
+                atomic(words, 0).fetch_add(1, Relaxed);
             },
+            {
+                wait_for(words, 1, Relaxed, Scope::Device);
+                fence(if ordered { SeqCst } else { Release }, Scope::Device);
+            }
         },
         Case {
             name: "through_a_third",

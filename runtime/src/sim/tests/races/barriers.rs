@@ -2,37 +2,60 @@
 
 use super::*;
 
+/// Two threads touch a word, before and after what all do.
+macro_rules! across {
+    (@writes $words:ident) => { store($words, 1, 7) };
+    (@reads $words:ident) => { _ = load($words, 1) };
+    ($name:literal, $shape:expr, $first:literal $does:ident, $second:literal $then:ident, |$ordered:ident| $all:expr) => {
+        Case {
+            name: $name,
+            shape: $shape,
+            kernel: |$ordered, words| {
+                if me() == $first {
+                    across!(@$does words);
+                }
+                $all;
+                if me() == $second {
+                    across!(@$then words);
+                }
+            },
+        }
+    };
+}
+
 #[test]
 fn barriers() {
     let cases = [
-        Case {
-            name: "block_sync",
-            shape: shape(1, 1, 64),
-            kernel: |ordered, words| {
-                if me() == 0 {
-                    store(words, 1, 7); // block_sync
-                }
-                if ordered {
-                    this_thread_block().sync();
-                }
-                if me() == 40 {
-                    load(words, 1); // block_sync
-                }
-            },
+        across! { "block_sync", shape(1, 1, 64), 0 writes, 40 reads, |ordered|
+            if ordered {
+                this_thread_block().sync();
+            }
         },
-        Case {
-            name: "write_after_read",
-            shape: shape(1, 1, 64),
-            kernel: |ordered, words| {
-                load(words, 1); // write_after_read
-                if ordered {
-                    this_thread_block().sync();
-                }
-                if me() == 40 {
-                    store(words, 1, 7); // write_after_read
-                }
-            },
+        across! { "write_after_read", shape(1, 1, 64), 0 reads, 40 writes, |ordered|
+            if ordered {
+                this_thread_block().sync();
+            }
         },
+        across! { "cluster_sync", shape(4, 2, 64), 3 writes, 70 reads, |ordered|
+            if ordered {
+                this_cluster().sync()
+            } else {
+                this_thread_block().sync()
+            }
+        },
+        across! { "relaxed_arrival", shape(2, 2, 64), 5 writes, 100 reads, |ordered| {
+            this_thread_block().sync();
+            if me() == 9 && ordered {
+                fence(AcqRel, Scope::Cluster);
+            }
+            let token = this_cluster().barrier_arrive_relaxed();
+            this_cluster().barrier_wait(token);
+        } },
+        across! { "fence_of_a_block", shape(2, 2, 64), 7 reads, 100 writes, |ordered| {
+            fence(SeqCst, if ordered { Scope::Cluster } else { Scope::Block });
+            let token = this_cluster().barrier_arrive_relaxed();
+            this_cluster().barrier_wait(token);
+        } },
         Case {
             name: "split_block_barrier",
             shape: shape(1, 1, 64),
@@ -47,25 +70,6 @@ fn barriers() {
                 this_thread_block().barrier_wait(token);
                 if me() == 40 {
                     load(words, 1); // split_block_barrier
-                }
-            },
-        },
-        Case {
-            name: "cluster_sync",
-            shape: shape(4, 2, 64),
-            kernel: |ordered, words| {
-                let rank = this_cluster().thread_rank();
-                let at = 1 + this_grid().cluster_rank();
-                if rank == 3 {
-                    store(words, at, 7); // cluster_sync
-                }
-                if ordered {
-                    this_cluster().sync()
-                } else {
-                    this_thread_block().sync()
-                }
-                if rank == 70 {
-                    load(words, at); // cluster_sync
                 }
             },
         },
@@ -89,37 +93,6 @@ fn barriers() {
                 this_cluster().barrier_wait(token);
                 if me() == 100 {
                     load(words, 1); // split_cluster_barrier
-                }
-            },
-        },
-        Case {
-            name: "relaxed_arrival",
-            shape: shape(2, 2, 64),
-            kernel: |ordered, words| {
-                if me() == 5 {
-                    store(words, 1, 7); // relaxed_arrival
-                }
-                this_thread_block().sync();
-                if me() == 9 && ordered {
-                    fence(AcqRel, Scope::Cluster);
-                }
-                let token = this_cluster().barrier_arrive_relaxed();
-                this_cluster().barrier_wait(token);
-                if me() == 100 {
-                    load(words, 1); // relaxed_arrival
-                }
-            },
-        },
-        Case {
-            name: "fence_of_a_block",
-            shape: shape(2, 2, 64),
-            kernel: |ordered, words| {
-                load(words, 1); // fence_of_a_block
-                fence(SeqCst, if ordered { Scope::Cluster } else { Scope::Block });
-                let token = this_cluster().barrier_arrive_relaxed();
-                this_cluster().barrier_wait(token);
-                if me() == 100 {
-                    store(words, 1, 7); // fence_of_a_block
                 }
             },
         },

@@ -1,6 +1,6 @@
 //! Data races: for each way in which something orders, a kernel that relies on it, and its neighbour that does not. The
 //! neighbour is reported with both of its places, under every schedule. Accesses of a case stand on lines that end with
-//! its name as a comment.
+//! its name as a comment; those of a macro are where it is called.
 
 mod atomics;
 mod barriers;
@@ -47,8 +47,9 @@ impl Case {
 
     /// The lines of its accesses in its file.
     fn lines(&self, source: &str) -> Vec<u32> {
-        let comment = format!("// {}", self.name);
-        (1..).zip(source.lines()).filter(|(_, text)| text.ends_with(&comment)).map(|(n, _)| n).collect()
+        let (comment, call) = (format!("// {}", self.name), format!("! {{ \"{}\",", self.name));
+        let is_one = |text: &str| text.ends_with(&comment) || text.contains(&call);
+        (1..).zip(source.lines()).filter(|(_, text)| is_one(text)).map(|(line, _)| line).collect()
     }
 }
 

@@ -1,0 +1,87 @@
+//! Generated kernels with some of their statements in a device function: of two functions, rustc puts together what of one
+//! the checks see whole. Written as a crate, for `cargo xtask agree` to have it checked; each kernel says whether it is
+//! right as the simulator has it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use super::super::generated_dsm::tree::{Jump, Label};
+use super::super::random::Random;
+use super::print::{Part, print_outlined};
+use super::*;
+
+/// Where the crate goes, and of how many kernels.
+const FOLDER: &str = "OUTLINED_FOLDER";
+const COUNT: &str = "OUTLINED_KERNELS";
+
+/// What only the run tells of two functions: which memory was written to, and which ranks there are.
+fn is_told(shown: Shown) -> bool {
+    !matches!(shown, Shown::Unwritten | Shown::Open | Shown::NoSuchRank)
+}
+
+/// Whether a function of its own can have it: it jumps nowhere else, and needs no token that is in a variable.
+fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
+    let here = match stmt {
+        Stmt::Put(_) | Stmt::Take(_) | Stmt::Jump(Jump::Return) => false,
+        Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => loops.contains(label),
+        _ => true,
+    };
+    let depth = loops.len();
+    if let Stmt::Loop(label, ..) = stmt {
+        loops.push(*label);
+    }
+    let inside = stmt.clone().blocks().into_iter().flatten().all(|inner| stands_alone(inner, loops));
+    loops.truncate(depth);
+    here && inside
+}
+
+fn blocks<'k>(block: &'k Block, all: &mut Vec<&'k Block>) {
+    all.push(block);
+    for stmt in block {
+        match stmt {
+            Stmt::Split(_, _, _, body) | Stmt::Loop(_, _, _, body) => blocks(body, all),
+            Stmt::Arms(_, _, _, arms) => arms.iter().for_each(|(arm, _)| blocks(arm, all)),
+            Stmt::Carried(_, _, bodies) => bodies.iter().for_each(|body| blocks(body, all)),
+            Stmt::If(_, then, otherwise) => {
+                blocks(then, all);
+                otherwise.iter().for_each(|otherwise| blocks(otherwise, all));
+            }
+            Stmt::Access(_)
+            | Stmt::Sync(_)
+            | Stmt::Fence
+            | Stmt::Put(_)
+            | Stmt::Take(_)
+            | Stmt::Jump(_)
+            | Stmt::Flip
+            | Stmt::Choose(_) => {}
+        }
+    }
+}
+
+/// Up to four statements.
+fn part(kernel: &Kernel, random: &mut Random) -> Option<Part> {
+    let mut all = Vec::new();
+    blocks(&kernel.body, &mut all);
+    let does = |stmt: &Stmt| !matches!(stmt, Stmt::Flip | Stmt::Choose(_));
+    let runs = all.into_iter().flat_map(|block| (1..=4).flat_map(move |count| block.windows(count)));
+    let whole = runs.filter(|run| run.iter().any(does) && run.iter().all(|stmt| stands_alone(stmt, &mut Vec::new())));
+    let parts: Vec<Part> = whole.map(|run| Part { first: &run[0], count: run.len() }).collect();
+    random.pick(&parts)
+}
+
+#[test]
+#[ignore = "`cargo xtask agree` compiles what it writes"]
+fn outlined() {
+    let folder = std::env::var(FOLDER).expect("a folder");
+    let count: u64 = std::env::var(COUNT).ok().and_then(|count| count.parse().ok()).expect("a number of kernels");
+    let mut text = String::from("#![allow(warnings)]\nuse phalanx::prelude::*;\n");
+    for seed in 0..count {
+        let kernel = generate::kernel(seed);
+        let Some(part) = part(&kernel, &mut Random::new(seed)) else { continue };
+        let source = print_outlined(&kernel, part, "part");
+        let is_wrong = shown(&Arc::new(kernel), is_told).into_iter().any(is_told);
+        let verdict = if is_wrong { "wrong" } else { "right" };
+        write!(text, "mod {verdict}_{seed} {{\nuse super::*;\n{source}}}\n").expect("a string takes all");
+    }
+    std::fs::write(Path::new(&folder).join("lib.rs"), text).expect("the folder takes files");
+}
