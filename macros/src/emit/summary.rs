@@ -128,7 +128,7 @@ impl Tables<'_> {
     fn term(&self, level: &Level) -> TokenStream {
         let mut scope = level.scope.number();
         let (mut params, mut calls, mut multiples) = (0_u128, Vec::new(), Vec::new());
-        for unknown in &level.unknown {
+        for unknown in level.unknown.iter() {
             match unknown {
                 Unknown::Param(index) => params |= 1_u128.checked_shl(*index as u32).unwrap_or(0),
                 Unknown::Call(slot) => calls.extend(self.summary.calls.iter().position(|call| call.slot == *slot)),

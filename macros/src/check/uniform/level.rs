@@ -2,6 +2,7 @@
 //! what else it depends that only rustc sees.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::check::scope::Scope;
 use crate::model::ValueId;
@@ -10,7 +11,39 @@ use crate::model::ValueId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Level {
     pub(crate) scope: Scope,
-    pub(crate) unknown: BTreeSet<Unknown>,
+    pub(crate) unknown: Unknowns,
+}
+
+/// Mostly none, which are made and thrown away all the time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Unknowns(Option<Rc<BTreeSet<Unknown>>>);
+
+impl Unknowns {
+    pub(super) fn of(unknown: Unknown) -> Unknowns {
+        Unknowns(Some(Rc::new(BTreeSet::from([unknown]))))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Unknown> {
+        self.0.iter().flat_map(|all| all.iter())
+    }
+
+    /// Says whether any is new.
+    pub(super) fn add(&mut self, other: &Unknowns) -> bool {
+        let Some(others) = &other.0 else { return false };
+        let Some(own) = &mut self.0 else {
+            self.0 = other.0.clone();
+            return true;
+        };
+        if others.is_subset(own) {
+            return false;
+        }
+        Rc::make_mut(own).extend(&**others);
+        true
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,26 +60,22 @@ pub(crate) enum Unknown {
 
 impl Level {
     pub(super) fn known(scope: Scope) -> Level {
-        Level { scope, unknown: BTreeSet::new() }
+        Level { scope, unknown: Unknowns::default() }
     }
 
     pub(super) fn of(unknown: Unknown) -> Level {
-        Level { scope: Scope::Grid, unknown: BTreeSet::from([unknown]) }
+        Level { scope: Scope::Grid, unknown: Unknowns::of(unknown) }
     }
 
     pub(super) fn multiple(of: ValueId) -> Level {
-        Level { scope: Scope::Warp, unknown: BTreeSet::from([Unknown::Multiple(of.0)]) }
+        Level { scope: Scope::Warp, unknown: Unknowns::of(Unknown::Multiple(of.0)) }
     }
 
     /// Says whether it changed.
     pub(super) fn meet(&mut self, other: &Level) -> bool {
         let scope = self.scope.meet(other.scope);
-        let before = self.unknown.len();
-        // Mostly there is none.
-        if !other.unknown.is_empty() {
-            self.unknown.extend(&other.unknown);
-        }
-        std::mem::replace(&mut self.scope, scope) != scope || self.unknown.len() != before
+        let is_new = self.unknown.add(&other.unknown);
+        std::mem::replace(&mut self.scope, scope) != scope || is_new
     }
 
     /// What is made of several values is the rank of none.

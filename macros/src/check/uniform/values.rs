@@ -275,7 +275,7 @@ impl<'a, 'f> Values<'a, 'f> {
                         Granule::Number(number) => Level::known(Scope::of_threads(*number)),
                         Granule::Constant(value) => Level::multiple(*value),
                     };
-                    level.unknown.extend(&rank.unknown);
+                    level.unknown.add(&rank.unknown);
                     level
                 }
                 _ => operands(),
@@ -327,7 +327,9 @@ impl Analysis for Values<'_, '_> {
                 let level = self.evaluate(state, *node);
                 self.levels.borrow_mut().lower(*node, &level);
             }
-            StepKind::Set { place, value, extent } => state.set(*place, &self.level(*value), *extent),
+            StepKind::Set { place, value, extent } => {
+                state.set(*place, self.levels.borrow_mut().use_of(*value), *extent);
+            }
             StepKind::Access(id) => {
                 let access = &self.cfg.accesses[id.0];
                 match access.piece.root {

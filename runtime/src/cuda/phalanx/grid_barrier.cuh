@@ -1,8 +1,8 @@
 // The grid's barrier: a word of global memory that counts the blocks. The host clears it before each launch, which is
 // cooperative: all blocks run at once. A block's threads meet at the hardware's barrier, and the first of them arrives and
 // waits for all; releases and acquires are cumulative (PTX ISA, Memory Consistency Model, causality order), so that it
-// speaks for the others. It arrives by a release and looks by an acquire, where CUDA's own header has a sequentially
-// consistent fence at each end.
+// speaks for the others. It arrives by a release and looks by an acquire, as CUDA 13.5's own header does (13.0's has a
+// sequentially consistent fence at each end).
 #pragma once
 #include <phalanx/groups.cuh>
 
