@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::run::{Result, at, cargo, crate_of, run, target};
 
-/// Of those with a device function; a second takes some ten.
+/// With a device function, for each minute of whole ones.
 const KERNELS: f64 = 200.0;
 
 pub(crate) fn agree(minutes: f64) -> Result<()> {

@@ -103,6 +103,21 @@ impl End {
     }
 }
 
+impl Cfg<'_> {
+    /// The value of a place that is set once, as a whole.
+    pub(crate) fn only_value(&self, place: Place) -> Option<NodeId> {
+        let steps = self.blocks.iter().flat_map(|block| &block.steps);
+        let mut sets = steps.filter_map(|step| match step.kind {
+            StepKind::Set { place: set, value, extent } if set == place => Some((value, extent)),
+            _ => None,
+        });
+        match (sets.next(), sets.next()) {
+            (Some((value, Extent::Whole)), None) => Some(value),
+            _ => None,
+        }
+    }
+}
+
 /// A value that the body computes: of what, and how.
 #[derive(Debug)]
 pub(crate) struct Node<'f> {
@@ -312,6 +327,16 @@ pub(crate) enum Place {
     /// A field of a struct or a tuple, which has a number of its own. No token is in it.
     Field(LocalId, u16),
     Temporary(usize),
+}
+
+impl Place {
+    /// What it is a field of.
+    pub(crate) fn whole(self) -> Option<Place> {
+        match self {
+            Place::Field(local, _) => Some(Place::Local(local)),
+            Place::Local(_) | Place::Temporary(_) => None,
+        }
+    }
 }
 
 /// How much of a place is set.

@@ -26,7 +26,7 @@ impl Live {
                     StepKind::Evaluate(node) => {
                         if let Source::Read(place) = cfg.nodes[node.0].source {
                             // A field that was not set by itself is as good as the whole.
-                            for place in std::iter::once(place).chain(whole(place)) {
+                            for place in std::iter::once(place).chain(place.whole()) {
                                 if !live.places.is_in(&set[at], place) {
                                     work.push((at, place));
                                 }
@@ -112,13 +112,6 @@ impl Places {
 
     /// With the whole, its fields.
     fn is_in(&self, set: &[bool], place: Place) -> bool {
-        set[self.number(place)] || whole(place).is_some_and(|whole| set[self.number(whole)])
-    }
-}
-
-fn whole(place: Place) -> Option<Place> {
-    match place {
-        Place::Field(local, _) => Some(Place::Local(local)),
-        Place::Local(_) | Place::Temporary(_) => None,
+        set[self.number(place)] || place.whole().is_some_and(|whole| set[self.number(whole)])
     }
 }

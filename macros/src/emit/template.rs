@@ -8,7 +8,6 @@ use super::host::internal;
 use super::{item, protocol, summary};
 use crate::check::Checked;
 use crate::model::expr::{ExprKind, FunctionPath, StmtKind};
-use crate::model::joined::joined_tokens;
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::options::{Extents, Setting};
@@ -31,7 +30,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let items: Vec<TokenStream> = items
         .map(|item| quote!(#[allow(dead_code, unused_imports, reason = "not every user of the items needs all")] #item))
         .collect();
-    let headers = headers(function);
+    let headers = headers(function, text);
     let (role, options) = match function.role {
         Role::Kernel => (quote!(Kernel), quote!(Self::__PHALANX_OPTIONS)),
         Role::Device | Role::Method => (quote!(Device), quote!(::phalanx::__private::KernelOptions::NONE)),
@@ -316,7 +315,7 @@ fn written_shapes(function: &Function) -> Vec<&TypeShape> {
 }
 
 /// The prelude's headers that the text needs, by what is in the body.
-fn headers(function: &Function) -> Vec<&'static str> {
+fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
     let mut headers = vec!["scalar.cuh"];
     let mut need = |header| {
         if !headers.contains(&header) {
@@ -388,7 +387,7 @@ fn headers(function: &Function) -> Vec<&'static str> {
         ExprKind::Print(_) => need("print.cuh"),
         _ => {}
     });
-    if split > 2 * joined_tokens(function).len() {
+    if split > 2 * text.joined.len() {
         need("block_barrier.cuh");
     }
     headers

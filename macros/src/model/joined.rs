@@ -66,7 +66,7 @@ pub(crate) fn awaited(expr: &Expr) -> Option<LocalId> {
     }
 }
 
-/// A step that takes each warp about as long: on what the thread has in registers, and without a branch.
+/// A step that takes each warp about as long: on what the thread has in registers, with no branch but a choice of values.
 fn is_arithmetic(function: &Function, statement: &Stmt) -> bool {
     let plain = |expr: &Expr| effect(function, expr) < Effect::Changes && !touches_memory(expr);
     match &statement.kind {

@@ -12,7 +12,8 @@ pub struct Protocol {
     pub does: u8,
     /// What it does to the memory that it is given, by the parameters' positions: reads, writes, atomic reads and other
     /// atomic operations, one bit each; first before it has waited, then with no barrier after it, then with nothing
-    /// after it but an arrival that its caller waits for before it.
+    /// after it but an arrival that its caller waits for before it. That is to memory of its own block; sixteen bits on, the
+    /// same to that of a peer.
     pub params: &'static [u32],
     /// Pairs of parameters that must not be one piece of memory, one bit each: see `pair`.
     pub clashes: u128,
@@ -53,7 +54,7 @@ pub enum Gives {
     Uses(usize, u32),
     /// These two parameters, if they are one.
     Clashes(usize, usize),
-    /// Its parameter `own` is the parameter `param` of a call: the same four bits.
+    /// Its parameter `own` is the parameter `param` of a call: the same bits.
     Passes {
         /// The function's own parameter, by its position.
         own: usize,

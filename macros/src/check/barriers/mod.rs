@@ -22,7 +22,7 @@ mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cfg::{BlockId, Cfg, Extent, NodeId, PhaseCall, PhaseId, Place, Select, Shared, Source, Step, StepKind};
+use super::cfg::{BlockId, Cfg, NodeId, PhaseCall, PhaseId, Place, Select, Shared, Source, Step, StepKind};
 use super::dsm::protocol::{Case, Gives, Has, When, barrier};
 use super::engine::{self, Analysis};
 use super::scope::Scope;
@@ -102,15 +102,8 @@ impl<'a> Seen<'a, '_> {
         // No longer a chain than anybody writes.
         for _ in 0..8 {
             let Source::Read(place @ Place::Local(_)) = self.cfg.nodes[node.0].source else { break };
-            let steps = self.cfg.blocks.iter().flat_map(|block| &block.steps);
-            let mut sets = steps.filter_map(|step| match step.kind {
-                StepKind::Set { place: set, value, extent } if set == place => Some((value, extent)),
-                _ => None,
-            });
-            match (sets.next(), sets.next()) {
-                (Some((value, Extent::Whole)), None) => node = value,
-                _ => break,
-            }
+            let Some(value) = self.cfg.only_value(place) else { break };
+            node = value;
         }
         node
     }

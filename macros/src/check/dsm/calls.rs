@@ -68,11 +68,7 @@ impl Check<'_, '_> {
     pub(super) fn check_parameters(&mut self, state: &State, touch: &Touch) {
         let Shared::Param(second) = touch.shared else { return };
         let mut clashes = Vec::new();
-        let records = state
-            .records
-            .iter()
-            .flat_map(|((key, _), record)| self.touches(*key).into_iter().map(move |other| (other, record)));
-        for (other, record) in records {
+        for (other, record) in self.under_way(state) {
             let Shared::Param(first) = other.shared else { continue };
             if first == second {
                 continue;

@@ -321,6 +321,12 @@ impl Check<'_, '_> {
         }
     }
 
+    /// What may be done still when control comes to a point.
+    fn under_way<'s>(&self, state: &'s State) -> impl Iterator<Item = (Touch, &'s Record)> {
+        let records = state.records.iter();
+        records.flat_map(|((key, _), record)| self.touches(*key).into_iter().map(move |touch| (touch, record)))
+    }
+
     fn touches(&self, key: Key) -> Vec<Touch> {
         match key {
             Key::Access(id) => {
@@ -362,11 +368,7 @@ impl Check<'_, '_> {
     /// ```
     fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &[Number]) {
         let mut told = Vec::new();
-        let records = state
-            .records
-            .iter()
-            .flat_map(|((key, _), record)| self.touches(*key).into_iter().map(move |other| (other, record)));
-        for (other, record) in records {
+        for (other, record) in self.under_way(state) {
             if !conflict::overlap(other.shared, touch.shared) || !conflict::meet(&record.path, path) {
                 continue;
             }

@@ -117,11 +117,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
             };
             work.extend(end);
             // With the whole, its fields change.
-            let whole = match place {
-                Place::Field(local, _) => Some(Place::Local(local)),
-                Place::Local(_) | Place::Temporary(_) => None,
-            };
-            for place in std::iter::once(place).chain(whole).map(|place| places.number(place)) {
+            for place in std::iter::once(place).chain(place.whole()).map(|place| places.number(place)) {
                 if !std::mem::replace(&mut self.places[place], true) {
                     work.extend(&sets[place]);
                 }

@@ -14,7 +14,7 @@ use super::points::{Point, Points};
 use super::protocol::Side;
 use super::sides::Sides;
 use crate::check::cfg::{
-    AccessId, BlockId, Cfg, End, Extent, How, NodeId, PhaseId, Piece, Place, Root, Shared, Source, Step, StepKind,
+    AccessId, BlockId, Cfg, End, How, NodeId, PhaseId, Piece, Place, Root, Shared, Source, Step, StepKind,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
@@ -299,17 +299,9 @@ impl Phases<'_, '_> {
     fn is_rank(&self, node: NodeId) -> bool {
         match self.cfg.nodes[node.0].source {
             Source::ThreadRank => true,
-            // A variable that is set once.
-            Source::Read(read) => {
-                let steps = self.cfg.blocks.iter().flat_map(|block| &block.steps);
-                let mut sets = steps.filter_map(|step| match step.kind {
-                    StepKind::Set { place, value, extent } if place == read => Some((value, extent)),
-                    _ => None,
-                });
-                let is_rank = |(value, extent): (NodeId, Extent)| {
-                    extent == Extent::Whole && matches!(self.cfg.nodes[value.0].source, Source::ThreadRank)
-                };
-                sets.next().is_some_and(is_rank) && sets.next().is_none()
+            Source::Read(place) => {
+                let value = self.cfg.only_value(place);
+                value.is_some_and(|value| matches!(self.cfg.nodes[value.0].source, Source::ThreadRank))
             }
             _ => false,
         }

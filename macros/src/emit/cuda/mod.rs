@@ -9,7 +9,10 @@ mod signature;
 
 pub(crate) use ast::Piece;
 
-use crate::model::Function;
+use std::collections::BTreeSet;
+
+use crate::model::joined::joined_tokens;
+use crate::model::{Function, LocalId};
 
 /// A function's text.
 pub(crate) struct Text {
@@ -19,12 +22,15 @@ pub(crate) struct Text {
     pub(crate) locals: Vec<String>,
     /// What the text calls each of the function's values; nothing for a length.
     pub(crate) constants: Vec<String>,
+    /// Tokens of which it has neither the arrival nor the wait.
+    pub(crate) joined: BTreeSet<LocalId>,
 }
 
 pub(crate) fn text(function: &Function) -> Text {
     let names = name::Names::of(function);
     let signature = signature::signature(function, &names);
-    let (body, names) = lower::body(function, names);
+    let joined = joined_tokens(function);
+    let (body, names) = lower::body(function, names, &joined);
     let (locals, constants) = names.declared(function);
-    Text { signature, body: print::body(&body, function.role), locals, constants }
+    Text { signature, body: print::body(&body, function.role), locals, constants, joined }
 }

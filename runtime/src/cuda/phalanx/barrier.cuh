@@ -24,12 +24,6 @@ __device__ inline void end_if_failed_now_and_then(unsigned tries) {
     }
 }
 
-__device__ inline unsigned long long nanoseconds() {
-    unsigned long long now; // PTX ISA, %globaltimer
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
-}
-
 } // namespace detail
 
 // An instruction with the barrier's scope in it.

@@ -52,7 +52,7 @@ __device__ inline bool has_left_block_barrier() {
     return left != 0;
 }
 
-// Tries several times: one may give up at once, and a look at the flag between would make who waits come late.
+// Waits for as long as the hardware likes to, at most.
 __device__ inline bool phase_is_over(unsigned long long state) {
     unsigned over;
     asm volatile("{\n"

@@ -33,6 +33,12 @@ __device__ inline unsigned threads_of_block() {
     return blockDim.x * blockDim.y * blockDim.z;
 }
 #endif
+// The global timer, in order with what touches memory.
+__device__ inline unsigned long long nanoseconds() {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    return now;
+}
 // A grid has more blocks than a `u32` counts.
 template <class Vector>
 __device__ inline unsigned long long wide_count(Vector size) {

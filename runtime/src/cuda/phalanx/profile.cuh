@@ -30,21 +30,15 @@ __constant__ phalanx::detail::profile_sink phalanx_profile_sink;
 namespace phalanx {
 namespace detail {
 
-__device__ inline unsigned long long global_timer() {
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
-    return now;
-}
-
 // Records from here to the end of its scope.
 struct profile_scope {
     unsigned site, kind;
     unsigned long long start;
 
-    __device__ profile_scope(unsigned site, unsigned kind) : site(site), kind(kind), start(global_timer()) {}
+    __device__ profile_scope(unsigned site, unsigned kind) : site(site), kind(kind), start(nanoseconds()) {}
 
     __device__ ~profile_scope() {
-        const unsigned long long end = global_timer();
+        const unsigned long long end = nanoseconds();
         const profile_sink sink = phalanx_profile_sink;
         if (sink.room == 0) {
             return;

@@ -17,15 +17,14 @@ use super::signature::shape;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
-use crate::model::joined::{awaited, joined_tokens};
+use crate::model::joined::awaited;
 use crate::model::op::{Effect, Op};
 use crate::model::place::local_of;
 use crate::model::ty::{Kind, Memory, ValueType};
 use crate::model::{Function, LocalId, ValueId};
 
 /// The body's statements, and the names that it used.
-pub(super) fn body(function: &Function, names: Names) -> (Vec<CuStmt>, Names) {
-    let joined = joined_tokens(function);
+pub(super) fn body<'f>(function: &'f Function, names: Names, joined: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
     let mut lower = Lower { function, names, joined, out: Vec::new(), jumps: Vec::new() };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
@@ -41,7 +40,7 @@ struct Lower<'f> {
     function: &'f Function,
     names: Names,
     /// Tokens of arrivals that their wait makes.
-    joined: BTreeSet<LocalId>,
+    joined: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
     jumps: Vec<control::Jump>,
 }
