@@ -35,38 +35,13 @@ fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
     here && inside
 }
 
-fn blocks<'k>(block: &'k Block, all: &mut Vec<&'k Block>) {
-    all.push(block);
-    for stmt in block {
-        match stmt {
-            Stmt::Split(_, _, _, body) | Stmt::Loop(_, _, _, body) => blocks(body, all),
-            Stmt::Arms(_, _, _, arms) => arms.iter().for_each(|(arm, _)| blocks(arm, all)),
-            Stmt::Carried(_, _, bodies) => bodies.iter().for_each(|body| blocks(body, all)),
-            Stmt::If(_, then, otherwise) => {
-                blocks(then, all);
-                otherwise.iter().for_each(|otherwise| blocks(otherwise, all));
-            }
-            Stmt::Access(_)
-            | Stmt::Sync(_)
-            | Stmt::Fence
-            | Stmt::Put(_)
-            | Stmt::Take(_)
-            | Stmt::Jump(_)
-            | Stmt::Flip
-            | Stmt::Choose(_) => {}
-        }
-    }
-}
-
-/// Up to four statements.
-fn part(kernel: &Kernel, random: &mut Random) -> Option<Part> {
-    let mut all = Vec::new();
-    blocks(&kernel.body, &mut all);
+/// Up to four statements of a block, or of one inside of it.
+fn parts(block: &mut Block, all: &mut Vec<Part>) {
     let does = |stmt: &Stmt| !matches!(stmt, Stmt::Flip | Stmt::Choose(_));
-    let runs = all.into_iter().flat_map(|block| (1..=4).flat_map(move |count| block.windows(count)));
-    let whole = runs.filter(|run| run.iter().any(does) && run.iter().all(|stmt| stands_alone(stmt, &mut Vec::new())));
-    let parts: Vec<Part> = whole.map(|run| Part { first: &run[0], count: run.len() }).collect();
-    random.pick(&parts)
+    let is_whole = |run: &[Stmt]| run.iter().any(does) && run.iter().all(|stmt| stands_alone(stmt, &mut Vec::new()));
+    let runs = (1..=4).flat_map(|count| block.windows(count)).filter(|run| is_whole(run));
+    all.extend(runs.map(|run| Part { first: &run[0], count: run.len() }));
+    block.iter_mut().flat_map(Stmt::blocks).for_each(|inner| parts(inner, all));
 }
 
 #[test]
@@ -76,8 +51,10 @@ fn outlined() {
     let count: u64 = std::env::var(COUNT).ok().and_then(|count| count.parse().ok()).expect("a number of kernels");
     let mut text = String::from("#![allow(warnings)]\nuse phalanx::prelude::*;\n");
     for seed in 0..count {
-        let kernel = generate::kernel(seed);
-        let Some(part) = part(&kernel, &mut Random::new(seed)) else { continue };
+        let mut kernel = generate::kernel(seed);
+        let mut all = Vec::new();
+        parts(&mut kernel.body, &mut all);
+        let Some(part) = Random::new(seed).pick(&all) else { continue };
         let source = print_outlined(&kernel, part, "part");
         let is_wrong = shown(&Arc::new(kernel), is_told).into_iter().any(is_told);
         let verdict = if is_wrong { "wrong" } else { "right" };
