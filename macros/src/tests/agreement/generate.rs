@@ -1,7 +1,10 @@
-//! Random kernels, from those that do all as they should to wild ones. Whether they are right is not said here.
+//! Random kernels, from those that do all as they should to wild ones; with indexes that are counted from ranks, or
+//! without. Whether they are right is not said here.
 
+use super::super::generated_dsm::draw::Draw;
+use super::super::generated_dsm::relative::Relative;
 use super::super::generated_dsm::tree::{
-    Access, Array, Arrival, Form, Index, Jump, Kind, Label, Number, Owner, Parity, Place, Rounds, Test,
+    Access, Array, Arrival, Form, Index, Jump, Kind, LENGTH, Label, Number, Owner, Parity, Place, Rounds, Test,
 };
 use super::super::random::Random;
 use super::tree::{Block, Group, Kernel, Stmt};
@@ -11,15 +14,45 @@ const BUDGET: usize = 10;
 const DEEPEST: usize = 2;
 
 pub(super) fn kernel(seed: u64) -> Kernel {
+    generate(seed, false)
+}
+
+/// Numbers are counted from ranks.
+pub(super) fn by_rank(seed: u64) -> Kernel {
+    generate(seed, true)
+}
+
+/// One of the two.
+pub(super) fn either(seed: u64) -> Kernel {
+    generate(seed, seed % 2 == 1)
+}
+
+fn generate(seed: u64, by_rank: bool) -> Kernel {
     let mut random = Random::new(seed);
-    let blocks = if random.chance(75) { 2 } else { 3 };
+    let blocks = if by_rank {
+        2 + random.below(3)
+    } else if random.chance(75) {
+        2
+    } else {
+        3
+    };
     // With one thread in each block, all races are the rules'.
-    let threads = if random.chance(40) { 1 } else { 2 };
+    let threads = if random.chance(if by_rank { 70 } else { 40 }) { 1 } else { 2 };
     let wild = [0, 0, 3, 12][random.below(4)];
     let synced = [20, 50, 90][random.below(3)];
     let left = 2 + random.below(BUDGET);
-    let mut generator =
-        Generator { random, threads, wild, synced, sites: 0, labels: 0, loops: Vec::new(), jumps: Vec::new(), left };
+    let mut generator = Generator {
+        random,
+        threads,
+        draw: by_rank.then(|| Draw::new(blocks)),
+        wild,
+        synced,
+        sites: 0,
+        labels: 0,
+        loops: Vec::new(),
+        jumps: Vec::new(),
+        left,
+    };
     let mut body = generator.start();
     body.extend(generator.block(0, true));
     if generator.random.chance(88) {
@@ -31,6 +64,8 @@ pub(super) fn kernel(seed: u64) -> Kernel {
 struct Generator {
     random: Random,
     threads: usize,
+    /// Of what is counted from ranks.
+    draw: Option<Draw>,
     /// How often something is done that is mostly wrong, in percent.
     wild: usize,
     /// How often a barrier follows an access, in percent.
@@ -68,8 +103,13 @@ impl Generator {
             if self.random.chance(2) {
                 continue;
             }
-            let indexes = [Index::Own, Index::Other];
-            for index in indexes.into_iter().take(3 - self.threads) {
+            let indexes = match (&self.draw, self.threads) {
+                (Some(_), 1) => (0..LENGTH as u32).map(Index::Literal).collect(),
+                (Some(_), _) => vec![Index::Own, Index::Chunk(Parity::Literal(1))],
+                (None, 1) => vec![Index::Own, Index::Other],
+                (None, _) => vec![Index::Own],
+            };
+            for index in indexes {
                 let place = Place { array, row: Parity::Literal(row), index };
                 block.push(self.access_to(Kind::Write, Owner::Own, place));
             }
@@ -87,7 +127,15 @@ impl Generator {
         }
     }
 
+    fn relative(&mut self, percent: usize, limit: usize) -> Option<Relative> {
+        let draw = self.draw.as_mut().filter(|_| self.random.chance(percent))?;
+        Some(draw.relative(&mut self.random, &self.loops, limit as u32))
+    }
+
     fn parity(&mut self) -> Parity {
+        if let Some(relative) = self.relative(40, 2) {
+            return Parity::Relative(relative);
+        }
         let number = self.number();
         match self.random.below(8) {
             0 => Parity::Literal(self.random.below(2) as u32),
@@ -104,6 +152,9 @@ impl Generator {
         let kind = [Kind::Read, Kind::Write, Kind::Update, Kind::Atomic][self.random.weighted(&[10, 8, 1, 2])];
         let owner = match self.random.below(8) {
             0..=3 => Owner::Own,
+            _ if self.draw.is_some() && self.random.chance(50) => {
+                self.draw.as_mut().map_or(Owner::Next, |draw| draw.owner(&mut self.random, &self.loops))
+            }
             4..=6 => Owner::Next,
             _ if self.random.chance(3) => Owner::Rank(9),
             _ => Owner::Rank(self.random.below(2) as u32),
@@ -112,6 +163,10 @@ impl Generator {
         let row = if array == Array::Rows { self.parity() } else { Parity::Literal(0) };
         // What a thread does to another's element of its block is no rule's.
         let index = match self.random.below(12) {
+            3..=7 if self.draw.is_some() && self.threads == 1 => {
+                self.relative(100, LENGTH).map_or(Index::Own, Index::Relative)
+            }
+            8 if self.draw.is_some() => Index::Chunk(self.parity()),
             0 if self.threads == 1 => Index::Literal(self.random.below(2) as u32),
             1 if self.threads == 1 => Index::Parity(self.parity()),
             2 if self.threads == 1 || owner != Owner::Own => Index::Other,
@@ -141,6 +196,7 @@ impl Generator {
     /// `open`: barriers may stand here.
     fn block(&mut self, depth: usize, open: bool) -> Block {
         let mut block = Block::new();
+        let lets = self.draw.as_ref().map_or(0, Draw::lets);
         let wanted = if depth == 0 { 2 * BUDGET } else { 1 + self.random.below(3) };
         while block.len() < wanted && self.left > 0 && !matches!(block.last(), Some(Stmt::Jump(_))) {
             self.left -= 1;
@@ -152,6 +208,9 @@ impl Generator {
                 block.push(Stmt::Sync(Group::Cluster));
             }
         }
+        if let Some(draw) = &mut self.draw {
+            draw.leave(lets);
+        }
         block
     }
 
@@ -159,7 +218,9 @@ impl Generator {
         let compound = usize::from(depth < DEEPEST);
         let barrier = usize::from(open);
         let both = barrier * compound;
-        match self.random.weighted(&[12, 2 * barrier, 3 * both, both, both, both, 3 * compound, 3 * compound, 2, 1]) {
+        let of_rank = 3 * usize::from(self.draw.is_some());
+        let weights = [12, 2 * barrier, 3 * both, both, both, both, 3 * compound, 3 * compound, 2, 1, of_rank];
+        match self.random.weighted(&weights) {
             0 => vec![self.access()],
             1 => vec![Stmt::Sync(self.group())],
             2 => {
@@ -199,11 +260,22 @@ impl Generator {
             }
             7 => vec![self.repeat(depth, open)],
             8 => vec![self.jump(open)],
-            _ => vec![match self.random.below(3) {
+            9 => vec![match self.random.below(3) {
                 0 => Stmt::Fence,
                 1 => Stmt::Flip,
                 _ => Stmt::Choose(self.number()),
             }],
+            _ => vec![self.variable()],
+        }
+    }
+
+    fn variable(&mut self) -> Stmt {
+        let label = self.label();
+        let (random, loops) = (&mut self.random, &self.loops);
+        match &mut self.draw {
+            Some(draw) if random.chance(60) => Stmt::Let(label, draw.hold(random, label, loops)),
+            Some(draw) => Stmt::Set(draw.slot(random, loops)),
+            None => Stmt::Flip,
         }
     }
 

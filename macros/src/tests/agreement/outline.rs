@@ -19,10 +19,11 @@ fn is_told(shown: Shown) -> bool {
     !matches!(shown, Shown::Unwritten | Shown::Open | Shown::NoSuchRank)
 }
 
-/// Whether a function of its own can have it: it jumps nowhere else, and needs no token that is in a variable.
+/// Whether a function of its own can have it: it jumps nowhere else, needs no token that is in a variable, and leaves no
+/// other than `cur` behind.
 fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
     let here = match stmt {
-        Stmt::Put(_) | Stmt::Take(_) | Stmt::Jump(Jump::Return) => false,
+        Stmt::Put(_) | Stmt::Take(_) | Stmt::Set(_) | Stmt::Jump(Jump::Return) => false,
         Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => loops.contains(label),
         _ => true,
     };
@@ -38,7 +39,8 @@ fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
 /// Up to four statements of a block, or of one inside of it.
 fn parts(block: &mut Block, all: &mut Vec<Part>) {
     let does = |stmt: &Stmt| !matches!(stmt, Stmt::Flip | Stmt::Choose(_));
-    let is_whole = |run: &[Stmt]| run.iter().any(does) && run.iter().all(|stmt| stands_alone(stmt, &mut Vec::new()));
+    let stands = |stmt: &Stmt| !matches!(stmt, Stmt::Let(..)) && stands_alone(stmt, &mut Vec::new());
+    let is_whole = |run: &[Stmt]| run.iter().any(does) && run.iter().all(stands);
     let runs = (1..=4).flat_map(|count| block.windows(count)).filter(|run| is_whole(run));
     all.extend(runs.map(|run| Part { first: &run[0], count: run.len() }));
     block.iter_mut().flat_map(Stmt::blocks).for_each(|inner| parts(inner, all));
@@ -51,7 +53,7 @@ fn outlined() {
     let count: u64 = std::env::var(COUNT).ok().and_then(|count| count.parse().ok()).expect("a number of kernels");
     let mut text = String::from("#![allow(warnings)]\nuse phalanx::prelude::*;\n");
     for seed in 0..count {
-        let mut kernel = generate::kernel(seed);
+        let mut kernel = generate::either(seed);
         let mut all = Vec::new();
         parts(&mut kernel.body, &mut all);
         let Some(part) = Random::new(seed).pick(&all) else { continue };

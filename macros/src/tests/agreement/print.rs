@@ -32,8 +32,9 @@ struct Writer {
     /// What a device function of this name shall have, until it has it.
     outlined: Option<(Part, String)>,
     function: String,
-    /// Loops round here.
+    /// Loops round here, and what `let`s hold.
     rounds: Vec<Label>,
+    lets: Vec<Label>,
 }
 
 impl Printer for Writer {
@@ -63,6 +64,7 @@ impl Writer {
             writer.line("let mut of_block: Option<ArrivalToken<ThreadBlock>> = None;");
             writer.line("let mut of_cluster: Option<ArrivalToken<Cluster>> = None;");
             writer.line("let mut cur = 0;");
+            writer.line("let mut slot = rank;");
             writer.line("let mut sum = 0;");
             writer.statements(&kernel.body);
         });
@@ -71,14 +73,18 @@ impl Writer {
 
     /// A call in place of statements, and the function that has them.
     fn call(&mut self, name: &str, part: &[Stmt]) {
-        let rounds = self.rounds.iter().map(|label| format!(", k{label}")).collect::<String>();
-        self.line(&format!("cur = {name}(&cluster, &block, &a, &b, &rows, p0, p1, cur{rounds});"));
+        let rounds = self.rounds.iter().map(|label| format!("k{label}"));
+        let known: Vec<String> = rounds.chain(self.lets.iter().map(|label| format!("h{label}"))).collect();
+        let given: String = known.iter().map(|name| format!(", {name}")).collect();
+        self.line(&format!("cur = {name}(&cluster, &block, &a, &b, &rows, p0, p1, cur, slot{given});"));
         let kernel = std::mem::take(&mut self.page);
-        let rounds = self.rounds.iter().map(|label| format!(", k{label}: u32")).collect::<String>();
+        let given: String = known.iter().map(|name| format!(", {name}: u32")).collect();
         let array = format!("&SharedArray<u32, {LENGTH}>");
         self.line("#[device]");
         self.text(&format!("fn {name}(cluster: &Cluster, block: &ThreadBlock, a: {array}, b: {array}, "));
-        self.text(&format!("rows: &SharedArray<[u32; {LENGTH}], 2>, p0: u32, p1: u32, given: u32{rounds}) -> u32 "));
+        self.text(&format!(
+            "rows: &SharedArray<[u32; {LENGTH}], 2>, p0: u32, p1: u32, given: u32, slot: u32{given}) -> u32 "
+        ));
         self.braces(|writer| {
             writer.ranks();
             writer.line("let mut cur = given;");
@@ -103,6 +109,7 @@ impl Statements for Writer {
     /// With a call in place of those that are outlined.
     fn statements(&mut self, block: &[Stmt]) {
         let mut left = block;
+        let lets = self.lets.len();
         while let Some((stmt, rest)) = left.split_first() {
             left = rest;
             match self.outlined.take_if(|(part, _)| std::ptr::eq(part.first, stmt)) {
@@ -113,6 +120,7 @@ impl Statements for Writer {
                 None => self.statement(stmt),
             }
         }
+        self.lets.truncate(lets);
     }
 
     fn round(&mut self, label: Label, inside: impl FnOnce(&mut Self)) {
@@ -159,6 +167,11 @@ impl Statements for Writer {
             Stmt::Jump(jump) => self.jump(*jump),
             Stmt::Flip => self.text("cur ^= 1;"),
             Stmt::Choose(of) => self.choose(*of),
+            Stmt::Let(label, relative) => {
+                self.lets.push(*label);
+                self.hold(*label, relative);
+            }
+            Stmt::Set(relative) => self.set(relative),
         }
         self.text("\n");
     }

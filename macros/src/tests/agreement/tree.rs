@@ -2,7 +2,8 @@
 //! threads think alike, anywhere. Accesses, tests and loops are `generated_dsm`'s. A token that has a name is moved once by
 //! construction; those in variables come and go as they like. Knows nothing of the crate's model.
 
-use super::super::generated_dsm::tree::{Access, Arrival, Form, Index, Jump, Label, Number, Parity, Rounds, Test};
+use super::super::generated_dsm::relative::Relative;
+use super::super::generated_dsm::tree::{Access, Arrival, Form, Jump, Label, Number, Rounds, Test};
 use super::super::shrink::Nested;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,10 @@ pub(super) enum Stmt {
     Flip,
     /// `cur = n % 2;`
     Choose(Number),
+    /// A `let` of this label.
+    Let(Label, Relative),
+    /// `slot = ..`, below the number of blocks; at the start it is the block's rank.
+    Set(Relative),
 }
 
 impl Nested for Stmt {
@@ -58,7 +63,9 @@ impl Nested for Stmt {
             | Stmt::Take(_)
             | Stmt::Jump(_)
             | Stmt::Flip
-            | Stmt::Choose(_) => Vec::new(),
+            | Stmt::Choose(_)
+            | Stmt::Let(..)
+            | Stmt::Set(_) => Vec::new(),
         }
     }
 }
@@ -73,59 +80,73 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Whether each loop is there that is jumped out of, or whose rounds are named: a smaller kernel may have lost it.
+    /// Whether each loop is there that is jumped out of, or whose rounds are named, and each `let`: a smaller kernel may
+    /// have lost it.
     pub(super) fn is_whole(&self) -> bool {
-        is_whole(&self.body, &mut Vec::new())
+        is_whole(&self.body, &mut Vec::new(), &mut Vec::new())
+    }
+
+    /// Whether it looks at a parameter.
+    pub(super) fn has_parameter(&self, index: usize) -> bool {
+        fn has(stmt: &Stmt, number: Number) -> bool {
+            let here = |stmt: &Stmt| numbers(stmt).contains(&number);
+            here(stmt) || stmt.clone().blocks().into_iter().flatten().any(|inner| has(inner, number))
+        }
+        self.body.iter().any(|stmt| has(stmt, Number::Parameter(index)))
     }
 }
 
-fn is_whole(block: &Block, loops: &mut Vec<Label>) -> bool {
-    block.iter().all(|stmt| {
-        let here = named(stmt).into_iter().all(|label| loops.contains(&label));
+fn is_whole(block: &Block, loops: &mut Vec<Label>, lets: &mut Vec<Label>) -> bool {
+    let outside = lets.len();
+    let is_whole = block.iter().all(|stmt| {
+        let is_here = match stmt {
+            Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => loops.contains(label),
+            _ => numbers(stmt).into_iter().filter_map(Number::round).all(|label| loops.contains(&label)),
+        };
+        let is_held = relatives(stmt).iter().filter_map(Relative::held).all(|label| lets.contains(&label));
         let depth = loops.len();
-        loops.extend(match stmt {
-            Stmt::Carried(label, ..) | Stmt::Loop(label, ..) => Some(*label),
-            _ => None,
-        });
+        match stmt {
+            Stmt::Carried(label, ..) | Stmt::Loop(label, ..) => loops.push(*label),
+            Stmt::Let(label, _) => lets.push(*label),
+            _ => {}
+        }
         // What waits for its last token has no rounds any more.
-        let inside = stmt.clone().blocks().into_iter().all(|block| is_whole(block, loops));
+        let inside = stmt.clone().blocks().into_iter().all(|block| is_whole(block, loops, lets));
         loops.truncate(depth);
-        here && inside
-    })
+        is_here && is_held && inside
+    });
+    lets.truncate(outside);
+    is_whole
 }
 
-/// The loops that a statement names, without those inside of it.
-fn named(stmt: &Stmt) -> Vec<Label> {
-    let of_number = |number: Number| match number {
-        Number::Round(label) => Some(label),
-        Number::Parameter(_) => None,
-    };
-    let of_parity = |parity: Parity| match parity {
-        Parity::Rem(number, _) | Parity::And(number) | Parity::Xor(number) | Parity::Minus(number) => of_number(number),
-        Parity::Literal(_) | Parity::Current | Parity::CurrentMinus | Parity::CurrentXor => None,
-    };
+/// What a statement counts from ranks, without those inside of it.
+fn relatives(stmt: &Stmt) -> Vec<Relative> {
     match stmt {
-        Stmt::Access(access) => {
-            let index = match access.place.index {
-                Index::Parity(parity) => of_parity(parity),
-                Index::Literal(_) | Index::Own | Index::Other => None,
-            };
-            index.into_iter().chain(of_parity(access.place.row)).collect()
-        }
+        Stmt::Access(access) => access.relatives().collect(),
+        Stmt::Let(_, relative) | Stmt::Set(relative) => vec![*relative],
+        _ => Vec::new(),
+    }
+}
+
+/// What a statement looks at of which all of the cluster know, without those inside of it.
+fn numbers(stmt: &Stmt) -> Vec<Number> {
+    match stmt {
+        Stmt::Access(access) => access.numbers().collect(),
+        Stmt::Let(_, relative) | Stmt::Set(relative) => relative.number().into_iter().collect(),
         Stmt::If(test, ..) | Stmt::Arms(_, _, test, _) => match test {
-            Test::Equals(number, _) | Test::Even(number) => of_number(*number).into_iter().collect(),
+            Test::Equals(number, _) | Test::Even(number) => vec![*number],
             Test::BlockRank(_) | Test::ThreadRank(_) => Vec::new(),
         },
-        Stmt::Choose(number) => of_number(*number).into_iter().collect(),
-        Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => vec![*label],
-        Stmt::Jump(Jump::Return)
+        Stmt::Loop(_, Rounds::Parameter(index), ..) => vec![Number::Parameter(*index)],
+        Stmt::Choose(number) => vec![*number],
+        Stmt::Jump(_)
         | Stmt::Sync(_)
         | Stmt::Fence
         | Stmt::Split(..)
         | Stmt::Put(_)
         | Stmt::Take(_)
         | Stmt::Carried(..)
-        | Stmt::Loop(..)
+        | Stmt::Loop(_, Rounds::Literal(_), ..)
         | Stmt::Flip => Vec::new(),
     }
 }

@@ -8,6 +8,7 @@ use phalanx::__private::{Arguments, Launch, atomic, load, store, update};
 use phalanx::prelude::*;
 use phalanx::{Cause, RaceAccess};
 
+use super::super::generated_dsm::relative::{Relative, Values};
 use super::super::generated_dsm::tree::{
     Access, Array, Arrival, Index, Jump, Kind, LENGTH, Label, Number, Owner, Parity, Rounds, Test,
 };
@@ -111,6 +112,8 @@ struct Thread<'k> {
     arrays: [SharedArray<u32, ELEMENTS>; 3],
     rounds: Vec<(Label, usize)>,
     current: usize,
+    slot: u32,
+    held: Vec<(Label, u32)>,
     variables: [Option<Token>; 2],
     /// No two writes are of the same value.
     written: u32,
@@ -122,6 +125,8 @@ impl<'k> Thread<'k> {
         Thread {
             kernel,
             parameters,
+            slot: cluster.block_rank(),
+            held: Vec::new(),
             written: cluster.thread_rank() << 16,
             cluster,
             block: this_thread_block(),
@@ -225,6 +230,11 @@ impl<'k> Thread<'k> {
             Stmt::Jump(jump) => return Some(*jump),
             Stmt::Flip => self.current ^= 1,
             Stmt::Choose(number) => self.current = self.number(*number) % 2,
+            Stmt::Let(label, relative) => {
+                let value = self.relative(*relative);
+                self.held.push((*label, value));
+            }
+            Stmt::Set(relative) => self.slot = self.relative(*relative),
         }
         None
     }
@@ -235,7 +245,19 @@ impl<'k> Thread<'k> {
             Number::Round(label) => {
                 self.rounds.iter().find(|(known, _)| *known == label).map_or(0, |(_, round)| *round)
             }
+            Number::Current => self.current,
         }
+    }
+
+    fn relative(&self, relative: Relative) -> u32 {
+        relative.value(&Values {
+            blocks: self.kernel.blocks as u32,
+            rank: self.cluster.block_rank(),
+            slot: self.slot,
+            // The last time round.
+            held: &|label| self.held.iter().rfind(|(known, _)| *known == label).map_or(0, |(_, value)| *value),
+            number: &|number| self.number(number) as u32,
+        })
     }
 
     fn holds(&self, test: Test) -> bool {
@@ -255,6 +277,7 @@ impl<'k> Thread<'k> {
             Parity::Xor(number) | Parity::Minus(number) => self.number(number) + 1,
             Parity::Current => self.current,
             Parity::CurrentMinus | Parity::CurrentXor => self.current + 1,
+            Parity::Relative(relative) => self.relative(relative) as usize,
         };
         which % 2
     }
@@ -266,6 +289,8 @@ impl<'k> Thread<'k> {
             Index::Own => i,
             Index::Other => 1 - i,
             Index::Parity(parity) => self.parity(parity),
+            Index::Relative(relative) => self.relative(relative) as usize,
+            Index::Chunk(parity) => self.parity(parity) * 2 + i,
         };
         let (array, row) = match access.place.array {
             Array::A => (&self.arrays[0], 0),
@@ -278,6 +303,7 @@ impl<'k> Thread<'k> {
             Owner::Next => Some((rank + 1) % blocks),
             Owner::Previous => Some((rank + blocks - 1) % blocks),
             Owner::Rank(rank) => Some(rank),
+            Owner::Relative(relative) => Some(self.relative(relative)),
         };
         let memory = match owner {
             None => Memory::Own(array),

@@ -1,8 +1,10 @@
-//! Random kernels of the whole language, from those with a barrier behind nearly each access to those with few. Whether
-//! they are right is for `judge` to say.
+//! Random kernels of the whole language, from those with a barrier behind nearly each access to those with few; with
+//! indexes that are counted from ranks, or without. Whether they are right is for `judge` to say.
 
 use super::super::random::Random;
 use super::super::shrink::Nested;
+use super::draw::Draw;
+use super::relative::Relative;
 use super::tree::{
     Access, Array, Arrival, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Label, Number, Owner, Parity, Place,
     Rounds, Stmt, Test,
@@ -12,14 +14,24 @@ const BUDGET: usize = 12;
 const DEEPEST: usize = 2;
 
 pub(super) fn kernel(seed: u64) -> Kernel {
+    generate(seed, false)
+}
+
+/// Numbers are counted from ranks.
+pub(super) fn by_rank(seed: u64) -> Kernel {
+    generate(seed, true)
+}
+
+fn generate(seed: u64, by_rank: bool) -> Kernel {
     let mut random = Random::new(seed);
-    let blocks = 2 + random.below(2);
+    let blocks = 2 + random.below(if by_rank { 3 } else { 2 });
     let synced = [10, 40, 80][random.below(3)];
     let arrays = 1 + random.below(3);
     let budget = 2 + random.below(BUDGET);
     let mut generator = Generator {
         random,
         blocks,
+        draw: by_rank.then(|| Draw::new(blocks)),
         synced,
         arrays,
         sites: 0,
@@ -39,6 +51,8 @@ pub(super) fn kernel(seed: u64) -> Kernel {
 struct Generator {
     random: Random,
     blocks: usize,
+    /// Of what is counted from ranks.
+    draw: Option<Draw>,
     /// How often a barrier follows an access, in percent.
     synced: usize,
     /// How many of the arrays are used.
@@ -88,7 +102,15 @@ impl Generator {
         }
     }
 
+    fn relative(&mut self, percent: usize, limit: usize) -> Option<Relative> {
+        let draw = self.draw.as_mut().filter(|_| self.random.chance(percent))?;
+        Some(draw.relative(&mut self.random, &self.loops, limit as u32))
+    }
+
     fn parity(&mut self) -> Parity {
+        if let Some(relative) = self.relative(40, 2) {
+            return Parity::Relative(relative);
+        }
         let number = self.number();
         match self.random.below(10) {
             0 => Parity::Literal(self.random.below(2) as u32),
@@ -106,7 +128,11 @@ impl Generator {
     fn place(&mut self) -> Place {
         let array = Array::ALL[3 - self.arrays + self.random.below(self.arrays)];
         let row = if array == Array::Rows { self.parity() } else { Parity::Literal(0) };
+        if let Some(relative) = self.relative(50, LENGTH) {
+            return Place { array, row, index: Index::Relative(relative) };
+        }
         let index = match self.random.below(8) {
+            3 if self.draw.is_some() => Index::Chunk(self.parity()),
             0 => Index::Literal(self.random.below(LENGTH) as u32),
             1 => Index::Other,
             2 => Index::Parity(self.parity()),
@@ -119,12 +145,17 @@ impl Generator {
         let kind = [Kind::Read, Kind::Write, Kind::Update, Kind::Atomic][self.random.weighted(&[10, 8, 1, 2])];
         let owner = match self.random.below(9) {
             0..=3 => Owner::Own,
+            _ if self.draw.is_some() && self.random.chance(50) => self.of_another(),
             4..=6 => Owner::Next,
             7 => Owner::Previous,
             _ => Owner::Rank(if self.random.chance(5) { 9 } else { self.random.below(self.blocks) as u32 }),
         };
         let place = self.place();
         self.access_to(kind, owner, place)
+    }
+
+    fn of_another(&mut self) -> Owner {
+        self.draw.as_mut().map_or(Owner::Next, |draw| draw.owner(&mut self.random, &self.loops))
     }
 
     fn uniform(&mut self) -> Test {
@@ -135,6 +166,7 @@ impl Generator {
     /// `open`: barriers may stand here.
     fn block(&mut self, depth: usize, open: bool) -> Block {
         let mut block = Block::new();
+        let lets = self.draw.as_ref().map_or(0, Draw::lets);
         let wanted = if depth == 0 { 2 * BUDGET } else { 1 + self.random.below(3) };
         while block.len() < wanted && self.left > 0 && !matches!(block.last(), Some(Stmt::Jump(_))) {
             self.left -= 1;
@@ -145,14 +177,18 @@ impl Generator {
                 block.push(Stmt::Sync);
             }
         }
+        if let Some(draw) = &mut self.draw {
+            draw.leave(lets);
+        }
         block
     }
 
     fn statement(&mut self, depth: usize, open: bool) -> Stmt {
         let compound = usize::from(depth < DEEPEST);
         let barrier = usize::from(open);
-        let weights =
-            [12, barrier, 1, 3 * barrier * compound, barrier * compound, 3 * compound, 3 * compound, 2, 1, 1, 1];
+        let of_rank = 3 * usize::from(self.draw.is_some());
+        let both = barrier * compound;
+        let weights = [12, barrier, 1, 3 * both, both, 3 * compound, 3 * compound, 2, 1, 1, 1, of_rank];
         match self.random.weighted(&weights) {
             0 => self.access(),
             1 => Stmt::Sync,
@@ -194,7 +230,18 @@ impl Generator {
             },
             8 => Stmt::Flip(self.random.chance(50)),
             9 => Stmt::Fence,
-            _ => Stmt::Choose(self.number()),
+            10 => Stmt::Choose(self.number()),
+            _ => self.variable(),
+        }
+    }
+
+    fn variable(&mut self) -> Stmt {
+        let label = self.label();
+        let (random, loops) = (&mut self.random, &self.loops);
+        match &mut self.draw {
+            Some(draw) if random.chance(60) => Stmt::Let(label, draw.hold(random, label, loops)),
+            Some(draw) => Stmt::Set(draw.slot(random, loops)),
+            None => Stmt::Flip(true),
         }
     }
 
@@ -244,31 +291,25 @@ impl Generator {
     }
 }
 
-/// What a smaller kernel may have lost: the loop that a jump leaves, or that a number counts.
+/// What a smaller kernel may have lost: the loop that a jump leaves, or that a number counts, and the `let` of a name.
 pub(super) fn is_whole(kernel: &Kernel) -> bool {
-    fn stmt_is_whole(stmt: &Stmt, loops: &mut Vec<(Label, bool)>) -> bool {
-        let counted = |number: Number, loops: &[(Label, bool)]| match number {
-            Number::Round(label) => loops.iter().any(|(known, _)| *known == label),
-            Number::Parameter(_) => true,
-        };
-        let of_parity = |parity: Parity, loops: &[(Label, bool)]| match parity {
-            Parity::Rem(number, _) | Parity::And(number) | Parity::Xor(number) | Parity::Minus(number) => {
-                counted(number, loops)
-            }
-            Parity::Literal(_) | Parity::Current | Parity::CurrentMinus | Parity::CurrentXor => true,
+    block_is_whole(&kernel.body, &mut Vec::new(), &mut Vec::new())
+}
+
+/// Of loops, whether they can be jumped out of.
+fn block_is_whole(block: &Block, loops: &mut Vec<(Label, bool)>, lets: &mut Vec<Label>) -> bool {
+    let outside = lets.len();
+    let is_whole = block.iter().all(|stmt| {
+        let counted =
+            |number: Number| number.round().is_none_or(|label| loops.iter().any(|(known, _)| *known == label));
+        let in_sight = |relative: Relative| {
+            relative.number().is_none_or(counted) && relative.held().is_none_or(|label| lets.contains(&label))
         };
         let here = match stmt {
-            Stmt::Access(access) => {
-                let index = match access.place.index {
-                    Index::Parity(parity) => of_parity(parity, loops),
-                    Index::Literal(_) | Index::Own | Index::Other => true,
-                };
-                index && of_parity(access.place.row, loops)
-            }
-            Stmt::If(Test::Equals(number, _) | Test::Even(number), ..) | Stmt::Choose(number) => {
-                counted(*number, loops)
-            }
+            Stmt::Access(access) => access.numbers().all(counted) && access.relatives().all(in_sight),
+            Stmt::If(Test::Equals(number, _) | Test::Even(number), ..) | Stmt::Choose(number) => counted(*number),
             Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => loops.contains(&(*label, true)),
+            Stmt::Let(_, relative) | Stmt::Set(relative) => in_sight(*relative),
             Stmt::If(..)
             | Stmt::Jump(Jump::Return)
             | Stmt::Sync
@@ -279,16 +320,17 @@ pub(super) fn is_whole(kernel: &Kernel) -> bool {
             | Stmt::Loop(..)
             | Stmt::Flip(_) => true,
         };
-        let label = match stmt {
-            Stmt::Carried(label, ..) => Some((*label, false)),
-            Stmt::Loop(label, ..) => Some((*label, true)),
-            _ => None,
-        };
         let depth = loops.len();
-        loops.extend(label);
-        let inside = stmt.clone().blocks().into_iter().all(|block| block.iter().all(|stmt| stmt_is_whole(stmt, loops)));
+        match stmt {
+            Stmt::Carried(label, ..) => loops.push((*label, false)),
+            Stmt::Loop(label, ..) => loops.push((*label, true)),
+            Stmt::Let(label, _) => lets.push(*label),
+            _ => {}
+        }
+        let inside = stmt.clone().blocks().into_iter().all(|block| block_is_whole(block, loops, lets));
         loops.truncate(depth);
         here && inside
-    }
-    kernel.body.iter().all(|stmt| stmt_is_whole(stmt, &mut Vec::new()))
+    });
+    lets.truncate(outside);
+    is_whole
 }

@@ -127,7 +127,7 @@ impl Verdict {
 
     fn alone(&mut self, trace: &Trace, at: usize, event: &Event) {
         let site = event.access.site;
-        if event.access.is_remote() {
+        if event.is_remote() {
             if event.waited == 0 {
                 self.fault(site, Rule::RemoteBeforeEntry);
             }
@@ -223,7 +223,7 @@ pub(in crate::tests) fn is_halo(first: &Access, second: &Access, widely: bool) -
     let varies = |index| match index {
         Index::Own | Index::Other => true,
         Index::Parity(Parity::Literal(_)) | Index::Literal(_) => false,
-        Index::Parity(_) => widely,
+        Index::Parity(_) | Index::Relative(_) | Index::Chunk(_) => widely,
     };
     let differ = |one, two| is_fixed(one) && varies(two) || varies(one) && is_fixed(two);
     let (one, two) = (&first.place, &second.place);

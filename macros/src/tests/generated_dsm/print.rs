@@ -27,6 +27,7 @@ pub(super) fn print(kernel: &Kernel) -> Source {
         writer.line("let rank = cluster.block_rank();");
         writer.line("let n = cluster.num_blocks();");
         writer.line("let mut cur = 0;");
+        writer.line("let mut slot = rank;");
         writer.line("let mut sum = 0;");
         writer.names(&kernel.body);
         writer.statements(&kernel.body);
@@ -55,7 +56,7 @@ impl Writer {
         for stmt in block {
             if let Stmt::Access(access) = stmt
                 && access.named
-                && access.is_remote()
+                && access.has_one_owner()
                 && !self.named.contains_key(&memory(access))
             {
                 let name = format!("far{}", self.named.len());
@@ -103,6 +104,8 @@ impl Statements for Writer {
             Stmt::Flip(true) => self.text("cur ^= 1;"),
             Stmt::Flip(false) => self.text("cur = 1 - cur;"),
             Stmt::Choose(of) => self.choose(*of),
+            Stmt::Let(label, relative) => self.hold(*label, relative),
+            Stmt::Set(relative) => self.set(relative),
         }
         self.text("\n");
     }

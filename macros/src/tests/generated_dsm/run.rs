@@ -1,13 +1,16 @@
 //! Runs a kernel of the generator, all threads of a cluster in step: each access, with how many barriers lay before it.
 //! Nothing is judged here. What a check may not know can be left open: then every way is gone, and every thread goes it.
 
+use super::relative::{Relative, Values};
 use super::tree::{
     Access, Array, Arrival, Block, DOMAIN, Index, Jump, Kernel, LENGTH, Label, Number, Owner, Parity, Rounds, Stmt,
     THREADS, Test,
 };
 
 /// Kernels have at most so many blocks.
-const BLOCKS: usize = 3;
+const BLOCKS: usize = 4;
+/// All elements of an array, or of a row.
+const ELEMENTS: u8 = (1 << LENGTH) - 1;
 /// And clusters of so many threads.
 const ALL: usize = BLOCKS * THREADS;
 /// Where ways are open, a loop makes at most so many rounds.
@@ -20,6 +23,8 @@ const RUNS: usize = 2_000;
 pub(super) struct Unknown {
     /// Which element an index that varies names.
     pub(super) elements: bool,
+    /// Which element an index that is counted from ranks names, and whose memory such a number maps.
+    pub(super) relatives: bool,
     /// What a test of ranks says.
     pub(super) ranks: bool,
     /// What a test of numbers says, and how often a loop goes round.
@@ -35,7 +40,7 @@ pub(super) struct Event {
     /// Arrivals at the cluster's barrier before it, and waits for it.
     pub(super) arrived: usize,
     pub(super) waited: usize,
-    /// Barriers of the block before it, the cluster's among them.
+    /// Barriers of the block before it.
     pub(super) synced: usize,
     /// A test of ranks decides who comes here: others may be elsewhere.
     pub(super) is_by_rank: bool,
@@ -64,7 +69,22 @@ impl Event {
 
     /// No arrival came that orders it.
     pub(super) fn is_open(&self) -> bool {
-        (0..ALL).any(|thread| self.ordered[thread].is_none() && self.touched.iter().any(|owner| owner[thread] != 0))
+        (0..ALL).any(|thread| self.ordered[thread].is_none() && self.reaches(thread))
+    }
+
+    /// It is of another block's memory, for some of its threads; which rank a literal names, nobody looks at.
+    pub(super) fn is_remote(&self) -> bool {
+        match self.access.owner {
+            Owner::Own => false,
+            Owner::Next | Owner::Previous | Owner::Rank(_) => true,
+            Owner::Relative(_) => (0..ALL).any(|thread| self.reaches(thread)),
+        }
+    }
+
+    fn reaches(&self, thread: usize) -> bool {
+        let is_any = !matches!(self.access.owner, Owner::Relative(_));
+        let of = |owner: usize| self.touched[owner][thread] != 0 && (is_any || owner != thread / THREADS);
+        (0..BLOCKS).any(of)
     }
 }
 
@@ -78,34 +98,37 @@ pub(super) struct Trace {
 /// Every run; says whether there were not too many.
 pub(super) fn runs(kernel: &Kernel, unknown: Unknown, mut each: impl FnMut(&Trace)) -> bool {
     let mut left = RUNS;
-    let mut reads_parameters = false;
+    let mut is_read = [false; 2];
     for input in 0..DOMAIN * DOMAIN {
+        let parameters = [input % DOMAIN, input / DOMAIN];
+        // Without a look at a parameter, one value is as good as the other.
+        if (0..2).any(|index| parameters[index] != 0 && !is_read[index]) {
+            continue;
+        }
         let mut choices = Choices::default();
         loop {
             let mut run = Run {
                 kernel,
                 unknown,
-                parameters: [input % DOMAIN, input / DOMAIN],
+                parameters,
                 choices,
                 rounds: Vec::new(),
                 current: 0,
+                slot: std::array::from_fn(|rank| rank as u32),
+                held: Vec::new(),
                 waited: 0,
                 synced: 0,
                 arms: 0,
                 trace: Trace::default(),
-                reads_parameters: false,
+                is_read,
             };
-            run.block(&kernel.body, (1 << (kernel.blocks * THREADS)) - 1);
+            run.block(&kernel.body, Mask::MAX >> (ALL - kernel.blocks * THREADS));
             each(&run.trace);
             left -= 1;
             if left == 0 {
                 return false;
             }
-            // Without a look at the parameters, one input is as good as the other.
-            reads_parameters |= run.reads_parameters;
-            if !reads_parameters && run.choices.is_last() {
-                return true;
-            }
+            is_read = run.is_read;
             choices = run.choices;
             if !choices.advance() {
                 break;
@@ -131,10 +154,6 @@ impl Choices {
         self.made[self.at - 1].0
     }
 
-    fn is_last(&self) -> bool {
-        self.made.iter().all(|(choice, limit)| choice + 1 == *limit)
-    }
-
     /// To the next run, if there is one.
     fn advance(&mut self) -> bool {
         self.at = 0;
@@ -158,12 +177,15 @@ struct Run<'k> {
     choices: Choices,
     rounds: Vec<(Label, usize)>,
     current: u32,
+    /// Of each block.
+    slot: [u32; BLOCKS],
+    held: Vec<(Label, [u32; BLOCKS])>,
     waited: usize,
     synced: usize,
     /// Of tests of ranks, round here.
     arms: usize,
     trace: Trace,
-    reads_parameters: bool,
+    is_read: [bool; 2],
 }
 
 impl Run<'_> {
@@ -181,7 +203,6 @@ impl Run<'_> {
             }
         }
         self.trace.arrivals += 1;
-        self.synced += 1;
     }
 
     fn fence(&mut self, mask: Mask) {
@@ -203,7 +224,6 @@ impl Run<'_> {
 
     fn wait(&mut self) {
         self.waited += 1;
-        self.synced += 1;
     }
 
     fn statement(&mut self, stmt: &Stmt, mask: Mask) -> Option<Jump> {
@@ -274,20 +294,52 @@ impl Run<'_> {
             Stmt::Jump(jump) => return Some(*jump),
             Stmt::Flip(_) => self.current ^= 1,
             Stmt::Choose(number) => self.current = self.number(*number) as u32 % 2,
+            Stmt::Let(label, relative) => {
+                let values = self.of_blocks(*relative);
+                self.held.retain(|(known, _)| known != label);
+                self.held.push((*label, values));
+            }
+            Stmt::Set(relative) => self.slot = self.of_blocks(*relative),
         }
         None
     }
 
     fn number(&mut self, number: Number) -> usize {
+        self.read(number);
+        self.value(number)
+    }
+
+    fn read(&mut self, number: Number) {
+        if let Number::Parameter(index) = number {
+            self.is_read[index] = true;
+        }
+    }
+
+    fn value(&self, number: Number) -> usize {
         match number {
-            Number::Parameter(index) => {
-                self.reads_parameters = true;
-                self.parameters[index]
-            }
+            Number::Parameter(index) => self.parameters[index],
             Number::Round(label) => {
                 self.rounds.iter().find(|(known, _)| *known == label).map_or(0, |(_, round)| *round)
             }
+            Number::Current => self.current as usize,
         }
+    }
+
+    /// What it is for each block.
+    fn of_blocks(&mut self, relative: Relative) -> [u32; BLOCKS] {
+        relative.number().into_iter().for_each(|number| self.read(number));
+        let blocks = self.kernel.blocks;
+        std::array::from_fn(|rank| {
+            let held = |label| self.held.iter().find(|(known, _)| *known == label).map_or(0, |(_, held)| held[rank]);
+            let number = |number| self.value(number) as u32;
+            let (blocks, slot, rank) = (blocks as u32, self.slot[rank], rank as u32);
+            // There is no such block.
+            if rank >= blocks {
+                0
+            } else {
+                relative.value(&Values { blocks, rank, slot, held: &held, number: &number })
+            }
+        })
     }
 
     fn uniform(&mut self, test: Test) -> Option<bool> {
@@ -313,48 +365,70 @@ impl Run<'_> {
         (0..self.kernel.blocks * THREADS).filter(|thread| holds(*thread)).fold(0, |mask, thread| mask | 1 << thread)
     }
 
-    /// One bit for each of the two that it may be.
-    fn parity(&mut self, parity: Parity) -> u8 {
+    /// For each block, one bit for each of the two that it may be.
+    fn parity(&mut self, parity: Parity) -> [u8; BLOCKS] {
         let which = match parity {
-            Parity::Literal(value) => return 1 << value,
+            Parity::Literal(value) => return [1 << value; BLOCKS],
+            Parity::Relative(_) if self.unknown.relatives => return [0b11; BLOCKS],
+            Parity::Relative(relative) => return self.of_blocks(relative).map(|value| 1 << value),
             Parity::Rem(number, more) => self.number(number) as u32 + more,
             Parity::And(number) => self.number(number) as u32,
             Parity::Xor(number) | Parity::Minus(number) => self.number(number) as u32 + 1,
             Parity::Current => self.current,
             Parity::CurrentMinus | Parity::CurrentXor => self.current + 1,
         };
-        if self.unknown.parities { 0b11 } else { 1 << (which % 2) }
+        [if self.unknown.parities { 0b11 } else { 1 << (which % 2) }; BLOCKS]
+    }
+
+    /// For each block and each of its threads, one bit for each element.
+    fn elements(&mut self, index: Index) -> [[u8; THREADS]; BLOCKS] {
+        let varies = |thread: usize| if self.unknown.elements { ELEMENTS } else { 1 << thread };
+        match index {
+            Index::Literal(index) => [[1 << index; THREADS]; BLOCKS],
+            Index::Own => [std::array::from_fn(varies); BLOCKS],
+            Index::Other => [std::array::from_fn(|thread| varies(THREADS - 1 - thread)); BLOCKS],
+            Index::Relative(_) if self.unknown.relatives => [[ELEMENTS; THREADS]; BLOCKS],
+            Index::Relative(relative) => self.of_blocks(relative).map(|value| [1 << value; THREADS]),
+            Index::Parity(_) if self.unknown.elements && self.unknown.parities => [[ELEMENTS; THREADS]; BLOCKS],
+            Index::Parity(parity) => self.parity(parity).map(|bits| [bits; THREADS]),
+            Index::Chunk(_) if self.unknown.elements => [[ELEMENTS; THREADS]; BLOCKS],
+            Index::Chunk(parity) => self.parity(parity).map(|chunk| {
+                let chunks = if chunk & 1 != 0 { 0b1 } else { 0 } | if chunk & 2 != 0 { 0b100 } else { 0 };
+                std::array::from_fn(|thread| chunks << thread)
+            }),
+        }
+    }
+
+    /// For each block, whose memory it touches: one bit for each.
+    fn owners(&mut self, owner: Owner) -> [u8; BLOCKS] {
+        let blocks = self.kernel.blocks;
+        match owner {
+            Owner::Own => std::array::from_fn(|block| 1 << block),
+            Owner::Next => std::array::from_fn(|block| 1 << ((block + 1) % blocks)),
+            Owner::Previous => std::array::from_fn(|block| 1 << ((block + blocks - 1) % blocks)),
+            // One that there is not is any.
+            Owner::Rank(rank) if self.unknown.elements => [1 << (rank as usize % blocks); BLOCKS],
+            Owner::Rank(rank) => [if (rank as usize) < blocks { 1 << rank } else { 0 }; BLOCKS],
+            Owner::Relative(_) if self.unknown.relatives => [u8::MAX; BLOCKS],
+            Owner::Relative(relative) => self.of_blocks(relative).map(|rank| 1 << rank),
+        }
     }
 
     fn access(&mut self, access: &Access, mask: Mask) {
         let blocks = self.kernel.blocks;
-        let row = self.parity(access.place.row);
-        let varies = |thread: usize| if self.unknown.elements { (1 << LENGTH) - 1 } else { 1 << thread };
-        let of_thread: [u8; THREADS] = match access.place.index {
-            Index::Literal(index) => [1 << index; THREADS],
-            Index::Own => std::array::from_fn(varies),
-            Index::Other => std::array::from_fn(|thread| varies(THREADS - 1 - thread)),
-            Index::Parity(_) if self.unknown.elements && self.unknown.parities => [(1 << LENGTH) - 1; THREADS],
-            Index::Parity(parity) => [self.parity(parity); THREADS],
-        };
+        let rows = self.parity(access.place.row);
+        let elements = self.elements(access.place.index);
+        let owners = self.owners(access.owner);
         let mut touched = [[0; ALL]; BLOCKS];
         for thread in (0..blocks * THREADS).filter(|thread| mask & 1 << thread != 0) {
             let block = thread / THREADS;
-            let owner = match access.owner {
-                Owner::Own => block,
-                Owner::Next => (block + 1) % blocks,
-                Owner::Previous => (block + blocks - 1) % blocks,
-                // One that there is not is any.
-                Owner::Rank(rank) if self.unknown.elements => rank as usize % blocks,
-                Owner::Rank(rank) => rank as usize,
-            };
-            let elements = of_thread[thread % THREADS];
-            let both_rows = |row: u8| (0..2).filter(move |index| row & 1 << index != 0);
+            let elements = elements[block][thread % THREADS];
+            let rows = (0..2).filter(|row| rows[block] & 1 << row != 0);
             let bits = match access.place.array {
                 Array::A | Array::B => elements,
-                Array::Rows => both_rows(row).fold(0, |bits, row| bits | elements << (row * LENGTH)),
+                Array::Rows => rows.fold(0, |bits, row| bits | elements << (row * LENGTH)),
             };
-            if owner < blocks {
+            for owner in (0..blocks).filter(|owner| owners[block] & 1 << owner != 0) {
                 touched[owner][thread] |= bits;
             }
         }

@@ -3,6 +3,7 @@
 //! crate's model.
 
 use super::super::shrink::Nested;
+use super::relative::Relative;
 
 /// Threads of a block.
 pub(in crate::tests) const THREADS: usize = 2;
@@ -32,6 +33,26 @@ pub(in crate::tests) enum Number {
     Parameter(usize),
     /// The round of a loop.
     Round(Label),
+    /// `cur`
+    Current,
+}
+
+impl Number {
+    pub(in crate::tests) fn most(self) -> u32 {
+        match self {
+            // No loop has more rounds than a parameter has values.
+            Number::Parameter(_) | Number::Round(_) => DOMAIN as u32 - 1,
+            Number::Current => 1,
+        }
+    }
+
+    /// The loop that must be round it.
+    pub(in crate::tests) fn round(self) -> Option<Label> {
+        match self {
+            Number::Round(label) => Some(label),
+            Number::Parameter(_) | Number::Current => None,
+        }
+    }
 }
 
 /// One of two.
@@ -50,6 +71,18 @@ pub(in crate::tests) enum Parity {
     Current,
     CurrentMinus,
     CurrentXor,
+    /// Another for each block.
+    Relative(Relative),
+}
+
+impl Parity {
+    fn number(self) -> Option<Number> {
+        match self {
+            Parity::Rem(number, _) | Parity::And(number) | Parity::Xor(number) | Parity::Minus(number) => Some(number),
+            Parity::Literal(_) | Parity::Current | Parity::CurrentMinus | Parity::CurrentXor => None,
+            Parity::Relative(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,6 +93,10 @@ pub(in crate::tests) enum Index {
     /// The other thread's.
     Other,
     Parity(Parity),
+    /// Below [`LENGTH`].
+    Relative(Relative),
+    /// `k * 2 + i`
+    Chunk(Parity),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,6 +116,7 @@ pub(in crate::tests) enum Owner {
     Next,
     Previous,
     Rank(u32),
+    Relative(Relative),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +144,7 @@ pub(in crate::tests) struct Access {
     pub(in crate::tests) site: usize,
     pub(in crate::tests) kind: Kind,
     pub(in crate::tests) owner: Owner,
-    /// The peer's memory has a name, given at the kernel's start.
+    /// The peer's memory has a name, given at the kernel's start, if it is the same peer's all the time.
     pub(in crate::tests) named: bool,
     pub(in crate::tests) place: Place,
 }
@@ -114,6 +152,44 @@ pub(in crate::tests) struct Access {
 impl Access {
     pub(in crate::tests) fn is_remote(&self) -> bool {
         self.owner != Owner::Own
+    }
+
+    /// A peer's memory, and the same peer's all through the kernel.
+    pub(in crate::tests) fn has_one_owner(&self) -> bool {
+        match self.owner {
+            Owner::Own => false,
+            Owner::Next | Owner::Previous | Owner::Rank(_) => true,
+            Owner::Relative(relative) => relative.is_fixed(),
+        }
+    }
+
+    /// What it counts from ranks.
+    pub(in crate::tests) fn relatives(&self) -> impl Iterator<Item = Relative> {
+        let of_parity = |parity| match parity {
+            Parity::Relative(relative) => Some(relative),
+            Parity::Literal(_) | Parity::Current | Parity::CurrentMinus | Parity::CurrentXor => None,
+            Parity::Rem(..) | Parity::And(_) | Parity::Xor(_) | Parity::Minus(_) => None,
+        };
+        let index = match self.place.index {
+            Index::Relative(relative) => Some(relative),
+            Index::Parity(parity) | Index::Chunk(parity) => of_parity(parity),
+            Index::Literal(_) | Index::Own | Index::Other => None,
+        };
+        let owner = match self.owner {
+            Owner::Relative(relative) => Some(relative),
+            Owner::Own | Owner::Next | Owner::Previous | Owner::Rank(_) => None,
+        };
+        [index, of_parity(self.place.row), owner].into_iter().flatten()
+    }
+
+    /// What all of the cluster agree on, of which it counts.
+    pub(in crate::tests) fn numbers(&self) -> impl Iterator<Item = Number> {
+        let index = match self.place.index {
+            Index::Parity(parity) | Index::Chunk(parity) => parity.number(),
+            Index::Literal(_) | Index::Own | Index::Other | Index::Relative(_) => None,
+        };
+        let relative = self.relatives().filter_map(|relative| relative.number());
+        [index, self.place.row.number()].into_iter().flatten().chain(relative)
     }
 }
 
@@ -186,6 +262,10 @@ pub(in crate::tests) enum Stmt {
     Flip(bool),
     /// `if n % 2 == 0 { cur = 0 } else { cur = 1 }`
     Choose(Number),
+    /// A `let` of this label.
+    Let(Label, Relative),
+    /// `slot = ..`, below the number of blocks; at the start it is the block's rank.
+    Set(Relative),
 }
 
 impl Nested for Stmt {
@@ -200,12 +280,14 @@ impl Nested for Stmt {
             | Stmt::Fence
             | Stmt::Jump(_)
             | Stmt::Flip(_)
-            | Stmt::Choose(_) => Vec::new(),
+            | Stmt::Choose(_)
+            | Stmt::Let(..)
+            | Stmt::Set(_) => Vec::new(),
         }
     }
 }
 
-/// A kernel of clusters of 2 or 3 blocks.
+/// A kernel of clusters of 2, 3 or 4 blocks.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::tests) struct Kernel {
     pub(in crate::tests) blocks: usize,

@@ -2,12 +2,14 @@
 //! is, each of the trees says itself.
 
 use super::super::page::Printer;
+use super::relative::Relative;
 use super::tree::{Access, Array, Form, Index, Jump, Kind, Label, Number, Owner, Parity, Rounds, Test};
 
 pub(in crate::tests) fn number(number: Number) -> String {
     match number {
         Number::Parameter(index) => format!("p{index}"),
         Number::Round(label) => format!("k{label}"),
+        Number::Current => "cur".into(),
     }
 }
 
@@ -22,6 +24,7 @@ fn parity(parity: Parity) -> String {
         Parity::Current => "cur".into(),
         Parity::CurrentMinus => "1 - cur".into(),
         Parity::CurrentXor => "cur ^ 1".into(),
+        Parity::Relative(relative) => relative.text(),
     }
 }
 
@@ -41,6 +44,7 @@ pub(in crate::tests) fn memory(access: &Access) -> String {
         Owner::Next => "(rank + 1) % n".into(),
         Owner::Previous => "(rank + n - 1) % n".into(),
         Owner::Rank(rank) => rank.to_string(),
+        Owner::Relative(relative) => relative.text(),
     };
     format!("cluster.map_shared_rank(&{array}, {rank})")
 }
@@ -65,6 +69,8 @@ pub(in crate::tests) fn touch(access: &Access, memory: &str) -> String {
         Index::Own => "i".into(),
         Index::Other => "1 - i".into(),
         Index::Parity(which) => parity(which),
+        Index::Relative(relative) => relative.text(),
+        Index::Chunk(which) => format!("({}) * 2 + i", parity(which)),
     };
     match access.kind {
         Kind::Read => format!("sum += {memory}{row}[{index}];"),
@@ -163,6 +169,14 @@ pub(in crate::tests) trait Statements: Printer {
             Jump::Continue(label) => self.text(&format!("continue 'l{label};")),
             Jump::Return => self.text("return;"),
         }
+    }
+
+    fn hold(&mut self, label: Label, relative: &Relative) {
+        self.text(&format!("let h{label} = {};", relative.text()));
+    }
+
+    fn set(&mut self, relative: &Relative) {
+        self.text(&format!("slot = {};", relative.text()));
     }
 
     /// `cur = n % 2`

@@ -1,0 +1,259 @@
+//! Numbers that are counted from the block's rank in its cluster, or from what all of the cluster agree on: how they are
+//! written, what they are, and how large. What goes below zero is there modulo a power of two only, where it makes no
+//! difference.
+
+use super::tree::{Label, Number};
+use super::words;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::tests) enum Base {
+    Zero,
+    Rank,
+    /// The variable `slot`, which is below the number of blocks.
+    Slot,
+    /// What a `let` holds, and what it is below.
+    Held(Label, u32),
+}
+
+/// How another number comes to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::tests) enum Step {
+    /// `rank + k`
+    Plus,
+    /// `rank + n - k`
+    Minus,
+    /// `rank + n - k % n`
+    MinusRem,
+    /// `rank - k`, which may go below zero.
+    Below,
+    /// `k + n - rank`
+    Mirrored,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::tests) enum Modulus {
+    /// `cluster.num_blocks()`
+    Blocks,
+    Literal(u32),
+    /// `& 1` and `& 3`
+    Mask(u32),
+}
+
+impl Modulus {
+    fn value(self, blocks: u32) -> u32 {
+        match self {
+            Modulus::Blocks => blocks,
+            Modulus::Literal(modulus) => modulus,
+            Modulus::Mask(mask) => mask + 1,
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Modulus::Blocks => "n".into(),
+            Modulus::Literal(_) | Modulus::Mask(_) => self.value(0).to_string(),
+        }
+    }
+}
+
+/// `(base * times + number + more) % modulus`
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::tests) struct Sum {
+    pub(in crate::tests) base: Base,
+    pub(in crate::tests) times: u32,
+    pub(in crate::tests) number: Option<(Step, Number)>,
+    pub(in crate::tests) more: u32,
+    pub(in crate::tests) modulus: Option<Modulus>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::tests) enum Relative {
+    Sum(Sum),
+    /// `rank ^ 1`, `rank ^ k`
+    Xor(Base, u32),
+    XorNumber(Base, Number),
+    /// `n - 1 - rank`, or with the literal.
+    Reverse(Base, Modulus),
+    /// `rank / 2`
+    Half(Base),
+}
+
+/// What the numbers are at one point of a run.
+pub(in crate::tests) struct Values<'v> {
+    pub(in crate::tests) blocks: u32,
+    pub(in crate::tests) rank: u32,
+    pub(in crate::tests) slot: u32,
+    pub(in crate::tests) held: &'v dyn Fn(Label) -> u32,
+    pub(in crate::tests) number: &'v dyn Fn(Number) -> u32,
+}
+
+impl Base {
+    fn limit(self, blocks: u32) -> u32 {
+        match self {
+            Base::Zero => 1,
+            Base::Rank | Base::Slot => blocks,
+            Base::Held(_, limit) => limit,
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Base::Zero => "0".into(),
+            Base::Rank => "rank".into(),
+            Base::Slot => "slot".into(),
+            Base::Held(label, _) => format!("h{label}"),
+        }
+    }
+
+    fn value(self, values: &Values<'_>) -> u32 {
+        match self {
+            Base::Zero => 0,
+            Base::Rank => values.rank,
+            Base::Slot => values.slot,
+            Base::Held(label, _) => (values.held)(label),
+        }
+    }
+}
+
+impl Sum {
+    pub(in crate::tests) const fn of(base: Base) -> Sum {
+        Sum { base, times: 1, number: None, more: 0, modulus: None }
+    }
+
+    /// What it is below; none if it may go below zero and not come back.
+    fn limit(&self, blocks: u32) -> Option<u32> {
+        let base = self.base.limit(blocks) - 1;
+        let Some(modulus) = self.modulus else {
+            let goes_up = matches!(self.number, None | Some((Step::Plus, _)));
+            let number = self.number.map_or(0, |(_, number)| number.most());
+            return goes_up.then_some(base * self.times + number + self.more + 1);
+        };
+        let modulus = modulus.value(blocks);
+        let least = match self.number {
+            None | Some((Step::Plus, _)) => true,
+            Some((Step::Minus, number)) => modulus >= number.most() + self.more,
+            Some((Step::MinusRem, number)) => modulus >= self.more + number.most().min(modulus - 1),
+            Some((Step::Below, _)) => false,
+            Some((Step::Mirrored, _)) => modulus >= base * self.times,
+        };
+        (least || modulus.is_power_of_two()).then_some(modulus)
+    }
+
+    fn value(&self, values: &Values<'_>) -> u32 {
+        let base = i64::from(self.base.value(values) * self.times);
+        let more = i64::from(self.more);
+        let modulus = self.modulus.map_or(0, |modulus| i64::from(modulus.value(values.blocks)));
+        let number = |number| i64::from((values.number)(number));
+        let sum = match self.number {
+            None => base + more,
+            Some((Step::Plus, by)) => base + number(by) + more,
+            Some((Step::Minus, by)) => base + modulus - more - number(by),
+            Some((Step::MinusRem, by)) => base + modulus - more - number(by) % modulus,
+            Some((Step::Below, by)) => base - number(by) + more,
+            Some((Step::Mirrored, by)) => number(by) + more + modulus - base,
+        };
+        assert!(sum >= 0 || (modulus as u32).is_power_of_two(), "{self:?} goes below zero");
+        let sum = if modulus == 0 { sum } else { sum.rem_euclid(modulus) };
+        u32::try_from(sum).expect("small numbers")
+    }
+
+    fn text(&self) -> String {
+        let base = match (self.base, self.times) {
+            (base, 1) => base.name(),
+            (base, times) => format!("{} * {times}", base.name()),
+        };
+        let more = |sign| if self.more == 0 { String::new() } else { format!(" {sign} {}", self.more) };
+        let modulus = self.modulus.map(Modulus::name).unwrap_or_default();
+        let number = words::number;
+        let sum = match self.number {
+            Some((Step::Plus, by)) if self.base == Base::Zero => format!("{}{}", number(by), more("+")),
+            None => format!("{base}{}", more("+")),
+            Some((Step::Plus, by)) => format!("{base} + {}{}", number(by), more("+")),
+            Some((Step::Minus, by)) => match self.modulus {
+                Some(Modulus::Literal(modulus)) => format!("{base} + {} - {}", modulus - self.more, number(by)),
+                _ => format!("{base} + {modulus}{} - {}", more("-"), number(by)),
+            },
+            Some((Step::MinusRem, by)) => format!("{base} + {modulus}{} - {} % {modulus}", more("-"), number(by)),
+            Some((Step::Below, by)) => format!("{base} - {}{}", number(by), more("+")),
+            Some((Step::Mirrored, by)) => format!("{}{} + {modulus} - {base}", number(by), more("+")),
+        };
+        match self.modulus {
+            None => sum,
+            Some(Modulus::Mask(mask)) => format!("({sum}) & {mask}"),
+            Some(Modulus::Blocks | Modulus::Literal(_)) => format!("({sum}) % {modulus}"),
+        }
+    }
+}
+
+impl Relative {
+    pub(in crate::tests) const RANK: Relative = Relative::Sum(Sum::of(Base::Rank));
+
+    /// What it is below, in a cluster of so many blocks.
+    pub(in crate::tests) fn limit(&self, blocks: u32) -> Option<u32> {
+        match *self {
+            Relative::Sum(sum) => sum.limit(blocks),
+            Relative::Xor(base, by) => Some(base.limit(blocks).max(by + 1).next_power_of_two()),
+            Relative::XorNumber(base, by) => Some(base.limit(blocks).max(by.most() + 1).next_power_of_two()),
+            Relative::Reverse(base, of) => (base.limit(blocks) <= of.value(blocks)).then_some(of.value(blocks)),
+            Relative::Half(base) => Some(base.limit(blocks).div_ceil(2)),
+        }
+    }
+
+    pub(in crate::tests) fn value(&self, values: &Values<'_>) -> u32 {
+        match *self {
+            Relative::Sum(sum) => sum.value(values),
+            Relative::Xor(base, by) => base.value(values) ^ by,
+            Relative::XorNumber(base, by) => base.value(values) ^ (values.number)(by),
+            Relative::Reverse(base, of) => of.value(values.blocks) - 1 - base.value(values),
+            Relative::Half(base) => base.value(values) / 2,
+        }
+    }
+
+    pub(in crate::tests) fn text(&self) -> String {
+        match *self {
+            Relative::Sum(sum) => sum.text(),
+            Relative::Xor(base, by) => format!("{} ^ {by}", base.name()),
+            Relative::XorNumber(base, by) => format!("{} ^ {}", base.name(), words::number(by)),
+            Relative::Reverse(base, Modulus::Blocks) => format!("n - 1 - {}", base.name()),
+            Relative::Reverse(base, of) => format!("{} - {}", of.value(0) - 1, base.name()),
+            Relative::Half(base) => format!("{} / 2", base.name()),
+        }
+    }
+
+    fn base(&self) -> Base {
+        match *self {
+            Relative::Sum(Sum { base, .. })
+            | Relative::Xor(base, _)
+            | Relative::XorNumber(base, _)
+            | Relative::Reverse(base, _)
+            | Relative::Half(base) => base,
+        }
+    }
+
+    /// The number that all agree on.
+    pub(in crate::tests) fn number(&self) -> Option<Number> {
+        match *self {
+            Relative::Sum(Sum { number, .. }) => number.map(|(_, number)| number),
+            Relative::XorNumber(_, number) => Some(number),
+            Relative::Xor(..) | Relative::Reverse(..) | Relative::Half(_) => None,
+        }
+    }
+
+    /// The `let` that must be in sight.
+    pub(in crate::tests) fn held(&self) -> Option<Label> {
+        match self.base() {
+            Base::Held(label, _) => Some(label),
+            Base::Zero | Base::Rank | Base::Slot => None,
+        }
+    }
+
+    /// A literal would do.
+    pub(in crate::tests) fn is_constant(&self) -> bool {
+        self.base() == Base::Zero && self.number().is_none()
+    }
+
+    /// The same all through the kernel.
+    pub(in crate::tests) fn is_fixed(&self) -> bool {
+        matches!(self.base(), Base::Zero | Base::Rank) && matches!(self.number(), None | Some(Number::Parameter(_)))
+    }
+}
