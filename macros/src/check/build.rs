@@ -32,7 +32,6 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         copies: Vec::new(),
         phases: Vec::new(),
         queries: BTreeMap::new(),
-        mapped: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
         scopes: vec![function.params.iter().map(|param| param.local).collect()],
@@ -62,7 +61,6 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         copies: builder.copies,
         phases: builder.phases,
         queries: builder.queries,
-        mapped: builder.mapped,
         names: builder.names,
         teams,
     }
@@ -76,7 +74,6 @@ struct Builder<'f> {
     copies: Vec<CopyStep>,
     phases: Vec<PhaseCall>,
     queries: BTreeMap<NodeId, (Group, &'static str)>,
-    mapped: BTreeMap<NodeId, NodeId>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// Locals in scope, innermost last.

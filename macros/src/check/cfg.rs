@@ -45,8 +45,6 @@ pub(crate) struct Cfg<'f> {
     pub(crate) phases: Vec<PhaseCall>,
     /// Questions to groups of whole blocks: of which, and what.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static str)>,
-    /// The ranks of peers' barriers.
-    pub(crate) mapped: BTreeMap<NodeId, NodeId>,
     /// What pieces of shared memory are called.
     pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.
@@ -219,6 +217,8 @@ pub(crate) enum Shared {
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     pub(crate) root: Root,
+    /// The rank of the peer that was asked for.
+    pub(crate) rank: Option<NodeId>,
     pub(crate) path: Vec<Select>,
     /// The last choice has several elements: the next one is made among those.
     pub(crate) open: bool,
@@ -259,7 +259,7 @@ impl Shared {
 
 impl Piece {
     pub(crate) fn of(root: Root) -> Piece {
-        Piece { root, path: Vec::new(), open: false }
+        Piece { root, rank: None, path: Vec::new(), open: false }
     }
 
     /// One element, or one row.
@@ -354,7 +354,6 @@ pub(crate) enum Extent {
 pub(crate) struct PhaseCall {
     pub(crate) barrier: Barrier,
     pub(crate) method: &'static PhaseMethod,
-    pub(crate) receiver: NodeId,
     /// Whose, and which of an array.
     pub(crate) piece: Piece,
     /// Without the barrier.

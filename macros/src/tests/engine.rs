@@ -83,7 +83,6 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         copies: Vec::new(),
         phases: Vec::new(),
         queries: BTreeMap::new(),
-        mapped: BTreeMap::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),
     }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::Seen;
 use super::counts::is_all;
 use super::life::id_of;
-use crate::check::cfg::{BlockId, NodeId, PhaseId, Source, StepKind};
+use crate::check::cfg::{BlockId, NodeId, PhaseId, Piece, Source, StepKind};
 use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
 use crate::model::Role;
@@ -61,7 +61,7 @@ fn is_meeting(seen: &Seen<'_, '_>, wait: PhaseId) -> bool {
         && begins.operands.last().is_some_and(|count| is_all(seen, *count))
         && arrives.barrier.form == BarrierForm::Remote
         && arrives.method.what == What::Arrive
-        && is_of_the_peer(seen, arrives.receiver)
+        && is_of_the_peer(seen, &arrives.piece)
         && is_false(seen, cfg.phases[wait.0].operands[0])
         && follows(seen, arrival, wait)
 }
@@ -86,11 +86,9 @@ fn follows(seen: &Seen<'_, '_>, arrival: PhaseId, wait: PhaseId) -> bool {
 }
 
 /// `cluster.map_shared_rank(&bar, 1 - cluster.block_rank())`: of two blocks, the other one's.
-fn is_of_the_peer(seen: &Seen<'_, '_>, receiver: NodeId) -> bool {
-    let cfg = seen.cfg;
-    let mapped = seen.resolved(receiver);
-    let Some(rank) = cfg.mapped.get(&mapped) else { return false };
-    let rank = &cfg.nodes[seen.resolved(*rank).0];
+fn is_of_the_peer(seen: &Seen<'_, '_>, piece: &Piece) -> bool {
+    let (cfg, Some(rank)) = (seen.cfg, piece.rank) else { return false };
+    let rank = &cfg.nodes[seen.resolved(rank).0];
     let own = |node: NodeId| cfg.queries.get(&seen.resolved(node)) == Some(&(Group::Cluster, "block_rank"));
     let is_one = |node: NodeId| matches!(cfg.nodes[seen.resolved(node).0].source, Source::Integer(1));
     match (&rank.source, &rank.operands[..]) {

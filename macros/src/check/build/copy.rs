@@ -2,7 +2,7 @@
 
 use super::{Builder, StepKind, Value};
 use crate::check::build::memory::piece_of_kind;
-use crate::check::cfg::{CopyId, CopyStep, How, NodeId, PhaseCall, PhaseId, Piece};
+use crate::check::cfg::{CopyId, CopyStep, How, PhaseCall, PhaseId, Piece};
 use crate::check::scope::Team;
 use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{CopyOp, Ends, Told};
@@ -30,7 +30,7 @@ impl Builder<'_> {
         };
         let tell = |builder: &mut Self| {
             if let Some(index) = copy.barrier() {
-                builder.phase_of_copy(operands[index].gives, piece(index), values[index].node, at);
+                builder.phase_of_copy(operands[index].gives, piece(index), at);
             }
         };
         match copy {
@@ -72,13 +72,13 @@ impl Builder<'_> {
     }
 
     /// The barrier that is told of a copy's end is in use from its beginning.
-    fn phase_of_copy(&mut self, of: Kind, piece: Option<Piece>, receiver: NodeId, at: SpanRange) {
+    fn phase_of_copy(&mut self, of: Kind, piece: Option<Piece>, at: SpanRange) {
         let (Kind::Barrier(barrier), Some(piece)) = (of, piece) else { return };
         if barrier.form == BarrierForm::Remote {
             self.access(piece.clone(), How::Atomic, at);
         }
         let gives = self.nothing(at).node;
-        self.phases.push(PhaseCall { barrier, method: &COPY, receiver, piece, operands: Vec::new(), gives, at });
+        self.phases.push(PhaseCall { barrier, method: &COPY, piece, operands: Vec::new(), gives, at });
         self.step(StepKind::Phase(PhaseId(self.phases.len() - 1)), at);
     }
 

@@ -52,7 +52,7 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.piece_unseen(target),
             ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } => match operands.get(1) {
-                Some(array) => remote(self.piece_unseen(array)),
+                Some(array) => remote(self.piece_unseen(array), None),
                 None => piece_of_kind(expr.gives),
             },
             ExprKind::Op { operands, .. } => match operands.first() {
@@ -74,7 +74,7 @@ impl<'f> Builder<'f> {
                 self.slices += 1;
                 Piece::of(Root::Shared(Shared::Slice(self.slices - 1)))
             }
-            Op::MapSharedRank(_) | Op::MapBarrier(_) => remote(operand(1)?),
+            Op::MapSharedRank(_) | Op::MapBarrier(_) => remote(operand(1)?, node(2)),
             Op::Part { form, .. } => {
                 let (whole, first) = (operand(0)?, node(1)?);
                 match (form, node(2)) {
@@ -141,13 +141,13 @@ pub(super) fn atomically(atomic: AtomicUse) -> How {
     if atomic.method.name == "load" { How::AtomicRead } else { How::Atomic }
 }
 
-/// The same piece, of a peer.
-fn remote(piece: Piece) -> Piece {
+/// The same piece, of the peer of this rank.
+fn remote(piece: Piece, rank: Option<NodeId>) -> Piece {
     let root = match piece.root {
         Root::Shared(shared) | Root::Remote(shared) => Root::Remote(shared),
         Root::ReadOnly | Root::Global => Root::Remote(Shared::Any),
     };
-    Piece { root, ..piece }
+    Piece { root, rank, ..piece }
 }
 
 /// Which of several, nobody here knows.

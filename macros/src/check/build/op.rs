@@ -104,9 +104,9 @@ impl<'f> Builder<'f> {
                 if barrier.form == BarrierForm::Remote {
                     self.access(piece.clone(), How::Atomic, at);
                 }
-                let (receiver, operands) = (nodes[0], nodes[1..].to_vec());
+                let operands = nodes[1..].to_vec();
                 let gives = self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at);
-                self.phases.push(PhaseCall { barrier, method, receiver, piece, operands, gives, at });
+                self.phases.push(PhaseCall { barrier, method, piece, operands, gives, at });
                 self.step(StepKind::Phase(PhaseId(self.phases.len() - 1)), at);
                 gives
             }
@@ -135,11 +135,7 @@ impl<'f> Builder<'f> {
             | Op::IsEmpty
             | Op::Unwrap
             | Op::UnwrapOr => {
-                let rank = nodes.get(2).copied();
                 let value = self.combined(nodes, at);
-                if let (Op::MapBarrier(_), Some(rank)) = (op, rank) {
-                    self.mapped.insert(value.node, rank);
-                }
                 return match self.piece_of_op(op, &values, expr.gives) {
                     Some(piece) => value.in_memory(piece),
                     None => value,

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use super::conflict;
-use super::number::Number;
 use super::phases::{Key, Record, State, mark, side_of};
 use super::protocol::{Case, Gives, Has, Side, When, does, uses};
 use super::{By, Call, Check, Touch, case_of};
@@ -88,8 +87,8 @@ impl Check<'_, '_> {
         let points = &self.phases.points;
         let given = |argument: usize| {
             let piece = pieces[argument].as_ref()?;
-            let (_, shared) = side_of(piece.root)?;
-            Some((shared, &points.argument(slot, argument)?.path))
+            let (side, shared) = side_of(piece.root)?;
+            Some((shared, (side, &points.argument(slot, argument)?.path)))
         };
         let mut told = Vec::new();
         for second in 0..pieces.len() {
@@ -101,7 +100,7 @@ impl Check<'_, '_> {
                     (Shared::Param(a), Shared::Param(b)) if a != b => {
                         told.push((Some(Gives::Clashes(a.min(b), a.max(b))), case));
                     }
-                    _ if conflict::overlap(shared, other) && conflict::meet(path, other_path) => {
+                    _ if conflict::overlap(shared, other) && self.meet(path, other_path) => {
                         told.push((None, case));
                     }
                     _ => {}
@@ -155,10 +154,8 @@ impl Check<'_, '_> {
         let mut again = Vec::new();
         for (first, path, calls) in &self.firsts {
             // Of another call: only what is fixed is the same.
-            let fixed = |numbers: &[Number]| -> Vec<Number> {
-                numbers.iter().map(|number| number.value().map_or(Number::UNKNOWN, |_| *number)).collect()
-            };
-            if !conflict::overlap(last.shared, first.shared) || !conflict::meet(&fixed(&record.path), &fixed(path)) {
+            let (one, other) = (record.path.fixed(), path.fixed());
+            if !conflict::overlap(last.shared, first.shared) || !self.meet((last.side, &one), (first.side, &other)) {
                 continue;
             }
             let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();

@@ -1,7 +1,6 @@
 //! Which two accesses to one piece of shared memory must not be at once: one by the block that owns it, one by a peer.
 //! Two of peers are not compared: whose part of it each has, the text does not show.
 
-use super::number::Number;
 use super::phases::mark;
 use super::protocol::{Side, uses};
 use crate::check::cfg::{How, Shared};
@@ -63,15 +62,4 @@ pub(super) fn overlap(a: Shared, b: Shared) -> bool {
         (Shared::Dynamic, Shared::Slice(_)) | (Shared::Slice(_), Shared::Dynamic) => true,
         (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_), _) => a == b,
     }
-}
-
-/// Whether the same element may be chosen.
-pub(super) fn meet(a: &[Number], b: &[Number]) -> bool {
-    !a.iter().zip(b).any(|(a, b)| a.differs_from(b))
-}
-
-/// One of them is for a fixed element, and the other for each thread's, of which nothing is known: a halo's cells, and
-/// those between them.
-pub(super) fn is_edge(a: &[Number], b: &[Number]) -> bool {
-    a.iter().zip(b).any(|(a, b)| a.is_fixed() && b.is_varied() || a.is_varied() && b.is_fixed())
 }

@@ -12,8 +12,10 @@
 
 mod calls;
 mod conflict;
+mod linear;
 mod number;
 mod numbers;
+mod path;
 mod phases;
 mod points;
 pub(crate) mod protocol;
@@ -21,7 +23,6 @@ mod sides;
 mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
 use super::cfg::{Access, AccessId, Cfg, How, PhaseId, Piece, Root, Shared, Source, Step, StepKind};
 use super::engine;
@@ -36,8 +37,8 @@ use crate::model::walk::walk_block;
 use crate::model::{Function, Role};
 use crate::span::SpanRange;
 use conflict::Conflict;
-use number::Number;
 use numbers::Numbers;
+use path::Path;
 use phases::{Key, Phases, Record, State, side_of};
 use points::Points;
 use protocol::{Case, Gives, Has, Protocol, Side, When, does, uses};
@@ -219,7 +220,7 @@ struct Check<'a, 'f> {
     calls: BTreeMap<u16, Call<'a>>,
     found: BTreeMap<FaultId, Fault>,
     /// What is done to shared memory of the function's own before it has waited, and after which calls.
-    firsts: Vec<(Touch, Rc<[Number]>, BTreeSet<u16>)>,
+    firsts: Vec<(Touch, Path, BTreeSet<u16>)>,
     protocol: Protocol,
 }
 
@@ -366,14 +367,17 @@ impl Check<'_, '_> {
     /// arrive(); array[i] = x; wait(); let y = peer[i];        // the peer's arrival came before its write
     /// peer[i] = x; let y = array[i];                          // a peer may not have written it
     /// ```
-    fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &[Number]) {
+    fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &Path) {
         let mut told = Vec::new();
         for (other, record) in self.under_way(state) {
-            if !conflict::overlap(other.shared, touch.shared) || !conflict::meet(&record.path, path) {
+            if other.side == touch.side
+                || !conflict::overlap(other.shared, touch.shared)
+                || !self.meet((other.side, &record.path), (touch.side, path))
+            {
                 continue;
             }
             for pair in conflict::between(other.side, touch.side, record.marks) {
-                if pair.rule == conflict::UNORDERED && conflict::is_edge(&record.path, path) {
+                if pair.rule == conflict::UNORDERED && record.path.is_edge(path) {
                     continue;
                 }
                 if let Some(case) = case_of(&other, touch, &pair, record) {
@@ -385,6 +389,12 @@ impl Check<'_, '_> {
         told.sort_by_key(|(.., aside)| *aside);
         told.into_iter().for_each(|(case, diag, aside)| self.tell_if(case, diag, aside));
         self.check_parameters(state, touch);
+    }
+
+    /// Whether the two may be to one element: one by the block that owns it, one by a peer.
+    fn meet(&self, (side, path): (Side, &Path), (_, other): (Side, &Path)) -> bool {
+        let (own, peers) = if side == Side::Own { (path, other) } else { (other, path) };
+        own.meets(peers, blocks_of_cluster(self.function))
     }
 
     fn message(&self, first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Diag {

@@ -1,9 +1,9 @@
-//! Numbers as far as indexes of memory need them: what a value is relative to what a variable holds now, and below
-//! what it is. For one question: can two indexes be the same? Arithmetic is taken as if it did not overflow, but for
-//! differences, which do at zero.
+//! Numbers as far as indexes of memory need them: what a value is relative to the block's rank and to what a variable
+//! holds now (`linear`), and below what it is. For one question: can two blocks' indexes be the same? Arithmetic is taken as
+//! if it did not overflow, but for differences, which do at zero.
 
+use super::linear::{Base, Change, Linear, Ranks};
 use crate::check::cfg::{Granule, Place};
-use crate::model::ValueId;
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -21,7 +21,12 @@ pub(super) enum Form {
     Unknown,
     Linear(Linear),
     /// At least this, times the granule, and less than a granule more.
-    Scaled(Linear, Granule),
+    Scaled {
+        which: Linear,
+        size: Granule,
+        /// `which` is not above its modulus, if it has one.
+        near: bool,
+    },
     /// Less than this, or not less.
     Half {
         mid: Linear,
@@ -29,51 +34,27 @@ pub(super) enum Form {
     },
 }
 
-/// `base + offset`; with a modulus, a number that leaves the same remainder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Linear {
-    pub(super) base: Base,
-    pub(super) offset: i64,
-    pub(super) modulus: Option<u64>,
-}
-
-/// What a number is counted from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Base {
-    Zero,
-    /// What a place holds now, which is the same for the whole cluster.
-    Place(Place),
-    Constant(ValueId),
-}
-
-/// What has become of a place that others are counted from.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Change {
-    /// It is more by this, up to a multiple of the modulus.
-    By(i64, Option<u64>),
-    Lost,
-}
-
 impl Number {
     pub(super) const UNKNOWN: Number = Number { form: Form::Unknown, from: None, below: None };
-
-    fn linear(base: Base, offset: i64, modulus: Option<u64>) -> Number {
-        Form::Linear(Linear { base, offset, modulus }).into()
-    }
 
     pub(super) fn literal(number: u64) -> Number {
         match i64::try_from(number) {
             Ok(offset) => Number {
+                form: Form::Linear(Linear::of_number(offset)),
                 from: Some(number),
                 below: number.checked_add(1).map(Granule::Number),
-                ..Number::linear(Base::Zero, offset, None)
             },
             Err(_) => Number::UNKNOWN,
         }
     }
 
     pub(super) fn of(base: Base) -> Number {
-        Number::linear(base, 0, None)
+        Form::Linear(Linear::of(base)).into()
+    }
+
+    /// The block's, in a cluster of so many.
+    pub(super) fn rank(blocks: Option<u64>) -> Number {
+        Number { form: Form::Linear(Linear::RANK), from: Some(0), below: blocks.map(Granule::Number) }
     }
 
     /// Anything in this range.
@@ -83,18 +64,23 @@ impl Number {
 
     /// The same for all threads, whatever variables hold.
     pub(super) fn is_fixed(&self) -> bool {
-        matches!(self.form, Form::Linear(Linear { base: Base::Zero | Base::Constant(_), modulus: None, .. }))
+        self.exact().is_some_and(|linear| matches!(linear.base, Base::Zero | Base::Constant(_)))
     }
 
     /// Not the same for all threads, as far as it is understood.
     pub(super) fn is_varied(&self) -> bool {
-        self.form == Form::Unknown
+        match self.form {
+            Form::Unknown => true,
+            Form::Linear(linear) | Form::Scaled { which: linear, .. } | Form::Half { mid: linear, .. } => {
+                linear.rank != 0
+            }
+        }
     }
 
     /// Those of a chunk of `self` elements; of one of no known size, only which it is.
     pub(super) fn as_chunk(self) -> Number {
         match self.form {
-            Form::Scaled(..) => self,
+            Form::Scaled { .. } => self,
             Form::Unknown | Form::Linear(_) | Form::Half { .. } => Number::UNKNOWN,
         }
     }
@@ -102,8 +88,8 @@ impl Number {
     /// Those from here up to the end.
     pub(super) fn up_to(self, end: &Number) -> Number {
         match (self.form, end.form) {
-            (Form::Scaled(from, size), Form::Scaled(to, other))
-                if size == other && from.shifted(1).form == Form::Linear(to) =>
+            (Form::Scaled { which, size, .. }, Form::Scaled { which: next, size: other, near: true })
+                if size == other && which.is_just_before(next) =>
             {
                 self
             }
@@ -113,111 +99,109 @@ impl Number {
 
     /// One of the two halves that are parted here.
     pub(super) fn half(self, second: bool) -> Number {
-        match self.form {
-            Form::Linear(mid) => Form::Half { mid, second }.into(),
-            Form::Unknown | Form::Scaled(..) | Form::Half { .. } => Number::UNKNOWN,
-        }
+        self.exact().map_or(Number::UNKNOWN, |mid| Form::Half { mid, second }.into())
     }
 
     pub(super) fn is_known(&self) -> bool {
-        *self != Number::UNKNOWN
+        !matches!(self, Number { form: Form::Unknown, from: None, below: None })
+    }
+
+    fn linear(&self) -> Option<Linear> {
+        match self.form {
+            Form::Linear(linear) => Some(linear),
+            Form::Unknown | Form::Scaled { .. } | Form::Half { .. } => None,
+        }
+    }
+
+    /// All blocks have the same, and it is known itself.
+    fn exact(&self) -> Option<Linear> {
+        self.linear().filter(|linear| linear.is_exact())
     }
 
     /// Of a literal.
     pub(super) fn value(&self) -> Option<i64> {
-        match self.form {
-            Form::Linear(Linear { base: Base::Zero, offset, modulus: None }) => Some(offset),
-            _ => None,
-        }
+        self.exact().and_then(Linear::number)
     }
 
     /// As a number of elements.
     pub(super) fn granule(&self) -> Option<Granule> {
-        match self.form {
-            Form::Linear(Linear { base: Base::Zero, offset, modulus: None }) => {
-                u64::try_from(offset).ok().map(Granule::Number)
-            }
-            Form::Linear(Linear { base: Base::Constant(value), offset: 0, modulus: None }) => {
-                Some(Granule::Constant(value))
-            }
-            _ => None,
+        match self.exact()? {
+            Linear { base: Base::Constant(value), times: 1, offset: 0, .. } => Some(Granule::Constant(value)),
+            linear => u64::try_from(linear.number()?).ok().map(Granule::Number),
+        }
+    }
+
+    /// The largest that it may be.
+    fn last(&self) -> Option<u64> {
+        match self.below? {
+            Granule::Number(below) => below.checked_sub(1),
+            Granule::Constant(_) => None,
         }
     }
 
     pub(super) fn plus(&self, other: &Number) -> Number {
-        let raised = |number: &Number, by: &Number| number.raised(by.value().and_then(|by| u64::try_from(by).ok()));
-        let (from, below) = if other.value().is_some() { raised(self, other) } else { raised(other, self) };
-        let sum = self.sum(other);
-        Number { from: sum.from.or(from), below: sum.below.or(below), ..sum }
-    }
-
-    /// The bounds of what is by so much more.
-    fn raised(&self, by: Option<u64>) -> (Option<u64>, Option<Granule>) {
-        let from = self.from.zip(by).and_then(|(from, by)| from.checked_add(by));
-        let below = match (self.below, by) {
-            (Some(Granule::Number(below)), Some(by)) => below.checked_add(by).map(Granule::Number),
-            _ => None,
-        };
-        (from, below)
-    }
-
-    fn sum(&self, other: &Number) -> Number {
         match (self.form, other.form) {
-            (Form::Linear(linear), _) if other.value().is_some() => linear.shifted(other.value().unwrap_or(0)),
-            (_, Form::Linear(linear)) if self.value().is_some() => linear.shifted(self.value().unwrap_or(0)),
-            (Form::Scaled(linear, size), _) if other.fits(size) => Form::Scaled(linear, size).into(),
-            (_, Form::Scaled(linear, size)) if self.fits(size) => Form::Scaled(linear, size).into(),
-            _ => Number::UNKNOWN,
+            (Form::Scaled { size, .. }, _) if other.fits(size) => *self,
+            (_, Form::Scaled { size, .. }) if self.fits(size) => *other,
+            _ => {
+                let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
+                let linear = self.linear().zip(other.linear()).and_then(|(a, b)| a.plus(b));
+                Number::of_linear(linear, sum(self.from, other.from), sum(self.last(), other.last()))
+            }
         }
     }
 
     pub(super) fn minus(&self, other: &Number) -> Number {
-        match (self.form, other.form, self.value(), other.value()) {
-            (Form::Linear(linear), _, _, Some(less)) => {
-                less.checked_neg().map_or(Number::UNKNOWN, |by| linear.shifted(by))
-            }
-            // Odd where it was even, or the other way round.
-            (_, _, Some(1), _) => other.flipped(),
-            (_, Form::Linear(linear), Some(from), _) => match linear.parity() {
-                Some(parity) => Linear { offset: (from - parity.offset).rem_euclid(2), ..parity }.into(),
-                None => Number::UNKNOWN,
+        let from = self.from.zip(other.last()).and_then(|(from, last)| from.checked_sub(last));
+        let least = self.linear().and_then(Linear::least);
+        let stays = from.is_some() || least.zip(other.value()).is_some_and(|(least, less)| least >= less);
+        let last = if stays { self.last() } else { None };
+        let linear = self.linear().zip(other.linear()).and_then(|(a, b)| a.minus(b));
+        let linear = linear.map(|linear| Linear { wraps: linear.wraps || !stays, ..linear });
+        Number::of_linear(linear, from, last)
+    }
+
+    fn of_linear(linear: Option<Linear>, from: Option<u64>, last: Option<u64>) -> Number {
+        let number = linear.filter(|linear| !linear.wraps).and_then(Linear::number);
+        match number.map(u64::try_from) {
+            Some(Ok(number)) => Number::literal(number),
+            _ => Number {
+                form: linear.map_or(Form::Unknown, Form::Linear),
+                from,
+                below: last.and_then(|last| last.checked_add(1)).map(Granule::Number),
             },
-            _ => Number::UNKNOWN,
         }
     }
 
     pub(super) fn times(&self, other: &Number) -> Number {
-        match (self.value(), other.value(), self.form, other.form) {
-            (Some(a), Some(b), ..) => a
-                .checked_mul(b)
-                .and_then(|product| u64::try_from(product).ok())
-                .map_or(Number::UNKNOWN, Number::literal),
-            (_, _, Form::Linear(linear), _) if other.granule().is_some() => Number::scaled(linear, other.granule()),
-            (_, _, _, Form::Linear(linear)) => Number::scaled(linear, self.granule()),
+        if let (Some(a), Some(b)) = (self.value(), other.value()) {
+            let product = a.checked_mul(b).and_then(|product| u64::try_from(product).ok());
+            return product.map_or(Number::UNKNOWN, Number::literal);
+        }
+        match (self.linear(), other.granule(), other.linear(), self.granule()) {
+            (Some(which), Some(size), ..) => self.scaled(which, size),
+            (_, _, Some(which), Some(size)) => other.scaled(which, size),
             _ => Number::UNKNOWN,
         }
     }
 
-    fn scaled(linear: Linear, size: Option<Granule>) -> Number {
-        size.map_or(Number::UNKNOWN, |size| Form::Scaled(linear, size).into())
+    fn scaled(&self, which: Linear, size: Granule) -> Number {
+        let near = which.modulus == 0 || self.last().is_some_and(|last| last <= which.modulus);
+        Form::Scaled { which, size, near }.into()
     }
 
     pub(super) fn remainder(&self, other: &Number) -> Number {
         let limit = other.granule();
         let below = Number { form: Form::Unknown, from: self.from.map(|_| 0), below: limit };
         let Some(Granule::Number(modulus @ 1..)) = limit else { return below };
-        match self.form {
-            // Less than nothing is much, and leaves what it leaves.
-            Form::Linear(linear) if linear.offset >= 0 || modulus.is_power_of_two() => match linear.modulus {
-                None => Number { form: Form::Linear(Linear { modulus: Some(modulus), ..linear }), ..below },
-                Some(own) if own % modulus == 0 => {
-                    Number { form: Form::Linear(Linear { modulus: Some(modulus), ..linear }), ..below }
-                }
-                Some(_) if self.fits(Granule::Number(modulus)) => *self,
-                Some(_) => below,
-            },
-            _ => below,
+        if self.fits(Granule::Number(modulus)) {
+            return *self;
         }
+        // Less than nothing is much, and leaves what it leaves.
+        let known = self.linear().filter(|linear| !linear.wraps || modulus.is_power_of_two());
+        let left = known.and_then(|linear| linear.modulo(modulus));
+        let form = left.map_or(Form::Unknown, |linear| Form::Linear(Linear { wraps: false, ..linear }));
+        Number { form, ..below }
     }
 
     /// `n & mask`
@@ -240,15 +224,10 @@ impl Number {
         }
     }
 
-    /// Of the other parity: `n ^ 1`, `1 - n`, `!n`.
+    /// Of the other parity: `n ^ 1`, `!n`.
     pub(super) fn flipped(&self) -> Number {
-        let parity = match self.form {
-            Form::Linear(linear) => linear.parity(),
-            _ => None,
-        };
-        let form = parity.map_or(Form::Unknown, |parity| {
-            Form::Linear(Linear { offset: (parity.offset + 1).rem_euclid(2), ..parity })
-        });
+        let other = self.linear().and_then(|linear| linear.plus(Linear::of_number(1))?.modulo(2));
+        let form = other.map_or(Form::Unknown, |linear| Form::Linear(Linear { wraps: false, ..linear }));
         match self.fits(Granule::Number(2)) {
             true => Number { form, ..Number::between(0, Some(Granule::Number(2))) },
             false => form.into(),
@@ -270,43 +249,48 @@ impl Number {
         }
     }
 
-    /// The place that others are counted from has changed.
-    pub(super) fn changed(&self, place: Place, change: Change) -> Number {
-        let of_linear = |linear: Linear| linear.changed(place, change);
-        let form = match self.form {
-            Form::Unknown => Form::Unknown,
-            Form::Half { mid, second } => of_linear(mid).map_or(Form::Unknown, |mid| Form::Half { mid, second }),
-            Form::Linear(linear) => of_linear(linear).map_or(Form::Unknown, Form::Linear),
-            Form::Scaled(linear, size) => of_linear(linear).map_or(Form::Unknown, |linear| Form::Scaled(linear, size)),
-        };
-        Number { form, ..*self }
+    pub(super) fn is_counted_from(&self, place: Place) -> bool {
+        match self.form {
+            Form::Unknown => false,
+            Form::Linear(linear) | Form::Scaled { which: linear, .. } | Form::Half { mid: linear, .. } => {
+                linear.is_counted_from(place)
+            }
+        }
+    }
+
+    /// The place that it may be counted from has changed.
+    pub(super) fn change(&mut self, place: Place, change: Change) {
+        if self.is_counted_from(place) {
+            let linear = |linear: Linear| linear.changed(place, change);
+            let form = match self.form {
+                Form::Unknown => None,
+                Form::Half { mid, second } => linear(mid).map(|mid| Form::Half { mid, second }),
+                Form::Linear(of) => linear(of).map(Form::Linear),
+                Form::Scaled { which, size, near } => linear(which).map(|which| Form::Scaled { which, size, near }),
+            };
+            self.form = form.unwrap_or_default();
+        }
     }
 
     /// What becomes of `place` if it gets this.
     pub(super) fn change_of(&self, place: Place) -> Change {
-        match self.form {
-            Form::Linear(Linear { base: Base::Place(base), offset, modulus }) if base == place => {
-                Change::By(offset, modulus)
-            }
-            _ => Change::Lost,
-        }
+        self.linear().map_or(Change::Lost, |linear| linear.change_of(place))
     }
 
-    /// The two are never the same.
-    pub(super) fn differs_from(&self, other: &Number) -> bool {
-        let is_less = |a: &Number, b: &Number| match (a.below, b.from) {
-            (Some(Granule::Number(below)), Some(from)) => below <= from,
-            _ => false,
-        };
-        // Of a chunk, the form says which.
-        let is_one = |number: &Number| !matches!(number.form, Form::Scaled(..) | Form::Half { .. });
-        if is_one(self) && is_one(other) && (is_less(self, other) || is_less(other, self)) {
+    /// What the block that owns some memory chooses of it, and what a peer chooses, are never the same.
+    pub(super) fn is_apart(&self, peers: &Number, ranks: Ranks) -> bool {
+        let is_less = |a: &Number, b: &Number| a.last().zip(b.from).is_some_and(|(last, from)| last < from);
+        if is_less(self, peers) || is_less(peers, self) {
             return true;
         }
-        match (self.form, other.form) {
-            (Form::Linear(a), Form::Linear(b)) => a.differs_from(b),
-            (Form::Scaled(a, of), Form::Scaled(b, other)) => of == other && a.differs_from(b),
-            (Form::Half { mid: a, second: of }, Form::Half { mid: b, second: other }) => a == b && of != other,
+        match (self.form, peers.form) {
+            (Form::Linear(a), Form::Linear(b)) => a.is_apart(b, ranks),
+            (Form::Scaled { which: a, size: of, .. }, Form::Scaled { which: b, size: other, .. }) => {
+                of == other && a.is_apart(b, ranks)
+            }
+            (Form::Half { mid: a, second: of }, Form::Half { mid: b, second: other }) => {
+                a == b && a.is_exact() && of != other
+            }
             _ => false,
         }
     }
@@ -316,65 +300,6 @@ impl From<Form> for Number {
     fn from(form: Form) -> Number {
         Number { form, from: None, below: None }
     }
-}
-
-impl From<Linear> for Number {
-    fn from(linear: Linear) -> Number {
-        Number::linear(linear.base, linear.offset, linear.modulus)
-    }
-}
-
-impl Linear {
-    fn shifted(self, by: i64) -> Number {
-        match (self.offset.checked_add(by), self.modulus) {
-            (Some(offset), None) if self.base == Base::Zero => {
-                u64::try_from(offset).map_or(Form::Linear(Linear { offset, ..self }).into(), Number::literal)
-            }
-            (Some(offset), _) => Form::Linear(Linear { offset, ..self }).into(),
-            (None, _) => Number::UNKNOWN,
-        }
-    }
-
-    fn parity(self) -> Option<Linear> {
-        let known = self.modulus.is_none_or(|modulus| modulus % 2 == 0);
-        known.then_some(Linear { offset: self.offset.rem_euclid(2), modulus: Some(2), ..self })
-    }
-
-    fn changed(self, place: Place, change: Change) -> Option<Linear> {
-        match (self.base, place) {
-            (Base::Place(base), _) if base == place => {}
-            // With the whole, its fields.
-            (Base::Place(Place::Field(of, _)), Place::Local(local)) if of == local => return None,
-            (Base::Zero | Base::Place(_) | Base::Constant(_), _) => return Some(self),
-        }
-        let Change::By(by, modulus) = change else { return None };
-        let modulus = match (self.modulus, modulus) {
-            (None, other) | (other, None) => other,
-            (Some(a), Some(b)) => Some(common(a, b)).filter(|common| *common > 1).map(Some)?,
-        };
-        let offset = self.offset.checked_sub(by)?;
-        let offset = modulus.map_or(offset, |modulus| offset.rem_euclid(i64::try_from(modulus).unwrap_or(i64::MAX)));
-        Some(Linear { offset, modulus, ..self })
-    }
-
-    fn differs_from(self, other: Linear) -> bool {
-        let Some(apart) = self.offset.checked_sub(other.offset) else { return false };
-        let modulus = match (self.modulus, other.modulus) {
-            (None, modulus) | (modulus, None) => modulus,
-            (Some(a), Some(b)) => Some(common(a, b)),
-        };
-        self.base == other.base
-            && match modulus.map(i64::try_from) {
-                None => apart != 0,
-                Some(Ok(modulus)) => apart.rem_euclid(modulus) != 0,
-                Some(Err(_)) => false,
-            }
-    }
-}
-
-/// The greatest common divisor.
-fn common(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { common(b, a % b) }
 }
 
 #[cfg(test)]
@@ -394,12 +319,12 @@ mod tests {
 
     #[track_caller]
     fn apart(a: Number, b: Number) {
-        assert!(a.differs_from(&b) && b.differs_from(&a), "{a:?} {b:?}");
+        assert!(a.is_apart(&b, Ranks::default()) && b.is_apart(&a, Ranks::default()), "{a:?} {b:?}");
     }
 
     #[track_caller]
     fn maybe_one(a: Number, b: Number) {
-        assert!(!a.differs_from(&b) && !b.differs_from(&a), "{a:?} {b:?}");
+        assert!(!a.is_apart(&b, Ranks::default()) && !b.is_apart(&a, Ranks::default()), "{a:?} {b:?}");
     }
 
     #[test]
@@ -469,7 +394,10 @@ mod tests {
     /// What was counted from `k` before it changed, beside what is counted from it now.
     #[test]
     fn the_variable_changes() {
-        let was = |number: Number, change| number.changed(K, change);
+        let was = |mut number: Number, change| {
+            number.change(K, change);
+            number
+        };
         let next = k().plus(&n(1)).change_of(K);
         maybe_one(was(k().plus(&n(1)), next), k());
         apart(was(k(), next), k());

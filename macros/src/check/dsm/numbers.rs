@@ -1,9 +1,12 @@
 //! What is known of the numbers in variables at each point: the relation of one to another, which `prev = k`, `k += 1`,
 //! `cur ^= 1` and `(cur + 1) % 3` make. Only of what is the same for the whole cluster; of anything else, a bound at most.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::number::{Base, Change, Form, Number};
+use super::blocks_of_cluster;
+use super::linear::{Base, Change};
+use super::number::{Form, Number};
+use super::phases::side_of;
 use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Piece, Place, Select, Source, Step, StepKind};
 use crate::check::engine::{Analysis, Join};
 use crate::check::live::Live;
@@ -11,6 +14,7 @@ use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
 use crate::model::Function;
 use crate::model::expr::BinaryOp;
+use crate::model::ty::Group;
 
 pub(super) struct Numbers<'a, 'f> {
     function: &'f Function,
@@ -18,11 +22,13 @@ pub(super) struct Numbers<'a, 'f> {
     live: &'a Live,
     values: &'a Values<'a, 'f>,
     /// Nodes that choose parts of memory which are touched in another block.
-    kept: BTreeSet<NodeId>,
+    kept: Vec<bool>,
     /// All that choose, and what they are made of.
     asked: Vec<bool>,
     /// The places that they are read from, as `Live` numbers them.
     places: Vec<bool>,
+    /// Of a cluster.
+    blocks: Option<u64>,
 }
 
 /// What is not named holds just what it holds, or is not read any more.
@@ -50,47 +56,50 @@ impl Known {
     /// A place gets a value.
     fn set(&mut self, place: Place, number: Number) {
         let change = number.change_of(place);
-        let all = self.places.values_mut().chain(self.nodes.values_mut());
-        all.for_each(|other| *other = other.changed(place, change));
-        if let Place::Local(local) = place {
-            // Those that are known get theirs by steps of their own.
-            self.places.retain(|known, _| !matches!(known, Place::Field(of, _) if *of == local));
-        }
+        self.nodes.values_mut().for_each(|other| other.change(place, change));
+        self.places.retain(|known, other| {
+            other.change(place, change);
+            // Its fields that are known get theirs by steps of their own.
+            known.whole() != Some(place) && other.is_known()
+        });
         // Of itself, only what it is below.
-        let number = if let Change::By(..) = change { Number { form: Form::Unknown, ..number } } else { number };
-        self.places.insert(place, number);
-        self.places.retain(|_, number| number.is_known());
+        let number = if let Change::By { .. } = change { Number { form: Form::Unknown, ..number } } else { number };
+        match number.is_known() {
+            true => self.places.insert(place, number),
+            false => self.places.remove(&place),
+        };
     }
 }
 
 impl<'a, 'f> Numbers<'a, 'f> {
     pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, live: &'a Live, values: &'a Values<'a, 'f>) -> Self {
-        let (mut chosen, mut kept) = (Vec::new(), BTreeSet::new());
+        let (mut chosen, mut kept) = (Vec::new(), vec![false; cfg.nodes.len()]);
         let mut at = vec![BlockId(0); cfg.nodes.len()];
         for (block, step) in
             (0..cfg.blocks.len()).flat_map(|block| cfg.blocks[block].steps.iter().map(move |s| (block, s)))
         {
-            let pieces: Vec<&Piece> = match &step.kind {
-                StepKind::Evaluate(node) => {
-                    at[node.0] = BlockId(block);
-                    continue;
+            let mut choose = |piece: &Piece| {
+                if side_of(piece.root).is_some() {
+                    for node in piece.path.iter().flat_map(nodes_of).chain(piece.rank) {
+                        chosen.push(node);
+                        kept[node.0] |= at[node.0] != BlockId(block);
+                    }
                 }
-                StepKind::Access(id) => vec![&cfg.accesses[id.0].piece],
-                StepKind::Call { node, .. } => match &cfg.nodes[node.0].source {
-                    Source::Call { pieces, .. } => pieces.iter().flatten().collect(),
-                    _ => continue,
-                },
-                _ => continue,
             };
-            for node in pieces.into_iter().flat_map(|piece| &piece.path).flat_map(nodes_of) {
-                chosen.push(node);
-                if at[node.0] != BlockId(block) {
-                    kept.insert(node);
+            match &step.kind {
+                StepKind::Evaluate(node) => at[node.0] = BlockId(block),
+                StepKind::Access(id) => choose(&cfg.accesses[id.0].piece),
+                StepKind::Call { node, .. } => {
+                    if let Source::Call { pieces, .. } = &cfg.nodes[node.0].source {
+                        pieces.iter().flatten().for_each(choose);
+                    }
                 }
+                _ => {}
             }
         }
         let (asked, places) = (vec![false; cfg.nodes.len()], vec![false; live.places().count()]);
-        let mut numbers = Numbers { function, cfg, live, values, asked, places, kept };
+        let mut numbers =
+            Numbers { function, cfg, live, values, asked, places, kept, blocks: blocks_of_cluster(function) };
         numbers.ask(chosen);
         numbers
     }
@@ -115,7 +124,11 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 Source::Counter { of, range, .. } => (of, range.map(|(_, end)| end)),
                 _ => continue,
             };
-            work.extend(end);
+            // It is evaluated before the loop.
+            if let Some(end) = end {
+                self.kept[end.0] = true;
+                work.push(end);
+            }
             // With the whole, its fields change.
             for place in std::iter::once(place).chain(place.whole()).map(|place| places.number(place)) {
                 if !std::mem::replace(&mut self.places[place], true) {
@@ -174,9 +187,13 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 Number { form: counted.form, ..bounds.unwrap_or_default() }
             }
             Source::ThreadRank => Number::between(0, self.block_size()),
+            Source::Known { .. } => match self.cfg.queries.get(&id) {
+                Some((Group::Cluster, "block_rank")) => Number::rank(self.blocks),
+                Some((Group::Cluster, "num_blocks")) => self.blocks.map_or(Number::UNKNOWN, Number::literal),
+                _ => Number::UNKNOWN,
+            },
             Source::Operands
             | Source::Param(_)
-            | Source::Known { .. }
             | Source::Round(..)
             | Source::Load(_)
             | Source::Agreed { .. }
@@ -246,10 +263,11 @@ impl Analysis for Numbers<'_, '_> {
         match &step.kind {
             StepKind::Evaluate(node) if self.asked[node.0] => {
                 let number = self.evaluate(state, *node);
-                match number.is_known() {
-                    true => state.nodes.insert(*node, number),
-                    false => state.nodes.remove(node),
-                };
+                if number.is_known() {
+                    state.nodes.insert(*node, number);
+                } else if self.kept[node.0] {
+                    state.nodes.remove(node);
+                }
             }
             _ => {
                 if let Some((place, number)) = self.assigned(state, step) {
@@ -261,6 +279,6 @@ impl Analysis for Numbers<'_, '_> {
 
     fn edge(&self, state: &mut Known, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
         state.places.retain(|place, _| self.live.contains(to, *place));
-        state.nodes.retain(|node, _| self.kept.contains(node));
+        state.nodes.retain(|node, _| self.kept[node.0]);
     }
 }

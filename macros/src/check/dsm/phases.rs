@@ -7,9 +7,9 @@
 //! ways between two barriers, what is done on one of them is done while others go the other (`sides`).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
 
-use super::number::{Change, Number};
+use super::linear::Change;
+use super::path::Path;
 use super::points::{Point, Points};
 use super::protocol::Side;
 use super::sides::Sides;
@@ -53,7 +53,7 @@ pub(super) mod mark {
 
 #[derive(Debug, Clone)]
 pub(super) struct Record {
-    pub(super) path: Rc<[Number]>,
+    pub(super) path: Path,
     pub(super) marks: u8,
     /// Only by others, who went another way.
     pub(super) aside: bool,
@@ -139,18 +139,7 @@ impl Record {
         self.marks |= other.marks;
         self.aside &= other.aside;
         self.relaxed = self.relaxed.or(other.relaxed);
-        if Rc::ptr_eq(&self.path, &other.path) {
-            return changed;
-        }
-        if self.path.len() != other.path.len() {
-            changed |= !self.path.is_empty();
-            self.path = Rc::default();
-        }
-        let both = self.path.iter().zip(&*other.path);
-        if both.clone().any(|(number, other)| number != other && number.is_known()) {
-            self.path = both.map(|(number, other)| if number == other { *number } else { Number::UNKNOWN }).collect();
-            changed = true;
-        }
+        changed |= self.path.join(&other.path);
         changed
     }
 }
@@ -223,7 +212,7 @@ impl State {
     }
 
     /// `arrived`: after an arrival that is not waited for.
-    fn record(&mut self, key: Key, path: Rc<[Number]>, arrived: bool) {
+    fn record(&mut self, key: Key, path: Path, arrived: bool) {
         let when = if arrived { mark::NOW_SPLIT } else { mark::NOW };
         let marks = when | mark::LOOSE | mark::UNSYNCED;
         self.keep(key, false, Record { path, marks, aside: false, passed: BTreeSet::new(), relaxed: None });
@@ -248,9 +237,7 @@ impl State {
 
     fn changed(&mut self, place: Place, change: Change) {
         for Record { path, .. } in self.records.values_mut() {
-            if path.iter().any(|number| number.changed(place, change) != *number) {
-                *path = path.iter().map(|number| number.changed(place, change)).collect();
-            }
+            path.change(place, change);
         }
     }
 }
@@ -337,7 +324,7 @@ impl Phases<'_, '_> {
                 state.record(Key::Argument(slot, argument, false), path.clone(), !gives && *arrived);
             }
         }
-        state.record(Key::Call(slot), Rc::default(), gives);
+        state.record(Key::Call(slot), Path::default(), gives);
         state.open.insert(Key::Call(slot), Open::default());
     }
 }
@@ -365,7 +352,7 @@ impl Analysis for Phases<'_, '_> {
         let mut state = State { entered: Some(BTreeSet::new()), records: BTreeMap::new(), open: BTreeMap::new() };
         if self.role != Role::Kernel {
             state.open.insert(Key::Caller, Open::default());
-            state.record(Key::Caller, Rc::default(), false);
+            state.record(Key::Caller, Path::default(), false);
         }
         state
     }

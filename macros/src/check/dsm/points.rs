@@ -2,11 +2,12 @@
 //! changes what others are counted from, and whether an arrival is pending.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
-use super::number::{Change, Number};
+use super::linear::Change;
+use super::number::Number;
 use super::numbers::{Known, Numbers};
-use super::phases::is_for_cluster;
+use super::path::Path;
+use super::phases::{is_for_cluster, side_of};
 use crate::check::cfg::{AccessId, Cfg, NodeId, Piece, Place, Select, Source, StepKind};
 use crate::check::engine;
 use crate::check::tokens::Tokens;
@@ -14,8 +15,7 @@ use crate::check::tokens::Tokens;
 /// Of something that touches memory.
 #[derive(Default)]
 pub(super) struct Point {
-    /// The part, dimension by dimension.
-    pub(super) path: Rc<[Number]>,
+    pub(super) path: Path,
     /// An arrival at a barrier of the cluster is not waited for yet.
     pub(super) arrived: bool,
 }
@@ -40,9 +40,10 @@ impl Points {
             StepKind::Access(id) => points.accesses[id.0].path = path(state, &cfg.accesses[id.0].piece),
             StepKind::Call { slot, node, .. } => {
                 if let Source::Call { pieces, .. } = &cfg.nodes[node.0].source {
-                    let path =
-                        |piece: &Option<Piece>| piece.as_ref().map(|piece| path(state, piece)).unwrap_or_default();
-                    let given = pieces.iter().map(|piece| Point { path: path(piece), arrived: false });
+                    let path = |piece: &Piece| path(state, piece);
+                    let given = pieces
+                        .iter()
+                        .map(|piece| Point { path: piece.as_ref().map(path).unwrap_or_default(), arrived: false });
                     points.calls.insert(slot.0, given.collect());
                 }
             }
@@ -81,8 +82,12 @@ impl Points {
     }
 }
 
-fn path(state: &Known, piece: &Piece) -> Rc<[Number]> {
-    piece.path.iter().map(|select| number(state, select)).collect()
+fn path(state: &Known, piece: &Piece) -> Path {
+    if side_of(piece.root).is_none() {
+        return Path::default();
+    }
+    let owner = piece.rank.map_or(Number::UNKNOWN, |rank| state.node(rank));
+    Path::of(owner, piece.path.iter().map(|select| number(state, select)))
 }
 
 fn number(state: &Known, select: &Select) -> Number {
