@@ -152,9 +152,7 @@ impl Generator {
         let kind = [Kind::Read, Kind::Write, Kind::Update, Kind::Atomic][self.random.weighted(&[10, 8, 1, 2])];
         let owner = match self.random.below(8) {
             0..=3 => Owner::Own,
-            _ if self.draw.is_some() && self.random.chance(50) => {
-                self.draw.as_mut().map_or(Owner::Next, |draw| draw.owner(&mut self.random, &self.loops))
-            }
+            _ if self.draw.is_some() && self.random.chance(50) => self.of_another(),
             4..=6 => Owner::Next,
             _ if self.random.chance(3) => Owner::Rank(9),
             _ => Owner::Rank(self.random.below(2) as u32),
@@ -173,6 +171,30 @@ impl Generator {
             _ => Index::Own,
         };
         self.access_to(kind, owner, Place { array, row, index })
+    }
+
+    /// Of an access to the block's own memory, one to a peer's, or the other way round, with nothing between.
+    fn partner(&mut self, of: &[Stmt]) -> Option<Stmt> {
+        let [Stmt::Access(first)] = of else { return None };
+        if self.draw.is_none() || self.random.chance(80) {
+            return None;
+        }
+        let owner = if first.is_remote() { Owner::Own } else { self.of_another() };
+        let kind = if first.kind.writes() { Kind::Read } else { Kind::Write };
+        let mut place = first.place;
+        if self.threads == 2 {
+            place.index = Index::Own;
+        } else if let Some(relative) = self.relative(70, LENGTH) {
+            place.index = Index::Relative(relative);
+        }
+        if place.array == Array::Rows && self.random.chance(40) {
+            place.row = self.parity();
+        }
+        Some(self.access_to(kind, owner, place))
+    }
+
+    fn of_another(&mut self) -> Owner {
+        self.draw.as_mut().map_or(Owner::Next, |draw| draw.owner(&mut self.random, &self.loops))
     }
 
     fn uniform(&mut self) -> Test {
@@ -203,7 +225,9 @@ impl Generator {
             let here = open || self.is_wild();
             let stmts = self.statements(depth, here);
             let is_access = matches!(stmts[..], [Stmt::Access(_)]);
+            let partner = self.partner(&stmts);
             block.extend(stmts);
+            block.extend(partner);
             if open && is_access && self.random.chance(self.synced) {
                 block.push(Stmt::Sync(Group::Cluster));
             }

@@ -35,7 +35,7 @@ use super::generated_dsm::tree::{Access, DOMAIN};
 use super::shrink::{Nested, shrink};
 
 const KERNELS: u64 = 6_000;
-const BY_RANK: u64 = 1_200;
+const BY_RANK: u64 = 1_800;
 
 /// What the simulator reports, as far as a rule is concerned with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -234,7 +234,7 @@ impl Count {
     }
 
     #[track_caller]
-    fn agrees(&self) {
+    fn agrees(&self, imprecise_in_100: usize) {
         for (rules, (times, kernel)) in &self.imprecise {
             eprintln!("{times} kernels are refused by {rules:?}, and no run shows why, as\n{kernel}");
         }
@@ -248,21 +248,21 @@ impl Count {
              fault of no rule; {imprecise} refused for nothing"
         );
         assert!(unsound.is_empty());
-        assert!(imprecise * 20 < *all && right * 3 > *all && shown * 5 > *all);
+        assert!(imprecise * 100 < all * imprecise_in_100 && right * 3 > *all && shown * 5 > *all);
     }
 }
 #[test]
 fn what_is_accepted_shows_no_fault_and_what_is_refused_shows_one() {
     let mut count = Count::default();
     (0..KERNELS).for_each(|seed| count.add(&generate::kernel(seed)));
-    count.agrees();
+    count.agrees(5);
 }
 
 #[test]
 fn numbers_counted_from_ranks() {
     let mut count = Count::default();
     (0..BY_RANK).for_each(|seed| count.add(&generate::by_rank(seed)));
-    count.agrees();
+    count.agrees(8);
 }
 
 /// For long runs: `cargo xtask agree --minutes 10`. Goes on after a failure.
@@ -284,5 +284,5 @@ fn for_minutes() {
         bar.set_message(format!("{} kernels, {} disagree", count.all, count.unsound.len()));
     }
     bar.finish_and_clear();
-    count.agrees();
+    count.agrees(8);
 }

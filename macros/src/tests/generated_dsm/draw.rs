@@ -29,7 +29,7 @@ impl Draw {
     /// What a `let` of this label may hold.
     pub(in crate::tests) fn hold(&mut self, random: &mut Random, label: Label, loops: &[Label]) -> Relative {
         let below = [2, self.blocks, self.blocks, 4][random.below(4)];
-        let relative = self.relative(random, loops, below);
+        let relative = self.held(random, loops, below);
         self.lets.push((label, relative.limit(self.blocks).unwrap_or(below)));
         relative
     }
@@ -37,7 +37,7 @@ impl Draw {
     /// What `slot` may become, mostly the next or the one before.
     pub(in crate::tests) fn slot(&mut self, random: &mut Random, loops: &[Label]) -> Relative {
         if random.chance(30) {
-            return self.relative(random, loops, self.blocks);
+            return self.held(random, loops, self.blocks);
         }
         let more = [1, self.blocks - 1][random.below(2)];
         let modulus = [Modulus::Blocks, Modulus::Literal(self.blocks)][random.below(2)];
@@ -49,6 +49,16 @@ impl Draw {
         match self.relative(random, loops, self.blocks) {
             own if own == Relative::RANK && random.chance(80) => Owner::Next,
             relative => Owner::Relative(relative),
+        }
+    }
+
+    /// For a variable: whether a check knows it is to be seen where it is used.
+    fn held(&mut self, random: &mut Random, loops: &[Label], limit: u32) -> Relative {
+        loop {
+            let relative = self.relative(random, loops, limit);
+            if !relative.is_of_current() {
+                return relative;
+            }
         }
     }
 

@@ -154,6 +154,23 @@ impl Generator {
         self.access_to(kind, owner, place)
     }
 
+    /// Of an access to the block's own memory, one to a peer's, or the other way round, with nothing between.
+    fn partner(&mut self, of: &Stmt) -> Option<Stmt> {
+        let Stmt::Access(first) = of else { return None };
+        if self.draw.is_none() || self.random.chance(80) {
+            return None;
+        }
+        let owner = if first.is_remote() { Owner::Own } else { self.of_another() };
+        let kind = if first.kind.writes() { Kind::Read } else { Kind::Write };
+        let mut place = first.place;
+        if let Some(relative) = self.relative(70, LENGTH) {
+            place.index = Index::Relative(relative);
+        } else if place.array == Array::Rows {
+            place.row = self.parity();
+        }
+        Some(self.access_to(kind, owner, place))
+    }
+
     fn of_another(&mut self) -> Owner {
         self.draw.as_mut().map_or(Owner::Next, |draw| draw.owner(&mut self.random, &self.loops))
     }
@@ -171,8 +188,10 @@ impl Generator {
         while block.len() < wanted && self.left > 0 && !matches!(block.last(), Some(Stmt::Jump(_))) {
             self.left -= 1;
             let stmt = self.statement(depth, open);
+            let partner = self.partner(&stmt);
             let is_access = matches!(stmt, Stmt::Access(_));
             block.push(stmt);
+            block.extend(partner);
             if open && is_access && self.random.chance(self.synced) {
                 block.push(Stmt::Sync);
             }

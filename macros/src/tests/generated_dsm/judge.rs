@@ -217,8 +217,11 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
 /// what a variable chooses may be known or not, in any dimension.
 pub(in crate::tests) fn is_halo(first: &Access, second: &Access, widely: bool) -> bool {
     let remote = if first.is_remote() { first } else { second };
-    let is_known =
-        |index| matches!(index, Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor)) && widely;
+    let is_known = |index| match index {
+        Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor) => widely,
+        Index::Parity(Parity::Relative(relative)) | Index::Relative(relative) => widely && relative.is_of_current(),
+        Index::Parity(_) | Index::Literal(_) | Index::Own | Index::Other | Index::Chunk(_) => false,
+    };
     let is_fixed = |index| matches!(index, Index::Literal(_) | Index::Parity(Parity::Literal(_))) || is_known(index);
     let varies = |index| match index {
         Index::Own | Index::Other => true,

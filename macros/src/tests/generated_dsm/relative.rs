@@ -252,6 +252,11 @@ impl Relative {
         self.base() == Base::Zero && self.number().is_none()
     }
 
+    /// Of `cur` alone, which a check may know.
+    pub(in crate::tests) fn is_of_current(&self) -> bool {
+        self.base() == Base::Zero && self.number() == Some(Number::Current)
+    }
+
     /// The same all through the kernel.
     pub(in crate::tests) fn is_fixed(&self) -> bool {
         matches!(self.base(), Base::Zero | Base::Rank) && matches!(self.number(), None | Some(Number::Parameter(_)))
