@@ -36,6 +36,7 @@ mod launch_limit;
 mod lints;
 mod mapped_in_calls;
 mod overwrite_while_read;
+mod parts_by_rank;
 mod rank_out_of_range;
 mod relaxed_publishes;
 mod remote_before_entry;
@@ -92,6 +93,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         lints::KERNELS,
         mapped_in_calls::KERNELS,
         overwrite_while_read::KERNELS,
+        parts_by_rank::KERNELS,
         rank_out_of_range::KERNELS,
         relaxed_publishes::KERNELS,
         remote_before_entry::KERNELS,

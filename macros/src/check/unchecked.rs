@@ -40,7 +40,7 @@ pub(super) fn apply(
             }
         }
         if waiver.rule.name == RANK_OUT_OF_RANGE {
-            needed |= dsm::asks_about_ranks(function);
+            needed |= dsm::ranks::asks_rustc(function);
         }
         if waiver.rule.name == DIVERGENT_COLLECTIVE {
             // What only rustc finds is not asked; nor can it be known whether it was needed.

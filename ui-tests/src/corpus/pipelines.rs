@@ -10,10 +10,7 @@ const BLOCKS: usize = 4;
 
 /// Adds up the vectors of the blocks of a cluster, and leaves the sum in each: around the ring once to add, once to share
 /// (NCCL's ring all-reduce; Patarasu and Yuan 2009). A step's chunk is copied while the others arrive.
-///
-/// # Safety
-/// In each step, a block writes to another chunk than the one that its successor reads.
-#[cluster_kernel(cluster = 4, block = 64, unchecked(overwrite_while_read))]
+#[cluster_kernel(cluster = 4, block = 64)]
 fn all_reduce(vectors: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
     let parts = shared_array::<[f32; CHUNK], BLOCKS>();
@@ -170,8 +167,7 @@ fn all_reduced(device: &Device) -> Outcome {
     let len = 2 * BLOCKS * BLOCKS * CHUNK;
     let vectors = reals(241, len);
     let input = device.upload(&vectors)?;
-    // SAFETY: it takes any vectors.
-    let got = read!(device, len, |out| unsafe { all_reduce(&input, out) }.grid(8));
+    let got = read!(device, len, |out| all_reduce(&input, out).grid(8));
     let width = BLOCKS * CHUNK;
     let sum = |i: usize| {
         let (cluster, place) = (i / (width * BLOCKS), i % width);

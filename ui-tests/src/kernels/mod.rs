@@ -58,6 +58,7 @@ mod phase_barriers;
 mod phase_tokens;
 mod phases;
 mod pipelines;
+mod ranks;
 mod relaxed;
 mod shuffles;
 mod stages;
@@ -135,6 +136,7 @@ pub fn modules() -> Vec<Module> {
         struct_order::modules(),
         phases::modules(),
         relaxed::modules(),
+        ranks::modules(),
         layouts::modules(),
         constants::modules(),
         large_shared::modules(),

@@ -4,15 +4,19 @@
 use crate::check::cfg::Place;
 use crate::model::ValueId;
 
-/// `rank` times the block's rank in its cluster, `times` what the base holds, and `offset`.
+/// `rank` times the block's rank in its cluster, `blocks` times how many there are, `times` what the base holds, and
+/// `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Linear {
-    pub(super) rank: i64,
+    pub(super) rank: i32,
+    pub(super) blocks: i32,
     pub(super) base: Base,
-    pub(super) times: i64,
-    pub(super) offset: i64,
+    pub(super) times: i32,
+    pub(super) offset: i32,
     /// It is known up to multiples of this; itself, if this is 0.
-    pub(super) modulus: u64,
+    pub(super) modulus: u32,
+    /// Multiples of the number of blocks do not count either.
+    pub(super) cyclic: bool,
     /// A difference on the way may have gone below zero: a power of two divides what it is off by then, and nothing else.
     pub(super) wraps: bool,
 }
@@ -29,12 +33,8 @@ pub(super) enum Base {
 /// What has become of a place that others are counted from.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change {
-    /// It is more by this, up to multiples of the modulus.
-    By {
-        more: i64,
-        modulus: u64,
-        wraps: bool,
-    },
+    /// This is added, of which nothing is counted from a place.
+    By(Linear),
     Lost,
 }
 
@@ -44,15 +44,20 @@ pub(super) struct Ranks {
     /// The owner's rank, as the peer has it.
     pub(super) owner: Option<Linear>,
     /// How many there are in a cluster.
-    pub(super) blocks: Option<u64>,
+    pub(super) blocks: Option<u32>,
 }
+
+/// The most blocks that a cluster can have (CUDA C++ Programming Guide, Thread Block Clusters).
+const MOST: u32 = 16;
 
 impl Linear {
     /// The block's rank in its cluster.
     pub(super) const RANK: Linear = Linear { rank: 1, ..Linear::of_number(0) };
+    /// How many blocks there are in it.
+    pub(super) const BLOCKS: Linear = Linear { blocks: 1, ..Linear::of_number(0) };
 
-    pub(super) const fn of_number(offset: i64) -> Linear {
-        Linear { rank: 0, base: Base::Zero, times: 0, offset, modulus: 0, wraps: false }
+    pub(super) const fn of_number(offset: i32) -> Linear {
+        Linear { rank: 0, blocks: 0, base: Base::Zero, times: 0, offset, modulus: 0, cyclic: false, wraps: false }
     }
 
     pub(super) fn of(base: Base) -> Linear {
@@ -60,18 +65,20 @@ impl Linear {
     }
 
     /// If it is one.
-    pub(super) fn number(self) -> Option<i64> {
-        (self.base == Base::Zero && self.is_exact()).then_some(self.offset)
+    pub(super) fn number(self) -> Option<i32> {
+        (self == Linear { wraps: self.wraps, ..Linear::of_number(self.offset) }).then_some(self.offset)
     }
 
-    /// All blocks have the same, and it is known itself.
+    /// It is known itself, and all blocks have the same.
     pub(super) fn is_exact(self) -> bool {
-        self.rank == 0 && self.modulus == 0
+        self.rank == 0 && self.modulus == 0 && !self.cyclic
     }
 
     /// It is known to be this at least.
-    pub(super) fn least(self) -> Option<i64> {
-        (self.modulus == 0 && !self.wraps && self.rank >= 0 && self.times >= 0).then_some(self.offset)
+    pub(super) fn least(self) -> Option<i32> {
+        let grows = self.modulus == 0 && !self.cyclic && !self.wraps && self.rank >= 0 && self.times >= 0;
+        // There is a block.
+        if grows && self.blocks >= 0 { self.offset.checked_add(self.blocks) } else { None }
     }
 
     /// The next is more by one, or leaves the remainder that this would.
@@ -87,12 +94,15 @@ impl Linear {
             (base, same) if base == same => (base, self.times.checked_add(other.times)?),
             (Base::Place(_) | Base::Constant(_), Base::Place(_) | Base::Constant(_)) => return None,
         };
+        let cyclic = self.cyclic || other.cyclic;
         let sum = Linear {
             rank: self.rank.checked_add(other.rank)?,
+            blocks: if cyclic { 0 } else { self.blocks.checked_add(other.blocks)? },
             base: if times == 0 { Base::Zero } else { base },
             times,
             offset: self.offset.checked_add(other.offset)?,
             modulus: self.modulus,
+            cyclic,
             wraps: self.wraps || other.wraps,
         };
         sum.modulo(other.modulus)
@@ -102,25 +112,32 @@ impl Linear {
         self.plus(other.times(-1)?)
     }
 
-    fn times(self, factor: i64) -> Option<Linear> {
+    pub(super) fn times(self, factor: i32) -> Option<Linear> {
         Some(Linear {
             rank: self.rank.checked_mul(factor)?,
+            blocks: self.blocks.checked_mul(factor)?,
             base: if factor == 0 { Base::Zero } else { self.base },
             times: self.times.checked_mul(factor)?,
             offset: self.offset.checked_mul(factor)?,
             modulus: self.modulus.checked_mul(factor.unsigned_abs())?,
+            cyclic: self.cyclic && factor != 0,
             wraps: self.wraps,
         })
     }
 
     /// What is left of it where multiples of `modulus` do not count either; `None` if that is nothing.
-    pub(super) fn modulo(self, modulus: u64) -> Option<Linear> {
+    pub(super) fn modulo(self, modulus: u32) -> Option<Linear> {
         let modulus = common(self.modulus, modulus);
-        let offset = match i64::try_from(modulus) {
+        let offset = match i32::try_from(modulus) {
             Ok(modulus @ 1..) => self.offset.rem_euclid(modulus),
             Ok(_) | Err(_) => self.offset,
         };
         (modulus != 1).then_some(Linear { offset, modulus, ..self })
+    }
+
+    /// What is left of it where multiples of the number of blocks do not count either.
+    pub(super) fn modulo_blocks(self) -> Linear {
+        Linear { blocks: 0, cyclic: true, ..self }
     }
 
     /// It changes with this place: with the whole, its fields do.
@@ -130,58 +147,66 @@ impl Linear {
 
     /// The same, counted from the place that has changed.
     pub(super) fn changed(self, place: Place, change: Change) -> Option<Linear> {
-        let Change::By { more, modulus, wraps } = change else { return None };
-        if self.base != Base::Place(place) {
-            return None;
+        match change {
+            Change::By(more) if self.base == Base::Place(place) => self.minus(more.times(self.times)?),
+            Change::By(_) | Change::Lost => None,
         }
-        self.minus(Linear { modulus, wraps, ..Linear::of_number(more) }.times(self.times)?)
     }
 
     /// What becomes of `place` if it gets this.
     pub(super) fn change_of(self, place: Place) -> Change {
-        let left =
-            (self.base == Base::Place(place) && self.rank == 0).then(|| self.modulo(self.times.abs_diff(1))).flatten();
-        left.map_or(Change::Lost, |Linear { offset, modulus, wraps, .. }| Change::By { more: offset, modulus, wraps })
+        let is_counted = self.base == Base::Place(place) && self.rank == 0;
+        let more = if is_counted { self.modulo(self.times.abs_diff(1)) } else { None };
+        more.map_or(Change::Lost, |more| Change::By(Linear { base: Base::Zero, times: 0, ..more }))
+    }
+
+    /// Multiples of this do not count in a cluster of so many blocks; 0 if all do.
+    fn step(self, blocks: u32) -> u32 {
+        common(self.modulus, if self.cyclic { blocks } else { 0 })
     }
 
     /// No rank and no value of the base makes it zero.
-    fn is_never_zero(self) -> bool {
-        match common(common(self.rank.unsigned_abs(), self.times.unsigned_abs()), self.modulus) {
-            0 => self.offset != 0,
-            step => !self.offset.unsigned_abs().is_multiple_of(step),
-        }
+    fn is_never_zero(self, blocks: u32) -> bool {
+        let step = common(self.step(blocks), common(self.rank.unsigned_abs(), self.times.unsigned_abs()));
+        let least = i64::from(self.blocks) * i64::from(blocks) + i64::from(self.offset);
+        if step == 0 { least != 0 } else { least % i64::from(step) != 0 }
     }
 
     /// What the block that owns some memory has, and what a peer has, are never the same.
     pub(super) fn is_apart(self, peers: Linear, Ranks { owner, blocks }: Ranks) -> bool {
-        let differs = |own: Option<Linear>, peers: Option<Linear>| {
-            own.zip(peers).and_then(|(own, peers)| own.minus(peers)).is_some_and(Linear::is_never_zero)
-        };
-        // In terms of one rank, if the other follows from it.
-        let follows = owner.is_some_and(|owner| match owner.rank {
-            0 => differs(self.of_rank(owner), Some(peers)),
+        let mut sizes = blocks.map_or(2..=MOST, |blocks| blocks..=blocks);
+        let follows = owner.and_then(|owner| self.difference(peers, owner));
+        sizes.all(|blocks| {
+            follows.is_some_and(|apart| apart.is_never_zero(blocks)) || self.is_apart_by_rank(peers, blocks)
+        })
+    }
+
+    /// From the peer's to the owner's, in terms of one rank, where the other follows from it.
+    fn difference(self, peers: Linear, owner: Linear) -> Option<Linear> {
+        match owner.rank {
+            0 => self.of_rank(owner)?.minus(peers),
             1 | -1 => {
-                let rank = Linear::RANK.minus(owner.without_rank()).and_then(|rank| rank.times(owner.rank));
-                differs(Some(self), rank.and_then(|rank| peers.of_rank(rank)))
+                let rank = Linear::RANK.minus(owner.without_rank())?.times(owner.rank)?;
+                self.minus(peers.of_rank(rank)?)
             }
-            _ => false,
-        });
-        follows || self.is_apart_by_rank(peers, blocks)
+            _ => None,
+        }
     }
 
     /// The peer's rank is another one: nothing else is known of it.
-    fn is_apart_by_rank(self, peers: Linear, blocks: Option<u64>) -> bool {
+    fn is_apart_by_rank(self, peers: Linear, blocks: u32) -> bool {
         let Some(between) = self.without_rank().minus(peers.without_rank()) else { return false };
-        // Each is where its rank puts it.
-        let are_alike =
-            self.rank == peers.rank && self.rank != 0 && between == Linear { offset: 0, times: 0, ..between };
-        let stays = match between.modulus {
-            0 => true,
-            // No two ranks leave the same.
-            modulus => self.rank.abs() == 1 && blocks.is_some_and(|blocks| blocks <= modulus),
-        };
         let ranks = common(self.rank.unsigned_abs(), peers.rank.unsigned_abs());
-        are_alike && stays || between.modulo(ranks).is_some_and(Linear::is_never_zero)
+        if between.modulo(ranks).is_some_and(|between| between.is_never_zero(blocks)) {
+            return true;
+        }
+        // Each is where its rank puts it, and no two ranks leave the same remainder.
+        let is_one_place = between.times == 0 && !between.is_never_zero(blocks);
+        let parts = match between.step(blocks) {
+            0 => self.rank != 0,
+            step => self.rank.abs() == 1 && blocks <= step,
+        };
+        self.rank == peers.rank && is_one_place && parts
     }
 
     fn without_rank(self) -> Linear {
@@ -195,7 +220,7 @@ impl Linear {
 }
 
 /// The greatest common divisor.
-fn common(a: u64, b: u64) -> u64 {
+fn common(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { common(b, a % b) }
 }
 
@@ -206,34 +231,41 @@ mod tests {
 
     const K: Base = Base::Place(Place::Local(LocalId(0)));
 
-    /// What the block of this rank may have, if the variable holds `k`: this, and what is off by multiples of the modulus.
-    fn value(linear: Linear, rank: i64, k: i64) -> i64 {
-        linear.rank * rank + linear.times * k + linear.offset
+    /// What the block of this rank has, if the variable holds `k`, but for multiples of what does not count.
+    fn value(linear: Linear, rank: i32, k: i32, blocks: i32) -> i32 {
+        linear.rank * rank + linear.blocks * blocks + linear.times * k + linear.offset
     }
 
-    fn may_be(a: i64, b: i64, modulus: u64) -> bool {
-        if modulus == 0 { a == b } else { (a - b).unsigned_abs().is_multiple_of(modulus) }
+    /// Whether one may be what the other is.
+    fn may_be(a: i32, b: i32, of: [Linear; 2], blocks: u32) -> bool {
+        match common(of[0].step(blocks), of[1].step(blocks)) {
+            0 => a == b,
+            step => a.abs_diff(b).is_multiple_of(step),
+        }
     }
 
     /// Whether some two blocks choose one element.
-    fn meet(own: Linear, peers: Linear, owner: Option<Linear>, blocks: i64) -> bool {
-        let modulus = common(own.modulus, peers.modulus);
-        let pairs =
-            (0..blocks).flat_map(|own| (0..blocks).map(move |peer| (own, peer))).filter(|(own, peer)| own != peer);
-        pairs.flat_map(|(own, peer)| (0..8).map(move |k| (own, peer, k))).any(|(rank, peer, k)| {
-            owner.is_none_or(|owner| may_be(value(owner, peer, k), rank, owner.modulus))
-                && may_be(value(own, rank, k), value(peers, peer, k), modulus)
+    fn meet(own: Linear, peers: Linear, owner: Option<Linear>, count: u32) -> bool {
+        let blocks = count as i32;
+        let pairs = (0..blocks).flat_map(|own| (0..blocks).map(move |peer| (own, peer)));
+        let others = pairs.filter(|(own, peer)| own != peer);
+        others.flat_map(|(own, peer)| (0..6).map(move |k| (own, peer, k))).any(|(rank, peer, k)| {
+            let value = |linear, rank| value(linear, rank, k, blocks);
+            owner.is_none_or(|owner| may_be(value(owner, peer), rank, [owner; 2], count))
+                && may_be(value(own, rank), value(peers, peer), [own, peers], count)
         })
     }
 
     fn forms() -> Vec<Linear> {
         let mut forms = Vec::new();
-        for (rank, times) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, -1), (-1, 0), (-1, 1), (2, 0), (0, 2)] {
-            for (offset, modulus) in
-                [(0, 0), (1, 0), (-1, 0), (3, 0), (0, 2), (1, 2), (1, 3), (2, 3), (0, 4), (3, 4), (1, 6)]
-            {
-                let base = if times == 0 { Base::Zero } else { K };
-                forms.push(Linear { rank, base, times, offset, modulus, wraps: false });
+        for (rank, times) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, -1), (-1, 0), (2, 0), (0, 2)] {
+            for (blocks, offset) in [(0, 0), (0, 1), (1, -1), (1, 0)] {
+                for (modulus, cyclic) in [(0, false), (2, false), (3, false), (4, false), (0, true), (6, true)] {
+                    let base = if times == 0 { Base::Zero } else { K };
+                    let exact = Linear { rank, blocks, base, times, ..Linear::of_number(offset) };
+                    let form = exact.modulo(modulus).unwrap();
+                    forms.push(if cyclic { form.modulo_blocks() } else { form });
+                }
             }
         }
         forms
@@ -242,22 +274,23 @@ mod tests {
     /// All forms against all others, by trying.
     #[test]
     fn what_is_apart_never_meets() {
-        let (mut apart, mut meeting) = (0, 0);
-        let owners = forms().into_iter().step_by(3).map(Some).chain([None]);
-        for owner in owners.filter(|owner| owner.is_none_or(|owner| owner.rank.abs() < 2)) {
+        let (mut apart, mut sound, mut meeting) = (0, 0, 0);
+        let owners = forms().into_iter().filter(|owner| owner.rank.abs() < 2).step_by(7).map(Some).chain([None]);
+        for owner in owners {
             for (own, peers) in forms().into_iter().flat_map(|own| forms().into_iter().map(move |peers| (own, peers))) {
+                let in_all = own.is_apart(peers, Ranks { owner, blocks: None });
                 for blocks in 2..=4 {
                     let says = own.is_apart(peers, Ranks { owner, blocks: Some(blocks) });
-                    let unsized_says = own.is_apart(peers, Ranks { owner, blocks: None });
-                    let met = meet(own, peers, owner, blocks as i64);
+                    let met = meet(own, peers, owner, blocks);
                     assert!(!(says && met), "{own:?} {peers:?} {owner:?} {blocks}");
-                    assert!(says || !unsized_says, "{own:?} {peers:?} {owner:?} {blocks}");
+                    assert!(says || !in_all, "{own:?} {peers:?} {owner:?} {blocks}");
                     apart += usize::from(says);
+                    sound += usize::from(in_all);
                     meeting += usize::from(met);
                 }
             }
         }
-        println!("{apart} {meeting}");
+        println!("{apart} {sound} {meeting}");
         assert!(apart > 1000 && meeting > 1000, "{apart} {meeting}");
     }
 }

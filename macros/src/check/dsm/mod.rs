@@ -19,6 +19,7 @@ mod path;
 mod phases;
 mod points;
 pub(crate) mod protocol;
+pub(crate) mod ranks;
 mod sides;
 mod uninit;
 
@@ -31,9 +32,7 @@ use super::tokens::Tokens;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
-use crate::model::op::Op;
-use crate::model::walk::walk_block;
+use crate::model::expr::{Callee, FunctionPath};
 use crate::model::{Function, Role};
 use crate::span::SpanRange;
 use conflict::Conflict;
@@ -53,7 +52,7 @@ pub(super) fn check<'f>(
     meetings: &BTreeSet<PhaseId>,
     diags: &mut Diags,
 ) -> Protocol {
-    check_ranks(function, diags);
+    ranks::check(function, diags);
     uninit::check(function, cfg, values, diags);
     if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
         return Protocol::plain();
@@ -115,46 +114,6 @@ fn shared(cfg: &Cfg<'_>) -> Vec<bool> {
 
 fn blocks_of_cluster(function: &Function) -> Option<u64> {
     function.options.cluster.as_ref().and_then(|extents| extents.count())
-}
-
-/// `rank_out_of_range`, of literals. rustc is asked about constants, and what only the run knows fails there.
-///
-/// ```text
-/// #[cluster_kernel(cluster = 2)] ... cluster.map_shared_rank(&array, 2)
-/// ```
-fn check_ranks(function: &Function, diags: &mut Diags) {
-    let Some(blocks) = blocks_of_cluster(function) else { return };
-    ranks(function, |rank| {
-        if let Some(number) = rank.integer()
-            && number >= blocks
-        {
-            diags.push(messages::rank_out_of_range(rank.span, number, blocks));
-        }
-    });
-}
-
-/// A constant rank of a kernel whose attribute says how large its clusters are: rustc knows both.
-pub(crate) fn is_rank_of_rustc(function: &Function, rank: &Expr) -> bool {
-    let constant = matches!(rank.kind, ExprKind::Constant(_));
-    let of_literals = rank.integer().is_some() && blocks_of_cluster(function).is_none();
-    function.role == Role::Kernel && function.options.cluster.is_some() && (constant || of_literals)
-}
-
-/// Whether there is such a rank: only rustc knows whether it is one of the cluster's.
-pub(super) fn asks_about_ranks(function: &Function) -> bool {
-    let mut asks = false;
-    ranks(function, |rank| asks |= is_rank_of_rustc(function, rank));
-    asks
-}
-
-fn ranks(function: &Function, mut each: impl FnMut(&Expr)) {
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } = &expr.kind
-            && let Some(rank) = operands.get(2)
-        {
-            each(rank);
-        }
-    });
 }
 
 /// What a piece is called, in a sentence.
@@ -394,7 +353,8 @@ impl Check<'_, '_> {
     /// Whether the two may be to one element: one by the block that owns it, one by a peer.
     fn meet(&self, (side, path): (Side, &Path), (_, other): (Side, &Path)) -> bool {
         let (own, peers) = if side == Side::Own { (path, other) } else { (other, path) };
-        own.meets(peers, blocks_of_cluster(self.function))
+        let blocks = blocks_of_cluster(self.function).and_then(|blocks| u32::try_from(blocks).ok());
+        own.meets(peers, blocks)
     }
 
     fn message(&self, first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Diag {

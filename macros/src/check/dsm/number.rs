@@ -3,7 +3,8 @@
 //! if it did not overflow, but for differences, which do at zero.
 
 use super::linear::{Base, Change, Linear, Ranks};
-use crate::check::cfg::{Granule, Place};
+use crate::check::cfg::Place;
+use crate::model::ValueId;
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -12,7 +13,17 @@ pub(super) struct Number {
     /// At least this.
     pub(super) from: Option<u64>,
     /// Less than this. What is less than a granule is taken not to be negative.
-    pub(super) below: Option<Granule>,
+    pub(super) below: Option<Size>,
+}
+
+/// A number that is the same for all blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Size {
+    Number(u64),
+    /// A constant, which rustc knows.
+    Constant(ValueId),
+    /// As many as a cluster has blocks.
+    Blocks,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,7 +34,7 @@ pub(super) enum Form {
     /// At least this, times the granule, and less than a granule more.
     Scaled {
         which: Linear,
-        size: Granule,
+        size: Size,
         /// `which` is not above its modulus, if it has one.
         near: bool,
     },
@@ -38,14 +49,8 @@ impl Number {
     pub(super) const UNKNOWN: Number = Number { form: Form::Unknown, from: None, below: None };
 
     pub(super) fn literal(number: u64) -> Number {
-        match i64::try_from(number) {
-            Ok(offset) => Number {
-                form: Form::Linear(Linear::of_number(offset)),
-                from: Some(number),
-                below: number.checked_add(1).map(Granule::Number),
-            },
-            Err(_) => Number::UNKNOWN,
-        }
+        let form = i32::try_from(number).map_or(Form::Unknown, |offset| Form::Linear(Linear::of_number(offset)));
+        Number { form, from: Some(number), below: number.checked_add(1).map(Size::Number) }
     }
 
     pub(super) fn of(base: Base) -> Number {
@@ -54,11 +59,21 @@ impl Number {
 
     /// The block's, in a cluster of so many.
     pub(super) fn rank(blocks: Option<u64>) -> Number {
-        Number { form: Form::Linear(Linear::RANK), from: Some(0), below: blocks.map(Granule::Number) }
+        Number {
+            form: Form::Linear(Linear::RANK),
+            from: Some(0),
+            below: Some(blocks.map_or(Size::Blocks, Size::Number)),
+        }
+    }
+
+    /// As many as the blocks of a cluster.
+    pub(super) fn blocks(blocks: Option<u64>) -> Number {
+        let unknown = Number { form: Form::Linear(Linear::BLOCKS), from: Some(1), below: None };
+        blocks.map_or(unknown, Number::literal)
     }
 
     /// Anything in this range.
-    pub(super) fn between(from: u64, below: Option<Granule>) -> Number {
+    pub(super) fn between(from: u64, below: Option<Size>) -> Number {
         Number { form: Form::Unknown, from: Some(from), below }
     }
 
@@ -119,24 +134,43 @@ impl Number {
     }
 
     /// Of a literal.
-    pub(super) fn value(&self) -> Option<i64> {
+    pub(super) fn value(&self) -> Option<i32> {
         self.exact().and_then(Linear::number)
     }
 
     /// As a number of elements.
-    pub(super) fn granule(&self) -> Option<Granule> {
-        match self.exact()? {
-            Linear { base: Base::Constant(value), times: 1, offset: 0, .. } => Some(Granule::Constant(value)),
-            linear => u64::try_from(linear.number()?).ok().map(Granule::Number),
+    fn size(&self) -> Option<Size> {
+        let linear = self.exact()?;
+        match linear.base {
+            _ if linear == Linear::BLOCKS => Some(Size::Blocks),
+            Base::Constant(value) if linear == Linear::of(linear.base) => Some(Size::Constant(value)),
+            Base::Zero | Base::Place(_) | Base::Constant(_) => u64::try_from(linear.number()?).ok().map(Size::Number),
         }
+    }
+
+    /// What is less than this is less than that.
+    pub(super) fn limit(&self) -> Option<Size> {
+        let above = |linear: Linear| Form::Linear(Linear { offset: 0, ..linear }).into();
+        let above = self.exact().filter(|linear| linear.offset < 0 && !linear.wraps).map(above);
+        self.size().or_else(|| above.and_then(|above: Number| above.size()))
     }
 
     /// The largest that it may be.
     fn last(&self) -> Option<u64> {
         match self.below? {
-            Granule::Number(below) => below.checked_sub(1),
-            Granule::Constant(_) => None,
+            Size::Number(below) => below.checked_sub(1),
+            Size::Constant(_) | Size::Blocks => None,
         }
+    }
+
+    /// It is not above this.
+    fn most(&self) -> Option<Linear> {
+        let below = match self.below? {
+            Size::Number(below) => Linear::of_number(i32::try_from(below).ok()?),
+            Size::Constant(value) => Linear::of(Base::Constant(value)),
+            Size::Blocks => Linear::BLOCKS,
+        };
+        below.minus(Linear::of_number(1))
     }
 
     pub(super) fn plus(&self, other: &Number) -> Number {
@@ -153,8 +187,8 @@ impl Number {
 
     pub(super) fn minus(&self, other: &Number) -> Number {
         let from = self.from.zip(other.last()).and_then(|(from, last)| from.checked_sub(last));
-        let least = self.linear().and_then(Linear::least);
-        let stays = from.is_some() || least.zip(other.value()).is_some_and(|(least, less)| least >= less);
+        let left = self.linear().zip(other.most()).and_then(|(linear, most)| linear.minus(most)?.least());
+        let stays = from.is_some() || left.is_some_and(|left| left >= 0);
         let last = if stays { self.last() } else { None };
         let linear = self.linear().zip(other.linear()).and_then(|(a, b)| a.minus(b));
         let linear = linear.map(|linear| Linear { wraps: linear.wraps || !stays, ..linear });
@@ -168,40 +202,52 @@ impl Number {
             _ => Number {
                 form: linear.map_or(Form::Unknown, Form::Linear),
                 from,
-                below: last.and_then(|last| last.checked_add(1)).map(Granule::Number),
+                below: last.and_then(|last| last.checked_add(1)).map(Size::Number),
             },
         }
     }
 
     pub(super) fn times(&self, other: &Number) -> Number {
-        if let (Some(a), Some(b)) = (self.value(), other.value()) {
-            let product = a.checked_mul(b).and_then(|product| u64::try_from(product).ok());
-            return product.map_or(Number::UNKNOWN, Number::literal);
-        }
-        match (self.linear(), other.granule(), other.linear(), self.granule()) {
-            (Some(which), Some(size), ..) => self.scaled(which, size),
-            (_, _, Some(which), Some(size)) => other.scaled(which, size),
-            _ => Number::UNKNOWN,
-        }
+        let product = |number: &Number, times: &Number| {
+            // Of what is counted from a variable, parts are.
+            let linear = number.exact().filter(|linear| linear.base == Base::Zero)?;
+            let by = |bound: Option<u64>| bound?.checked_mul(times.from?);
+            let product = linear.times(times.value().filter(|times| *times >= 0)?);
+            Some(Number::of_linear(product, by(number.from), by(number.last())))
+        };
+        product(self, other).or_else(|| product(other, self)).unwrap_or_else(|| {
+            match (self.linear(), other.size(), other.linear(), self.size()) {
+                (Some(which), Some(size), ..) => self.scaled(which, size),
+                (_, _, Some(which), Some(size)) => other.scaled(which, size),
+                _ => Number::UNKNOWN,
+            }
+        })
     }
 
-    fn scaled(&self, which: Linear, size: Granule) -> Number {
-        let near = which.modulus == 0 || self.last().is_some_and(|last| last <= which.modulus);
+    fn scaled(&self, which: Linear, size: Size) -> Number {
+        let near = match (which.modulus, which.cyclic) {
+            (0, false) => true,
+            (modulus, false) => self.last().is_some_and(|last| last <= u64::from(modulus)),
+            (modulus, true) => modulus == 0 && self.fits(Size::Blocks),
+        };
         Form::Scaled { which, size, near }.into()
     }
 
     pub(super) fn remainder(&self, other: &Number) -> Number {
-        let limit = other.granule();
-        let below = Number { form: Form::Unknown, from: self.from.map(|_| 0), below: limit };
-        let Some(Granule::Number(modulus @ 1..)) = limit else { return below };
-        if self.fits(Granule::Number(modulus)) {
+        let Some(size) = other.size() else { return Number::UNKNOWN };
+        if self.fits(size) {
             return *self;
         }
-        // Less than nothing is much, and leaves what it leaves.
-        let known = self.linear().filter(|linear| !linear.wraps || modulus.is_power_of_two());
-        let left = known.and_then(|linear| linear.modulo(modulus));
+        let left = self.linear().and_then(|linear| match size {
+            // Less than nothing is much, and leaves what it leaves.
+            Size::Number(number) if !linear.wraps || number.is_power_of_two() => {
+                linear.modulo(u32::try_from(number).ok().filter(|number| *number > 0)?)
+            }
+            Size::Blocks if !linear.wraps => Some(linear.modulo_blocks()),
+            Size::Number(_) | Size::Blocks | Size::Constant(_) => None,
+        });
         let form = left.map_or(Form::Unknown, |linear| Form::Linear(Linear { wraps: false, ..linear }));
-        Number { form, ..below }
+        Number { form, from: self.from.map(|_| 0), below: Some(size) }
     }
 
     /// `n & mask`
@@ -228,8 +274,8 @@ impl Number {
     pub(super) fn flipped(&self) -> Number {
         let other = self.linear().and_then(|linear| linear.plus(Linear::of_number(1))?.modulo(2));
         let form = other.map_or(Form::Unknown, |linear| Form::Linear(Linear { wraps: false, ..linear }));
-        match self.fits(Granule::Number(2)) {
-            true => Number { form, ..Number::between(0, Some(Granule::Number(2))) },
+        match self.fits(Size::Number(2)) {
+            true => Number { form, ..Number::between(0, Some(Size::Number(2))) },
             false => form.into(),
         }
     }
@@ -242,9 +288,9 @@ impl Number {
     }
 
     /// It is less than this.
-    fn fits(&self, size: Granule) -> bool {
+    fn fits(&self, size: Size) -> bool {
         match (self.below, size) {
-            (Some(Granule::Number(below)), Granule::Number(size)) => below <= size,
+            (Some(Size::Number(below)), Size::Number(size)) => below <= size,
             (below, size) => below == Some(size),
         }
     }
@@ -357,7 +403,7 @@ mod tests {
 
     #[test]
     fn chunks() {
-        let (size, inside) = (n(64), Number::between(0, Some(Granule::Number(64))));
+        let (size, inside) = (n(64), Number::between(0, Some(Size::Number(64))));
         let of = |k: Number, i: &Number| k.remainder(&n(2)).times(&n(64)).plus(i);
         apart(of(k(), &inside), of(k().plus(&n(1)), &inside));
         apart(of(k(), &n(63)), of(k().plus(&n(1)), &inside).plus(&n(0)));
@@ -373,7 +419,7 @@ mod tests {
     /// Cells of a halo, and those between them.
     #[test]
     fn ranges() {
-        let inside = Number::between(0, Some(Granule::Number(64))).plus(&n(1));
+        let inside = Number::between(0, Some(Size::Number(64))).plus(&n(1));
         apart(inside, n(0));
         apart(inside, n(65));
         maybe_one(inside, n(64));

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 
 use super::blocks_of_cluster;
 use super::linear::{Base, Change};
-use super::number::{Form, Number};
+use super::number::{Form, Number, Size};
 use super::phases::side_of;
-use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Piece, Place, Select, Source, Step, StepKind};
+use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Piece, Place, Select, Source, Step, StepKind};
 use crate::check::engine::{Analysis, Join};
 use crate::check::live::Live;
 use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
-use crate::model::Function;
 use crate::model::expr::BinaryOp;
+use crate::model::options::Extents;
 use crate::model::ty::Group;
+use crate::model::{Function, ValueId};
 
 pub(super) struct Numbers<'a, 'f> {
     function: &'f Function,
@@ -27,8 +28,9 @@ pub(super) struct Numbers<'a, 'f> {
     asked: Vec<bool>,
     /// The places that they are read from, as `Live` numbers them.
     places: Vec<bool>,
-    /// Of a cluster.
+    /// How many blocks a cluster has, and the constant that says it.
     blocks: Option<u64>,
+    named: Option<ValueId>,
 }
 
 /// What is not named holds just what it holds, or is not read any more.
@@ -63,7 +65,7 @@ impl Known {
             known.whole() != Some(place) && other.is_known()
         });
         // Of itself, only what it is below.
-        let number = if let Change::By { .. } = change { Number { form: Form::Unknown, ..number } } else { number };
+        let number = if let Change::By(_) = change { Number { form: Form::Unknown, ..number } } else { number };
         match number.is_known() {
             true => self.places.insert(place, number),
             false => self.places.remove(&place),
@@ -98,8 +100,9 @@ impl<'a, 'f> Numbers<'a, 'f> {
             }
         }
         let (asked, places) = (vec![false; cfg.nodes.len()], vec![false; live.places().count()]);
-        let mut numbers =
-            Numbers { function, cfg, live, values, asked, places, kept, blocks: blocks_of_cluster(function) };
+        let blocks = blocks_of_cluster(function);
+        let named = function.options.cluster.as_ref().and_then(|extents| constant(function, extents));
+        let mut numbers = Numbers { function, cfg, live, values, asked, places, kept, blocks, named };
         numbers.ask(chosen);
         numbers
     }
@@ -155,6 +158,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
         let operand = |index: usize| node.operands.get(index).map_or(Number::UNKNOWN, |operand| state.node(*operand));
         match &node.source {
             Source::Integer(number) => Number::literal(*number),
+            Source::Constant(value) if self.named == Some(*value) => Number::blocks(self.blocks),
             Source::Constant(value) => Number::of(Base::Constant(*value)),
             Source::Not => operand(0).flipped(),
             Source::Binary(op) => {
@@ -183,13 +187,13 @@ impl<'a, 'f> Numbers<'a, 'f> {
             Source::Read(place) => self.read(state, id, *place),
             Source::Counter { of, by, range } => {
                 let counted = by.map_or(Number::UNKNOWN, |by| self.read_counter(id, *of, by));
-                let bounds = range.map(|(from, end)| Number::between(from, state.node(end).granule()));
+                let bounds = range.map(|(from, end)| Number::between(from, state.node(end).limit()));
                 Number { form: counted.form, ..bounds.unwrap_or_default() }
             }
             Source::ThreadRank => Number::between(0, self.block_size()),
             Source::Known { .. } => match self.cfg.queries.get(&id) {
                 Some((Group::Cluster, "block_rank")) => Number::rank(self.blocks),
-                Some((Group::Cluster, "num_blocks")) => self.blocks.map_or(Number::UNKNOWN, Number::literal),
+                Some((Group::Cluster, "num_blocks")) => Number::blocks(self.blocks),
                 _ => Number::UNKNOWN,
             },
             Source::Operands
@@ -227,19 +231,19 @@ impl<'a, 'f> Numbers<'a, 'f> {
         level.scope.covers(Scope::Cluster) && level.unknown.is_empty()
     }
 
-    /// The threads of a block of one dimension.
-    fn block_size(&self) -> Option<Granule> {
+    /// How many threads a block has.
+    fn block_size(&self) -> Option<Size> {
         let extents = self.function.options.block.as_ref()?;
-        match (extents.count(), &extents.each[..]) {
-            (Some(count), _) => Some(Granule::Number(count)),
-            (None, [extent]) => {
-                let text = extent.tokens.to_string();
-                let value = self.function.values.iter().position(|value| value.tokens.to_string() == text)?;
-                u16::try_from(value).ok().map(|value| Granule::Constant(crate::model::ValueId(value)))
-            }
-            (None, _) => None,
-        }
+        extents.count().map(Size::Number).or_else(|| constant(self.function, extents).map(Size::Constant))
     }
+}
+
+/// The constant that a body uses for extents of one dimension.
+fn constant(function: &Function, extents: &Extents) -> Option<ValueId> {
+    let [extent] = &extents.each[..] else { return None };
+    let text = extent.tokens.to_string();
+    let value = function.values.iter().position(|value| value.declared && value.tokens.to_string() == text)?;
+    u16::try_from(value).ok().map(ValueId)
 }
 
 /// What is evaluated for a choice.

@@ -48,7 +48,7 @@ impl Path {
     }
 
     /// Whether the same element may be chosen by the block that owns the memory, and by a peer.
-    pub(super) fn meets(&self, peers: &Path, blocks: Option<u64>) -> bool {
+    pub(super) fn meets(&self, peers: &Path, blocks: Option<u32>) -> bool {
         let owner = match peers.numbers().next().map(|owner| owner.form) {
             Some(Form::Linear(owner)) => Some(owner),
             Some(Form::Unknown | Form::Scaled { .. } | Form::Half { .. }) | None => None,

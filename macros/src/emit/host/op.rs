@@ -34,7 +34,7 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
 impl Host<'_> {
     /// `rank_out_of_range`, where rustc knows the rank.
     fn constant_rank(&self, operands: &[Expr]) -> Option<TokenStream> {
-        let rank = operands.get(2).filter(|rank| dsm::is_rank_of_rustc(self.function, rank))?;
+        let rank = operands.get(2).filter(|rank| dsm::ranks::is_rustc_s(self.function, rank))?;
         if self.function.options.waives(RANK_OUT_OF_RANGE) {
             return None;
         }
