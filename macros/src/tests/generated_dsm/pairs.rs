@@ -67,7 +67,7 @@ fn owners(blocks: u32, k: Number) -> Vec<Owner> {
     let relative = |at: usize| Owner::Relative(relatives(blocks, k)[at]);
     let mut all = vec![Owner::Next, Owner::Previous, Owner::Rank(0)];
     // The block's own rank among them, and ranks that two blocks have.
-    all.extend([0, 4, 6, 7, 10, 15, 18, 20].map(relative));
+    all.extend([0, 4, 6, 7, 8, 10, 15, 18, 20].map(relative));
     all
 }
 

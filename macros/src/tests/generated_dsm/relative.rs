@@ -1,6 +1,5 @@
 //! Numbers that are counted from the block's rank in its cluster, or from what all of the cluster agree on: how they are
-//! written, what they are, and how large. What goes below zero is there modulo a power of two only, where it makes no
-//! difference.
+//! written, what they are, and how large. What goes below zero wraps, which of some moduli makes another number.
 
 use super::tree::{Label, Number};
 use super::words;
@@ -120,7 +119,7 @@ impl Sum {
         Sum { base, times: 1, number: None, more: 0, modulus: None }
     }
 
-    /// What it is below; none if it may go below zero and not come back.
+    /// What it is below; none if it is not small.
     fn limit(&self, blocks: u32) -> Option<u32> {
         let base = self.base.limit(blocks) - 1;
         let Some(modulus) = self.modulus else {
@@ -128,33 +127,23 @@ impl Sum {
             let number = self.number.map_or(0, |(_, number)| number.most());
             return goes_up.then_some(base * self.times + number + self.more + 1);
         };
-        let modulus = modulus.value(blocks);
-        let least = match self.number {
-            None | Some((Step::Plus, _)) => true,
-            Some((Step::Minus, number)) => modulus >= number.most() + self.more,
-            Some((Step::MinusRem, number)) => modulus >= self.more + number.most().min(modulus - 1),
-            Some((Step::Below, _)) => false,
-            Some((Step::Mirrored, _)) => modulus >= base * self.times,
-        };
-        (least || modulus.is_power_of_two()).then_some(modulus)
+        Some(modulus.value(blocks))
     }
 
     fn value(&self, values: &Values<'_>) -> u32 {
-        let base = i64::from(self.base.value(values) * self.times);
-        let more = i64::from(self.more);
-        let modulus = self.modulus.map_or(0, |modulus| i64::from(modulus.value(values.blocks)));
-        let number = |number| i64::from((values.number)(number));
+        let (base, more) = (self.base.value(values) * self.times, self.more);
+        let modulus = self.modulus.map(|modulus| modulus.value(values.blocks));
+        let number = |number| (values.number)(number);
+        let turn = modulus.unwrap_or(0);
         let sum = match self.number {
             None => base + more,
             Some((Step::Plus, by)) => base + number(by) + more,
-            Some((Step::Minus, by)) => base + modulus - more - number(by),
-            Some((Step::MinusRem, by)) => base + modulus - more - number(by) % modulus,
-            Some((Step::Below, by)) => base - number(by) + more,
-            Some((Step::Mirrored, by)) => number(by) + more + modulus - base,
+            Some((Step::Minus, by)) => (base + turn).wrapping_sub(more + number(by)),
+            Some((Step::MinusRem, by)) => (base + turn).wrapping_sub(more + number(by) % turn),
+            Some((Step::Below, by)) => (base + more).wrapping_sub(number(by)),
+            Some((Step::Mirrored, by)) => (number(by) + more + turn).wrapping_sub(base),
         };
-        assert!(sum >= 0 || (modulus as u32).is_power_of_two(), "{self:?} goes below zero");
-        let sum = if modulus == 0 { sum } else { sum.rem_euclid(modulus) };
-        u32::try_from(sum).expect("small numbers")
+        modulus.map_or(sum, |modulus| sum % modulus)
     }
 
     fn text(&self) -> String {
