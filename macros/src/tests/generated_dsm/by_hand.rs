@@ -1,6 +1,7 @@
 //! The verdict on kernels whose faults are known.
 
 use super::judge::{Rule, judge};
+use super::relative::{Base, Modulus, Relative, Step, Sum};
 use super::run::Unknown;
 use super::tree::{
     Access, Array, Arrival, Form, Index, Kernel, Kind, Number, Owner, Parity, Place, Rounds, Stmt, Test,
@@ -21,7 +22,12 @@ fn read(row: Parity) -> Stmt {
 
 #[track_caller]
 fn check(body: Vec<Stmt>, expected: &[Rule]) {
-    let verdict = judge(&Kernel { blocks: 2, body }, Unknown::default());
+    check_of(2, body, expected);
+}
+
+#[track_caller]
+fn check_of(blocks: usize, body: Vec<Stmt>, expected: &[Rule]) {
+    let verdict = judge(&Kernel { blocks, body }, Unknown::default());
     let rules: Vec<Rule> = verdict.must.into_iter().flat_map(|(_, rules)| rules).collect();
     assert_eq!(rules, expected);
 }
@@ -93,4 +99,61 @@ fn by_rank() {
     // Of two elements.
     check(arms(Test::ThreadRank(0)), &[]);
     check(arms(Test::Equals(Number::Parameter(0), 1)), &[]);
+}
+
+fn of(base: Base, number: Option<(Step, Number)>, more: u32, modulus: Modulus) -> Relative {
+    Relative::Sum(Sum { number, more, modulus: Some(modulus), ..Sum::of(base) })
+}
+
+/// A write to the block's own element, and a read of a peer's.
+fn elements(own: Relative, owner: Owner, peer: Relative) -> Vec<Stmt> {
+    let place = |index| Place { array: Array::A, row: ROW, index: Index::Relative(index) };
+    let access = |kind, owner, index| Stmt::Access(Access { site: 0, kind, owner, named: false, place: place(index) });
+    vec![Stmt::Sync, access(Kind::Write, Owner::Own, own), access(Kind::Read, owner, peer), Stmt::Sync]
+}
+
+#[test]
+fn counted_from_ranks() {
+    let (rank, unpublished) = (Relative::RANK, [Rule::UnpublishedRemoteRead]);
+    let next = of(Base::Rank, None, 1, Modulus::Blocks);
+    for blocks in [2, 3, 4] {
+        // The peer's rank is not the owner's.
+        check_of(blocks, elements(rank, Owner::Next, rank), &[]);
+        check_of(blocks, elements(rank, Owner::Next, next), &unpublished);
+        check_of(blocks, elements(rank, Owner::Relative(next), rank), &[]);
+        // Nobody's peer.
+        check_of(blocks, elements(rank, Owner::Relative(rank), rank), &[]);
+        // A peer's element is behind it, if it does not go round.
+        let behind = Relative::Sum(Sum { more: 1, ..Sum::of(Base::Rank) });
+        check_of(blocks, elements(behind, Owner::Next, rank), if blocks == 2 { &unpublished } else { &[] });
+    }
+    // Two blocks of three have the same.
+    let of_two = of(Base::Rank, Some((Step::Plus, Number::Parameter(0))), 0, Modulus::Literal(2));
+    check_of(2, elements(of_two, Owner::Next, of_two), &[]);
+    check_of(3, elements(of_two, Owner::Next, of_two), &unpublished);
+    // 0 - 1 is a multiple of 3.
+    let below = of(Base::Rank, Some((Step::Below, Number::Current)), 0, Modulus::Blocks);
+    let after = |index| [vec![Stmt::Flip(true)], elements(below, Owner::Previous, index)].concat();
+    check_of(4, after(of(Base::Rank, None, 3, Modulus::Blocks)), &[]);
+    check_of(3, after(of(Base::Rank, None, 2, Modulus::Blocks)), &unpublished);
+}
+
+#[test]
+fn held_by_variables() {
+    let of_current = of(Base::Rank, Some((Step::Plus, Number::Current)), 0, Modulus::Blocks);
+    let before = |owner| {
+        let start = vec![Stmt::Let(1, of_current), Stmt::Flip(true)];
+        [start, elements(Relative::Sum(Sum::of(Base::Held(1, 3))), owner, of_current)].concat()
+    };
+    check_of(3, before(Owner::Next), &[Rule::UnpublishedRemoteRead]);
+    check_of(3, before(Owner::Previous), &[]);
+    let step = Stmt::Set(of(Base::Slot, None, 1, Modulus::Blocks));
+    let slot = Relative::Sum(Sum::of(Base::Slot));
+    let round = |owner| {
+        let body = [elements(slot, owner, Relative::RANK), vec![step.clone()]].concat();
+        vec![Stmt::Loop(1, Rounds::Literal(2), Form::For, body)]
+    };
+    // In the second round it is the next block's rank.
+    check_of(3, round(Owner::Next), &[]);
+    check_of(3, round(Owner::Previous), &[Rule::UnpublishedRemoteRead]);
 }
