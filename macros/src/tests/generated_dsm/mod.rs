@@ -37,8 +37,8 @@ use super::shrink::shrink;
 const KERNELS: u64 = 4_000;
 const BY_RANK: u64 = 4_000;
 /// So many in 100 right kernels are refused, since not all numbers that are counted from ranks are related.
-const OF_RANDOM: usize = 14;
-const OF_PAIRS: usize = 65;
+const OF_RANDOM: usize = 13;
+const OF_PAIRS: usize = 55;
 
 /// What is left open, from nothing to all.
 const UNKNOWN: [(&str, Unknown); 7] = {

@@ -131,7 +131,7 @@ fn kernel(
     let (own, peer) = (access(kinds[0], Owner::Own, places[0]), access(kinds[1], owner, places[1]));
     let [first, second] = if turn & 2 == 0 { [own, peer] } else { [peer, own] };
     // What it holds was counted before the variable changed.
-    let held = sum(Base::Rank, Some((Step::Plus, Number::Current)), 0, Modulus::Blocks);
+    let held = sum(Base::Rank, Some((Step::Plus, Number::Current)), 1, Modulus::Blocks);
     let next = sum(Base::Slot, None, 1, Modulus::Blocks);
     let mut inner = vec![Stmt::Let(HELD, held), Stmt::Flip((turn / 3).is_multiple_of(2))];
     match shape {
