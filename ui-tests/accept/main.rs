@@ -40,6 +40,9 @@ mod parts_by_rank;
 mod rank_out_of_range;
 mod relaxed_publishes;
 mod remote_before_entry;
+mod rows_in_calls;
+mod shared_in_calls;
+mod shared_slices;
 mod tiles;
 mod token_conditions;
 mod token_escapes;
@@ -97,6 +100,9 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         rank_out_of_range::KERNELS,
         relaxed_publishes::KERNELS,
         remote_before_entry::KERNELS,
+        rows_in_calls::KERNELS,
+        shared_in_calls::KERNELS,
+        shared_slices::KERNELS,
         tiles::KERNELS,
         token_conditions::KERNELS,
         token_escapes::KERNELS,

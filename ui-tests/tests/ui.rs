@@ -33,6 +33,17 @@ fn every_accepted_file_has_its_rejected_pair() {
     assert!(alone.is_empty(), "no rejected pair: {alone:?}");
 }
 
+/// A file that no module names is not compiled.
+#[test]
+fn every_accepted_file_is_compiled() {
+    let main = include_str!("../accept/main.rs");
+    let named = |stem: &String| {
+        stem == "main" || main.contains(&format!("mod {stem};\n")) && main.contains(&format!(" {stem}::KERNELS,\n"))
+    };
+    let left: Vec<String> = stems("accept").into_iter().filter(|stem| !named(stem)).collect();
+    assert!(left.is_empty(), "not compiled: {left:?}");
+}
+
 /// The index of `docs/rules.md`, which is the catalogue's.
 #[test]
 fn every_rule_has_five_kernels_on_either_side() {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use super::cfg::{
     Access, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, How, Node, NodeId, PhaseCall, Piece, Place, Root, Select,
-    Shared, Source, Step, StepKind,
+    Shared, Slice, Source, Step, StepKind,
 };
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
@@ -42,7 +42,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         groups: 0,
         sizes: BTreeMap::new(),
         pieces: BTreeMap::new(),
-        slices: 0,
+        slices: Vec::new(),
         closures: BTreeMap::new(),
         fields: BTreeMap::new(),
     };
@@ -61,6 +61,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         copies: builder.copies,
         phases: builder.phases,
         queries: builder.queries,
+        slices: builder.slices,
         names: builder.names,
         teams,
     }
@@ -91,7 +92,7 @@ struct Builder<'f> {
     /// What locals that are memory are memory of.
     pieces: BTreeMap<LocalId, Piece>,
     /// Uses of `dynamic_shared_slice`.
-    slices: usize,
+    slices: Vec<Slice>,
     /// What locals that are closures touch.
     closures: BTreeMap<LocalId, Vec<(Piece, How)>>,
     /// The numbers of fields, by their names.

@@ -45,6 +45,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) phases: Vec<PhaseCall>,
     /// Questions to groups of whole blocks: of which, and what.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static str)>,
+    /// The slices of the dynamic shared memory, by their numbers.
+    pub(crate) slices: Vec<Slice>,
     /// What pieces of shared memory are called.
     pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.
@@ -198,7 +200,17 @@ pub(crate) enum Root {
     Remote(Shared),
 }
 
-/// A piece of shared memory that overlaps no other.
+/// What `dynamic_shared_slice` is asked for.
+#[derive(Debug)]
+pub(crate) struct Slice {
+    /// The first byte.
+    pub(crate) start: NodeId,
+    /// How many elements, and the bytes of one if it is a scalar.
+    pub(crate) length: NodeId,
+    pub(crate) size: Option<u64>,
+}
+
+/// A piece of shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Shared {
     /// Index into `Function::shared`.

@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 
 use super::template;
 use crate::check::Checked;
-use crate::check::dsm::protocol::{Case, Demand, Gives, Has, Side, When, uses};
+use crate::check::dsm::protocol::{Case, Demand, Gives, Has, Row, Side, When, uses};
 use crate::model::Role;
 
 fn path(name: &str) -> TokenStream {
@@ -37,7 +37,7 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
         });
         let (ty, does, params, count) = (path("Protocol"), path("does"), path("params"), function.params.len());
         let clashes = path("clashes");
-        let (given, case) = (path("Gives"), path("Case"));
+        let (given, case, rows) = (path("Gives"), path("Case"), &protocol.rows);
         quote_spanned! {span=>
             const PROTOCOL: #ty = {
                 const GIVES: &[(#given, #case)] = &[#(#gives),*];
@@ -45,6 +45,7 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
                     does: #does(GIVES, Self::CALLEES),
                     params: &#params::<#count>(GIVES, Self::CALLEES),
                     clashes: #clashes(GIVES, Self::CALLEES),
+                    rows: &[#(#rows),*],
                 }
             };
         }
@@ -92,12 +93,28 @@ impl Table {
                 let call = self.call(slot);
                 quote!(#has::Clashes(#call, #first, #second))
             }
+            Has::Beyond(row, other) => {
+                let other = match other {
+                    Some(other) => {
+                        let other = self.row(other);
+                        quote!(::core::option::Option::Some(#other))
+                    }
+                    None => quote!(::core::option::Option::None),
+                };
+                let row = self.row(row);
+                quote!(#has::Beyond(#row, #other))
+            }
         });
         let unless = case.unless.iter().map(|(slot, does)| {
             let call = self.call(*slot);
             quote!((#call, #does))
         });
         quote!(#ty { when: &[#(#when),*], unless: &[#(#unless),*] })
+    }
+
+    fn row(&self, Row { slot, param, by }: Row) -> TokenStream {
+        let (ty, call) = (path("Row"), self.call(slot));
+        quote!(#ty { call: #call, param: #param, by: #by })
     }
 
     fn gives(&self, gives: &Gives) -> TokenStream {

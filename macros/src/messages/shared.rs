@@ -76,6 +76,13 @@ pub(crate) fn overwrite_while_read(write: SpanRange, read: SpanRange, name: &str
     .help("let all threads execute `cluster.sync()`, or arrive after the read and wait before the write; or write to another buffer")
 }
 
+/// Of two slices of the dynamic shared memory, or of one and the whole.
+pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
+    fault.remark(format!(
+        "{one} and {other} may have bytes in common: nothing shows that one ends before the other begins"
+    ))
+}
+
 pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
         "write_after_arrive",

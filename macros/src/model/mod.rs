@@ -39,7 +39,7 @@ pub(crate) struct SlotId(pub(crate) u16);
 pub(crate) struct TypeId(pub(crate) u16);
 
 /// Index into [`Function::values`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ValueId(pub(crate) u16);
 
 /// Index into [`Function::sites`].

@@ -222,6 +222,20 @@ pub(crate) enum TypeShape {
     Option(Box<TypeShape>),
 }
 
+impl TypeShape {
+    /// Of a scalar.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let TypeShape::Scalar(name) = self else { return None };
+        match *name {
+            "bool" => Some(1),
+            "usize" | "isize" => Some(8),
+            name => {
+                name.trim_start_matches(|of: char| of.is_ascii_alphabetic()).parse::<u64>().ok().map(|bits| bits / 8)
+            }
+        }
+    }
+}
+
 /// What a parameter can be.
 #[derive(Debug, Clone)]
 pub(crate) enum ParamType {

@@ -83,6 +83,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         copies: Vec::new(),
         phases: Vec::new(),
         queries: BTreeMap::new(),
+        slices: Vec::new(),
         names: BTreeMap::new(),
         teams: Vec::new(),
     }

@@ -17,6 +17,20 @@ pub struct Protocol {
     pub params: &'static [u32],
     /// Pairs of parameters that must not be one piece of memory, one bit each: see `pair`.
     pub clashes: u128,
+    /// Of memory that it touches in one row alone, by the parameters' positions: one more than that of the parameter that
+    /// says which, or 0.
+    pub rows: &'static [u8],
+}
+
+/// A row of memory that a call is given: of which parameter, and which other one says it.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// The call, by its place in the table of callees.
+    pub call: usize,
+    /// The memory.
+    pub param: usize,
+    /// The number of the row.
+    pub by: usize,
 }
 
 /// The bit of a pair of parameters, the lower one first. Those behind the eleventh are not told apart.
@@ -34,6 +48,8 @@ pub enum Has {
     Uses(usize, usize, u32),
     /// It does what must not be at once to these two parameters, if they are one.
     Clashes(usize, usize, usize),
+    /// Not all is done in this row, and the other one if there are two.
+    Beyond(Row, Option<Row>),
 }
 
 /// It is so if all of `when` hold, and all of `unless` do what is said.
@@ -69,10 +85,17 @@ pub enum Gives {
 
 impl Protocol {
     /// Of a function that has faults: asks for nothing, and lacks nothing.
-    pub const UNKNOWN: Protocol = Protocol { does: 0, params: &[], clashes: 0 };
+    pub const UNKNOWN: Protocol = Protocol { does: 0, params: &[], clashes: 0, rows: &[] };
 
     const fn uses(self, param: usize) -> u32 {
         if param < self.params.len() { self.params[param] } else { 0 }
+    }
+}
+
+impl Row {
+    const fn has_all(self, callees: &[Protocol]) -> bool {
+        let rows = callees[self.call].rows;
+        self.param < rows.len() && rows[self.param] as usize == self.by + 1
     }
 }
 
@@ -84,6 +107,8 @@ impl Case {
                 Has::Does(call, does) => callees[call].does & does != 0,
                 Has::Uses(call, param, uses) => callees[call].uses(param) & uses != 0,
                 Has::Clashes(call, first, second) => callees[call].clashes & pair(first, second) != 0,
+                Has::Beyond(row, None) => !row.has_all(callees),
+                Has::Beyond(row, Some(other)) => !(row.has_all(callees) && other.has_all(callees)),
             };
             if !holds {
                 return false;
@@ -162,9 +187,9 @@ pub const fn refuse(case: Case, callees: &[Protocol], message: &str) {
 mod tests {
     use super::*;
 
-    const READS_FIRST: Protocol = Protocol { does: 1, params: &[1], clashes: 0 };
-    const SYNCS: Protocol = Protocol { does: 0, params: &[0x10], clashes: 0 };
-    const PLAIN: Protocol = Protocol { does: 2 | 4, params: &[], clashes: 0 };
+    const READS_FIRST: Protocol = Protocol { does: 1, params: &[1], ..Protocol::UNKNOWN };
+    const SYNCS: Protocol = Protocol { params: &[0x10], ..Protocol::UNKNOWN };
+    const PLAIN: Protocol = Protocol { does: 2 | 4, ..Protocol::UNKNOWN };
 
     fn case(when: &'static [Has], unless: &'static [(usize, u8)]) -> Case {
         Case { when, unless }
@@ -204,6 +229,29 @@ mod tests {
         let pairs: Vec<u128> = (0..11).flat_map(|second| (0..second).map(move |first| pair(first, second))).collect();
         assert_eq!(pairs.iter().fold(0, |all: u128, pair| all | pair).count_ones() as usize, pairs.len());
         assert_eq!(pair(0, 11), pair(3, 40));
+    }
+
+    #[test]
+    fn rows_of_parameters() {
+        const OF_ROW: Protocol = Protocol { rows: &[0, 3], ..PLAIN };
+        const ROW: Row = Row { call: 0, param: 1, by: 2 };
+        const OTHERS: [Row; 4] =
+            [Row { by: 1, ..ROW }, Row { param: 0, ..ROW }, Row { param: 7, ..ROW }, Row { call: 1, ..ROW }];
+        const BEYOND: [[Has; 2]; 4] = {
+            let mut beyond = [[Has::Beyond(ROW, None); 2]; 4];
+            let mut at = 0;
+            while at < beyond.len() {
+                beyond[at] = [Has::Beyond(OTHERS[at], None), Has::Beyond(ROW, Some(OTHERS[at]))];
+                at += 1;
+            }
+            beyond
+        };
+        let callees = [OF_ROW, PLAIN];
+        assert!(!case(&[Has::Beyond(ROW, None)], &[]).is_so(&callees));
+        assert!(!case(&[Has::Beyond(ROW, Some(ROW))], &[]).is_so(&callees));
+        for has in &BEYOND {
+            assert!(case(has, &[]).is_so(&callees), "{has:?}");
+        }
     }
 
     #[test]

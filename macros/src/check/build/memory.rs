@@ -1,14 +1,14 @@
 //! Memory: which piece an expression is a part of, and what is done to it.
 
 use super::{Builder, Place, Source, StepKind, Value};
-use crate::check::cfg::{Access, AccessId, How, NodeId, Piece, Root, Select, Shared};
+use crate::check::cfg::{Access, AccessId, How, NodeId, Piece, Root, Select, Shared, Slice};
 use crate::check::scope::Scope;
 use crate::model::LocalId;
 use crate::model::atomic::AtomicUse;
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{Op, Part};
-use crate::model::ty::{Kind, Memory};
+use crate::model::ty::{Kind, Memory, ValueType};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -64,15 +64,22 @@ impl<'f> Builder<'f> {
     }
 
     /// What an operation gives that gives memory.
-    pub(super) fn piece_of_op(&mut self, op: Op, values: &[Value], gives: Kind) -> Option<Piece> {
+    pub(super) fn piece_of_op(
+        &mut self,
+        op: Op,
+        values: &[Value],
+        element: Option<&ValueType>,
+        gives: Kind,
+    ) -> Option<Piece> {
         let operand = |index: usize| values.get(index).and_then(|value| value.piece.clone());
         let node = |index: usize| values.get(index).map(|value| value.node);
         Some(match op {
             Op::SharedArray(index) | Op::SharedBarrier(_, index) => Piece::of(Root::Shared(Shared::Array(index))),
             Op::DynamicShared => Piece::of(Root::Shared(Shared::Dynamic)),
             Op::DynamicSharedSlice => {
-                self.slices += 1;
-                Piece::of(Root::Shared(Shared::Slice(self.slices - 1)))
+                let size = element.and_then(|element| element.shape.bytes());
+                self.slices.push(Slice { start: node(0)?, length: node(1)?, size });
+                Piece::of(Root::Shared(Shared::Slice(self.slices.len() - 1)))
             }
             Op::MapSharedRank(_) | Op::MapBarrier(_) => remote(operand(1)?, node(2)),
             Op::Part { form, .. } => {

@@ -136,7 +136,11 @@ impl<'f> Builder<'f> {
             | Op::Unwrap
             | Op::UnwrapOr => {
                 let value = self.combined(nodes, at);
-                return match self.piece_of_op(op, &values, expr.gives) {
+                let element = match &expr.kind {
+                    ExprKind::Op { types: Some((element, _)), .. } => Some(element),
+                    _ => None,
+                };
+                return match self.piece_of_op(op, &values, element, expr.gives) {
                     Some(piece) => value.in_memory(piece),
                     None => value,
                 };

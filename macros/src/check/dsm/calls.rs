@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::conflict;
 use super::phases::{Key, Record, State, mark, side_of};
 use super::protocol::{Case, Gives, Has, Side, When, does, uses};
-use super::{By, Call, Check, Touch, case_of};
+use super::touch::{By, Part, Touch, case_of};
+use super::{Call, Check};
 use crate::check::cfg::Shared;
 use crate::messages;
 use crate::model::Role;
@@ -88,21 +89,19 @@ impl Check<'_, '_> {
         let given = |argument: usize| {
             let piece = pieces[argument].as_ref()?;
             let (side, shared) = side_of(piece.root)?;
-            Some((shared, (side, &points.argument(slot, argument)?.path)))
+            Some(Part { side, shared, path: &points.argument(slot, argument)?.path })
         };
         let mut told = Vec::new();
         for second in 0..pieces.len() {
-            let Some((shared, path)) = given(second) else { continue };
+            let Some(part) = given(second) else { continue };
             for first in 0..second {
-                let Some((other, other_path)) = given(first) else { continue };
+                let Some(other) = given(first) else { continue };
                 let case = Case::default().when(Has::Clashes(slot, first, second));
-                match (shared, other) {
+                match (part.shared, other.shared) {
                     (Shared::Param(a), Shared::Param(b)) if a != b => {
                         told.push((Some(Gives::Clashes(a.min(b), a.max(b))), case));
                     }
-                    _ if conflict::overlap(shared, other) && self.meet(path, other_path) => {
-                        told.push((None, case));
-                    }
+                    _ if self.meet(part, other) => told.push((None, case)),
                     _ => {}
                 }
             }
@@ -155,7 +154,7 @@ impl Check<'_, '_> {
         for (first, path, calls) in &self.firsts {
             // Of another call: only what is fixed is the same.
             let (one, other) = (record.path.fixed(), path.fixed());
-            if !conflict::overlap(last.shared, first.shared) || !self.meet((last.side, &one), (first.side, &other)) {
+            if !self.meet(last.part(&one), first.part(&other)) {
                 continue;
             }
             let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();

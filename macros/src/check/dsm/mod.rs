@@ -20,7 +20,10 @@ mod phases;
 mod points;
 pub(crate) mod protocol;
 pub(crate) mod ranks;
+mod rows;
 mod sides;
+mod slices;
+mod touch;
 mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,6 +45,8 @@ use phases::{Key, Phases, Record, State, side_of};
 use points::Points;
 use protocol::{Case, Gives, Has, Protocol, Side, When, does, uses};
 use sides::Sides;
+use slices::Slices;
+use touch::{By, Part, Touch, case_of, rows};
 
 pub(super) fn check<'f>(
     function: &'f Function,
@@ -60,15 +65,18 @@ pub(super) fn check<'f>(
     let numbers = Numbers::new(function, cfg, live, values);
     let points = Points::of(cfg, &numbers, tokens);
     let (sides, role) = (Sides::of_cfg(cfg, values), function.role);
-    let phases = Phases { cfg, points, sides, shared: shared(cfg), role, meetings };
+    let slices = Slices::of(cfg, role);
+    let phases = Phases { cfg, points, sides, shared: shared(cfg, &slices), role, meetings };
     let states = engine::solve(&phases, cfg);
+    let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
         function,
         phases: &phases,
+        slices,
         calls: calls(cfg),
         found: BTreeMap::new(),
         firsts: Vec::new(),
-        protocol: Protocol::default(),
+        protocol: Protocol { rows, ..Protocol::default() },
     };
     engine::visit(&phases, cfg, &states, |state, step| check.step(state, step));
     for (block, state) in engine::leaves(&phases, cfg, &states) {
@@ -93,7 +101,7 @@ fn is_seen(cfg: &Cfg<'_>) -> bool {
 }
 
 /// The accesses that can be at once with one of a peer.
-fn shared(cfg: &Cfg<'_>) -> Vec<bool> {
+fn shared(cfg: &Cfg<'_>, slices: &Slices) -> Vec<bool> {
     let of = |access: &Access| side_of(access.piece.root);
     let met: BTreeSet<Shared> = cfg
         .accesses
@@ -105,9 +113,7 @@ fn shared(cfg: &Cfg<'_>) -> Vec<bool> {
         .collect();
     let meets = |shared: Shared| match shared {
         Shared::Param(_) | Shared::Any => true,
-        Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
-            met.iter().any(|other| conflict::overlap(shared, *other))
-        }
+        Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => met.iter().any(|other| slices.overlap(shared, *other)),
     };
     cfg.accesses.iter().map(|access| of(access).is_some_and(|(_, shared)| meets(shared))).collect()
 }
@@ -142,23 +148,6 @@ fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
     of.collect()
 }
 
-/// Something that touches memory.
-#[derive(Clone, Copy)]
-struct Touch {
-    side: Side,
-    shared: Shared,
-    at: SpanRange,
-    by: By,
-}
-
-#[derive(Clone, Copy)]
-enum By {
-    /// By the function itself: what it does.
-    Itself(u32),
-    /// By one that it calls: the argument, and when.
-    Call(u16, usize, When),
-}
-
 /// Line and column.
 type Place = (u32, u32);
 
@@ -176,6 +165,7 @@ struct Fault {
 struct Check<'a, 'f> {
     function: &'f Function,
     phases: &'a Phases<'a, 'f>,
+    slices: Slices,
     calls: BTreeMap<u16, Call<'a>>,
     found: BTreeMap<FaultId, Fault>,
     /// What is done to shared memory of the function's own before it has waited, and after which calls.
@@ -329,17 +319,15 @@ impl Check<'_, '_> {
     fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &Path) {
         let mut told = Vec::new();
         for (other, record) in self.under_way(state) {
-            if other.side == touch.side
-                || !conflict::overlap(other.shared, touch.shared)
-                || !self.meet((other.side, &record.path), (touch.side, path))
-            {
+            if other.side == touch.side || !self.meet(other.part(&record.path), touch.part(path)) {
                 continue;
             }
             for pair in conflict::between(other.side, touch.side, record.marks) {
                 if pair.rule == conflict::UNORDERED && record.path.is_edge(path) {
                     continue;
                 }
-                if let Some(case) = case_of(&other, touch, &pair, record) {
+                if let Some(mut case) = case_of(&other, touch, &pair, record) {
+                    case.when.extend(self.beyond_rows((&other, &record.path), (touch, path)));
                     told.push((case, self.message(&other, touch, &pair, record), record.aside));
                 }
             }
@@ -351,13 +339,42 @@ impl Check<'_, '_> {
     }
 
     /// Whether the two may be to one element: one by the block that owns it, one by a peer.
-    fn meet(&self, (side, path): (Side, &Path), (_, other): (Side, &Path)) -> bool {
-        let (own, peers) = if side == Side::Own { (path, other) } else { (other, path) };
+    fn meet(&self, first: Part<'_>, second: Part<'_>) -> bool {
+        let slices = &self.slices;
+        if !slices.are_one(first.shared, second.shared) {
+            return slices.overlap(first.shared, second.shared);
+        }
         let blocks = blocks_of_cluster(self.function).and_then(|blocks| u32::try_from(blocks).ok());
-        own.meets(peers, blocks)
+        let (own, peers) = if first.side == Side::Own { (first, second) } else { (second, first) };
+        own.path.meets(peers.path, blocks)
+    }
+
+    /// Calls that touch no more than rows which their arguments choose do not meet in these: that they do more.
+    fn beyond_rows(&self, (first, path): (&Touch, &Path), (second, other): (&Touch, &Path)) -> Vec<Has> {
+        let (firsts, seconds) = (rows(first, path), rows(second, other));
+        let apart = |a: &Path, b: &Path| !self.meet(first.part(a), second.part(b));
+        let (firsts_alone, firsts): (Vec<_>, Vec<_>) = firsts.into_iter().partition(|(_, row)| apart(row, other));
+        let (seconds_alone, seconds): (Vec<_>, Vec<_>) = seconds.into_iter().partition(|(_, row)| apart(path, row));
+        let pairs = firsts.iter().flat_map(|first| seconds.iter().map(move |second| (first, second)));
+        let pairs = pairs.filter(|((_, a), (_, b))| apart(a, b)).map(|((a, _), (b, _))| Has::Beyond(*a, Some(*b)));
+        let alone = firsts_alone.into_iter().chain(seconds_alone).map(|(row, _)| Has::Beyond(row, None));
+        alone.chain(pairs).collect()
     }
 
     fn message(&self, first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Diag {
+        let fault = self.fault(first, second, pair, record);
+        match (first.shared, second.shared) {
+            (Shared::Dynamic | Shared::Slice(_), Shared::Dynamic | Shared::Slice(_))
+                if first.shared != second.shared =>
+            {
+                let name = |touch: &Touch| name_of(self.function, self.phases.cfg, touch.shared);
+                messages::may_share_bytes(fault, &name(first), &name(second))
+            }
+            _ => fault,
+        }
+    }
+
+    fn fault(&self, first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Diag {
         let Record { aside, relaxed, .. } = *record;
         let shared = if second.shared == Shared::Any { first.shared } else { second.shared };
         let name = name_of(self.function, self.phases.cfg, shared);
@@ -450,19 +467,4 @@ impl Check<'_, '_> {
         faults.for_each(|(_, fault)| diags.push(fault.diag));
         self.protocol
     }
-}
-
-/// When the two do what must not be at once; `None` if they do other things.
-fn case_of(first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Option<Case> {
-    let mut case = Case::unless(&record.passed, does::NOT_ORDER);
-    for (touch, mask) in [(first, pair.first), (second, pair.second)] {
-        match touch.by {
-            By::Itself(kind) if kind & mask == 0 => return None,
-            By::Itself(_) => {}
-            By::Call(slot, argument, when) => {
-                case = case.when(Has::Uses(slot, argument, when, uses::of(touch.side, mask)));
-            }
-        }
-    }
-    Some(case)
 }

@@ -80,9 +80,10 @@ impl<'a, 'f> Numbers<'a, 'f> {
         for (block, step) in
             (0..cfg.blocks.len()).flat_map(|block| cfg.blocks[block].steps.iter().map(move |s| (block, s)))
         {
-            let mut choose = |piece: &Piece| {
+            let mut choose = |piece: &Piece, arguments: &[NodeId]| {
                 if side_of(piece.root).is_some() {
-                    for node in piece.path.iter().flat_map(nodes_of).chain(piece.rank) {
+                    let choices = piece.path.iter().flat_map(nodes_of).chain(piece.rank);
+                    for node in choices.chain(arguments.iter().copied()) {
                         chosen.push(node);
                         kept[node.0] |= at[node.0] != BlockId(block);
                     }
@@ -90,10 +91,11 @@ impl<'a, 'f> Numbers<'a, 'f> {
             };
             match &step.kind {
                 StepKind::Evaluate(node) => at[node.0] = BlockId(block),
-                StepKind::Access(id) => choose(&cfg.accesses[id.0].piece),
+                StepKind::Access(id) => choose(&cfg.accesses[id.0].piece, &[]),
                 StepKind::Call { node, .. } => {
-                    if let Source::Call { pieces, .. } = &cfg.nodes[node.0].source {
-                        pieces.iter().flatten().for_each(choose);
+                    let call = &cfg.nodes[node.0];
+                    if let Source::Call { pieces, .. } = &call.source {
+                        pieces.iter().flatten().for_each(|piece| choose(piece, &call.operands));
                     }
                 }
                 _ => {}

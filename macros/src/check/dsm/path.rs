@@ -6,23 +6,28 @@ use super::linear::{Change, Ranks};
 use super::number::{Form, Number};
 use crate::check::cfg::Place;
 
-/// The rank of the peer whose memory it is, if it is a peer's, and the choices; `None` if nobody knows.
+/// What is known of each number, or nothing.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Path(Option<Rc<[Number]>>);
+pub(super) struct Path {
+    /// Of a peer's memory, the peer's rank; the choices; if a call is given it, the arguments, one of which may choose a row.
+    numbers: Option<Rc<[Number]>>,
+    choices: usize,
+}
 
 impl Path {
-    pub(super) fn of(owner: Number, choices: impl Iterator<Item = Number>) -> Path {
-        Path(Some(std::iter::once(owner).chain(choices).collect()))
+    pub(super) fn of(owner: Number, choices: &[Number], arguments: &[Number]) -> Path {
+        let numbers = [&[owner], choices, arguments].concat();
+        Path { numbers: Some(numbers.into()), choices: choices.len() }
     }
 
     /// Only what both say.
     pub(super) fn join(&mut self, other: &Path) -> bool {
-        let (Some(numbers), Some(others)) = (&mut self.0, &other.0) else { return self.0.take().is_some() };
+        let both = self.numbers.as_mut().zip(other.numbers.as_ref());
+        let Some((numbers, others)) = both.filter(|(numbers, others)| numbers.len() == others.len()) else {
+            return self.numbers.take().is_some();
+        };
         if Rc::ptr_eq(numbers, others) {
             return false;
-        }
-        if numbers.len() != others.len() {
-            return self.0.take().is_some();
         }
         let both = numbers.iter().zip(&**others);
         let changes = both.clone().any(|(number, other)| number != other && number.is_known());
@@ -34,7 +39,8 @@ impl Path {
 
     /// A place that numbers are counted from has changed.
     pub(super) fn change(&mut self, place: Place, change: Change) {
-        if let Some(known) = self.0.as_mut().filter(|known| known.iter().any(|number| number.is_counted_from(place))) {
+        let counted = |known: &&mut Rc<[Number]>| known.iter().any(|number| number.is_counted_from(place));
+        if let Some(known) = self.numbers.as_mut().filter(counted) {
             let mut numbers = known.to_vec();
             numbers.iter_mut().for_each(|number| number.change(place, change));
             *known = numbers.into();
@@ -44,7 +50,18 @@ impl Path {
     /// What is so at all times.
     pub(super) fn fixed(&self) -> Path {
         let fixed = |number: &Number| number.value().map_or(Number::UNKNOWN, |_| *number);
-        Path(self.0.as_ref().map(|numbers| numbers.iter().map(fixed).collect()))
+        Path { numbers: self.numbers.as_ref().map(|numbers| numbers.iter().map(fixed).collect()), ..*self }
+    }
+
+    /// The rows that a call may touch alone: by which argument.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Path)> {
+        let numbers = self.numbers.as_deref().unwrap_or_default();
+        let (whole, arguments) = numbers.split_at((self.choices + 1).min(numbers.len()));
+        let known = arguments.iter().enumerate().filter(|(_, row)| row.is_known());
+        known.map(|(by, row)| {
+            let numbers = whole.iter().chain([row]).copied().collect();
+            (by, Path { numbers: Some(numbers), choices: self.choices + 1 })
+        })
     }
 
     /// Whether the same element may be chosen by the block that owns the memory, and by a peer.
@@ -65,10 +82,10 @@ impl Path {
     }
 
     fn choices(&self) -> impl Iterator<Item = &Number> {
-        self.numbers().skip(1)
+        self.numbers().skip(1).take(self.choices)
     }
 
     fn numbers(&self) -> impl Iterator<Item = &Number> {
-        self.0.iter().flat_map(|numbers| numbers.iter())
+        self.numbers.iter().flat_map(|numbers| numbers.iter())
     }
 }

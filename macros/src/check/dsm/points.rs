@@ -37,10 +37,11 @@ impl Points {
         };
         let known = engine::solve(numbers, cfg);
         engine::visit(numbers, cfg, &known, |state, step| match &step.kind {
-            StepKind::Access(id) => points.accesses[id.0].path = path(state, &cfg.accesses[id.0].piece),
+            StepKind::Access(id) => points.accesses[id.0].path = path(state, &cfg.accesses[id.0].piece, &[]),
             StepKind::Call { slot, node, .. } => {
-                if let Source::Call { pieces, .. } = &cfg.nodes[node.0].source {
-                    let path = |piece: &Piece| path(state, piece);
+                let call = &cfg.nodes[node.0];
+                if let Source::Call { pieces, .. } = &call.source {
+                    let path = |piece: &Piece| path(state, piece, &call.operands);
                     let given = pieces
                         .iter()
                         .map(|piece| Point { path: piece.as_ref().map(path).unwrap_or_default(), arrived: false });
@@ -82,12 +83,17 @@ impl Points {
     }
 }
 
-fn path(state: &Known, piece: &Piece) -> Path {
+/// `arguments`: of a call that is given it.
+fn path(state: &Known, piece: &Piece, arguments: &[NodeId]) -> Path {
     if side_of(piece.root).is_none() {
         return Path::default();
     }
     let owner = piece.rank.map_or(Number::UNKNOWN, |rank| state.node(rank));
-    Path::of(owner, piece.path.iter().map(|select| number(state, select)))
+    let choices: Vec<Number> = piece.path.iter().map(|select| number(state, select)).collect();
+    // A row of a part is not one of the whole.
+    let arguments = if piece.open { &[] } else { arguments };
+    let arguments: Vec<Number> = arguments.iter().map(|argument| state.node(*argument)).collect();
+    Path::of(owner, &choices, &arguments)
 }
 
 fn number(state: &Known, select: &Select) -> Number {

@@ -83,6 +83,16 @@ pub(crate) enum Has {
     Uses(u16, usize, When, u32),
     /// It does what must not be at once to two of its parameters, if they are one.
     Clashes(u16, usize, usize),
+    /// Not all is done in this row, and the other one if there are two.
+    Beyond(Row, Option<Row>),
+}
+
+/// A row of memory that a call is given: of which parameter, and which other one says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) slot: u16,
+    pub(crate) param: usize,
+    pub(crate) by: usize,
 }
 
 /// It is so if all of `when` hold, unless one of `unless` does not do what is said.
@@ -122,13 +132,16 @@ pub(crate) enum Gives {
 pub(crate) struct Protocol {
     pub(crate) demands: Vec<Demand>,
     pub(crate) gives: Vec<(Gives, Case)>,
+    /// Of memory that the function touches in one row alone, by the parameters' positions: one more than that of the
+    /// parameter that says which, or 0.
+    pub(crate) rows: Vec<u8>,
 }
 
 impl Protocol {
     /// Of a function that does nothing with the cluster.
     pub(super) fn plain() -> Protocol {
         let nothing = Gives::Does(does::NOT_ENTER | does::NOT_ARRIVE | does::NOT_ORDER);
-        Protocol { demands: Vec::new(), gives: vec![(nothing, Case::default())] }
+        Protocol { gives: vec![(nothing, Case::default())], ..Protocol::default() }
     }
 
     /// Asks no more about a rule; says whether anything was asked.
@@ -142,10 +155,11 @@ impl Protocol {
     pub(crate) fn calls(&self) -> BTreeSet<u16> {
         let cases = self.demands.iter().map(|demand| &demand.case).chain(self.gives.iter().map(|(_, case)| case));
         let of_cases = cases.flat_map(|case| {
-            let when = case.when.iter().map(|has| match has {
-                Has::Does(slot, _) | Has::Uses(slot, ..) | Has::Clashes(slot, ..) => *slot,
+            let when = case.when.iter().flat_map(|has| match has {
+                Has::Does(slot, _) | Has::Uses(slot, ..) | Has::Clashes(slot, ..) => [Some(*slot), None],
+                Has::Beyond(row, other) => [Some(row.slot), other.map(|other| other.slot)],
             });
-            when.chain(case.unless.iter().map(|(slot, _)| *slot))
+            when.flatten().chain(case.unless.iter().map(|(slot, _)| *slot))
         });
         let passed = self.gives.iter().filter_map(|(gives, _)| match gives {
             Gives::Passes { slot, .. } => Some(*slot),
