@@ -150,9 +150,9 @@ impl Number {
 
     /// What is less than this is less than that.
     pub(super) fn limit(&self) -> Option<Size> {
-        let above = |linear: Linear| Form::Linear(Linear { offset: 0, ..linear }).into();
-        let above = self.exact().filter(|linear| linear.offset < 0 && !linear.wraps).map(above);
-        self.size().or_else(|| above.and_then(|above: Number| above.size()))
+        let linear = self.exact().filter(|linear| !linear.wraps)?;
+        let offset = linear.number().unwrap_or(linear.offset.max(0));
+        Number::from(Form::Linear(Linear { offset, ..linear })).size()
     }
 
     /// The largest that it may be.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::blocks_of_cluster;
-use super::linear::{Base, Change};
+use super::linear::Base;
 use super::number::{Form, Number, Size};
 use super::phases::side_of;
 use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Piece, Place, Select, Source, Step, StepKind};
@@ -64,8 +64,8 @@ impl Known {
             // Its fields that are known get theirs by steps of their own.
             known.whole() != Some(place) && other.is_known()
         });
-        // Of itself, only what it is below.
-        let number = if let Change::By(_) = change { Number { form: Form::Unknown, ..number } } else { number };
+        // Of what it was, only what it is below.
+        let number = if number.is_counted_from(place) { Number { form: Form::Unknown, ..number } } else { number };
         match number.is_known() {
             true => self.places.insert(place, number),
             false => self.places.remove(&place),
