@@ -54,12 +54,11 @@ const UNKNOWN: [(&str, Unknown); 7] = {
     ]
 };
 
-/// Rules and lines. What `expand` does, without the code for kernels that are right.
-fn reports(kernel: &Kernel, source: &Source) -> BTreeSet<(String, usize)> {
+/// Rules and lines. What `expand` does, without the code for kernels that are right. `cluster`: as the attribute says it.
+fn reports(cluster: &str, source: &Source) -> BTreeSet<(String, usize)> {
     let item = syn::parse_str(&source.text).expect("a function");
     let mut diags = Diags::default();
-    let options: TokenStream =
-        format!("cluster = {}, block = {}", kernel.blocks, tree::THREADS).parse().expect("tokens");
+    let options: TokenStream = format!("cluster = {cluster}, block = {}", tree::THREADS).parse().expect("tokens");
     let options: Options = parse::attribute::kernel_options(options, &mut diags);
     let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
     assert!(diags.is_empty(), "{:?}\n{}", diags.rules(), source.text);
@@ -82,8 +81,12 @@ struct Comparison {
 
 impl Comparison {
     fn of(kernel: &Kernel) -> Comparison {
+        Comparison::in_clusters(&kernel.blocks.to_string(), kernel)
+    }
+
+    fn in_clusters(cluster: &str, kernel: &Kernel) -> Comparison {
         let source = print(kernel);
-        let reported = reports(kernel, &source);
+        let reported = reports(cluster, &source);
         let exact = judge(kernel, UNKNOWN[0].1);
         let mut comparison = Comparison::default();
         // What comes too early is reported as that alone.
@@ -159,7 +162,7 @@ fn show(kernel: &Kernel) -> String {
     let faults = judge(kernel, UNKNOWN[0].1).must;
     let faults: Vec<_> =
         faults.iter().map(|((first, second), rules)| (source.lines[first], source.lines[second], rules)).collect();
-    let reported = reports(kernel, &source);
+    let reported = reports(&kernel.blocks.to_string(), &source);
     format!(
         "{}missed: {missed:?}, reported without a reason: {unexplained:?}\nlines with faults: {faults:?}\nreported: {reported:?}",
         source.text
@@ -240,6 +243,21 @@ fn every_index_with_every_index() {
     pairs::kernels(false).for_each(|kernel| count.compare(&kernel));
     assert!(count.all > 5_000 && count.faulty > 2_000, "{count:?}");
     count.is_precise(OF_PAIRS);
+}
+
+/// How many blocks there are, rustc knows: nothing that is wrong for some number of them passes.
+#[test]
+fn clusters_of_any_size() {
+    let (mut accepted, mut faulty) = (0, 0);
+    for kernel in pairs::kernels(false).step_by(2).chain((0..BY_RANK / 4).map(generate::by_rank)) {
+        let comparison = Comparison::in_clusters("BLOCKS", &kernel);
+        // Whether there is such a block, rustc is asked.
+        let missed = comparison.missed.iter().find(|rules| !rules.contains(&Rule::RankOutOfRange));
+        assert!(missed.is_none(), "{missed:?}\n{}", print(&kernel).text);
+        faulty += usize::from(comparison.is_faulty);
+        accepted += usize::from(!comparison.is_faulty && comparison.explained.is_empty());
+    }
+    assert!(accepted > 300 && faulty > 1_000, "{accepted} accepted, {faulty} wrong");
 }
 
 /// For long runs: `KERNELS=1000000 cargo test -p phalanx-macros -- --ignored more_random_dsm`. Goes on after a failure, and
