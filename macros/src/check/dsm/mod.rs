@@ -64,7 +64,7 @@ pub(super) fn check<'f>(
     }
     let numbers = Numbers::new(function, cfg, live, values);
     let points = Points::of(cfg, &numbers, tokens);
-    let (sides, role) = (Sides::of_cfg(cfg, values), function.role);
+    let (sides, role) = (Sides::of_cfg(cfg, values, &numbers), function.role);
     let slices = Slices::of(cfg, role);
     let phases = Phases { cfg, points, sides, shared: shared(cfg, &slices), role, meetings };
     let states = engine::solve(&phases, cfg);

@@ -143,12 +143,17 @@ impl<'a, 'f> Numbers<'a, 'f> {
         }
     }
 
+    /// Whether anything may be counted from it.
+    pub(super) fn counts_from(&self, place: Place) -> bool {
+        self.places[self.live.places().number(place)]
+    }
+
     /// What a step assigns, if others may be counted from it.
     pub(super) fn assigned(&self, state: &Known, step: &Step) -> Option<(Place, Number)> {
         match step.kind {
             // The field has a step of its own.
             StepKind::Set { extent: Extent::Field, .. } => None,
-            StepKind::Set { place, .. } if !self.places[self.live.places().number(place)] => None,
+            StepKind::Set { place, .. } if !self.counts_from(place) => None,
             StepKind::Set { place, value, extent: Extent::Whole } => Some((place, state.node(value))),
             StepKind::Set { place, extent: Extent::Part, .. } => Some((place, Number::UNKNOWN)),
             _ => None,

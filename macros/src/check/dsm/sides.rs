@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use super::numbers::Numbers;
 use super::phases::is_for_cluster;
 use crate::check::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
 use crate::check::scope::Scope;
@@ -13,7 +14,7 @@ use crate::check::uniform::values::Values;
 pub(super) struct Sides {
     /// From where the sides end to where they begin.
     edges: Vec<Vec<BlockId>>,
-    /// What may be set differently on them, edge by edge.
+    /// What may be set differently on them, of what numbers are counted from, edge by edge.
     forgotten: Vec<Vec<BTreeSet<Place>>>,
 }
 
@@ -41,7 +42,7 @@ pub(super) fn is_barrier(step: &Step) -> bool {
 }
 
 impl Sides {
-    pub(super) fn of_cfg(cfg: &Cfg<'_>, values: &Values<'_, '_>) -> Sides {
+    pub(super) fn of_cfg(cfg: &Cfg<'_>, values: &Values<'_, '_>, numbers: &Numbers<'_, '_>) -> Sides {
         let count = cfg.blocks.len();
         let mut sides = Sides { edges: vec![Vec::new(); count], forgotten: vec![Vec::new(); count] };
         for (branch, region, end) in values.control.regions(cfg) {
@@ -64,7 +65,9 @@ impl Sides {
                         sides.forgotten[last.0].push(BTreeSet::new());
                         edges.len() - 1
                     });
-                    sides.forgotten[last.0][edge].extend(values.control.assigned.get(&branch).into_iter().flatten());
+                    let assigned = values.control.assigned.get(&branch).into_iter().flatten();
+                    let counted = assigned.filter(|place| numbers.counts_from(**place));
+                    sides.forgotten[last.0][edge].extend(counted);
                 }
             }
         }
