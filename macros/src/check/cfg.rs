@@ -104,6 +104,14 @@ impl End {
 }
 
 impl Cfg<'_> {
+    /// Of a variable that is set once, what it was set to; else the node itself.
+    pub(crate) fn origin(&self, node: NodeId) -> NodeId {
+        match self.nodes[node.0].source {
+            Source::Read(place) => self.only_value(place).unwrap_or(node),
+            _ => node,
+        }
+    }
+
     /// The value of a place that is set once, as a whole.
     pub(crate) fn only_value(&self, place: Place) -> Option<NodeId> {
         let steps = self.blocks.iter().flat_map(|block| &block.steps);

@@ -101,9 +101,8 @@ impl<'a> Seen<'a, '_> {
     fn resolved(&self, mut node: NodeId) -> NodeId {
         // No longer a chain than anybody writes.
         for _ in 0..8 {
-            let Source::Read(place @ Place::Local(_)) = self.cfg.nodes[node.0].source else { break };
-            let Some(value) = self.cfg.only_value(place) else { break };
-            node = value;
+            let Source::Read(Place::Local(_)) = self.cfg.nodes[node.0].source else { break };
+            node = self.cfg.origin(node);
         }
         node
     }

@@ -73,6 +73,7 @@ pub(super) fn check<'f>(
         function,
         phases: &phases,
         slices,
+        blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         calls: calls(cfg),
         found: BTreeMap::new(),
         firsts: Vec::new(),
@@ -166,6 +167,8 @@ struct Check<'a, 'f> {
     function: &'f Function,
     phases: &'a Phases<'a, 'f>,
     slices: Slices,
+    /// Of a cluster.
+    blocks: Option<u32>,
     calls: BTreeMap<u16, Call<'a>>,
     found: BTreeMap<FaultId, Fault>,
     /// What is done to shared memory of the function's own before it has waited, and after which calls.
@@ -344,9 +347,8 @@ impl Check<'_, '_> {
         if !slices.are_one(first.shared, second.shared) {
             return slices.overlap(first.shared, second.shared);
         }
-        let blocks = blocks_of_cluster(self.function).and_then(|blocks| u32::try_from(blocks).ok());
         let (own, peers) = if first.side == Side::Own { (first, second) } else { (second, first) };
-        own.path.meets(peers.path, blocks)
+        own.path.meets(peers.path, self.blocks)
     }
 
     /// Calls that touch no more than rows which their arguments choose do not meet in these: that they do more.

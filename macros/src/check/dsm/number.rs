@@ -121,7 +121,7 @@ impl Number {
         !matches!(self, Number { form: Form::Unknown, from: None, below: None })
     }
 
-    fn linear(&self) -> Option<Linear> {
+    pub(super) fn linear(&self) -> Option<Linear> {
         match self.form {
             Form::Linear(linear) => Some(linear),
             Form::Unknown | Form::Scaled { .. } | Form::Half { .. } => None,

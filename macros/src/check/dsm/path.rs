@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::linear::{Change, Ranks};
-use super::number::{Form, Number};
+use super::number::Number;
 use crate::check::cfg::Place;
 
 /// What is known of each number, or nothing.
@@ -66,19 +66,15 @@ impl Path {
 
     /// Whether the same element may be chosen by the block that owns the memory, and by a peer.
     pub(super) fn meets(&self, peers: &Path, blocks: Option<u32>) -> bool {
-        let owner = match peers.numbers().next().map(|owner| owner.form) {
-            Some(Form::Linear(owner)) => Some(owner),
-            Some(Form::Unknown | Form::Scaled { .. } | Form::Half { .. }) | None => None,
-        };
-        let ranks = Ranks { owner, blocks };
+        let ranks = Ranks { owner: peers.numbers().next().and_then(Number::linear), blocks };
         !self.choices().zip(peers.choices()).any(|(own, peers)| own.is_apart(peers, ranks))
     }
 
     /// One of them is for a fixed element, and the other for each thread's, of which nothing is known: a halo's cells, and
     /// those between them.
     pub(super) fn is_edge(&self, other: &Path) -> bool {
-        let both = self.choices().zip(other.choices());
-        both.into_iter().any(|(a, b)| a.is_fixed() && b.is_varied() || a.is_varied() && b.is_fixed())
+        let mut both = self.choices().zip(other.choices());
+        both.any(|(a, b)| a.is_fixed() && b.is_varied() || a.is_varied() && b.is_fixed())
     }
 
     fn choices(&self) -> impl Iterator<Item = &Number> {

@@ -284,14 +284,7 @@ impl Phases<'_, '_> {
     }
 
     fn is_rank(&self, node: NodeId) -> bool {
-        match self.cfg.nodes[node.0].source {
-            Source::ThreadRank => true,
-            Source::Read(place) => {
-                let value = self.cfg.only_value(place);
-                value.is_some_and(|value| matches!(self.cfg.nodes[value.0].source, Source::ThreadRank))
-            }
-            _ => false,
-        }
+        matches!(self.cfg.nodes[self.cfg.origin(node).0].source, Source::ThreadRank)
     }
 
     fn access(&self, state: &mut State, id: AccessId) {

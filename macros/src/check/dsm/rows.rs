@@ -44,12 +44,8 @@ fn row_of(cfg: &Cfg<'_>, piece: &Piece) -> Option<usize> {
 }
 
 fn param(cfg: &Cfg<'_>, node: NodeId) -> Option<usize> {
-    match cfg.nodes[node.0].source {
+    match cfg.nodes[cfg.origin(node).0].source {
         Source::Param(param) => Some(param),
-        Source::Read(place) => match cfg.nodes[cfg.only_value(place)?.0].source {
-            Source::Param(param) => Some(param),
-            _ => None,
-        },
         _ => None,
     }
 }
