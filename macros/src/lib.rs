@@ -1,25 +1,7 @@
-//! The attributes of phalanx. This file is the door: it turns the compiler's tokens into `proc_macro2`'s and back,
-//! and says in its docs what the attributes do. Everything else is behind `expand`.
-
-mod check;
-mod derive;
-mod diag;
-mod emit;
-mod expand;
-mod fragment;
-mod member;
-mod messages;
-mod model;
-mod parse;
-mod room;
-mod rules;
-mod span;
-#[cfg(test)]
-mod tests;
+//! The attributes of phalanx. This crate is the door and this file all of it: it hands rustc's tokens to `phalanx-compiler`
+//! and says in its docs what the attributes do. It checks and prints nothing itself.
 
 use proc_macro::TokenStream;
-
-use room::with_room;
 
 /// Makes a function a cluster kernel: checked here, compiled for the GPU at its first launch, run by the simulator
 /// where there is no GPU.
@@ -44,14 +26,14 @@ use room::with_room;
 /// launch says. `docs/language.md` has each option with an example.
 #[proc_macro_attribute]
 pub fn cluster_kernel(options: TokenStream, item: TokenStream) -> TokenStream {
-    with_room(|| expand::kernel(options.into(), item.into()).into())
+    phalanx_compiler::kernel(options.into(), item.into()).into()
 }
 
 /// Makes a function callable from kernels and from other device functions. Takes one option: `unchecked(rule, ...)`, as
 /// kernels do.
 #[proc_macro_attribute]
 pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
-    with_room(|| expand::device(options.into(), item.into()).into())
+    phalanx_compiler::device(options.into(), item.into()).into()
 }
 
 /// Lets values of a struct or a fieldless enum be kept in device memory and used in kernels.
@@ -61,5 +43,5 @@ pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
 /// is a compile error that says how to mend it. The trait's own page has an example.
 #[proc_macro_derive(DeviceCopy)]
 pub fn device_copy(item: TokenStream) -> TokenStream {
-    with_room(|| derive::device_copy(item.into()).into())
+    phalanx_compiler::device_copy(item.into()).into()
 }

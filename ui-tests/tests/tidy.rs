@@ -30,7 +30,7 @@ fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
 
 fn sources() -> Vec<(String, String)> {
     let folders =
-        ["macros/src", "runtime/src", "examples/src", "ui-tests/src", "ui-tests/tests", "ui-tests/accept", "xtask/src"];
+        ["macros/src", "macros/compiler/src", "runtime/src", "examples/src", "ui-tests/src", "ui-tests/tests", "ui-tests/accept", "xtask/src"];
     folders.into_iter().flat_map(|folder| files(folder, "rs")).collect()
 }
 
@@ -113,8 +113,8 @@ fn levels_point_one_way() {
         ("runtime/src/device/", &["crate::sim", "crate::memory", "crate::group", "crate::launch", "crate::buffer"]),
         ("runtime/src/program/", &["crate::sim", "crate::device", "crate::launch", "crate::memory", "cudarc"]),
         ("runtime/src/memory/", &["crate::device", "crate::launch", "crate::buffer", "crate::target", "cudarc"]),
-        ("macros/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
-        ("macros/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),
+        ("macros/compiler/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
+        ("macros/compiler/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),
     ];
     let mut found = Vec::new();
     for (name, text) in sources() {
@@ -132,9 +132,9 @@ fn levels_point_one_way() {
 /// The rules that the catalogues of messages name.
 fn rules() -> BTreeSet<String> {
     let of_messages = |(name, _): &(String, String)| {
-        name.starts_with("macros/src/messages") || name == "macros/src/derive/messages.rs"
+        name.starts_with("macros/compiler/src/messages") || name == "macros/src/derive/messages.rs"
     };
-    let text: String = files("macros/src", "rs").into_iter().filter(of_messages).map(|(_, text)| text).collect();
+    let text: String = files("macros/compiler/src", "rs").into_iter().filter(of_messages).map(|(_, text)| text).collect();
     let starts = text.split("Diag::new(").skip(1);
     starts.filter_map(|rest| Some(rest.trim_start().strip_prefix('"')?.split('"').next()?.to_string())).collect()
 }

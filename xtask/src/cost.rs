@@ -35,7 +35,7 @@ fn stages(folder: &Path) -> Result<()> {
     fs::write(&path, kernel(18)).map_err(at(&path))?;
     println!("| build of the macro | parse, ms | check, ms | emit, ms |\n|---|---|---|---|");
     for (name, profile) in [("debug", "dev"), ("release", "release")] {
-        let mut test = cargo(&["test", "--quiet", "--profile", profile, "--package", "phalanx-macros", "--lib"]);
+        let mut test = cargo(&["test", "--quiet", "--profile", profile, "--package", "phalanx-compiler", "--lib"]);
         if profile == "dev" {
             test.args(["--config", "profile.dev.opt-level = 0", "--target-dir"]).arg(folder.join("stages"));
         }

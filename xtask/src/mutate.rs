@@ -25,7 +25,7 @@ pub(crate) fn mutate() -> Result<()> {
 }
 
 fn failed_without(rule: &str) -> Result<Vec<String>> {
-    let mut test = cargo(&["test", "--release", "--package", "phalanx-macros", "--lib"]);
+    let mut test = cargo(&["test", "--release", "--package", "phalanx-compiler", "--lib"]);
     let output = test.env("PHALANX_WITHOUT_RULE", rule).output();
     let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
     let report = String::from_utf8_lossy(&output.stdout);

@@ -260,7 +260,7 @@ fn clusters_of_any_size() {
     assert!(accepted > 300 && faulty > 1_000, "{accepted} accepted, {faulty} wrong");
 }
 
-/// For long runs: `KERNELS=1000000 cargo test -p phalanx-macros -- --ignored more_random_dsm`. Goes on after a failure, and
+/// For long runs: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_dsm`. Goes on after a failure, and
 /// shows one kernel of each kind.
 #[test]
 #[ignore = "as long as one likes"]

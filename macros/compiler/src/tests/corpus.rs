@@ -17,7 +17,7 @@ pub(super) struct Annotated {
 
 /// All that is annotated with an attribute of this crate in the files of a folder, in order.
 pub(super) fn annotated(folder: &str) -> Vec<Annotated> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui-tests").join(folder);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui-tests").join(folder);
     let entries = fs::read_dir(folder).expect("the tests lie beside the crate");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "rs"));

@@ -90,7 +90,7 @@ mod tests {
     /// The index at the top of the pages.
     #[test]
     fn the_pages_index_is_this_catalogue() {
-        let pages = include_str!("../../docs/rules.md");
+        let pages = include_str!("../../../docs/rules.md");
         for Rule { name, summary, fixed } in &RULES {
             let off = fixed.map_or("yes".into(), |why| format!("no: {why}"));
             let row = format!("| [{name}](#{name}) | {summary} | {off} |");

@@ -166,7 +166,7 @@ fn random_kernels() {
     assert!(count.open * 4 < count.refused, "{count:?}");
 }
 
-/// For long runs: `KERNELS=100000 cargo test -p phalanx-macros -- --ignored more_random_uniformity`.
+/// For long runs: `KERNELS=100000 cargo test -p phalanx-compiler -- --ignored more_random_uniformity`.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_uniformity() {
