@@ -1,0 +1,513 @@
+//! Shared memory and barriers across functions: what a device function does to distributed shared memory and to phase barriers
+//! that its callers must know, and what they ask of it. What holds inside of one function is the compiler's analysis
+//! (`check/dsm`, `check/barriers`).
+//!
+//! A function's summary is a list of [`Effect`]s, each behind a [`Guard`] about the functions that it calls itself. A fault
+//! that depends on a call is such a guard too: [`refuse`] makes it a compile error.
+
+use bitflags::bitflags;
+
+bitflags! {
+    /// What a function does about the barriers of the cluster, one flag each. All are may-facts: a flag that is not set
+    /// is a promise.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Behavior: u8 {
+        /// The function accesses a peer's memory before it has waited at a barrier of the cluster.
+        const NEEDS_ENTRY = 1;
+        /// The function may return without having waited at one.
+        const MAY_NOT_ENTER = 1 << 1;
+        /// The function may return without having arrived at one.
+        const MAY_NOT_ARRIVE = 1 << 2;
+        /// The function may have accessed a peer's memory after its last arrival.
+        const LEAVES_REMOTE_OPEN = 1 << 3;
+        /// The function's own shared memory does not stand a second call without a barrier between.
+        const ONCE_A_PHASE = 1 << 4;
+        /// The function may return without a barrier that orders what came before it: only relaxed ones, or none.
+        const MAY_NOT_ORDER = 1 << 5;
+    }
+
+    /// What is done to memory.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Uses: u8 {
+        /// A plain read.
+        const READ = 1;
+        /// A plain write.
+        const WRITE = 1 << 1;
+        /// An atomic read.
+        const ATOMIC_READ = 1 << 2;
+        /// Any other atomic operation.
+        const ATOMIC = 1 << 3;
+    }
+
+    /// What is done to a phase barrier.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct BarrierUses: u8 {
+        /// The barrier is used as the caller left it.
+        const NEEDS = 1;
+        /// The barrier may be initialized as the caller left it.
+        const BEGINS = 1 << 1;
+        /// The barrier is not initialized.
+        const KEEPS = 1 << 2;
+        /// The barrier is initialized by every thread that calls.
+        const ALONE = 1 << 3;
+    }
+}
+
+/// Whose memory is accessed, as the accessing thread names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Party {
+    /// The memory of the thread's own block.
+    Owner,
+    /// That of another block of the cluster.
+    Peer,
+}
+
+/// When a function accesses memory that it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// Before the function has waited at a barrier of the cluster.
+    First,
+    /// With no barrier of the cluster after it.
+    Last,
+    /// With no barrier after it but an arrival that precedes it and that the caller waits for.
+    Arrived,
+}
+
+/// All that a function does to one of its parameters: [`Uses`] for each party and time, or [`BarrierUses`].
+///
+/// ```
+/// use phalanx_contract::protocol::{ParameterUses, Party, Uses, When};
+///
+/// let reads = ParameterUses::of(Party::Peer, When::First, Uses::READ);
+/// let writes = ParameterUses::of(Party::Peer, When::Last, Uses::WRITE);
+/// assert!(reads.union(writes).intersects(writes) && !reads.intersects(writes));
+/// assert!(ParameterUses::at(When::First).intersects(reads));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParameterUses(u32);
+
+impl ParameterUses {
+    /// The function does nothing to it.
+    pub const NONE: ParameterUses = ParameterUses(0);
+
+    /// The uses of memory, by a party and at a time.
+    pub const fn of(party: Party, when: When, uses: Uses) -> ParameterUses {
+        let party = match party {
+            Party::Owner => 0,
+            Party::Peer => 16,
+        };
+        let when = match when {
+            When::First => 0,
+            When::Last => 4,
+            When::Arrived => 8,
+        };
+        ParameterUses((uses.bits() as u32) << (party + when))
+    }
+
+    /// The uses of a phase barrier, at any time.
+    pub const fn of_barrier(uses: BarrierUses) -> ParameterUses {
+        ParameterUses((uses.bits() as u32) << 12)
+    }
+
+    /// All uses of memory at a time.
+    pub const fn at(when: When) -> ParameterUses {
+        Self::of(Party::Owner, when, Uses::all()).union(Self::of(Party::Peer, when, Uses::all()))
+    }
+
+    /// The uses of both.
+    #[must_use]
+    pub const fn union(self, other: ParameterUses) -> ParameterUses {
+        ParameterUses(self.0 | other.0)
+    }
+
+    /// The uses that both have.
+    #[must_use]
+    pub const fn intersection(self, other: ParameterUses) -> ParameterUses {
+        ParameterUses(self.0 & other.0)
+    }
+
+    /// Whether they have a use in common.
+    pub const fn intersects(self, other: ParameterUses) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The representation, for the compiler, which prints it.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The inverse of [`bits`](Self::bits).
+    pub const fn from_bits(bits: u32) -> ParameterUses {
+        ParameterUses(bits)
+    }
+}
+
+/// Pairs of parameters that must not be given the same memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Clashes(u128);
+
+impl Clashes {
+    /// No pair.
+    pub const NONE: Clashes = Clashes(0);
+
+    /// The pair of these positions, the lower one first. Pairs beyond the eleventh parameter are all taken for one.
+    pub const fn of(first: usize, second: usize) -> Clashes {
+        const MOST: usize = 11;
+        if second < MOST { Clashes(1 << (first * MOST + second)) } else { Clashes(1 << 127) }
+    }
+
+    const fn union(self, other: Clashes) -> Clashes {
+        Clashes(self.0 | other.0)
+    }
+
+    const fn intersects(self, other: Clashes) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// What callers must know of what a function does to shared memory and barriers.
+#[derive(Debug, Clone, Copy)]
+pub struct ProtocolSummary {
+    /// What it does about the barriers of the cluster.
+    pub behavior: Behavior,
+    /// What it does to what it is given, by the parameters' positions.
+    pub parameters: &'static [ParameterUses],
+    /// The pairs of parameters that must not be the same memory.
+    pub clashes: Clashes,
+    /// For memory that it accesses in one row alone: the position of the parameter that says which.
+    pub rows: &'static [Option<usize>],
+}
+
+/// A row of memory that a call is given. `Call` names the call: the compiler by its slot, the summary by its position in the
+/// table of callees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row<Call = usize> {
+    /// The call.
+    pub call: Call,
+    /// The position of the parameter that is the memory.
+    pub parameter: usize,
+    /// The position of the parameter that is the number of the row.
+    pub by: usize,
+}
+
+/// A question about a function that is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Predicate<Call = usize> {
+    /// The function does one of these.
+    Does(Call, Behavior),
+    /// It does one of these to its parameter of this position.
+    Uses(Call, usize, ParameterUses),
+    /// It does what must not be concurrent to these two parameters, if they are the same memory.
+    Clashes(Call, usize, usize),
+    /// It accesses more than this row, or one of the two calls accesses more than its row.
+    Beyond(Row<Call>, Option<Row<Call>>),
+}
+
+/// A condition on the functions that are called: all of `when` hold, and all of `unless` do what is said.
+#[derive(Debug, Clone, Copy)]
+pub struct Guard {
+    /// What must hold.
+    pub when: &'static [Predicate],
+    /// Calls that come between, and what each must do for it not to matter.
+    pub unless: &'static [(usize, Behavior)],
+}
+
+/// What a function does, if its guard holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect<Call = usize> {
+    /// It does this.
+    Does(Behavior),
+    /// It does this to its parameter of this position.
+    Uses(usize, ParameterUses),
+    /// It does what must not be concurrent to these two parameters, if they are the same memory.
+    Clashes(usize, usize),
+    /// It gives its parameter `own` to a call as `parameter`, which does to it what it does at this time.
+    Passes {
+        /// The position of the function's own parameter.
+        own: usize,
+        /// The call.
+        call: Call,
+        /// The position of the callee's parameter.
+        parameter: usize,
+        /// The time.
+        when: When,
+    },
+}
+
+impl<Call> Row<Call> {
+    /// The row, with its call named otherwise.
+    pub fn rename<To>(self, name: impl Fn(Call) -> To) -> Row<To> {
+        Row { call: name(self.call), parameter: self.parameter, by: self.by }
+    }
+}
+
+impl<Call> Predicate<Call> {
+    /// The question, with its calls named otherwise.
+    pub fn rename<To>(self, name: impl Fn(Call) -> To) -> Predicate<To> {
+        match self {
+            Predicate::Does(call, behavior) => Predicate::Does(name(call), behavior),
+            Predicate::Uses(call, parameter, uses) => Predicate::Uses(name(call), parameter, uses),
+            Predicate::Clashes(call, first, second) => Predicate::Clashes(name(call), first, second),
+            Predicate::Beyond(row, other) => Predicate::Beyond(row.rename(&name), other.map(|row| row.rename(&name))),
+        }
+    }
+}
+
+impl<Call> Effect<Call> {
+    /// The effect, with its call named otherwise.
+    pub fn rename<To>(self, name: impl Fn(Call) -> To) -> Effect<To> {
+        match self {
+            Effect::Does(behavior) => Effect::Does(behavior),
+            Effect::Uses(parameter, uses) => Effect::Uses(parameter, uses),
+            Effect::Clashes(first, second) => Effect::Clashes(first, second),
+            Effect::Passes { own, call, parameter, when } => Effect::Passes { own, call: name(call), parameter, when },
+        }
+    }
+}
+
+impl ProtocolSummary {
+    /// The summary of a function that has faults: it asks for nothing, and lacks nothing.
+    pub const UNKNOWN: ProtocolSummary =
+        ProtocolSummary { behavior: Behavior::empty(), parameters: &[], clashes: Clashes::NONE, rows: &[] };
+
+    const fn uses(self, parameter: usize) -> ParameterUses {
+        if parameter < self.parameters.len() { self.parameters[parameter] } else { ParameterUses::NONE }
+    }
+}
+
+impl Row {
+    const fn has_all(self, callees: &[ProtocolSummary]) -> bool {
+        let rows = callees[self.call].rows;
+        self.parameter < rows.len() && matches!(rows[self.parameter], Some(by) if by == self.by)
+    }
+}
+
+impl Predicate {
+    const fn holds(self, callees: &[ProtocolSummary]) -> bool {
+        match self {
+            Predicate::Does(call, behavior) => callees[call].behavior.intersects(behavior),
+            Predicate::Uses(call, parameter, uses) => callees[call].uses(parameter).intersects(uses),
+            Predicate::Clashes(call, first, second) => callees[call].clashes.intersects(Clashes::of(first, second)),
+            Predicate::Beyond(row, None) => !row.has_all(callees),
+            Predicate::Beyond(row, Some(other)) => !(row.has_all(callees) && other.has_all(callees)),
+        }
+    }
+}
+
+impl Guard {
+    const fn holds(self, callees: &[ProtocolSummary]) -> bool {
+        let mut at = 0;
+        while at < self.when.len() {
+            if !self.when[at].holds(callees) {
+                return false;
+            }
+            at += 1;
+        }
+        let mut at = 0;
+        while at < self.unless.len() {
+            let (call, behavior) = self.unless[at];
+            if !callees[call].behavior.intersects(behavior) {
+                return false;
+            }
+            at += 1;
+        }
+        true
+    }
+}
+
+/// Collects what a function does: [`ProtocolSummary::behavior`].
+pub const fn behavior(effects: &[(Effect, Guard)], callees: &[ProtocolSummary]) -> Behavior {
+    let mut all = Behavior::empty();
+    let mut at = 0;
+    while at < effects.len() {
+        if let (Effect::Does(behavior), guard) = effects[at]
+            && guard.holds(callees)
+        {
+            all = all.union(behavior);
+        }
+        at += 1;
+    }
+    all
+}
+
+/// Collects what a function does to each of its parameters: [`ProtocolSummary::parameters`].
+pub const fn parameter_uses<const N: usize>(
+    effects: &[(Effect, Guard)],
+    callees: &[ProtocolSummary],
+) -> [ParameterUses; N] {
+    let mut all = [ParameterUses::NONE; N];
+    let mut at = 0;
+    while at < effects.len() {
+        let (effect, guard) = effects[at];
+        if guard.holds(callees) {
+            match effect {
+                Effect::Does(_) | Effect::Clashes(..) => {}
+                Effect::Uses(parameter, uses) => all[parameter] = all[parameter].union(uses),
+                Effect::Passes { own, call, parameter, when } => {
+                    let passed = callees[call].uses(parameter).intersection(ParameterUses::at(when));
+                    all[own] = all[own].union(passed);
+                }
+            }
+        }
+        at += 1;
+    }
+    all
+}
+
+/// Collects which of a function's parameters must not be the same memory: [`ProtocolSummary::clashes`].
+pub const fn clashes(effects: &[(Effect, Guard)], callees: &[ProtocolSummary]) -> Clashes {
+    let mut all = Clashes::NONE;
+    let mut at = 0;
+    while at < effects.len() {
+        if let (Effect::Clashes(first, second), guard) = effects[at]
+            && guard.holds(callees)
+        {
+            all = all.union(Clashes::of(first, second));
+        }
+        at += 1;
+    }
+    all
+}
+
+/// Refuses, at compile time, a fault whose guard holds.
+#[track_caller]
+pub const fn refuse(guard: Guard, callees: &[ProtocolSummary], message: &str) {
+    if guard.holds(callees) {
+        panic!("{}", message);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
+    use super::*;
+
+    const READS: ParameterUses = ParameterUses::of(Party::Owner, When::First, Uses::READ);
+    const LATE_READS: ParameterUses = ParameterUses::of(Party::Owner, When::Last, Uses::READ);
+    const FIRST: ParameterUses = ParameterUses::at(When::First);
+    const LAST: ParameterUses = ParameterUses::at(When::Last);
+
+    const READS_FIRST: ProtocolSummary =
+        ProtocolSummary { behavior: Behavior::NEEDS_ENTRY, parameters: &[READS], ..ProtocolSummary::UNKNOWN };
+    const SYNCS: ProtocolSummary = ProtocolSummary { parameters: &[LATE_READS], ..ProtocolSummary::UNKNOWN };
+    const PLAIN: ProtocolSummary = ProtocolSummary {
+        behavior: Behavior::MAY_NOT_ENTER.union(Behavior::MAY_NOT_ARRIVE),
+        ..ProtocolSummary::UNKNOWN
+    };
+
+    fn guard(when: &'static [Predicate], unless: &'static [(usize, Behavior)]) -> Guard {
+        Guard { when, unless }
+    }
+
+    #[test]
+    fn all_that_is_asked_holds_and_nothing_comes_between() {
+        let callees = [READS_FIRST, SYNCS, PLAIN];
+        const READ_FIRST: Predicate = Predicate::Does(0, Behavior::NEEDS_ENTRY);
+        assert!(guard(&[], &[]).holds(&callees));
+        assert!(guard(&[READ_FIRST, Predicate::Uses(1, 0, LAST)], &[]).holds(&callees));
+        assert!(!guard(&[READ_FIRST, Predicate::Uses(1, 0, FIRST)], &[]).holds(&callees));
+        assert!(
+            !guard(&[Predicate::Uses(2, 7, FIRST)], &[]).holds(&callees),
+            "a function that has faults has no parameters"
+        );
+        assert!(guard(&[], &[(2, Behavior::MAY_NOT_ENTER)]).holds(&callees), "it may not have waited");
+        let both = &[(2, Behavior::MAY_NOT_ENTER), (1, Behavior::MAY_NOT_ENTER)];
+        assert!(!guard(&[], both).holds(&callees), "one of the two has");
+    }
+
+    #[test]
+    fn what_callers_learn() {
+        let callees = [READS_FIRST, SYNCS, PLAIN];
+        const WRITES: ParameterUses = ParameterUses::of(Party::Peer, When::Arrived, Uses::WRITE);
+        let effects = [
+            (Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard(&[], &[(1, Behavior::MAY_NOT_ARRIVE)])),
+            (
+                Effect::Does(Behavior::NEEDS_ENTRY),
+                guard(&[Predicate::Does(0, Behavior::NEEDS_ENTRY)], &[]),
+            ),
+            (Effect::Uses(1, WRITES), guard(&[], &[])),
+            (
+                Effect::Passes { own: 0, call: 1, parameter: 0, when: When::Last },
+                guard(&[], &[(2, Behavior::MAY_NOT_ENTER)]),
+            ),
+            (
+                Effect::Passes { own: 0, call: 0, parameter: 0, when: When::First },
+                guard(&[], &[(1, Behavior::MAY_NOT_ENTER)]),
+            ),
+        ];
+        assert_eq!(behavior(&effects, &callees), Behavior::NEEDS_ENTRY);
+        assert_eq!(parameter_uses::<2>(&effects, &callees), [LATE_READS, WRITES]);
+    }
+
+    /// No use is another one.
+    #[test]
+    fn uses_are_told_apart() {
+        let parties = [Party::Owner, Party::Peer];
+        let whens = [When::First, When::Last, When::Arrived];
+        let of_memory = parties.into_iter().flat_map(|party| {
+            whens.into_iter().flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
+        });
+        let of_barriers = BarrierUses::all().iter().map(ParameterUses::of_barrier);
+        let all: Vec<ParameterUses> = of_memory.chain(of_barriers).collect();
+        let union = all.iter().fold(ParameterUses::NONE, |union, uses| union.union(*uses));
+        assert_eq!((all.len(), union.bits().count_ones()), (28, 28));
+        assert_eq!(ParameterUses::from_bits(union.bits()), union);
+    }
+
+    #[test]
+    fn pairs_of_parameters() {
+        let callee = ProtocolSummary { clashes: clashes(&[(Effect::Clashes(0, 2), guard(&[], &[]))], &[]), ..PLAIN };
+        assert!(guard(&[Predicate::Clashes(0, 0, 2)], &[]).holds(&[callee]));
+        assert!(!guard(&[Predicate::Clashes(0, 0, 1)], &[]).holds(&[callee]));
+        // No bit is that of two pairs, up to what it can tell apart.
+        let pairs: Vec<Clashes> =
+            (0..11).flat_map(|second| (0..second).map(move |first| Clashes::of(first, second))).collect();
+        let union = pairs.iter().fold(Clashes::NONE, |union, pair| union.union(*pair));
+        assert_eq!(union.0.count_ones() as usize, pairs.len());
+        assert_eq!(Clashes::of(0, 11), Clashes::of(3, 40));
+    }
+
+    #[test]
+    fn rows_of_parameters() {
+        const OF_ROW: ProtocolSummary = ProtocolSummary { rows: &[None, Some(2)], ..PLAIN };
+        const ROW: Row = Row { call: 0, parameter: 1, by: 2 };
+        const OTHERS: [Row; 4] =
+            [Row { by: 1, ..ROW }, Row { parameter: 0, ..ROW }, Row { parameter: 7, ..ROW }, Row { call: 1, ..ROW }];
+        const BEYOND: [[Predicate; 2]; 4] = {
+            let mut beyond = [[Predicate::Beyond(ROW, None); 2]; 4];
+            let mut at = 0;
+            while at < beyond.len() {
+                beyond[at] = [Predicate::Beyond(OTHERS[at], None), Predicate::Beyond(ROW, Some(OTHERS[at]))];
+                at += 1;
+            }
+            beyond
+        };
+        let callees = [OF_ROW, PLAIN];
+        assert!(!guard(&[Predicate::Beyond(ROW, None)], &[]).holds(&callees));
+        assert!(!guard(&[Predicate::Beyond(ROW, Some(ROW))], &[]).holds(&callees));
+        for predicates in &BEYOND {
+            assert!(guard(predicates, &[]).holds(&callees), "{predicates:?}");
+        }
+    }
+
+    #[test]
+    fn calls_are_renamed() {
+        let slots = |slot: u16| usize::from(slot) - 7;
+        let row = Row { call: 9, parameter: 1, by: 2 };
+        assert_eq!(Predicate::Beyond(row, Some(row)).rename(slots), {
+            let row = Row { call: 2, parameter: 1, by: 2 };
+            Predicate::Beyond(row, Some(row))
+        });
+        let passes = Effect::Passes { own: 0, call: 8, parameter: 1, when: When::Last };
+        assert_eq!(passes.rename(slots), Effect::Passes { own: 0, call: 1, parameter: 1, when: When::Last });
+    }
+
+    #[test]
+    #[should_panic(expected = "not so")]
+    fn a_fault_is_refused() {
+        refuse(guard(&[], &[]), &[], "not so");
+    }
+}

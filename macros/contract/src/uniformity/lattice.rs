@@ -1,0 +1,221 @@
+//! The lattice of uniformity: how far threads agree on a value.
+
+use super::MAX_GROUPS;
+
+/// The largest group all of whose threads hold the same value.
+///
+/// ```text
+/// Grid > Cluster > Block > Warp > Tile(4) > .. > Tile(1) > Divergent
+///                          Warp > Group(k) > Divergent          each k by itself
+///                          Warp > Rank     > Divergent
+///                          Warp > Parameter(k) > Divergent      each k by itself
+/// ```
+///
+/// `Divergent` is the bottom: an analysis starts from `Grid` and only goes down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Uniformity {
+    /// Each thread may hold another value.
+    Divergent,
+    /// Each thread holds another value, but a known one: all threads of a warp hold something that they agree on, or else each
+    /// its rank in the block, up to a multiple of the warp's size. Callers are told no more than `Divergent`.
+    Rank,
+    /// Uniform in a group of a warp whose threads only the run knows, by the function's own number for it.
+    Group(u16),
+    /// Uniform in the group that is the parameter of this position, as callers of the function are told.
+    Parameter(usize),
+    /// Uniform in tiles of this binary logarithm of threads, from 1 to 4.
+    Tile(u8),
+    /// Uniform in each warp.
+    Warp,
+    /// Uniform in each thread block.
+    Block,
+    /// Uniform in each cluster.
+    Cluster,
+    /// Uniform in the grid.
+    Grid,
+}
+
+impl Uniformity {
+    /// The uniformity of a thread's rank divided by `divisor`, and of what a tile of so many threads agrees on.
+    ///
+    /// ```
+    /// use phalanx_contract::uniformity::Uniformity;
+    ///
+    /// assert_eq!(Uniformity::of_threads(64), Uniformity::Warp);
+    /// assert_eq!(Uniformity::of_threads(24), Uniformity::Tile(3));
+    /// assert_eq!(Uniformity::of_threads(3), Uniformity::Divergent);
+    /// ```
+    pub const fn of_threads(divisor: u128) -> Uniformity {
+        match divisor.trailing_zeros() {
+            // Zero divides nothing.
+            0 | u128::BITS => Uniformity::Divergent,
+            log2 @ 1..=4 => Uniformity::Tile(log2 as u8),
+            _ => Uniformity::Warp,
+        }
+    }
+
+    /// The greatest lower bound: how far threads agree on what two values of these uniformities decide together.
+    ///
+    /// ```
+    /// use phalanx_contract::uniformity::Uniformity::{Block, Divergent, Group, Grid, Tile};
+    ///
+    /// assert_eq!(Grid.meet(Block), Block);
+    /// assert_eq!(Group(0).meet(Block), Group(0));
+    /// assert_eq!(Group(0).meet(Tile(3)), Divergent);
+    /// ```
+    #[must_use]
+    pub const fn meet(self, other: Uniformity) -> Uniformity {
+        match (self.height(), other.height()) {
+            // In the chain from tiles to the grid.
+            (Some(own), Some(others)) => {
+                if own < others {
+                    self
+                } else {
+                    other
+                }
+            }
+            (Some(own), None) => {
+                if own >= WARP {
+                    other
+                } else {
+                    Uniformity::Divergent
+                }
+            }
+            (None, Some(others)) => {
+                if others >= WARP {
+                    self
+                } else {
+                    Uniformity::Divergent
+                }
+            }
+            (None, None) => {
+                if self.equals(other) {
+                    self
+                } else {
+                    Uniformity::Divergent
+                }
+            }
+        }
+    }
+
+    /// Whether what is uniform here is uniform in `group` too.
+    pub const fn covers(self, group: Uniformity) -> bool {
+        self.meet(group).equals(group)
+    }
+
+    /// Whether both are the same, as `==` says, which is no `const fn`.
+    pub const fn equals(self, other: Uniformity) -> bool {
+        match (self, other) {
+            (Uniformity::Rank, Uniformity::Rank) => true,
+            (Uniformity::Group(own), Uniformity::Group(others)) => own == others,
+            (Uniformity::Parameter(own), Uniformity::Parameter(others)) => own == others,
+            _ => match (self.height(), other.height()) {
+                (Some(own), Some(others)) => own == others,
+                _ => false,
+            },
+        }
+    }
+
+    /// Whether it is at or above a warp, which holds all threads of a tile or another group of a warp.
+    pub(super) const fn covers_warp(self) -> bool {
+        matches!(self.height(), Some(height) if height >= WARP)
+    }
+
+    /// The place in the chain from `Divergent` (0) to `Grid` (8); `None` beside the chain.
+    pub const fn height(self) -> Option<u8> {
+        match self {
+            Uniformity::Divergent => Some(0),
+            Uniformity::Rank | Uniformity::Group(_) | Uniformity::Parameter(_) => None,
+            Uniformity::Tile(log2) => Some(log2),
+            Uniformity::Warp => Some(WARP),
+            Uniformity::Block => Some(6),
+            Uniformity::Cluster => Some(7),
+            Uniformity::Grid => Some(8),
+        }
+    }
+
+    /// The inverse of [`height`](Self::height). A constant argument of a type's is a number on stable Rust.
+    pub const fn from_height(height: u8) -> Uniformity {
+        match height {
+            0 => Uniformity::Divergent,
+            log2 @ 1..WARP => Uniformity::Tile(log2),
+            WARP => Uniformity::Warp,
+            6 => Uniformity::Block,
+            7 => Uniformity::Cluster,
+            _ => Uniformity::Grid,
+        }
+    }
+
+    /// What is left of it where only what the function's summary can name is known.
+    pub(super) const fn nameable(self) -> Uniformity {
+        match self {
+            Uniformity::Rank => Uniformity::Divergent,
+            Uniformity::Group(group) if group as usize >= MAX_GROUPS => Uniformity::Divergent,
+            uniformity => uniformity,
+        }
+    }
+}
+
+const WARP: u8 = 5;
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+
+    const ALL: [Uniformity; 11] = [
+        Uniformity::Divergent,
+        Uniformity::Rank,
+        Uniformity::Group(0),
+        Uniformity::Group(1),
+        Uniformity::Parameter(0),
+        Uniformity::Tile(2),
+        Uniformity::Tile(3),
+        Uniformity::Warp,
+        Uniformity::Block,
+        Uniformity::Cluster,
+        Uniformity::Grid,
+    ];
+
+    #[test]
+    fn a_lattice() {
+        for a in ALL {
+            assert_eq!(a.meet(a), a);
+            assert_eq!(a.meet(Uniformity::Grid), a);
+            assert_eq!(a.meet(Uniformity::Divergent), Uniformity::Divergent);
+            for b in ALL {
+                let both = a.meet(b);
+                assert_eq!(both, b.meet(a));
+                assert_eq!(a.equals(b), a == b);
+                assert!(a.covers(both) && b.covers(both), "{a:?} {b:?}");
+                // The greatest that both cover.
+                assert!(
+                    ALL.into_iter().filter(|c| a.covers(*c) && b.covers(*c)).all(|c| both.covers(c)),
+                    "{a:?} {b:?}"
+                );
+                for c in ALL {
+                    assert_eq!(a.meet(b.meet(c)), both.meet(c));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn heights_name_the_chain() {
+        for uniformity in ALL {
+            let back = uniformity.height().map(Uniformity::from_height);
+            assert!(back.is_none_or(|back| back == uniformity), "{uniformity:?}");
+        }
+        assert_eq!(ALL.iter().filter(|uniformity| uniformity.height().is_none()).count(), 4);
+    }
+
+    #[test]
+    fn numbers_of_threads() {
+        let uniformities = [1, 2, 3, 16, 24, 32, 64, 96, 0].map(Uniformity::of_threads);
+        let (two, eight, sixteen) = (Uniformity::Tile(1), Uniformity::Tile(3), Uniformity::Tile(4));
+        let divergent = Uniformity::Divergent;
+        let warp = Uniformity::Warp;
+        assert_eq!(uniformities, [divergent, two, divergent, sixteen, eight, warp, warp, warp, divergent]);
+    }
+}
