@@ -153,15 +153,14 @@ pub mod __private {
     pub use crate::program::layout::*;
     pub use crate::program::message::{Format, MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
     pub use crate::program::options::*;
-    pub use crate::program::protocol;
     pub use crate::program::template::*;
-    pub use crate::program::uniformity;
     pub use crate::shape::*;
     pub use crate::sim::{
         Held, by_hand, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or, without_closure,
     };
     pub use crate::token::*;
     pub use crate::types::*;
+    pub use phalanx_contract as contract;
 }
 
 /// The kernels in the documents compile, or fail to, as the documents say.

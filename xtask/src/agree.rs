@@ -121,7 +121,7 @@ mod tests {
     fn errors_are_where_they_are_in_the_crate() {
         let error = serde_json::json!({ "spans": [
             { "file_name": "src/lib.rs", "line_start": 6 },
-            { "file_name": "runtime/src/program/protocol.rs", "line_start": 150 },
+            { "file_name": "macros/contract/src/protocol.rs", "line_start": 150 },
         ] });
         assert_eq!(lines(&error), [6]);
     }

@@ -424,10 +424,7 @@ mod tests {
         const WRITES: ParameterUses = ParameterUses::of(Party::Peer, When::Arrived, Uses::WRITE);
         let effects = [
             (Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard(&[], &[(1, Behavior::MAY_NOT_ARRIVE)])),
-            (
-                Effect::Does(Behavior::NEEDS_ENTRY),
-                guard(&[Predicate::Does(0, Behavior::NEEDS_ENTRY)], &[]),
-            ),
+            (Effect::Does(Behavior::NEEDS_ENTRY), guard(&[Predicate::Does(0, Behavior::NEEDS_ENTRY)], &[])),
             (Effect::Uses(1, WRITES), guard(&[], &[])),
             (
                 Effect::Passes { own: 0, call: 1, parameter: 0, when: When::Last },
@@ -448,7 +445,9 @@ mod tests {
         let parties = [Party::Owner, Party::Peer];
         let whens = [When::First, When::Last, When::Arrived];
         let of_memory = parties.into_iter().flat_map(|party| {
-            whens.into_iter().flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
+            whens
+                .into_iter()
+                .flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
         });
         let of_barriers = BarrierUses::all().iter().map(ParameterUses::of_barrier);
         let all: Vec<ParameterUses> = of_memory.chain(of_barriers).collect();

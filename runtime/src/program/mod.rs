@@ -12,10 +12,8 @@ mod literal;
 pub(crate) mod message;
 mod name;
 pub(crate) mod options;
-pub mod protocol;
 mod shared;
 mod site;
 pub(crate) mod template;
-pub mod uniformity;
 
 pub use assemble::Program;

@@ -9,14 +9,15 @@
 use std::marker::PhantomData;
 
 use half::{bf16, f16};
+use phalanx_contract::Groups;
+use phalanx_contract::protocol::ProtocolSummary;
+use phalanx_contract::uniformity::{Bound, Need, Uniformity, UniformitySummary};
 use serde::{Serialize, Serializer};
 
 use super::constant::Constant;
 use super::layout::{TypeArgument, TypeInfo};
 use super::message::Format;
 use super::options::KernelOptions;
-use super::protocol::Protocol;
-use super::uniformity::{Level, Uniformity};
 use crate::types::DeviceType;
 
 /// A kernel or a device function as the macro printed it. One `static` a function, generic or not.
@@ -213,13 +214,13 @@ pub trait Function {
 /// What the callers of a function must know of it, the same for all its instances.
 pub trait Summary {
     /// How many threads agree on the result of each call of a device function in it.
-    const RESULTS: &'static [Level] = &[];
+    const RESULTS: &'static [Bound] = &[];
     /// What its callers must know of what threads agree on.
-    const UNIFORMITY: Uniformity = Uniformity::UNKNOWN;
+    const UNIFORMITY: UniformitySummary = UniformitySummary::UNKNOWN;
     /// The device functions that it calls, as far as it asks about them.
-    const CALLEES: &'static [Protocol] = &[];
+    const CALLEES: &'static [ProtocolSummary] = &[];
     /// What its callers must know of what it does to distributed shared memory.
-    const PROTOCOL: Protocol = Protocol::UNKNOWN;
+    const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
 }
 
 /// A function that kernels call, by its marker type.
@@ -380,28 +381,44 @@ pub fn value<T: DeviceType>(value: T) -> T {
 }
 
 /// Refuses, at compile time, a call of a function that executes a collective of a group with a pending arrival.
-pub const fn no_collective(collectives: u8, pending: u8) {
+pub const fn no_collective(collectives: Groups, pending: Groups) {
     assert!(
-        collectives & pending == 0,
+        !collectives.intersects(pending),
         "this function uses a collective of a group whose arrival is still pending here: wait with the token before the call [collective_while_pending]"
     );
 }
 
 /// Refuses, at compile time, an `unchecked(collective_while_pending)` that none of the calls needs.
 #[track_caller]
-pub const fn one_collective(broken: u8) {
+pub const fn one_collective(broken_by: &[Groups]) {
+    let mut at = 0;
+    while at < broken_by.len() && broken_by[at].is_empty() {
+        at += 1;
+    }
     assert!(
-        broken != 0,
+        at < broken_by.len(),
         "`collective_while_pending` is not broken here: leave it out of `unchecked`: what holds stays checked [unchecked]"
     );
 }
 
 /// Refuses, at compile time, a call of a function with a collective in a method or a closure.
-pub const fn no_collective_at_all(collectives: u8, _pending: u8) {
+pub const fn no_collective_at_all(collectives: Groups) {
     assert!(
-        collectives == 0,
+        collectives.is_empty(),
         "this function uses a collective, and is called in a method or a closure, whose callers may not be the whole group [collective_in_method]"
     );
+}
+
+/// Refuses, at compile time, a method whose result decides about a collective and is not uniform at this height of
+/// `Uniformity`. Which function the method is, rustc finds out with the kernel's instances.
+#[inline(always)]
+pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
+    const {
+        assert!(
+            F::UNIFORMITY.result.meets(Need::of(Uniformity::from_height(HEIGHT))),
+            "the result of this method decides who comes to a collective, and is not the same for all threads of the group: say so with `uniform(..)` if it is [divergent_collective]"
+        );
+    }
 }
 
 /// A slot, by its type.

@@ -11,11 +11,13 @@ mod value;
 
 use std::collections::BTreeMap;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::cfg::{
     Access, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, How, Node, NodeId, PhaseCall, Piece, Place, Root, Select,
     Shared, Slice, Source, Step, StepKind,
 };
-use super::scope::{Scope, Team};
+use super::team::Team;
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::ty::{Group, Kind};
@@ -88,7 +90,7 @@ struct Builder<'f> {
     /// Groups whose threads only the run knows.
     groups: u16,
     /// Those that are tiles of a size that is no literal, by the size.
-    sizes: BTreeMap<String, Scope>,
+    sizes: BTreeMap<String, Uniformity>,
     /// What locals that are memory are memory of.
     pieces: BTreeMap<LocalId, Piece>,
     /// Uses of `dynamic_shared_slice`.

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::scope::{Scope, Team};
+use phalanx_contract::uniformity::Uniformity;
+
+use super::team::Team;
 use crate::messages::Loss;
 use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::copy::Told;
@@ -159,7 +161,7 @@ pub(crate) enum Source<'f> {
     Param(usize),
     /// Its operands, and how far threads agree on `what` itself.
     Known {
-        scope: Scope,
+        uniformity: Uniformity,
         what: &'static str,
     },
     /// The thread's in its block.
@@ -417,7 +419,7 @@ pub(crate) enum StepKind {
     /// What the thread did before is seen by the cluster before what it does after.
     Fence,
     /// A group is made of the threads that are here: what another such group agreed on, this one may not.
-    Renew(Scope),
+    Renew(Uniformity),
     /// What all threads of a group execute, and no barrier: nothing is ordered by it.
     Together {
         team: Team,

@@ -9,12 +9,16 @@ mod copies;
 pub(crate) mod dsm;
 pub(crate) mod engine;
 mod live;
-pub(crate) mod scope;
+pub(crate) mod team;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
 
 pub(crate) use unchecked::BrokenAt;
+
+use std::collections::BTreeSet;
+
+use phalanx_contract::Groups;
 
 use crate::diag::{Diags, Reported};
 use crate::model::expr::{Expr, ExprKind};
@@ -31,13 +35,11 @@ use uniform::values::Values;
 pub(crate) struct Checked<'f> {
     function: &'f Function,
     pending: tokens::PendingAtCalls,
+    apart: BTreeSet<SlotId>,
     broken_at: Option<BrokenAt>,
     summary: Summary,
     protocol: Protocol,
 }
-
-/// In place of pending groups: no collective may be used at all.
-pub(crate) const ANY_COLLECTIVE: u8 = u8::MAX;
 
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
@@ -53,20 +55,17 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     phase_barriers.add_to(&mut protocol);
     copies::check(function, &cfg, diags);
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
-    for slot in calls_apart(function) {
-        pending.insert(slot.0, ANY_COLLECTIVE);
-    }
     diags.gate()?;
-    Ok(Checked { function, pending, broken_at, summary, protocol })
+    Ok(Checked { function, pending, apart: calls_apart(function), broken_at, summary, protocol })
 }
 
 /// Calls in methods and closures, whose callers do not see them.
-fn calls_apart(function: &Function) -> Vec<SlotId> {
-    let mut calls = Vec::new();
+fn calls_apart(function: &Function) -> BTreeSet<SlotId> {
+    let mut calls = BTreeSet::new();
     let mut within = |block| {
         walk_block(block, &mut |expr: &Expr| {
             if let ExprKind::Call { slot, .. } = expr.kind {
-                calls.push(slot);
+                calls.insert(slot);
             }
         });
     };
@@ -93,6 +92,11 @@ impl<'f> Checked<'f> {
         &self.pending
     }
 
+    /// The calls in methods and closures, whose callees must use no collective at all.
+    pub(crate) fn calls_apart(&self) -> &BTreeSet<SlotId> {
+        &self.apart
+    }
+
     /// What callers must know of the function's uniformity, and it of its callees'.
     pub(crate) fn summary(&self) -> &Summary {
         &self.summary
@@ -108,14 +112,14 @@ impl<'f> Checked<'f> {
         self.broken_at.as_ref()
     }
 
-    /// The groups of which the function itself executes a collective, one bit each.
-    pub(crate) fn collectives(&self) -> u8 {
-        let mut groups = 0;
+    /// The groups of which the function itself executes a collective.
+    pub(crate) fn collectives(&self) -> Groups {
+        let mut groups = Groups::empty();
         walk_block(&self.function.body, &mut |expr| {
             if let ExprKind::Op { op, .. } = &expr.kind
                 && let Some(group) = op.facts().collective
             {
-                groups |= group.bit();
+                groups |= group.flag();
             }
         });
         groups

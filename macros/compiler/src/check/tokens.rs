@@ -9,6 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_contract::Groups;
+
 use super::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
 use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
@@ -18,7 +20,7 @@ use crate::model::ty::{Group, Kind};
 use crate::span::SpanRange;
 
 /// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.
-pub(crate) type PendingAtCalls = BTreeMap<u16, u8>;
+pub(crate) type PendingAtCalls = BTreeMap<u16, Groups>;
 
 pub(crate) fn check(cfg: &Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) -> PendingAtCalls {
     let mut report = Report { analysis: tokens, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
@@ -280,9 +282,9 @@ impl Report<'_, '_> {
         let arrivals = &self.analysis.arrivals;
         let groups = state.all().map(|(_, arrival)| arrivals[arrival].group);
         let forbidden = groups.flat_map(|pending| Group::ALL.into_iter().filter(move |group| *group >= pending));
-        let mask = forbidden.fold(0, |mask, group| mask | group.bit());
-        if mask != 0 {
-            *self.pending.entry(slot).or_default() |= mask;
+        let forbidden: Groups = forbidden.map(Group::flag).collect();
+        if !forbidden.is_empty() {
+            *self.pending.entry(slot).or_insert(Groups::empty()) |= forbidden;
         }
     }
 

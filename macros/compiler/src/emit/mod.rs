@@ -1,5 +1,6 @@
 //! Everything that is generated from a checked function. Takes a [`Checked`] only, which only `check` makes.
 
+mod constant;
 mod cuda;
 mod device;
 mod host;
@@ -7,8 +8,8 @@ mod item;
 mod launcher;
 mod method;
 mod protocol;
-mod summary;
 mod template;
+mod uniformity;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -33,10 +34,10 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     let marker = item::marker(function);
     let broken = checked.broken_at().map(|broken| host::one_collective(function, broken));
     let bindings = item::bindings(function);
-    let checks = summary::checks(function, checked.summary());
+    let checks = uniformity::checks(function, checked.summary());
     let protocol = protocol::checks(checked);
     let start = quote!(#broken #bindings #checks #protocol);
-    let body = item::body(function, host::body(function, checked.pending_at_calls(), &start));
+    let body = item::body(function, host::body(checked, &start));
     let options = template::options(function);
     let definition = template::definition(function, &cuda::text(function), checked);
     quote!(#marker #body #options #definition)

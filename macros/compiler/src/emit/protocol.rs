@@ -1,19 +1,18 @@
-//! What is known of what a function does to distributed shared memory, as constants that rustc joins with those of the
-//! functions that it calls (`phalanx::__private::protocol`).
+//! The summary of what a function does to shared memory and barriers, as constants that rustc joins with those of the functions
+//! that it calls (`phalanx_contract::protocol`).
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::template;
+use super::{constant, template};
 use crate::check::Checked;
-use crate::check::dsm::protocol::{Case, Demand, Gives, Has, Row, Side, When, uses};
+use crate::check::dsm::protocol::{Demand, Guard};
 use crate::model::Role;
 
 fn path(name: &str) -> TokenStream {
-    let name = Ident::new(name, Span::call_site());
-    quote!(::phalanx::__private::protocol::#name)
+    constant::path("protocol", name)
 }
 
 /// The calls that are asked about, in the order of the table of callees.
@@ -24,27 +23,27 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
     let (function, protocol) = (checked.function(), checked.protocol());
     let table = Table::of(checked);
     let span = function.name.span();
+    let summary = path("ProtocolSummary");
     let callees = (!table.0.is_empty()).then(|| {
         let of = |slot: &u16| checked.summary().calls.iter().find(|call| call.slot == *slot);
         let callees = table.0.iter().filter_map(of).map(|call| template::summary(&call.function, "PROTOCOL"));
-        let ty = path("Protocol");
-        quote_spanned!(span=> const CALLEES: &'static [#ty] = { #(#items)* &[#(#callees),*] };)
+        quote_spanned!(span=> const CALLEES: &'static [#summary] = { #(#items)* &[#(#callees),*] };)
     });
     let own = (function.role == Role::Device).then(|| {
-        let gives = protocol.gives.iter().map(|(gives, case)| {
-            let (gives, case) = (table.gives(gives), table.case(case));
-            quote!((#gives, #case))
+        let effects = protocol.effects.iter().map(|(effect, guard)| {
+            let (effect, guard) = (constant::effect(effect.rename(|slot| table.call(slot))), table.guard(guard));
+            quote!((#effect, #guard))
         });
-        let (ty, does, params, count) = (path("Protocol"), path("does"), path("params"), function.params.len());
-        let clashes = path("clashes");
-        let (given, case, rows) = (path("Gives"), path("Case"), &protocol.rows);
+        let (behavior, uses, clashes) = (path("behavior"), path("parameter_uses"), path("clashes"));
+        let (effect, guard, count) = (path("Effect"), path("Guard"), function.params.len());
+        let rows = protocol.rows.iter().map(|row| constant::option(row.map(|row| quote!(#row))));
         quote_spanned! {span=>
-            const PROTOCOL: #ty = {
-                const GIVES: &[(#given, #case)] = &[#(#gives),*];
-                #ty {
-                    does: #does(GIVES, Self::CALLEES),
-                    params: &#params::<#count>(GIVES, Self::CALLEES),
-                    clashes: #clashes(GIVES, Self::CALLEES),
+            const PROTOCOL: #summary = {
+                const EFFECTS: &[(#effect, #guard)] = &[#(#effects),*];
+                #summary {
+                    behavior: #behavior(EFFECTS, Self::CALLEES),
+                    parameters: &#uses::<#count>(EFFECTS, Self::CALLEES),
+                    clashes: #clashes(EFFECTS, Self::CALLEES),
                     rows: &[#(#rows),*],
                 }
             };
@@ -56,12 +55,12 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
 /// What the body asks of the functions that it calls, at its places.
 pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let (marker, table) = (&checked.function().name, Table::of(checked));
-    let asked = checked.protocol().demands.iter().map(|Demand { case, at, message, .. }| {
-        let (span, case) = (at.lo, table.case(case));
+    let asked = checked.protocol().demands.iter().map(|Demand { guard, at, message, .. }| {
+        let (span, guard) = (at.lo, table.guard(guard));
         // The function's name too is at the place: there rustc points.
         quote_spanned! {span=>
-            const _: () = ::phalanx::__private::protocol::refuse(
-                #case, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
+            const _: () = ::phalanx::__private::contract::protocol::refuse(
+                #guard, <#marker as ::phalanx::__private::Summary>::CALLEES, #message
             );
         }
     });
@@ -78,64 +77,13 @@ impl Table {
         self.0.iter().position(|known| *known == slot).unwrap_or(usize::MAX)
     }
 
-    fn case(&self, case: &Case) -> TokenStream {
-        let (ty, has) = (path("Case"), path("Has"));
-        let when = case.when.iter().map(|what| match *what {
-            Has::Does(slot, does) => {
-                let call = self.call(slot);
-                quote!(#has::Does(#call, #does))
-            }
-            Has::Uses(slot, param, when, uses) => {
-                let (call, uses) = (self.call(slot), at(when, uses));
-                quote!(#has::Uses(#call, #param, #uses))
-            }
-            Has::Clashes(slot, first, second) => {
-                let call = self.call(slot);
-                quote!(#has::Clashes(#call, #first, #second))
-            }
-            Has::Beyond(row, other) => {
-                let other = match other {
-                    Some(other) => {
-                        let other = self.row(other);
-                        quote!(::core::option::Option::Some(#other))
-                    }
-                    None => quote!(::core::option::Option::None),
-                };
-                let row = self.row(row);
-                quote!(#has::Beyond(#row, #other))
-            }
-        });
-        let unless = case.unless.iter().map(|(slot, does)| {
-            let call = self.call(*slot);
-            quote!((#call, #does))
+    fn guard(&self, guard: &Guard) -> TokenStream {
+        let ty = path("Guard");
+        let when = guard.when.iter().map(|what| constant::predicate(what.rename(|slot| self.call(slot))));
+        let unless = guard.unless.iter().map(|(slot, behavior)| {
+            let (call, behavior) = (self.call(*slot), constant::behavior(*behavior));
+            quote!((#call, #behavior))
         });
         quote!(#ty { when: &[#(#when),*], unless: &[#(#unless),*] })
     }
-
-    fn row(&self, Row { slot, param, by }: Row) -> TokenStream {
-        let (ty, call) = (path("Row"), self.call(slot));
-        quote!(#ty { call: #call, param: #param, by: #by })
-    }
-
-    fn gives(&self, gives: &Gives) -> TokenStream {
-        let ty = path("Gives");
-        match *gives {
-            Gives::Does(does) => quote!(#ty::Does(#does)),
-            Gives::Uses(param, when, uses) => {
-                let uses = at(when, uses);
-                quote!(#ty::Uses(#param, #uses))
-            }
-            Gives::Clashes(first, second) => quote!(#ty::Clashes(#first, #second)),
-            Gives::Passes { own, slot, param, when } => {
-                let all = uses::of(Side::Own, uses::ALL) | uses::of(Side::Remote, uses::ALL);
-                let (call, mask) = (self.call(slot), at(when, all));
-                quote!(#ty::Passes { own: #own, call: #call, param: #param, mask: #mask })
-            }
-        }
-    }
-}
-
-/// Among the bits of a parameter.
-fn at(when: When, uses: u32) -> u32 {
-    uses << when as u16
 }

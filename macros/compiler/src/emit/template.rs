@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
 use super::host::internal;
-use super::{item, protocol, summary};
+use super::{item, protocol, uniformity};
 use crate::check::Checked;
 use crate::model::expr::{ExprKind, FunctionPath, StmtKind};
 use crate::model::method::ScalarFunction;
@@ -70,7 +70,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let stand_ins = item::closure_stand_ins(function);
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let marker = &function.name;
-    let (summary, summarised) = (summary::constants(checked, &items), summarised(function));
+    let (summary, summarised) = (uniformity::constants(checked, &items), summarised(function));
     let protocol = protocol::constants(checked, &items);
     // At the function's name, which rustc shows where functions call each other in a circle.
     let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol });

@@ -1,6 +1,7 @@
 //! Sentences about uniformity.
 
-use crate::check::scope::Scope;
+use phalanx_contract::uniformity::Uniformity;
+
 use crate::diag::Diag;
 use crate::model::ty::Group;
 use crate::span::SpanRange;
@@ -95,7 +96,7 @@ fn variable(group: Group) -> &'static str {
 }
 
 /// "all threads of the ...".
-fn all(scope: Scope) -> String {
+fn all(scope: Uniformity) -> String {
     format!("all threads of the {}", scope.noun())
 }
 
@@ -103,9 +104,9 @@ pub(crate) fn depends_on_condition() -> String {
     "which threads come depends on this condition".into()
 }
 
-pub(crate) fn differs(what: &str, scope: Scope, needed: Scope) -> String {
+pub(crate) fn differs(what: &str, scope: Uniformity, needed: Uniformity) -> String {
     match scope {
-        Scope::Nothing | Scope::Rank => format!("{} is not the same for {}", quoted(what), all(needed)),
+        Uniformity::Divergent | Uniformity::Rank => format!("{} is not the same for {}", quoted(what), all(needed)),
         _ => format!("{} is the same for {}, not for {}", quoted(what), all(scope), all(needed)),
     }
 }
@@ -115,11 +116,11 @@ fn quoted(what: &str) -> String {
     if what.contains(' ') { what.into() } else { format!("`{what}`") }
 }
 
-pub(crate) fn others_may_write(needed: Scope) -> String {
+pub(crate) fn others_may_write(needed: Uniformity) -> String {
     format!("other threads may write to this memory, so that it is not the same for {}", all(needed))
 }
 
-pub(crate) fn read_before_barrier(needed: Scope) -> String {
+pub(crate) fn read_before_barrier(needed: Uniformity) -> String {
     format!(
         "this memory may have been written to since the last barrier, so that it is not the same for {}",
         all(needed)

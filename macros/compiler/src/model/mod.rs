@@ -31,7 +31,7 @@ use ty::{Kind, ValueType};
 pub(crate) struct LocalId(pub(crate) usize);
 
 /// Index of a slot that rustc fills with a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SlotId(pub(crate) u16);
 
 /// Index into [`Function::types`].

@@ -1,5 +1,6 @@
 //! Types as far as syntax shows them, and the kind of thing that an expression is. The exact types are rustc's.
 
+use phalanx_contract::Groups;
 use proc_macro2::TokenStream;
 
 use super::barrier::{Barrier, BarrierScope};
@@ -64,14 +65,14 @@ impl Group {
         }
     }
 
-    /// Its bit in `Uniformity::collectives`.
-    pub(crate) fn bit(self) -> u8 {
+    /// The set of this group alone.
+    pub(crate) fn flag(self) -> Groups {
         match self {
-            Group::ThreadBlock => 1,
-            Group::Cluster => 2,
-            Group::Grid => 4,
-            Group::Tile => 8,
-            Group::Coalesced => 16,
+            Group::ThreadBlock => Groups::THREAD_BLOCK,
+            Group::Cluster => Groups::CLUSTER,
+            Group::Grid => Groups::GRID,
+            Group::Tile => Groups::TILE,
+            Group::Coalesced => Groups::COALESCED,
         }
     }
 

@@ -9,7 +9,7 @@ use proc_macro2::Span;
 use super::random::Random;
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Place, Step, StepKind};
 use crate::check::engine::{Analysis, Join, solve, visit};
-use crate::check::scope::Team;
+use crate::check::team::Team;
 use crate::model::ty::Group;
 use crate::span::SpanRange;
 

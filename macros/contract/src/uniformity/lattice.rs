@@ -146,6 +146,19 @@ impl Uniformity {
         }
     }
 
+    /// The noun of the group in a sentence: "the same for all threads of the ...".
+    pub const fn noun(self) -> &'static str {
+        match self {
+            Uniformity::Divergent | Uniformity::Rank => "thread",
+            Uniformity::Group(_) | Uniformity::Parameter(_) => "group",
+            Uniformity::Tile(_) => "tile",
+            Uniformity::Warp => "warp",
+            Uniformity::Block => "thread block",
+            Uniformity::Cluster => "cluster",
+            Uniformity::Grid => "grid",
+        }
+    }
+
     /// What is left of it where only what the function's summary can name is known.
     pub(super) const fn nameable(self) -> Uniformity {
         match self {

@@ -101,7 +101,18 @@ impl Need {
 
     /// A uniformity that is enough, in the chain from `Divergent` to `Grid`.
     pub const fn strictest(self) -> Uniformity {
-        if self.groups.is_empty() || self.at_least.covers_warp() { self.at_least } else { Uniformity::Warp }
+        match self.at_least.height() {
+            Some(_) if self.groups.is_empty() || self.at_least.covers_warp() => self.at_least,
+            _ => Uniformity::Warp,
+        }
+    }
+
+    /// The height of [`strictest`](Self::strictest): a number can be a constant argument on stable Rust.
+    pub const fn strictest_height(self) -> u8 {
+        match self.strictest().height() {
+            Some(height) => height,
+            None => unreachable!(),
+        }
     }
 
     /// A callee's need in terms of its caller: `groups` are the uniformities of the arguments.
@@ -318,8 +329,7 @@ mod tests {
             Term { bound: Bound::of(uniformity), calls }
         }
         const LAST: Term = known(Uniformity::Divergent);
-        const A: Called =
-            Called { callee: FIRST, groups: NO_GROUPS, arguments: &[term(Uniformity::Grid, &[1]), LAST] };
+        const A: Called = Called { callee: FIRST, groups: NO_GROUPS, arguments: &[term(Uniformity::Grid, &[1]), LAST] };
         const B: Called =
             Called { callee: FIRST, groups: NO_GROUPS, arguments: &[term(Uniformity::Block, &[0]), LAST] };
         assert_eq!(results(&[A, B]).map(|bound| bound.at_most), [Uniformity::Block; 2]);

@@ -6,12 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::life::{Id, id_of, is_exact};
 use super::{Seen, is_same};
 use crate::check::bits::Blocks;
 use crate::check::cfg::{BlockId, Cfg, End, How, NodeId, PhaseCall, PhaseId, Source, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
-use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
 use crate::messages;
@@ -241,7 +242,7 @@ impl Twice<'_, '_> {
     }
 
     fn is_of_all(&self, block: BlockId) -> bool {
-        self.seen.comes_whole(block, Scope::Block)
+        self.seen.comes_whole(block, Uniformity::Block)
     }
 
     /// `barrier_count`: where all threads are expected, all arrive.
@@ -262,7 +263,7 @@ impl Twice<'_, '_> {
         }
         let all_in = |side: &Blocks| blocks.iter().all(|block| side.contains(*block));
         for (branch, _, end) in self.seen.values.control.regions(cfg) {
-            if is_same(&self.seen.values.tested(branch), Scope::Block)
+            if is_same(&self.seen.values.tested(branch), Uniformity::Block)
                 || !self.seen.values.tested(branch).unknown.is_empty()
             {
                 continue;

@@ -8,11 +8,12 @@
 
 use std::collections::BTreeSet;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::Seen;
 use super::counts::is_all;
 use super::life::id_of;
 use crate::check::cfg::{BlockId, NodeId, PhaseId, Piece, Source, StepKind};
-use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
 use crate::model::Role;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, What};
@@ -70,7 +71,7 @@ fn is_meeting(seen: &Seen<'_, '_>, wait: PhaseId) -> bool {
 fn comes_once(seen: &Seen<'_, '_>, phase: PhaseId) -> bool {
     let Some(block) = seen.block_of(phase) else { return false };
     let mut next = seen.cfg.blocks[block.0].end.successors();
-    seen.comes_whole(block, Scope::Cluster) && !next.any(|next| reachable(seen.cfg, next, None).contains(block))
+    seen.comes_whole(block, Uniformity::Cluster) && !next.any(|next| reachable(seen.cfg, next, None).contains(block))
 }
 
 /// Nothing is done between the two.

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::conditions::Condition;
 use super::ways::{Known, Life, Taker, Way, Ways, after};
 use crate::check::bits::Blocks;
@@ -14,7 +16,6 @@ use crate::check::cfg::{
     Access, BlockId, Cfg, How, NodeId, PhaseCall, PhaseId, Piece, Root, Select, Shared, Source, Step, StepKind,
 };
 use crate::check::engine::{Analysis, Join};
-use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
 use crate::model::barrier::{BarrierForm, What};
@@ -62,7 +63,7 @@ impl Join for State {
 pub(super) struct Lives<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) values: &'a Values<'a, 'f>,
-    pub(super) scope: Scope,
+    pub(super) scope: Uniformity,
     /// The barriers that are followed.
     pub(super) ids: BTreeSet<Id>,
     conditions: &'a BTreeMap<BlockId, Condition>,
@@ -99,7 +100,7 @@ impl<'a, 'f> Lives<'a, 'f> {
     pub(super) fn new(
         cfg: &'a Cfg<'f>,
         values: &'a Values<'a, 'f>,
-        scope: Scope,
+        scope: Uniformity,
         ids: BTreeSet<Id>,
         conditions: &'a BTreeMap<BlockId, Condition>,
     ) -> Self {
@@ -173,7 +174,7 @@ impl<'a, 'f> Lives<'a, 'f> {
     /// All of the group go the same way.
     pub(super) fn is_same(&self, branch: BlockId) -> bool {
         let tested = self.values.tested(branch);
-        tested.scope.covers(self.scope) && tested.unknown.is_empty()
+        tested.at_most.covers(self.scope) && tested.unknown.is_empty()
     }
 
     /// Those of an array to which something may be done that is done to this one.
@@ -206,7 +207,7 @@ impl<'a, 'f> Lives<'a, 'f> {
 
     /// Something by which threads may have told each other what they did.
     fn tell(&self, state: &mut State) {
-        let cluster = self.scope == Scope::Cluster;
+        let cluster = self.scope == Uniformity::Cluster;
         for ways in state.ways.values_mut() {
             ways.each(|way| match way.known {
                 Known::Aside | Known::Near => way.is(Life::Open, Known::All),
@@ -218,7 +219,7 @@ impl<'a, 'f> Lives<'a, 'f> {
 
     fn is_of_all(&self, group: Group) -> bool {
         match group {
-            Group::ThreadBlock => self.scope == Scope::Block,
+            Group::ThreadBlock => self.scope == Uniformity::Block,
             Group::Cluster | Group::Grid => true,
             Group::Tile | Group::Coalesced => false,
         }

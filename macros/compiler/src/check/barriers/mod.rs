@@ -22,10 +22,12 @@ mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_contract::protocol::{BarrierUses, ParameterUses};
+use phalanx_contract::uniformity::Uniformity;
+
 use super::cfg::{BlockId, Cfg, NodeId, PhaseCall, PhaseId, Place, Select, Shared, Source, Step, StepKind};
-use super::dsm::protocol::{Case, Gives, Has, When, barrier};
+use super::dsm::protocol::{Effect, Guard, Predicate};
 use super::engine::{self, Analysis};
-use super::scope::Scope;
 use super::uniform::control::reachable;
 use super::uniform::level::Level;
 use super::uniform::values::Values;
@@ -52,7 +54,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
         return summary;
     }
     let conditions = conditions::conditions(cfg);
-    for scope in [Scope::Block, Scope::Cluster] {
+    for scope in [Uniformity::Block, Uniformity::Cluster] {
         let lives = Lives::new(cfg, values, scope, seen.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
         let (told, summary) = (BTreeSet::new(), &mut summary);
@@ -137,11 +139,11 @@ impl<'a> Seen<'a, '_> {
     }
 
     /// Whether all threads of each of these groups come to a block, or none of it.
-    fn comes_whole(&self, block: BlockId, group: Scope) -> bool {
+    fn comes_whole(&self, block: BlockId, group: Uniformity) -> bool {
         self.values.control.deciders(block).all(|branch| is_same(&self.values.tested(branch), group))
     }
 
-    fn is_same_index(&self, node: NodeId, group: Scope) -> bool {
+    fn is_same_index(&self, node: NodeId, group: Uniformity) -> bool {
         is_same(&self.values.level(node), group)
     }
 
@@ -151,8 +153,8 @@ impl<'a> Seen<'a, '_> {
     }
 }
 
-fn is_same(level: &Level, group: Scope) -> bool {
-    level.scope.covers(group) && level.unknown.is_empty()
+fn is_same(level: &Level, group: Uniformity) -> bool {
+    level.at_most.covers(group) && level.unknown.is_empty()
 }
 
 /// Barriers that closures use, or a text by hand.
@@ -200,7 +202,7 @@ struct Check<'a, 'f, 'd> {
 
 impl Check<'_, '_, '_> {
     fn step(&mut self, state: &State, step: &Step, block: BlockId) {
-        if let (StepKind::Call { node, .. }, Scope::Block) = (&step.kind, self.lives.scope) {
+        if let (StepKind::Call { node, .. }, Uniformity::Block) = (&step.kind, self.lives.scope) {
             for (taker, id, exact) in self.lives.takers(*node) {
                 if let Some(taker) = taker.filter(|_| exact && self.lives.ids.contains(&id)) {
                     self.check_taken(state, taker, id, block, step.at);
@@ -213,19 +215,19 @@ impl Check<'_, '_, '_> {
         let remote = call.barrier.form == BarrierForm::Remote;
         match (self.lives.scope, call.method.what) {
             // Whether a peer has started, `remote_before_entry` asks.
-            (Scope::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
-            (Scope::Block, _) if remote => {}
-            (Scope::Block, What::Init) => {
+            (Uniformity::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
+            (Uniformity::Block, _) if remote => {}
+            (Uniformity::Block, What::Init) => {
                 self.begins(state, id, Some(block));
                 self.check_elected(state, call, id, block);
                 self.check_again(state, call, id);
             }
-            (Scope::Block, What::InitTogether) => {
+            (Uniformity::Block, What::InitTogether) => {
                 self.begins(state, id, None);
                 self.check_again(state, call, id);
             }
             (
-                Scope::Block,
+                Uniformity::Block,
                 What::Arrive
                 | What::ArriveMany
                 | What::Drop
@@ -241,40 +243,41 @@ impl Check<'_, '_, '_> {
                 self.check_left(state, call, id);
             }
             (
-                Scope::Nothing
-                | Scope::Rank
-                | Scope::Group(_)
-                | Scope::Lanes(_)
-                | Scope::Warp
-                | Scope::Cluster
-                | Scope::Grid,
+                Uniformity::Divergent
+                | Uniformity::Rank
+                | Uniformity::Group(_)
+                | Uniformity::Parameter(_)
+                | Uniformity::Tile(_)
+                | Uniformity::Warp
+                | Uniformity::Cluster
+                | Uniformity::Grid,
                 _,
             ) => {}
         }
     }
 
     fn tell(&mut self, id: Id, diag: Diag) {
-        self.tell_if(id, Case::default(), diag);
+        self.tell_if(id, Guard::default(), diag);
     }
 
     /// A fault, or a question to rustc whether it is one.
-    fn tell_if(&mut self, id: Id, case: Case, diag: Diag) {
-        let certain = case.is_certain();
+    fn tell_if(&mut self, id: Id, guard: Guard, diag: Diag) {
+        let certain = guard.is_certain();
         if !self.told.insert((diag.rule, id.shared, certain)) {
             return;
         }
         match certain {
             true => self.diags.push(diag),
-            false => self.summary.asked.push((case, diag)),
+            false => self.summary.asked.push((guard, diag)),
         }
     }
 
     /// What the function does to a parameter, for its callers.
-    fn give(&mut self, id: Id, what: u32, case: Case) {
+    fn give(&mut self, id: Id, what: BarrierUses, guard: Guard) {
         if let (Role::Device, Shared::Param(param)) = (self.seen.function.role, id.shared) {
-            let gives = (Gives::Uses(param, When::Ever, what), case);
-            if !self.summary.gives.contains(&gives) {
-                self.summary.gives.push(gives);
+            let effect = (Effect::Uses(param, ParameterUses::of_barrier(what)), guard);
+            if !self.summary.effects.contains(&effect) {
+                self.summary.effects.push(effect);
             }
         }
     }
@@ -283,9 +286,9 @@ impl Check<'_, '_, '_> {
     fn begins(&mut self, state: &State, id: Id, by: Option<BlockId>) {
         let ways: Vec<&Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).collect();
         for way in ways.into_iter().filter(|way| way.life == Life::Given) {
-            self.give(id, barrier::BEGINS, unless(way));
+            self.give(id, BarrierUses::BEGINS, unless(way));
             if by.is_some_and(|block| self.come_several(block)) {
-                self.give(id, barrier::ALONE, unless(way));
+                self.give(id, BarrierUses::ALONE, unless(way));
             }
         }
     }
@@ -294,39 +297,43 @@ impl Check<'_, '_, '_> {
     fn check_taken(&mut self, state: &State, taker: Taker, id: Id, block: BlockId, at: SpanRange) {
         let Taker { slot, argument } = taker;
         let name = self.seen.name(id);
-        let does = |what: u32| Has::Uses(slot, argument, When::Ever, what);
+        let does = |what: BarrierUses| Predicate::Uses(slot, argument, ParameterUses::of_barrier(what));
         let ways: Vec<Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).cloned().collect();
         let several = self.come_several(block);
         for way in &ways {
-            let case = |what| unless(way).when(does(what));
+            let guard = |what| unless(way).when(does(what));
             match (way.life, way.known) {
                 (Life::Given, _) => {
-                    for what in [barrier::NEEDS, barrier::BEGINS] {
-                        self.give(id, what, case(what));
+                    for what in [BarrierUses::NEEDS, BarrierUses::BEGINS] {
+                        self.give(id, what, guard(what));
                     }
                     if several {
-                        self.give(id, barrier::ALONE, case(barrier::ALONE));
+                        self.give(id, BarrierUses::ALONE, guard(BarrierUses::ALONE));
                     }
                 }
                 (Life::New | Life::Invalid, Known::All) => {
                     let later = self.place(id, &[What::Init, What::InitTogether]);
                     let ended = (way.life == Life::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
-                    self.tell_if(id, case(barrier::NEEDS), messages::barrier_uninitialized(at, &name, ended, later));
+                    self.tell_if(
+                        id,
+                        guard(BarrierUses::NEEDS),
+                        messages::barrier_uninitialized(at, &name, ended, later),
+                    );
                 }
                 (Life::New | Life::Invalid, Known::Aside) if self.seen.threads() != Some(1) => {
                     let init = self.place(id, &[What::Init]);
-                    self.tell_if(id, case(barrier::NEEDS), messages::barrier_unpublished(at, &name, init, None));
+                    self.tell_if(id, guard(BarrierUses::NEEDS), messages::barrier_unpublished(at, &name, init, None));
                 }
                 (Life::Live, Known::All | Known::Own | Known::Sent(_)) => {
                     let earlier = self.place(id, &[What::Init, What::InitTogether]);
-                    self.tell_if(id, case(barrier::BEGINS), messages::barrier_reinit(at, &name, earlier));
+                    self.tell_if(id, guard(BarrierUses::BEGINS), messages::barrier_reinit(at, &name, earlier));
                 }
                 (Life::New | Life::Invalid | Life::Live | Life::Open, _) => {}
             }
         }
         if self.is_kernel() && several && self.seen.threads() != Some(1) && !ways.is_empty() {
-            let case = Case::default().when(does(barrier::ALONE));
-            self.tell_if(id, case, messages::barrier_init_not_elected(at, &name));
+            let guard = Guard::default().when(does(BarrierUses::ALONE));
+            self.tell_if(id, guard, messages::barrier_init_not_elected(at, &name));
         }
     }
 
@@ -344,13 +351,14 @@ impl Check<'_, '_, '_> {
     /// ```
     fn check_ready(&mut self, state: &State, call: &PhaseCall, id: Id, block: BlockId) {
         let Some(ways) = state.ways.get(&id) else { return };
-        let peers = self.lives.scope == Scope::Cluster;
+        let peers = self.lives.scope == Uniformity::Cluster;
         let threads = self.seen.threads();
-        let beyond_a_warp = threads.is_none_or(|threads| threads > 32) && self.seen.comes_whole(block, Scope::Block);
+        let beyond_a_warp =
+            threads.is_none_or(|threads| threads > 32) && self.seen.comes_whole(block, Uniformity::Block);
         let name = self.seen.name(id);
         let is_new = |life: Life| matches!(life, Life::New | Life::Invalid);
         for way in ways.iter().filter(|way| way.life == Life::Given) {
-            self.give(id, barrier::NEEDS, unless(way));
+            self.give(id, BarrierUses::NEEDS, unless(way));
         }
         let new = ways.iter().filter(|way| is_new(way.life) && way.known == Known::All);
         if let Some(way) = new.min_by_key(|way| way.unless().count()) {
@@ -381,7 +389,7 @@ impl Check<'_, '_, '_> {
     /// bar.init(block.num_threads()); block.sync();             // each of them does
     /// ```
     fn check_elected(&mut self, state: &State, call: &PhaseCall, id: Id, block: BlockId) {
-        let pairs = Scope::Lanes(1);
+        let pairs = Uniformity::Tile(1);
         let one = call.piece.path.iter().all(|select| match select {
             Select::At(index) => self.seen.is_same_index(*index, pairs),
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
@@ -411,7 +419,7 @@ impl Check<'_, '_, '_> {
                         .iter()
                         .all(|side| condition.on_the_way(&cfg.blocks[branch.0].end, *side) == Some(false))
             });
-            without_one || is_same(&values.tested(branch), Scope::Lanes(1))
+            without_one || is_same(&values.tested(branch), Uniformity::Tile(1))
         })
     }
 

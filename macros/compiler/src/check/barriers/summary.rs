@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use phalanx_contract::protocol::{BarrierUses, ParameterUses};
+
 use super::Seen;
 use super::ways::{Taker, Way};
 use crate::check::cfg::{PhaseCall, PhaseId, Root, Shared, Source};
-use crate::check::dsm::protocol::{Case, Gives, Has, Protocol, When, barrier};
+use crate::check::dsm::protocol::{Effect, Guard, Predicate, Protocol};
 use crate::diag::Diag;
 use crate::model::Role;
 use crate::model::barrier::What;
@@ -15,16 +17,16 @@ use crate::model::expr::Callee;
 /// Questions about the functions that are called, and what callers must know.
 #[derive(Default)]
 pub(crate) struct Summary {
-    pub(super) asked: Vec<(Case, Diag)>,
-    pub(super) gives: Vec<(Gives, Case)>,
+    pub(super) asked: Vec<(Guard, Diag)>,
+    pub(super) effects: Vec<(Effect, Guard)>,
     /// Waits that are as good as a barrier of the cluster.
     pub(crate) meetings: BTreeSet<PhaseId>,
 }
 
 impl Summary {
     pub(crate) fn add_to(self, protocol: &mut Protocol) {
-        self.asked.into_iter().for_each(|(case, diag)| protocol.ask(case, &diag));
-        protocol.gives.extend(self.gives);
+        self.asked.into_iter().for_each(|(guard, diag)| protocol.ask(guard, &diag));
+        protocol.effects.extend(self.effects);
     }
 
     /// The parameters that the function does not initialise, nor any that it gives them to.
@@ -35,26 +37,27 @@ impl Summary {
         for id in seen.ids().into_iter().filter(|id| id.index.is_none()) {
             let Shared::Param(param) = id.shared else { continue };
             let begins = |call: &PhaseCall| matches!(call.method.what, What::Init | What::InitTogether);
-            let mut case = Some(Case::default()).filter(|_| !seen.calls(id).any(begins));
+            let mut guard = Some(Guard::default()).filter(|_| !seen.calls(id).any(begins));
             for (slot, callee, barriers) in seen.cfg.nodes.iter().filter_map(|node| match &node.source {
                 Source::Call { slot, callee, barriers, .. } => Some((slot, callee, barriers)),
                 _ => None,
             }) {
                 let given = barriers.iter().filter(|(_, piece)| piece.root == Root::Shared(id.shared));
                 for (argument, _) in given {
-                    let keeps = Has::Uses(slot.0, *argument, When::Ever, barrier::KEEPS);
+                    let keeps = Predicate::Uses(slot.0, *argument, ParameterUses::of_barrier(BarrierUses::KEEPS));
                     let known = matches!(callee, Callee::Function(_));
-                    case = case.filter(|_| known).map(|case| case.when(keeps));
+                    guard = guard.filter(|_| known).map(|guard| guard.when(keeps));
                 }
             }
-            self.gives.extend(case.map(|case| (Gives::Uses(param, When::Ever, barrier::KEEPS), case)));
+            self.effects
+                .extend(guard.map(|guard| (Effect::Uses(param, ParameterUses::of_barrier(BarrierUses::KEEPS)), guard)));
         }
     }
 }
 
 /// If none of the device functions initialised the barrier that had it.
-pub(super) fn unless(way: &Way) -> Case {
-    way.unless().fold(Case::default(), |case, Taker { slot, argument }| {
-        case.when(Has::Uses(slot, argument, When::Ever, barrier::KEEPS))
+pub(super) fn unless(way: &Way) -> Guard {
+    way.unless().fold(Guard::default(), |guard, Taker { slot, argument }| {
+        guard.when(Predicate::Uses(slot, argument, ParameterUses::of_barrier(BarrierUses::KEEPS)))
     })
 }

@@ -1,10 +1,11 @@
 //! Closures: they capture values and call no collective, so that what they capture and what they ask the GPU is all that
 //! matters of them. Their control flow is not followed: a part of what they see is as good as all of it.
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::memory::atomically;
 use super::{Builder, NodeId, Place, Source};
 use crate::check::cfg::{How, Piece, Root};
-use crate::check::scope::Scope;
 use crate::model::LocalId;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
@@ -34,20 +35,20 @@ impl<'f> Builder<'f> {
                 }
                 ExprKind::Op { op: Op::Query(_, query), operands: group, .. } => {
                     let team = group.first().map(|group| self.team(group));
-                    team.map(|team| (Self::query_scope(team, query), query.name))
+                    team.map(|team| (Self::query_uniformity(team, query), query.name))
                 }
-                ExprKind::Op { op: Op::Atomic(_), .. } => Some((Scope::Nothing, "an atomic operation")),
-                ExprKind::Call { .. } => Some((Scope::Nothing, "a device function that a closure calls")),
-                ExprKind::Cuda(_) => Some((Scope::Nothing, "cuda!")),
+                ExprKind::Op { op: Op::Atomic(_), .. } => Some((Uniformity::Divergent, "an atomic operation")),
+                ExprKind::Call { .. } => Some((Uniformity::Divergent, "a device function that a closure calls")),
+                ExprKind::Cuda(_) => Some((Uniformity::Divergent, "cuda!")),
                 ExprKind::Index { base, .. }
                     if base.memory().is_some() && self.piece_unseen(base).root != Root::ReadOnly =>
                 {
-                    Some((Scope::Nothing, "memory that others may write to"))
+                    Some((Uniformity::Divergent, "memory that others may write to"))
                 }
                 _ => None,
             };
-            if let Some((scope, what)) = what {
-                operands.push(self.node(Source::Known { scope, what }, Vec::new(), expr.span));
+            if let Some((uniformity, what)) = what {
+                operands.push(self.node(Source::Known { uniformity, what }, Vec::new(), expr.span));
             }
         }
         (self.node(Source::Operands, operands, at), touches)

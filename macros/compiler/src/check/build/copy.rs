@@ -3,7 +3,7 @@
 use super::{Builder, StepKind, Value};
 use crate::check::build::memory::piece_of_kind;
 use crate::check::cfg::{CopyId, CopyStep, How, PhaseCall, PhaseId, Piece};
-use crate::check::scope::Team;
+use crate::check::team::Team;
 use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{CopyOp, Ends, Told};
 use crate::model::expr::Expr;

@@ -1,8 +1,9 @@
 //! Memory: which piece an expression is a part of, and what is done to it.
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::{Builder, Place, Source, StepKind, Value};
 use crate::check::cfg::{Access, AccessId, How, NodeId, Piece, Root, Select, Shared, Slice};
-use crate::check::scope::Scope;
 use crate::model::LocalId;
 use crate::model::atomic::AtomicUse;
 use crate::model::barrier::{Barrier, BarrierForm};
@@ -134,7 +135,7 @@ impl<'f> Builder<'f> {
     pub(super) fn seen(&mut self, argument: &Expr, value: &Value) -> NodeId {
         match (argument.memory(), &value.piece) {
             (Some(_), Some(Piece { root: Root::Global, .. }) | None) => self.node(
-                Source::Known { scope: Scope::Nothing, what: "memory that others may write to" },
+                Source::Known { uniformity: Uniformity::Divergent, what: "memory that others may write to" },
                 vec![value.node],
                 argument.span,
             ),

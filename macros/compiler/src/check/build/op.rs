@@ -1,9 +1,11 @@
 //! Operations: groups, their questions and collectives, barriers, memory.
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::memory::{atomically, piece_of_kind};
 use super::{Builder, Source, StepKind, Value};
 use crate::check::cfg::{How, PhaseCall, PhaseId, Piece, Root, Select};
-use crate::check::scope::{Scope, Team};
+use crate::check::team::Team;
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
@@ -49,7 +51,7 @@ impl<'f> Builder<'f> {
                     "any" | "all" | "ballot" | "match_all" | "reduce" | "invoke_one_broadcast" => {
                         self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at)
                     }
-                    _ => self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at),
+                    _ => self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at),
                 }
             }
             Op::Partition(group, name) => {
@@ -64,10 +66,11 @@ impl<'f> Builder<'f> {
             }
             Op::Query(group, query) => {
                 let team = team(group);
-                let scope = self.rank_scope(team, query).unwrap_or_else(|| Self::query_scope(team, query));
+                let uniformity =
+                    self.rank_uniformity(team, query).unwrap_or_else(|| Self::query_uniformity(team, query));
                 let source = match (group, query.name) {
                     (Group::ThreadBlock, "thread_rank") => Source::ThreadRank,
-                    _ => Source::Known { scope, what: query.name },
+                    _ => Source::Known { uniformity, what: query.name },
                 };
                 let node = self.node(source, Vec::new(), at);
                 if !group.is_of_a_warp() {
@@ -76,7 +79,7 @@ impl<'f> Builder<'f> {
                 node
             }
             Op::QuerySharedRank => {
-                self.node(Source::Known { scope: Scope::Block, what: "query_shared_rank" }, nodes, at)
+                self.node(Source::Known { uniformity: Uniformity::Block, what: "query_shared_rank" }, nodes, at)
             }
             // A vector is several elements.
             Op::LoadVec(_) => return self.load(piece.map(|piece| piece.at(Select::Unknown)), nodes, at),
@@ -88,7 +91,7 @@ impl<'f> Builder<'f> {
             Op::Atomic(atomic) => {
                 let element = piece.unwrap_or(Piece::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access(element, atomically(atomic), at);
-                self.node(Source::Known { scope: Scope::Nothing, what: "an atomic operation" }, nodes, at)
+                self.node(Source::Known { uniformity: Uniformity::Divergent, what: "an atomic operation" }, nodes, at)
             }
             Op::Uniform(group) => {
                 let team = team(group);
@@ -105,7 +108,8 @@ impl<'f> Builder<'f> {
                     self.access(piece.clone(), How::Atomic, at);
                 }
                 let operands = nodes[1..].to_vec();
-                let gives = self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at);
+                let gives =
+                    self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at);
                 self.phases.push(PhaseCall { barrier, method, piece, operands, gives, at });
                 self.step(StepKind::Phase(PhaseId(self.phases.len() - 1)), at);
                 gives
@@ -188,43 +192,43 @@ impl<'f> Builder<'f> {
         if !group.is_of_a_warp() {
             return Team::whole(group);
         }
-        let scope = self.fresh_scope();
-        self.step(StepKind::Renew(scope), SpanRange::at(self.function.name.span()));
-        Team { group, scope, made: Some(self.current), param: None }
+        let uniformity = self.fresh_group();
+        self.step(StepKind::Renew(uniformity), SpanRange::at(self.function.name.span()));
+        Team { group, uniformity, made: Some(self.current), param: None }
     }
 
-    fn fresh_scope(&mut self) -> Scope {
+    fn fresh_group(&mut self) -> Uniformity {
         self.groups = self.groups.saturating_add(1);
-        Scope::Group(self.groups)
+        Uniformity::Group(self.groups)
     }
 
     fn tile(&mut self, size: ValueId) -> Team {
         let text = self.function.values[usize::from(size.0)].tokens.to_string();
-        let scope = match text.trim_end_matches("u32").trim_end_matches('_').parse() {
-            Ok(threads) => Scope::of_threads(threads),
+        let uniformity = match text.trim_end_matches("u32").trim_end_matches('_').parse() {
+            Ok(threads) => Uniformity::of_threads(threads),
             // Tiles of one size are one partition, whatever the size is.
             Err(_) => match self.sizes.get(&text) {
-                Some(scope) => *scope,
+                Some(uniformity) => *uniformity,
                 None => {
-                    let scope = self.fresh_scope();
-                    self.sizes.insert(text, scope);
-                    scope
+                    let uniformity = self.fresh_group();
+                    self.sizes.insert(text, uniformity);
+                    uniformity
                 }
             },
         };
-        Team { group: Group::Tile, scope, made: None, param: None }
+        Team { group: Group::Tile, uniformity, made: None, param: None }
     }
 
     pub(super) fn team_of_param(&mut self, index: usize) -> Option<Team> {
         Some(match &self.function.params[index].ty {
             ParamType::Group(group) if group.is_of_a_warp() => {
-                Team { group: *group, scope: self.fresh_scope(), made: None, param: Some(index) }
+                Team { group: *group, uniformity: self.fresh_group(), made: None, param: Some(index) }
             }
             ParamType::Group(group) => Team::whole(*group),
             ParamType::Tile { size, .. } => {
                 let team = self.tile(*size);
-                match team.scope {
-                    Scope::Group(_) => Team { param: Some(index), ..team },
+                match team.uniformity {
+                    Uniformity::Group(_) => Team { param: Some(index), ..team },
                     _ => team,
                 }
             }
@@ -233,20 +237,20 @@ impl<'f> Builder<'f> {
     }
 
     /// How far threads agree on the answer to a question.
-    pub(super) fn query_scope(team: Team, query: &Query) -> Scope {
+    pub(super) fn query_uniformity(team: Team, query: &Query) -> Uniformity {
         match (team.group, query.name) {
-            (_, "thread_rank" | "thread_index") => Scope::Nothing,
-            (Group::Tile, "meta_group_rank") | (Group::Coalesced, _) => team.scope,
+            (_, "thread_rank" | "thread_index") => Uniformity::Divergent,
+            (Group::Tile, "meta_group_rank") | (Group::Coalesced, _) => team.uniformity,
             (Group::Cluster | Group::Grid, "block_rank" | "block_index") | (Group::ThreadBlock, "group_index") => {
-                Scope::Block
+                Uniformity::Block
             }
-            (Group::Grid, "cluster_rank" | "cluster_index") => Scope::Cluster,
-            _ => Scope::Grid,
+            (Group::Grid, "cluster_rank" | "cluster_index") => Uniformity::Cluster,
+            _ => Uniformity::Grid,
         }
     }
 
     /// Of what is a rank.
-    fn rank_scope(&self, team: Team, query: &Query) -> Option<Scope> {
+    fn rank_uniformity(&self, team: Team, query: &Query) -> Option<Uniformity> {
         let is_rank = match (team.group, query.name) {
             (Group::ThreadBlock, "thread_rank") => true,
             // Blocks of whole warps go before it.
@@ -255,7 +259,7 @@ impl<'f> Builder<'f> {
             }
             _ => false,
         };
-        is_rank.then_some(Scope::Rank)
+        is_rank.then_some(Uniformity::Rank)
     }
 
     fn block_extents(&self) -> Option<&'f Extents> {
@@ -272,15 +276,15 @@ impl<'f> Builder<'f> {
         }
         let literals: Option<Vec<u64>> =
             self.block_extents().and_then(|extents| extents.each.iter().map(|extent| extent.literal).collect());
-        let scope = match (axis, literals.as_deref()) {
-            ('x', Some([_])) => Scope::Rank,
-            ('x', Some([x, ..])) if x % 32 == 0 => Scope::Rank,
-            ('y', Some([x, _, ..])) => Scope::of_threads(*x),
-            ('z', Some([x, y, _])) => Scope::of_threads(x * y),
-            ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Scope::Grid,
-            _ => Scope::Nothing,
+        let uniformity = match (axis, literals.as_deref()) {
+            ('x', Some([_])) => Uniformity::Rank,
+            ('x', Some([x, ..])) if x % 32 == 0 => Uniformity::Rank,
+            ('y', Some([x, _, ..])) => Uniformity::of_threads(u128::from(*x)),
+            ('z', Some([x, y, _])) => Uniformity::of_threads(u128::from(*x) * u128::from(*y)),
+            ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Uniformity::Grid,
+            _ => Uniformity::Divergent,
         };
-        let node = self.node(Source::Known { scope, what: "thread_index" }, Vec::new(), at);
+        let node = self.node(Source::Known { uniformity, what: "thread_index" }, Vec::new(), at);
         Value::of(node)
     }
 }

@@ -1,9 +1,10 @@
 //! Expressions, in the order in which they are evaluated.
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::memory::piece_of_kind;
 use super::{BlockId, Builder, End, Jump, NodeId, Place, Source, StepKind, Value};
 use crate::check::cfg::{Extent, Granule, How, Piece, Root, Select};
-use crate::check::scope::Scope;
 use crate::messages::Loss;
 use crate::model::LoopId;
 use crate::model::by_hand::{ByHand, Direction};
@@ -441,7 +442,7 @@ impl<'f> Builder<'f> {
         let at = expr.span;
         let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value)).collect();
         let nodes = values.iter().map(|value| value.node).collect();
-        let node = self.node(Source::Known { scope: Scope::Nothing, what: "cuda!" }, nodes, at);
+        let node = self.node(Source::Known { uniformity: Uniformity::Divergent, what: "cuda!" }, nodes, at);
         for (operand, value) in by_hand.operands.iter().zip(values) {
             if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
                 self.set_node(Place::Local(local), node, Extent::Part, at);

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
+
 use super::conflict;
-use super::phases::{Key, Record, State, mark, side_of};
-use super::protocol::{Case, Gives, Has, Side, When, does, uses};
-use super::touch::{By, Part, Touch, case_of};
+use super::phases::{Key, Record, State, Timing, party_of};
+use super::protocol::{Effect, Guard, Predicate};
+use super::touch::{By, Part, Touch, guard_of};
 use super::{Call, Check};
 use crate::check::cfg::Shared;
 use crate::messages;
@@ -16,16 +18,17 @@ impl Check<'_, '_> {
     pub(super) fn call(&mut self, state: &State, slot: u16) {
         let Some(Call { at, path, pieces }) = self.calls.get(&slot).copied() else { return };
         let entered = state.entered.clone();
-        let given = pieces.iter().flatten().filter_map(|piece| side_of(piece.root));
-        let mut remote = given.filter(|(side, _)| *side == Side::Remote).map(|(_, shared)| shared);
+        let given = pieces.iter().flatten().filter_map(|piece| party_of(piece.root));
+        let mut remote = given.filter(|(party, _)| *party == Party::Peer).map(|(_, shared)| shared);
         if let Some(calls) = &entered {
-            let case = Case::unless(calls, does::NOT_ENTER).when(Has::Does(slot, does::NEED_ENTRY));
+            let guard =
+                Guard::unless(calls, Behavior::MAY_NOT_ENTER).when(Predicate::Does(slot, Behavior::NEEDS_ENTRY));
             match self.function.role {
-                Role::Kernel => self.tell(case, messages::call_before_entry(at)),
-                Role::Device => self.give(Gives::Does(does::NEED_ENTRY), case),
+                Role::Kernel => self.tell(guard, messages::call_before_entry(at)),
+                Role::Device => self.give(Effect::Does(Behavior::NEEDS_ENTRY), guard),
                 // Whoever gave it the memory of a peer is asked.
                 Role::Method if remote.any(|shared| matches!(shared, Shared::Param(_) | Shared::Any)) => {}
-                Role::Method => self.tell(case, messages::remote_in_method(at)),
+                Role::Method => self.tell(guard, messages::remote_in_method(at)),
             }
         }
         // `overwrite_while_read`, of what a function has itself.
@@ -38,17 +41,18 @@ impl Check<'_, '_> {
         });
         // The one with the fewest calls between.
         let again = before.min_by_key(|(_, record)| record.passed.len()).map(|(first, record)| {
-            let case = Case::unless(&record.passed, does::NOT_ORDER).when(Has::Does(slot, does::ONCE_A_PHASE));
-            (case, messages::twice_a_phase(at, first))
+            let guard = Guard::unless(&record.passed, Behavior::MAY_NOT_ORDER)
+                .when(Predicate::Does(slot, Behavior::ONCE_A_PHASE));
+            (guard, messages::twice_a_phase(at, first))
         });
-        again.into_iter().for_each(|(case, diag)| self.tell(case, diag));
+        again.into_iter().for_each(|(guard, diag)| self.tell(guard, diag));
         self.check_arguments(slot);
         for (argument, piece) in pieces.iter().enumerate() {
-            let Some((_, shared)) = piece.as_ref().and_then(|piece| side_of(piece.root)) else { continue };
+            let Some((_, shared)) = piece.as_ref().and_then(|piece| party_of(piece.root)) else { continue };
             let phases = self.phases;
             let Some(point) = phases.points.argument(slot, argument) else { continue };
             for touch in self.taken(slot, argument, When::First) {
-                if touch.side == Side::Own || phases.has_entered(state) {
+                if touch.party == Party::Owner || phases.has_entered(state) {
                     self.check_conflicts(state, &touch, &point.path);
                 }
                 if let (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_), Some(calls)) =
@@ -58,8 +62,8 @@ impl Check<'_, '_> {
                 }
             }
             if let (Shared::Param(own), Some(calls)) = (shared, state.unordered()) {
-                let passes = Gives::Passes { own, slot, param: argument, when: When::First };
-                self.give(passes, Case::unless(calls, does::NOT_ORDER));
+                let passes = Effect::Passes { own, call: slot, parameter: argument, when: When::First };
+                self.give(passes, Guard::unless(calls, Behavior::MAY_NOT_ORDER));
             }
         }
     }
@@ -73,13 +77,13 @@ impl Check<'_, '_> {
             if first == second {
                 continue;
             }
-            let pairs = conflict::between(other.side, touch.side, record.marks);
+            let pairs = conflict::between(other.party, touch.party, record.timing);
             clashes.extend(pairs.filter_map(|pair| {
-                let case = case_of(&other, touch, &pair, record)?;
-                Some((Gives::Clashes(first.min(second), first.max(second)), case))
+                let guard = guard_of(&other, touch, &pair, record)?;
+                Some((Effect::Clashes(first.min(second), first.max(second)), guard))
             }));
         }
-        clashes.into_iter().for_each(|(gives, case)| self.give(gives, case));
+        clashes.into_iter().for_each(|(gives, guard)| self.give(gives, guard));
     }
 
     /// One piece of memory is given as two parameters.
@@ -88,57 +92,60 @@ impl Check<'_, '_> {
         let points = &self.phases.points;
         let given = |argument: usize| {
             let piece = pieces[argument].as_ref()?;
-            let (side, shared) = side_of(piece.root)?;
-            Some(Part { side, shared, path: &points.argument(slot, argument)?.path })
+            let (party, shared) = party_of(piece.root)?;
+            Some(Part { party, shared, path: &points.argument(slot, argument)?.path })
         };
         let mut told = Vec::new();
         for second in 0..pieces.len() {
             let Some(part) = given(second) else { continue };
             for first in 0..second {
                 let Some(other) = given(first) else { continue };
-                let case = Case::default().when(Has::Clashes(slot, first, second));
+                let guard = Guard::default().when(Predicate::Clashes(slot, first, second));
                 match (part.shared, other.shared) {
                     (Shared::Param(a), Shared::Param(b)) if a != b => {
-                        told.push((Some(Gives::Clashes(a.min(b), a.max(b))), case));
+                        told.push((Some(Effect::Clashes(a.min(b), a.max(b))), guard));
                     }
-                    _ if self.meet(part, other) => told.push((None, case)),
+                    _ if self.meet(part, other) => told.push((None, guard)),
                     _ => {}
                 }
             }
         }
-        for (gives, case) in told {
+        for (gives, guard) in told {
             match gives {
-                Some(gives) => self.give(gives, case),
-                None => self.tell(case, messages::same_memory_twice(at)),
+                Some(gives) => self.give(gives, guard),
+                None => self.tell(guard, messages::same_memory_twice(at)),
             }
         }
     }
 
     /// What is still under way when the function returns.
     pub(super) fn leave_behind(&mut self, key: Key, record: &Record) {
-        let case = Case::unless(&record.passed, does::NOT_ORDER);
+        let guard = Guard::unless(&record.passed, Behavior::MAY_NOT_ORDER);
         match key {
             Key::Call(slot) => {
-                return self.give(Gives::Does(does::ONCE_A_PHASE), case.when(Has::Does(slot, does::ONCE_A_PHASE)));
+                return self.give(
+                    Effect::Does(Behavior::ONCE_A_PHASE),
+                    guard.when(Predicate::Does(slot, Behavior::ONCE_A_PHASE)),
+                );
             }
-            Key::Caller => return self.give(Gives::Does(does::NOT_ORDER), case),
+            Key::Caller => return self.give(Effect::Does(Behavior::MAY_NOT_ORDER), guard),
             Key::Access(_) | Key::Argument(..) => {}
         }
         let mut whens = Vec::new();
-        if record.marks & (mark::NOW | mark::BEFORE | mark::RELAXED) != 0 {
+        if record.timing.intersects(Timing::SINCE_WAIT | Timing::BEFORE_WAIT | Timing::RELAXED) {
             whens.push(When::Last);
         }
-        if record.marks & mark::NOW_SPLIT != 0 {
+        if record.timing.contains(Timing::SINCE_ARRIVAL) {
             whens.push(When::Arrived);
         }
         for touch in self.touches(key) {
             for &when in &whens {
                 match (touch.shared, touch.by) {
                     (Shared::Param(own), By::Itself(kind)) => {
-                        self.give(Gives::Uses(own, when, uses::of(touch.side, kind)), case.clone());
+                        self.give(Effect::Uses(own, ParameterUses::of(touch.party, when, kind)), guard.clone());
                     }
                     (Shared::Param(own), By::Call(slot, param, _)) => {
-                        self.give(Gives::Passes { own, slot, param, when }, case.clone());
+                        self.give(Effect::Passes { own, call: slot, parameter: param, when }, guard.clone());
                     }
                     (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Any, _) => {
                         self.check_again(&touch, record);
@@ -158,13 +165,13 @@ impl Check<'_, '_> {
                 continue;
             }
             let calls: BTreeSet<u16> = record.passed.union(calls).copied().collect();
-            for pair in conflict::between(last.side, first.side, record.marks) {
-                if let Some(case) = case_of(last, first, &pair, record) {
-                    let unless = Case::unless(&calls, does::NOT_ORDER).unless;
-                    again.push(Case { unless, ..case });
+            for pair in conflict::between(last.party, first.party, record.timing) {
+                if let Some(guard) = guard_of(last, first, &pair, record) {
+                    let unless = Guard::unless(&calls, Behavior::MAY_NOT_ORDER).unless;
+                    again.push(Guard { unless, ..guard });
                 }
             }
         }
-        again.into_iter().for_each(|case| self.give(Gives::Does(does::ONCE_A_PHASE), case));
+        again.into_iter().for_each(|guard| self.give(Effect::Does(Behavior::ONCE_A_PHASE), guard));
     }
 }

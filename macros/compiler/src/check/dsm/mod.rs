@@ -28,6 +28,8 @@ mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
+
 use super::cfg::{Access, AccessId, Cfg, How, PhaseId, Piece, Root, Shared, Source, Step, StepKind};
 use super::engine;
 use super::live::Live;
@@ -41,12 +43,12 @@ use crate::span::SpanRange;
 use conflict::Conflict;
 use numbers::Numbers;
 use path::Path;
-use phases::{Key, Phases, Record, State, side_of};
+use phases::{Key, Phases, Record, State, party_of};
 use points::Points;
-use protocol::{Case, Gives, Has, Protocol, Side, When, does, uses};
+use protocol::{Effect, Guard, Predicate, Protocol};
 use sides::Sides;
 use slices::Slices;
-use touch::{By, Part, Touch, case_of, rows};
+use touch::{By, Part, Touch, guard_of, rows};
 
 pub(super) fn check<'f>(
     function: &'f Function,
@@ -96,20 +98,20 @@ fn has_peers(cfg: &Cfg<'_>) -> bool {
 
 /// Whether its callers can tell that the function uses the cluster or what it was given.
 fn is_seen(cfg: &Cfg<'_>) -> bool {
-    let given = |access: &Access| matches!(side_of(access.piece.root), Some((_, Shared::Param(_))));
+    let given = |access: &Access| matches!(party_of(access.piece.root), Some((_, Shared::Param(_))));
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
     cfg.accesses.iter().any(given) || steps.any(sides::is_barrier)
 }
 
 /// The accesses that can be at once with one of a peer.
 fn shared(cfg: &Cfg<'_>, slices: &Slices) -> Vec<bool> {
-    let of = |access: &Access| side_of(access.piece.root);
+    let of = |access: &Access| party_of(access.piece.root);
     let met: BTreeSet<Shared> = cfg
         .accesses
         .iter()
         .filter_map(|access| match (of(access)?, access.how) {
-            ((Side::Remote, shared), _) | ((Side::Own, shared), How::Lent) => Some(shared),
-            ((Side::Own, _), _) => None,
+            ((Party::Peer, shared), _) | ((Party::Owner, shared), How::Lent) => Some(shared),
+            ((Party::Owner, _), _) => None,
         })
         .collect();
     let meets = |shared: Shared| match shared {
@@ -201,14 +203,14 @@ impl Check<'_, '_> {
     }
 
     /// A fault, or a question to rustc whether it is one.
-    fn tell(&mut self, case: Case, diag: Diag) {
-        self.tell_if(case, diag, false);
+    fn tell(&mut self, guard: Guard, diag: Diag) {
+        self.tell_if(guard, diag, false);
     }
 
     /// `aside`: only another thread's way makes it.
-    fn tell_if(&mut self, case: Case, diag: Diag, aside: bool) {
-        if !case.is_certain() {
-            return self.protocol.ask(case, &diag);
+    fn tell_if(&mut self, guard: Guard, diag: Diag, aside: bool) {
+        if !guard.is_certain() {
+            return self.protocol.ask(guard, &diag);
         }
         let place = |at: SpanRange| (at.line(), at.column());
         let other = diag.notes.first().and_then(|(at, _)| *at).map(place);
@@ -219,34 +221,34 @@ impl Check<'_, '_> {
     }
 
     /// What the function does, for its callers.
-    fn give(&mut self, gives: Gives, case: Case) {
-        let given = (gives, case);
-        if self.function.role == Role::Device && !self.protocol.gives.contains(&given) {
-            self.protocol.gives.push(given);
+    fn give(&mut self, effect: Effect, guard: Guard) {
+        let given = (effect, guard);
+        if self.function.role == Role::Device && !self.protocol.effects.contains(&given) {
+            self.protocol.effects.push(given);
         }
     }
 
     fn access(&mut self, state: &State, id: AccessId) {
         let access = &self.phases.cfg.accesses[id.0];
-        let Some((side, shared)) = side_of(access.piece.root) else { return };
+        let Some((party, shared)) = party_of(access.piece.root) else { return };
         if access.how == How::Lent {
             return;
         }
-        if side == Side::Remote {
+        if party == Party::Peer {
             self.check_entered(state, access.at, shared);
         }
-        let kind = conflict::use_of(access.how);
-        if kind == 0 || !self.phases.shared[id.0] || side == Side::Remote && !self.phases.has_entered(state) {
+        let uses = conflict::use_of(access.how);
+        if uses.is_empty() || !self.phases.shared[id.0] || party == Party::Peer && !self.phases.has_entered(state) {
             return;
         }
         let path = &self.phases.points.access(id).path;
-        let touch = Touch { side, shared, at: access.at, by: By::Itself(kind) };
+        let touch = Touch { party, shared, at: access.at, by: By::Itself(uses) };
         self.check_conflicts(state, &touch, path);
         if let Some(calls) = state.unordered() {
             match shared {
                 Shared::Param(param) => {
-                    let uses = Gives::Uses(param, When::First, uses::of(side, kind));
-                    self.give(uses, Case::unless(calls, does::NOT_ORDER));
+                    let effect = Effect::Uses(param, ParameterUses::of(party, When::First, uses));
+                    self.give(effect, Guard::unless(calls, Behavior::MAY_NOT_ORDER));
                 }
                 Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
                     self.firsts.push((touch, path.clone(), calls.clone()));
@@ -264,13 +266,13 @@ impl Check<'_, '_> {
     /// ```
     fn check_entered(&mut self, state: &State, at: SpanRange, shared: Shared) {
         let Some(calls) = &state.entered else { return };
-        let case = Case::unless(calls, does::NOT_ENTER);
+        let guard = Guard::unless(calls, Behavior::MAY_NOT_ENTER);
         match (self.function.role, shared) {
-            (Role::Kernel, _) => self.tell(case, messages::remote_before_entry(at)),
-            (Role::Device, _) => self.give(Gives::Does(does::NEED_ENTRY), case),
+            (Role::Kernel, _) => self.tell(guard, messages::remote_before_entry(at)),
+            (Role::Device, _) => self.give(Effect::Does(Behavior::NEEDS_ENTRY), guard),
             // Whoever calls it has the remote memory, and is asked.
             (Role::Method, Shared::Param(_) | Shared::Any) => {}
-            (Role::Method, _) => self.tell(case, messages::remote_in_method(at)),
+            (Role::Method, _) => self.tell(guard, messages::remote_in_method(at)),
         }
     }
 
@@ -285,8 +287,8 @@ impl Check<'_, '_> {
             Key::Access(id) => {
                 let access = &self.phases.cfg.accesses[id.0];
                 let by = By::Itself(conflict::use_of(access.how));
-                let touch = |(side, shared)| Touch { side, shared, at: access.at, by };
-                side_of(access.piece.root).map(touch).into_iter().collect()
+                let touch = |(party, shared)| Touch { party, shared, at: access.at, by };
+                party_of(access.piece.root).map(touch).into_iter().collect()
             }
             Key::Argument(slot, argument, arrived) => {
                 self.taken(slot, argument, if arrived { When::Arrived } else { When::Last })
@@ -299,14 +301,15 @@ impl Check<'_, '_> {
     fn taken(&self, slot: u16, argument: usize, when: When) -> Vec<Touch> {
         let call = self.calls.get(&slot);
         let piece = call.and_then(|call| call.pieces.get(argument)?.as_ref());
-        let (Some(Call { at, .. }), Some((given, shared))) = (call, piece.and_then(|piece| side_of(piece.root))) else {
+        let (Some(Call { at, .. }), Some((given, shared))) = (call, piece.and_then(|piece| party_of(piece.root)))
+        else {
             return Vec::new();
         };
         let sides = match given {
-            Side::Own => &[Side::Own, Side::Remote][..],
-            Side::Remote => &[Side::Remote],
+            Party::Owner => &[Party::Owner, Party::Peer][..],
+            Party::Peer => &[Party::Peer],
         };
-        let touch = |side: &Side| Touch { side: *side, shared, at: *at, by: By::Call(slot, argument, when) };
+        let touch = |party: &Party| Touch { party: *party, shared, at: *at, by: By::Call(slot, argument, when) };
         sides.iter().map(touch).collect()
     }
 
@@ -322,22 +325,22 @@ impl Check<'_, '_> {
     fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &Path) {
         let mut told = Vec::new();
         for (other, record) in self.under_way(state) {
-            if other.side == touch.side || !self.meet(other.part(&record.path), touch.part(path)) {
+            if other.party == touch.party || !self.meet(other.part(&record.path), touch.part(path)) {
                 continue;
             }
-            for pair in conflict::between(other.side, touch.side, record.marks) {
+            for pair in conflict::between(other.party, touch.party, record.timing) {
                 if pair.rule == conflict::UNORDERED && record.path.is_edge(path) {
                     continue;
                 }
-                if let Some(mut case) = case_of(&other, touch, &pair, record) {
-                    case.when.extend(self.beyond_rows((&other, &record.path), (touch, path)));
-                    told.push((case, self.message(&other, touch, &pair, record), record.aside));
+                if let Some(mut guard) = guard_of(&other, touch, &pair, record) {
+                    guard.when.extend(self.beyond_rows((&other, &record.path), (touch, path)));
+                    told.push((guard, self.message(&other, touch, &pair, record), record.aside));
                 }
             }
         }
         // What is in the order of the text goes first.
         told.sort_by_key(|(.., aside)| *aside);
-        told.into_iter().for_each(|(case, diag, aside)| self.tell_if(case, diag, aside));
+        told.into_iter().for_each(|(guard, diag, aside)| self.tell_if(guard, diag, aside));
         self.check_parameters(state, touch);
     }
 
@@ -347,19 +350,20 @@ impl Check<'_, '_> {
         if !slices.are_one(first.shared, second.shared) {
             return slices.overlap(first.shared, second.shared);
         }
-        let (own, peers) = if first.side == Side::Own { (first, second) } else { (second, first) };
+        let (own, peers) = if first.party == Party::Owner { (first, second) } else { (second, first) };
         own.path.meets(peers.path, self.blocks)
     }
 
     /// Calls that touch no more than rows which their arguments choose do not meet in these: that they do more.
-    fn beyond_rows(&self, (first, path): (&Touch, &Path), (second, other): (&Touch, &Path)) -> Vec<Has> {
+    fn beyond_rows(&self, (first, path): (&Touch, &Path), (second, other): (&Touch, &Path)) -> Vec<Predicate> {
         let (firsts, seconds) = (rows(first, path), rows(second, other));
         let apart = |a: &Path, b: &Path| !self.meet(first.part(a), second.part(b));
         let (firsts_alone, firsts): (Vec<_>, Vec<_>) = firsts.into_iter().partition(|(_, row)| apart(row, other));
         let (seconds_alone, seconds): (Vec<_>, Vec<_>) = seconds.into_iter().partition(|(_, row)| apart(path, row));
         let pairs = firsts.iter().flat_map(|first| seconds.iter().map(move |second| (first, second)));
-        let pairs = pairs.filter(|((_, a), (_, b))| apart(a, b)).map(|((a, _), (b, _))| Has::Beyond(*a, Some(*b)));
-        let alone = firsts_alone.into_iter().chain(seconds_alone).map(|(row, _)| Has::Beyond(row, None));
+        let pairs =
+            pairs.filter(|((_, a), (_, b))| apart(a, b)).map(|((a, _), (b, _))| Predicate::Beyond(*a, Some(*b)));
+        let alone = firsts_alone.into_iter().chain(seconds_alone).map(|(row, _)| Predicate::Beyond(row, None));
         alone.chain(pairs).collect()
     }
 
@@ -383,8 +387,8 @@ impl Check<'_, '_> {
         let place = |at: SpanRange| (at.line(), at.column());
         let round = !aside && place(first.at) >= place(second.at);
         if let (conflict::RELAXED, Some(arrival)) = (pair.rule, relaxed) {
-            let reads = |touch: &Touch| matches!(touch.by, By::Itself(uses::READ | uses::ATOMIC_READ));
-            let firsts = (first.side == Side::Remote, reads(first));
+            let reads = |touch: &Touch| touch.only_reads();
+            let firsts = (first.party == Party::Peer, reads(first));
             return messages::relaxed_publishes(second.at, first.at, arrival, &name, firsts, round);
         }
         match pair.rule {
@@ -392,9 +396,9 @@ impl Check<'_, '_> {
             conflict::AFTER_ARRIVE => messages::write_after_arrive(first.at, second.at, &name, round),
             conflict::OVERWRITE => messages::overwrite_while_read(second.at, first.at, &name, round),
             _ => {
-                let own = if first.side == Side::Own { first } else { second };
-                let reads = matches!(own.by, By::Itself(uses::READ | uses::ATOMIC_READ));
-                let roles = (second.side == Side::Remote, !reads);
+                let own = if first.party == Party::Owner { first } else { second };
+                let reads = own.only_reads();
+                let roles = (second.party == Party::Peer, !reads);
                 messages::unordered_remote_write(second.at, first.at, &name, roles, round)
             }
         }
@@ -408,12 +412,12 @@ impl Check<'_, '_> {
     /// ```
     fn leave(&mut self, state: &State, end: SpanRange) {
         for (key, open) in &state.open {
-            let case = Case::unless(&open.calls, does::NOT_ARRIVE);
+            let guard = Guard::unless(&open.calls, Behavior::MAY_NOT_ARRIVE);
             match (*key, self.function.role) {
                 (Key::Access(id), Role::Kernel) => {
                     let at = self.phases.cfg.accesses[id.0].at;
                     self.tell(
-                        case,
+                        guard,
                         match open.relaxed {
                             Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
                             None => messages::exit_before_peers_done(at, end),
@@ -422,20 +426,23 @@ impl Check<'_, '_> {
                 }
                 (Key::Call(slot), Role::Kernel) => {
                     let at = self.calls.get(&slot).map_or(end, |call| call.at);
-                    let case = case.when(Has::Does(slot, does::LEAVE_OPEN));
+                    let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
                     self.tell(
-                        case,
+                        guard,
                         match open.relaxed {
                             Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
                             None => messages::call_before_exit(at, end),
                         },
                     );
                 }
-                (Key::Access(_), _) => self.give(Gives::Does(does::LEAVE_OPEN), case),
+                (Key::Access(_), _) => self.give(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard),
                 (Key::Call(slot), _) => {
-                    self.give(Gives::Does(does::LEAVE_OPEN), case.when(Has::Does(slot, does::LEAVE_OPEN)));
+                    self.give(
+                        Effect::Does(Behavior::LEAVES_REMOTE_OPEN),
+                        guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN)),
+                    );
                 }
-                (Key::Caller, _) => self.give(Gives::Does(does::NOT_ARRIVE), case),
+                (Key::Caller, _) => self.give(Effect::Does(Behavior::MAY_NOT_ARRIVE), guard),
                 (Key::Argument(..), _) => {}
             }
         }
@@ -443,7 +450,7 @@ impl Check<'_, '_> {
             return;
         }
         if let Some(calls) = &state.entered {
-            self.give(Gives::Does(does::NOT_ENTER), Case::unless(calls, does::NOT_ENTER));
+            self.give(Effect::Does(Behavior::MAY_NOT_ENTER), Guard::unless(calls, Behavior::MAY_NOT_ENTER));
         }
         for ((key, _), record) in &state.records {
             self.leave_behind(*key, record);

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::blocks_of_cluster;
 use super::linear::Base;
 use super::number::{Form, Number, Size};
-use super::phases::side_of;
+use super::phases::party_of;
 use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Piece, Place, Select, Source, Step, StepKind};
 use crate::check::engine::{Analysis, Join};
 use crate::check::live::Live;
-use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 use crate::model::options::Extents;
@@ -81,7 +82,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
             (0..cfg.blocks.len()).flat_map(|block| cfg.blocks[block].steps.iter().map(move |s| (block, s)))
         {
             let mut choose = |piece: &Piece, arguments: &[NodeId]| {
-                if side_of(piece.root).is_some() {
+                if party_of(piece.root).is_some() {
                     let choices = piece.path.iter().flat_map(nodes_of).chain(piece.rank);
                     for node in choices.chain(arguments.iter().copied()) {
                         chosen.push(node);
@@ -235,7 +236,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
     /// The whole cluster has the same.
     pub(super) fn is_uniform(&self, node: NodeId) -> bool {
         let level = self.values.level(node);
-        level.scope.covers(Scope::Cluster) && level.unknown.is_empty()
+        level.at_most.covers(Uniformity::Cluster) && level.unknown.is_empty()
     }
 
     /// How many threads a block has.

@@ -8,10 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bitflags::bitflags;
+use phalanx_contract::protocol::Party;
+
 use super::linear::Change;
 use super::path::Path;
 use super::points::{Point, Points};
-use super::protocol::Side;
 use super::sides::Sides;
 use crate::check::cfg::{
     AccessId, BlockId, Cfg, End, How, NodeId, PhaseId, Piece, Place, Root, Shared, Source, Step, StepKind,
@@ -34,27 +36,31 @@ pub(super) enum Key {
     Caller,
 }
 
-/// When it was done.
-pub(super) mod mark {
-    /// Since the last wait; after an arrival too.
-    pub(in super::super) const NOW: u8 = 1;
-    pub(in super::super) const NOW_SPLIT: u8 = 2;
-    /// Between the last wait and its arrival.
-    pub(in super::super) const BEFORE: u8 = 4;
-    /// Before a wait whose arrival was relaxed.
-    pub(in super::super) const RELAXED: u8 = 8;
-    /// No fence came after it,
-    pub(super) const LOOSE: u8 = 16;
-    /// and no barrier of the block, so that a fence of one of its threads would not be enough.
-    pub(super) const UNSYNCED: u8 = 32;
-    /// So it was when a relaxed arrival came that is not waited for.
-    pub(super) const MISSED: u8 = 64;
+bitflags! {
+    /// When an access was made, and what has ordered it since.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) struct Timing: u8 {
+        /// Since the last wait, with no arrival before it.
+        const SINCE_WAIT = 1;
+        /// Since the last wait, after an arrival.
+        const SINCE_ARRIVAL = 1 << 1;
+        /// Between the arrival of the last wait and that wait.
+        const BEFORE_WAIT = 1 << 2;
+        /// Before a wait whose arrival was relaxed.
+        const RELAXED = 1 << 3;
+        /// No fence came after it.
+        const UNFENCED = 1 << 4;
+        /// No barrier of the block came after it, so that a fence of one of its threads would not be enough.
+        const UNSYNCED = 1 << 5;
+        /// It was unfenced when a relaxed arrival came that is not waited for.
+        const MISSED = 1 << 6;
+    }
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     pub(super) path: Path,
-    pub(super) marks: u8,
+    pub(super) timing: Timing,
     /// Only by others, who went another way.
     pub(super) aside: bool,
     /// Device functions that were called since: had one a barrier of the cluster in it, this is over.
@@ -135,8 +141,8 @@ fn keep(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
 impl Record {
     fn join(&mut self, other: &Record) -> bool {
         let mut changed = keep(&mut self.passed, &other.passed);
-        changed |= self.marks | other.marks != self.marks || self.aside && !other.aside;
-        self.marks |= other.marks;
+        changed |= !self.timing.contains(other.timing) || self.aside && !other.aside;
+        self.timing |= other.timing;
         self.aside &= other.aside;
         self.relaxed = self.relaxed.or(other.relaxed);
         changed |= self.path.join(&other.path);
@@ -147,7 +153,7 @@ impl Record {
 impl State {
     fn arrive(&mut self) {
         self.open.clear();
-        self.records.values_mut().for_each(|record| record.marks &= !mark::MISSED);
+        self.records.values_mut().for_each(|record| record.timing.remove(Timing::MISSED));
     }
 
     /// Orders only what was fenced.
@@ -155,9 +161,9 @@ impl State {
         self.open.retain(|_, open| !open.fenced);
         self.open.values_mut().for_each(|open| open.relaxed = Some(at));
         for record in self.records.values_mut() {
-            record.marks &= !mark::MISSED;
-            if record.marks & mark::LOOSE != 0 {
-                record.marks |= mark::MISSED;
+            record.timing.remove(Timing::MISSED);
+            if record.timing.contains(Timing::UNFENCED) {
+                record.timing |= Timing::MISSED;
                 record.relaxed = Some(at);
             }
         }
@@ -166,10 +172,12 @@ impl State {
     fn wait(&mut self) {
         self.entered = None;
         for ((key, _), mut record) in std::mem::take(&mut self.records) {
-            let split = if record.marks & mark::NOW_SPLIT != 0 { mark::BEFORE } else { 0 };
-            let missed = if record.marks & mark::MISSED != 0 { mark::RELAXED } else { 0 };
-            if split | missed != 0 {
-                record.marks = record.marks & (mark::LOOSE | mark::UNSYNCED) | split | missed;
+            let since_arrival = record.timing.contains(Timing::SINCE_ARRIVAL);
+            let missed = record.timing.contains(Timing::MISSED);
+            if since_arrival || missed {
+                record.timing &= Timing::UNFENCED | Timing::UNSYNCED;
+                record.timing.set(Timing::BEFORE_WAIT, since_arrival);
+                record.timing.set(Timing::RELAXED, missed);
                 self.keep(key, true, record);
             }
         }
@@ -177,18 +185,18 @@ impl State {
 
     /// What all threads of the block did before is seen by each of them.
     fn sync_block(&mut self) {
-        self.records.values_mut().for_each(|record| record.marks &= !mark::UNSYNCED);
+        self.records.values_mut().for_each(|record| record.timing.remove(Timing::UNSYNCED));
     }
 
     fn fence(&mut self) {
-        self.records.values_mut().for_each(|record| record.marks &= !mark::LOOSE);
+        self.records.values_mut().for_each(|record| record.timing.remove(Timing::UNFENCED));
         self.open.values_mut().for_each(|open| open.fenced = true);
     }
 
     /// By one thread of the block: for those that it knows of.
     fn fence_of_one(&mut self) {
-        for record in self.records.values_mut().filter(|record| record.marks & mark::UNSYNCED == 0) {
-            record.marks &= !mark::LOOSE;
+        for record in self.records.values_mut().filter(|record| !record.timing.contains(Timing::UNSYNCED)) {
+            record.timing.remove(Timing::UNFENCED);
         }
     }
 
@@ -213,9 +221,9 @@ impl State {
 
     /// `arrived`: after an arrival that is not waited for.
     fn record(&mut self, key: Key, path: Path, arrived: bool) {
-        let when = if arrived { mark::NOW_SPLIT } else { mark::NOW };
-        let marks = when | mark::LOOSE | mark::UNSYNCED;
-        self.keep(key, false, Record { path, marks, aside: false, passed: BTreeSet::new(), relaxed: None });
+        let when = if arrived { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
+        let timing = when | Timing::UNFENCED | Timing::UNSYNCED;
+        self.keep(key, false, Record { path, timing, aside: false, passed: BTreeSet::new(), relaxed: None });
     }
 
     fn keep(&mut self, key: Key, before: bool, record: Record) {
@@ -242,10 +250,10 @@ impl State {
     }
 }
 
-pub(super) fn side_of(root: Root) -> Option<(Side, Shared)> {
+pub(super) fn party_of(root: Root) -> Option<(Party, Shared)> {
     match root {
-        Root::Shared(shared) => Some((Side::Own, shared)),
-        Root::Remote(shared) => Some((Side::Remote, shared)),
+        Root::Shared(shared) => Some((Party::Owner, shared)),
+        Root::Remote(shared) => Some((Party::Peer, shared)),
         Root::ReadOnly | Root::Global => None,
     }
 }
@@ -289,12 +297,12 @@ impl Phases<'_, '_> {
 
     fn access(&self, state: &mut State, id: AccessId) {
         let access = &self.cfg.accesses[id.0];
-        let Some((side, _)) = side_of(access.piece.root) else { return };
-        if side == Side::Remote && access.how != How::Lent {
+        let Some((party, _)) = party_of(access.piece.root) else { return };
+        if party == Party::Peer && access.how != How::Lent {
             state.open.insert(Key::Access(id), Open::default());
         }
         let counts = !matches!(access.how, How::Lent | How::ByHand) && self.shared[id.0];
-        if counts && (side == Side::Own || self.has_entered(state)) {
+        if counts && (party == Party::Owner || self.has_entered(state)) {
             let Point { path, arrived } = self.points.access(id);
             state.record(Key::Access(id), path.clone(), *arrived);
         }
@@ -308,7 +316,7 @@ impl Phases<'_, '_> {
         }
         // What it still does when it has returned.
         for (argument, piece) in pieces.iter().enumerate() {
-            if piece.as_ref().is_some_and(|piece| side_of(piece.root).is_some())
+            if piece.as_ref().is_some_and(|piece| party_of(piece.root).is_some())
                 && let Some(Point { path, arrived }) = self.points.argument(slot, argument)
             {
                 if gives {

@@ -7,7 +7,7 @@ use super::linear::Change;
 use super::number::Number;
 use super::numbers::{Known, Numbers};
 use super::path::Path;
-use super::phases::{is_for_cluster, side_of};
+use super::phases::{is_for_cluster, party_of};
 use crate::check::cfg::{AccessId, Cfg, NodeId, Piece, Place, Select, Source, StepKind};
 use crate::check::engine;
 use crate::check::tokens::Tokens;
@@ -85,7 +85,7 @@ impl Points {
 
 /// `arguments`: of a call that is given it.
 fn path(state: &Known, piece: &Piece, arguments: &[NodeId]) -> Path {
-    if side_of(piece.root).is_none() {
+    if party_of(piece.root).is_none() {
         return Path::default();
     }
     let owner = piece.rank.map_or(Number::UNKNOWN, |rank| state.node(rank));

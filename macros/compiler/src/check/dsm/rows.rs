@@ -1,18 +1,18 @@
 //! Memory that a device function is given and touches in one row alone, which another parameter names: its callers can
 //! tell such rows apart.
 
-use super::phases::side_of;
+use super::phases::party_of;
 use crate::check::cfg::{Cfg, NodeId, Piece, Select, Shared, Source};
 use crate::model::Function;
 
-/// For each parameter one more than the position of that which names its row, or 0.
+/// Finds for each parameter the position of the one that names its row.
 ///
 /// ```text
 /// fn fill(buffers: &SharedArray<[f32; 64], 2>, stage: u32, i: u32, x: f32) {
 ///     buffers[stage][i] = x;
 /// }
 /// ```
-pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<u8> {
+pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<Option<usize>> {
     let of_call = cfg.nodes.iter().filter_map(|node| match &node.source {
         Source::Call { pieces, .. } => Some(pieces.iter().flatten()),
         _ => None,
@@ -22,7 +22,7 @@ pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<u8> {
         .iter()
         .map(|access| &access.piece)
         .chain(of_call.flatten())
-        .filter_map(|piece| Some((side_of(piece.root)?.1, piece)))
+        .filter_map(|piece| Some((party_of(piece.root)?.1, piece)))
         .collect();
     // What may be any of them is not followed.
     let is_hidden = pieces.iter().any(|(shared, _)| *shared == Shared::Any);
@@ -31,8 +31,7 @@ pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<u8> {
         let row = row_of(cfg, of.next()?.1)?;
         of.all(|(_, piece)| row_of(cfg, piece) == Some(row)).then_some(row)
     };
-    let rows = (0..function.params.len()).map(|param| if is_hidden { None } else { row(param) });
-    rows.map(|row| row.and_then(|row| u8::try_from(row + 1).ok()).unwrap_or(0)).collect()
+    (0..function.params.len()).map(|param| if is_hidden { None } else { row(param) }).collect()
 }
 
 /// The parameter that chooses first.

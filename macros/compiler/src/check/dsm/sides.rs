@@ -4,10 +4,11 @@
 
 use std::collections::BTreeSet;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::numbers::Numbers;
 use super::phases::is_for_cluster;
 use crate::check::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
-use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
 
 #[derive(Debug, Default)]
@@ -49,7 +50,7 @@ impl Sides {
             let tested = values.tested(branch);
             let mut steps = region.iter().flat_map(|block| &cfg.blocks[block.0].steps);
             // Where a barrier is between, all go one way: that is asked elsewhere.
-            if tested.scope.covers(Scope::Cluster) && tested.unknown.is_empty() || steps.any(is_barrier) {
+            if tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty() || steps.any(is_barrier) {
                 continue;
             }
             for last in region.iter() {

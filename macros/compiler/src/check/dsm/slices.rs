@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::conflict::overlap;
 use crate::check::cfg::{Cfg, NodeId, Shared, Slice, Source};
-use crate::check::scope::Scope;
 use crate::model::expr::BinaryOp;
 use crate::model::{Role, ValueId};
 
@@ -102,7 +103,9 @@ impl Sums<'_, '_> {
             Source::Constant(value) => leaf(Leaf::Constant(*value)),
             // A device function's may be another one in each block.
             Source::Param(_) if self.role == Role::Kernel => leaf(Leaf::Node(id)),
-            Source::Known { scope, .. } if scope.covers(Scope::Cluster) && cfg.queries.contains_key(&id) => {
+            Source::Known { uniformity, .. }
+                if uniformity.covers(Uniformity::Cluster) && cfg.queries.contains_key(&id) =>
+            {
                 leaf(Leaf::Node(id))
             }
             Source::Read(place) => self.sum(cfg.only_value(*place)?),

@@ -1,30 +1,37 @@
 //! Something that touches memory: the function itself, or one that it calls.
 
+use phalanx_contract::protocol::{Behavior, ParameterUses, Party, Uses, When};
+
 use super::conflict::Conflict;
 use super::path::Path;
 use super::phases::Record;
-use super::protocol::{Case, Has, Row, Side, When, does, uses};
+use super::protocol::{Guard, Predicate, Row};
 use crate::check::cfg::Shared;
 use crate::span::SpanRange;
 
 #[derive(Clone, Copy)]
 pub(super) struct Touch {
-    pub(super) side: Side,
+    pub(super) party: Party,
     pub(super) shared: Shared,
     pub(super) at: SpanRange,
     pub(super) by: By,
 }
 
 impl Touch {
+    /// Whether the function itself accesses the memory, and reads it only.
+    pub(super) fn only_reads(&self) -> bool {
+        matches!(self.by, By::Itself(uses) if Uses::READ.union(Uses::ATOMIC_READ).contains(uses))
+    }
+
     pub(super) fn part<'p>(&self, path: &'p Path) -> Part<'p> {
-        Part { side: self.side, shared: self.shared, path }
+        Part { party: self.party, shared: self.shared, path }
     }
 }
 
 /// Memory, as the thread that touches it names it.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'p> {
-    pub(super) side: Side,
+    pub(super) party: Party,
     pub(super) shared: Shared,
     pub(super) path: &'p Path,
 }
@@ -32,7 +39,7 @@ pub(super) struct Part<'p> {
 #[derive(Clone, Copy)]
 pub(super) enum By {
     /// By the function itself: what it does.
-    Itself(u32),
+    Itself(Uses),
     /// By one that it calls: the argument, and when.
     Call(u16, usize, When),
 }
@@ -41,21 +48,23 @@ pub(super) enum By {
 pub(super) fn rows(touch: &Touch, path: &Path) -> Vec<(Row, Path)> {
     match touch.by {
         By::Itself(_) => Vec::new(),
-        By::Call(slot, param, _) => path.rows().map(|(by, row)| (Row { slot, param, by }, row)).collect(),
+        By::Call(slot, param, _) => {
+            path.rows().map(|(by, row)| (Row { call: slot, parameter: param, by }, row)).collect()
+        }
     }
 }
 
 /// When the two do what must not be at once; `None` if they do other things.
-pub(super) fn case_of(first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Option<Case> {
-    let mut case = Case::unless(&record.passed, does::NOT_ORDER);
+pub(super) fn guard_of(first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Option<Guard> {
+    let mut guard = Guard::unless(&record.passed, Behavior::MAY_NOT_ORDER);
     for (touch, mask) in [(first, pair.first), (second, pair.second)] {
         match touch.by {
-            By::Itself(kind) if kind & mask == 0 => return None,
+            By::Itself(kind) if !kind.intersects(mask) => return None,
             By::Itself(_) => {}
             By::Call(slot, argument, when) => {
-                case = case.when(Has::Uses(slot, argument, when, uses::of(touch.side, mask)));
+                guard = guard.when(Predicate::Uses(slot, argument, ParameterUses::of(touch.party, when, mask)));
             }
         }
     }
-    Some(case)
+    Some(guard)
 }

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::conflict::overlap;
 use super::name_of;
-use super::phases::{is_for_cluster, side_of};
+use super::phases::{is_for_cluster, party_of};
 use crate::check::bits::Blocks;
 use crate::check::cfg::{AccessId, BlockId, Cfg, How, Root, Shared, Step, StepKind};
-use crate::check::scope::Scope;
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
 use crate::diag::Diags;
@@ -38,7 +39,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
             let StepKind::Access(id) = *kind else { continue };
             let access = &cfg.accesses[id.0];
             let Some((_, shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Any))) =
-                side_of(access.piece.root)
+                party_of(access.piece.root)
             else {
                 continue;
             };
@@ -111,7 +112,7 @@ fn may_part(cfg: &Cfg<'_>, values: &Values<'_, '_>, one: BlockId, other: BlockId
         let tested = values.tested(branch);
         let ways: Vec<Blocks> = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None)).collect();
         let parts = |a: &Blocks, b: &Blocks| a.contains(one) && b.contains(other);
-        !(tested.scope.covers(Scope::Cluster) && tested.unknown.is_empty())
+        !(tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty())
             && matches!(&ways[..], [a, b] if parts(a, b) || parts(b, a))
     })
 }

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::level::Unknown;
 use super::values::Values;
 use crate::check::cfg::{BlockId, NodeId, Place, Root, Source, StepKind};
-use crate::check::scope::Scope;
 use crate::messages;
 use crate::model::Function;
 use crate::span::SpanRange;
@@ -19,12 +20,12 @@ const LONGEST: usize = 6;
 pub(super) struct Explain<'a, 'f> {
     function: &'f Function,
     values: &'a Values<'a, 'f>,
-    scope: Scope,
+    needed: Uniformity,
 }
 
 impl<'a, 'f> Explain<'a, 'f> {
-    pub(super) fn new(function: &'f Function, values: &'a Values<'a, 'f>, scope: Scope) -> Self {
-        Explain { function, values, scope }
+    pub(super) fn new(function: &'f Function, values: &'a Values<'a, 'f>, needed: Uniformity) -> Self {
+        Explain { function, values, needed }
     }
 
     /// Why the branch at a block's end does not go the same way for all.
@@ -49,7 +50,7 @@ impl<'a, 'f> Explain<'a, 'f> {
     fn differs(&self, node: NodeId) -> bool {
         let level = self.values.level(node);
         let of_call = |unknown: &Unknown| !matches!(unknown, Unknown::Param(_));
-        !level.scope.covers(self.scope) || level.unknown.iter().any(of_call)
+        !level.at_most.covers(self.needed) || level.unknown.iter().any(of_call)
     }
 
     fn node(&self, node: NodeId, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
@@ -59,15 +60,19 @@ impl<'a, 'f> Explain<'a, 'f> {
         let whole = &self.values.cfg.nodes[node.0];
         let operand = whole.operands.iter().copied().find(|operand| self.differs(*operand));
         match &whole.source {
-            Source::Known { scope, what } if !scope.covers(self.scope) => {
-                notes.push((whole.at, messages::differs(what, *scope, self.scope)));
+            Source::Known { uniformity, what } if !uniformity.covers(self.needed) => {
+                notes.push((whole.at, messages::differs(what, *uniformity, self.needed)));
             }
-            Source::ThreadRank => notes.push((whole.at, messages::differs("thread_rank", Scope::Rank, self.scope))),
-            Source::Load(Root::Global) => notes.push((whole.at, messages::others_may_write(self.scope))),
+            Source::ThreadRank => {
+                notes.push((whole.at, messages::differs("thread_rank", Uniformity::Rank, self.needed)))
+            }
+            Source::Load(Root::Global) => notes.push((whole.at, messages::others_may_write(self.needed))),
             Source::Load(Root::Shared(_) | Root::Remote(_)) if operand.is_none() => {
-                notes.push((whole.at, messages::read_before_barrier(self.scope)));
+                notes.push((whole.at, messages::read_before_barrier(self.needed)));
             }
-            Source::Agreed { team, what } => notes.push((whole.at, messages::differs(what, team.scope, self.scope))),
+            Source::Agreed { team, what } => {
+                notes.push((whole.at, messages::differs(what, team.uniformity, self.needed)))
+            }
             Source::Call { .. } => notes.push((whole.at, messages::result_may_differ())),
             Source::Read(place) => self.place(*place, notes, seen),
             Source::Operands

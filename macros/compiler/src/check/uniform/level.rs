@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use crate::check::scope::Scope;
+use phalanx_contract::uniformity::Uniformity;
+
 use crate::model::ValueId;
 
 /// The most that all of these say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Level {
-    pub(crate) scope: Scope,
+    pub(crate) at_most: Uniformity,
     pub(crate) unknown: Unknowns,
 }
 
@@ -59,34 +60,34 @@ pub(crate) enum Unknown {
 }
 
 impl Level {
-    pub(super) fn known(scope: Scope) -> Level {
-        Level { scope, unknown: Unknowns::default() }
+    pub(super) fn known(at_most: Uniformity) -> Level {
+        Level { at_most, unknown: Unknowns::default() }
     }
 
     pub(super) fn of(unknown: Unknown) -> Level {
-        Level { scope: Scope::Grid, unknown: Unknowns::of(unknown) }
+        Level { at_most: Uniformity::Grid, unknown: Unknowns::of(unknown) }
     }
 
     pub(super) fn multiple(of: ValueId) -> Level {
-        Level { scope: Scope::Warp, unknown: Unknowns::of(Unknown::Multiple(of.0)) }
+        Level { at_most: Uniformity::Warp, unknown: Unknowns::of(Unknown::Multiple(of.0)) }
     }
 
     /// Says whether it changed.
     pub(super) fn meet(&mut self, other: &Level) -> bool {
-        let scope = self.scope.meet(other.scope);
+        let at_most = self.at_most.meet(other.at_most);
         let is_new = self.unknown.add(&other.unknown);
-        std::mem::replace(&mut self.scope, scope) != scope || is_new
+        std::mem::replace(&mut self.at_most, at_most) != at_most || is_new
     }
 
     /// What is made of several values is the rank of none.
     pub(super) fn combined(mut self) -> Level {
-        if self.scope == Scope::Rank {
-            self.scope = Scope::Nothing;
+        if self.at_most == Uniformity::Rank {
+            self.at_most = Uniformity::Divergent;
         }
         self
     }
 
     pub(super) fn is_top(&self) -> bool {
-        self.scope == Scope::Grid && self.unknown.is_empty()
+        self.at_most == Uniformity::Grid && self.unknown.is_empty()
     }
 }

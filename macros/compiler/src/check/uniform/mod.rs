@@ -16,8 +16,10 @@ pub(crate) mod values;
 
 use std::collections::BTreeMap;
 
+use phalanx_contract::uniformity::Uniformity;
+
 use super::cfg::{BlockId, Cfg, NodeId, Source, Step, StepKind};
-use super::scope::{Scope, Team};
+use super::team::Team;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::Callee;
@@ -76,7 +78,8 @@ impl<'a, 'f> Check<'a, 'f> {
                         // What decided before a group was made has decided who is in it.
                         let before = |team: &Team| team.made.is_some_and(|made| self.control().decides(branch, made));
                         let groups = teams.iter().map(|team| team.filter(|team| !before(team)));
-                        let groups = groups.map(|team| team.map_or(Scope::Nothing, |team| team.scope)).collect();
+                        let groups =
+                            groups.map(|team| team.map_or(Uniformity::Divergent, |team| team.uniformity)).collect();
                         let on = self.values.tested(branch);
                         let explain = Explain::new(self.function, self.values, beyond(&on));
                         let message = || messages::divergent_call(step.at, explain.branch(branch)).text();
@@ -125,8 +128,8 @@ impl<'a, 'f> Check<'a, 'f> {
         // For a group that was made of those who were there, only what has come between.
         for branch in self.control().deciders_since(block, team.made).iter() {
             let tested = self.values.tested(branch);
-            if tested.scope.covers(team.scope) {
-                let explain = Explain::new(self.function, self.values, Scope::Grid);
+            if tested.at_most.covers(team.uniformity) {
+                let explain = Explain::new(self.function, self.values, Uniformity::Grid);
                 let chain = || explain.branch(branch);
                 let message = || messages::divergent_collective(at, name, team.group, 0, chain()).text();
                 self.summary.oblige(Need::Team(team), tested, at, message);
@@ -155,20 +158,20 @@ impl<'a, 'f> Check<'a, 'f> {
         }
         let proved = |branch: &BlockId| {
             let tested = self.values.tested(*branch);
-            tested.scope.covers(Scope::Warp) && tested.unknown.is_empty()
+            tested.at_most.covers(Uniformity::Warp) && tested.unknown.is_empty()
         };
         let Some(branch) = self.control().deciders(block).find(|branch| !proved(branch)) else { return };
         let leaves = control::leaves(self.cfg, branch, block);
         let told = if leaves { rules::DIVERGENT_EXIT } else { rules::DIVERGENT_COLLECTIVE };
         if self.function.options.waives(told) {
-            let explain = Explain::new(self.function, self.values, Scope::Warp);
+            let explain = Explain::new(self.function, self.values, Uniformity::Warp);
             self.unaligned.push(messages::divergent_aligned(at, name, explain.branch(branch)));
         }
     }
 
     fn report(self, diags: &mut Diags) -> Summary {
         for ((branch, leaves), fault) in &self.found {
-            let explain = Explain::new(self.function, self.values, fault.team.scope);
+            let explain = Explain::new(self.function, self.values, fault.team.uniformity);
             let chain = explain.branch(*branch);
             diags.push(match leaves {
                 true => messages::divergent_exit(fault.at, fault.name, fault.team.group, fault.more, chain),
@@ -181,15 +184,20 @@ impl<'a, 'f> Check<'a, 'f> {
 }
 
 /// The groups of which only callers know how large they are, with their parameters' positions.
-fn groups(cfg: &Cfg<'_>) -> Vec<(Scope, usize)> {
-    cfg.teams.iter().filter_map(|team| Some((team.scope, team.param?))).collect()
+fn groups(cfg: &Cfg<'_>) -> Vec<(Uniformity, usize)> {
+    cfg.teams.iter().filter_map(|team| Some((team.uniformity, team.param?))).collect()
 }
 
 /// A scope at which something of this level is not the same.
-fn beyond(level: &Level) -> Scope {
-    match level.scope {
-        Scope::Nothing | Scope::Rank | Scope::Group(_) | Scope::Lanes(_) | Scope::Warp => Scope::Block,
-        Scope::Block => Scope::Cluster,
-        Scope::Cluster | Scope::Grid => Scope::Grid,
+fn beyond(level: &Level) -> Uniformity {
+    match level.at_most {
+        Uniformity::Divergent
+        | Uniformity::Rank
+        | Uniformity::Group(_)
+        | Uniformity::Parameter(_)
+        | Uniformity::Tile(_)
+        | Uniformity::Warp => Uniformity::Block,
+        Uniformity::Block => Uniformity::Cluster,
+        Uniformity::Cluster | Uniformity::Grid => Uniformity::Grid,
     }
 }

@@ -1,9 +1,11 @@
 //! What callers of a function must know of its uniformity, and what it asks of the functions that it calls: rustc joins
-//! the two (`phalanx::__private::uniformity`), because the macro sees one function at a time.
+//! the two (`phalanx_contract::uniformity`), because the macro sees one function at a time.
+
+use phalanx_contract::uniformity::Uniformity;
 
 use super::level::{Level, Unknown};
 use crate::check::cfg::{Cfg, Source, StepKind};
-use crate::check::scope::{Scope, Team};
+use crate::check::team::Team;
 use crate::model::expr::{Callee, FunctionPath};
 use crate::span::SpanRange;
 
@@ -14,7 +16,7 @@ pub(crate) struct Summary {
     /// The groups that must come together to where the function is called.
     pub(crate) together: Vec<Team>,
     /// Of the function's own groups, those that are parameters.
-    pub(crate) groups: Vec<(Scope, usize)>,
+    pub(crate) groups: Vec<(Uniformity, usize)>,
     pub(crate) result: Level,
     /// The rule is switched off: callers are told what the function needs, and its own calls are not asked.
     pub(crate) waived: bool,
@@ -26,7 +28,7 @@ pub(crate) struct Call {
     pub(crate) slot: u16,
     pub(crate) function: FunctionPath,
     /// Of each argument that is a group, its scope.
-    pub(crate) groups: Vec<Scope>,
+    pub(crate) groups: Vec<Uniformity>,
     pub(crate) arguments: Vec<Level>,
 }
 
@@ -45,27 +47,30 @@ pub(crate) struct Obligation {
 pub(crate) enum Need {
     Team(Team),
     /// Those whose collectives are in a device function, by the call's slot, and its arguments' scopes.
-    Control(u16, Vec<Scope>),
+    Control(u16, Vec<Uniformity>),
     /// Those for whom it needs this argument to be the same.
     Argument(u16, usize),
 }
 
 impl Summary {
-    pub(super) fn of(cfg: &Cfg<'_>, groups: Vec<(Scope, usize)>, level: impl Fn(usize) -> Level) -> Summary {
+    pub(super) fn of(cfg: &Cfg<'_>, groups: Vec<(Uniformity, usize)>, level: impl Fn(usize) -> Level) -> Summary {
         let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
         let calls = steps.filter_map(|step| match &step.kind {
             StepKind::Call { node, .. } => match &cfg.nodes[node.0].source {
                 Source::Call { slot, callee: Callee::Function(function), teams, .. } => Some(Call {
                     slot: slot.0,
                     function: function.clone(),
-                    groups: teams.iter().map(|team| team.map_or(Scope::Nothing, |team| team.scope)).collect(),
+                    groups: teams
+                        .iter()
+                        .map(|team| team.map_or(Uniformity::Divergent, |team| team.uniformity))
+                        .collect(),
                     arguments: cfg.nodes[node.0].operands.iter().map(|operand| level(operand.0)).collect(),
                 }),
                 _ => None,
             },
             _ => None,
         });
-        let top = Level::known(Scope::Grid);
+        let top = Level::known(Uniformity::Grid);
         Summary {
             calls: calls.collect(),
             obligations: Vec::new(),
@@ -90,7 +95,7 @@ impl Summary {
         };
         if asks {
             let passed =
-                on.scope == Scope::Grid && on.unknown.iter().all(|unknown| matches!(unknown, Unknown::Param(_)));
+                on.at_most == Uniformity::Grid && on.unknown.iter().all(|unknown| matches!(unknown, Unknown::Param(_)));
             self.obligations.push(Obligation { need, on, at, message: (!passed).then(message) });
         }
     }

@@ -9,12 +9,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use bitflags::bitflags;
+use phalanx_contract::uniformity::Uniformity;
+
 use super::control::Control;
 use super::level::{Level, Unknown};
 use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Place, Root, Shared, Source, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::live::Live;
-use crate::check::scope::{Scope, Team};
+use crate::check::team::Team;
 use crate::model::Role;
 use crate::model::expr::Callee;
 use crate::model::ty::Group;
@@ -39,7 +42,7 @@ struct Levels {
 
 impl Levels {
     fn of_nodes(count: usize) -> Levels {
-        Levels { of: vec![Level::known(Scope::Grid); count], used: vec![false; count], stale: false }
+        Levels { of: vec![Level::known(Uniformity::Grid); count], used: vec![false; count], stale: false }
     }
 
     fn use_of(&mut self, node: NodeId) -> &Level {
@@ -52,30 +55,40 @@ impl Levels {
     }
 }
 
-/// Writes to a piece of shared memory that a reader may not see, one bit each.
-mod dirty {
-    /// Of the block: behind no barrier of it; behind an arrival at the block's, or the cluster's.
-    pub(super) const OWN: u8 = 1;
-    pub(super) const OWN_BLOCK: u8 = 2;
-    pub(super) const OWN_CLUSTER: u8 = 4;
-    /// The same, of a peer.
-    pub(super) const PEER: u8 = 8;
-    pub(super) const PEER_CLUSTER: u8 = 16;
-    /// Of anybody, for a reader in another block.
-    pub(super) const FAR: u8 = 32;
-    pub(super) const FAR_CLUSTER: u8 = 64;
+bitflags! {
+    /// Writes to shared memory that a reader may not see yet.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    struct Unseen: u8 {
+        /// A write of the block, with no barrier of it since.
+        const OWN = 1;
+        /// A write of the block before an arrival at the block's barrier, which is not waited for.
+        const OWN_BLOCK = 1 << 1;
+        /// A write of the block before an arrival at the cluster's barrier, which is not waited for.
+        const OWN_CLUSTER = 1 << 2;
+        /// A write of a peer.
+        const PEER = 1 << 3;
+        /// A write of a peer before an arrival at the cluster's barrier.
+        const PEER_CLUSTER = 1 << 4;
+        /// A write of anybody, for a reader in another block.
+        const FAR = 1 << 5;
+        /// The same before an arrival at the cluster's barrier.
+        const FAR_CLUSTER = 1 << 6;
 
-    pub(super) const OF_BLOCK: u8 = OWN | OWN_BLOCK | OWN_CLUSTER | PEER | PEER_CLUSTER;
-    pub(super) const OF_CLUSTER: u8 = FAR | FAR_CLUSTER;
+        /// All that matters to a reader in the block.
+        const OF_BLOCK =
+            Self::OWN.bits() | Self::OWN_BLOCK.bits() | Self::OWN_CLUSTER.bits() | Self::PEER.bits() | Self::PEER_CLUSTER.bits();
+        /// All that matters to a reader in another block.
+        const OF_CLUSTER = Self::FAR.bits() | Self::FAR_CLUSTER.bits();
+    }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     /// A place that is not named was not set, or is not read any more.
     places: BTreeMap<Place, Level>,
-    dirty: BTreeMap<Shared, u8>,
+    unseen: BTreeMap<Shared, Unseen>,
     /// Of pieces that are not named.
-    others: u8,
+    others: Unseen,
 }
 
 impl Join for State {
@@ -102,13 +115,13 @@ impl Join for State {
                 changed |= level.meet(whole);
             }
         }
-        for shared in other.dirty.keys() {
-            self.dirty.entry(*shared).or_insert(self.others);
+        for shared in other.unseen.keys() {
+            self.unseen.entry(*shared).or_insert(self.others);
         }
-        for (shared, dirt) in &mut self.dirty {
-            let both = *dirt | other.dirt(*shared);
-            changed |= *dirt != both;
-            *dirt = both;
+        for (shared, unseen) in &mut self.unseen {
+            let both = *unseen | other.unseen_of(*shared);
+            changed |= *unseen != both;
+            *unseen = both;
         }
         changed |= self.others | other.others != self.others;
         self.others |= other.others;
@@ -146,65 +159,67 @@ impl State {
         }
     }
 
-    fn dirt(&self, shared: Shared) -> u8 {
-        self.dirty.get(&shared.whole()).copied().unwrap_or(self.others)
+    fn unseen_of(&self, shared: Shared) -> Unseen {
+        self.unseen.get(&shared.whole()).copied().unwrap_or(self.others)
     }
 
-    /// Of a piece, and of what may be the same piece under another name.
-    fn seen(&self, shared: Shared) -> u8 {
+    /// The writes to a piece, and to what may be the same piece under another name.
+    fn unseen_in(&self, shared: Shared) -> Unseen {
         match shared.whole() {
-            Shared::Any => self.dirty.values().fold(self.others, |all, dirt| all | dirt),
-            shared => self.dirt(shared) | self.dirt(Shared::Any),
+            Shared::Any => self.unseen.values().fold(self.others, |all, unseen| all | *unseen),
+            shared => self.unseen_of(shared) | self.unseen_of(Shared::Any),
         }
     }
 
-    fn write(&mut self, shared: Shared, bits: u8) {
+    fn write(&mut self, shared: Shared, written: Unseen) {
         match shared.whole() {
-            Shared::Any => self.each(|dirt| dirt | bits),
+            Shared::Any => self.each(|unseen| unseen | written),
             shared => {
-                let dirt = self.dirt(shared) | bits;
-                self.dirty.insert(shared, dirt);
+                let unseen = self.unseen_of(shared) | written;
+                self.unseen.insert(shared, unseen);
                 self.forget_others();
             }
         }
     }
 
-    fn each(&mut self, change: impl Fn(u8) -> u8) {
-        self.dirty.values_mut().for_each(|dirt| *dirt = change(*dirt));
+    fn each(&mut self, change: impl Fn(Unseen) -> Unseen) {
+        self.unseen.values_mut().for_each(|unseen| *unseen = change(*unseen));
         self.others = change(self.others);
         self.forget_others();
     }
 
     /// Those that are like the others need no name.
     fn forget_others(&mut self) {
-        self.dirty.retain(|_, dirt| *dirt != self.others);
+        self.unseen.retain(|_, unseen| *unseen != self.others);
     }
 
     fn arrive(&mut self, group: Group) {
-        let moved = |dirt: u8, from: u8, to: u8| if dirt & from != 0 { dirt & !from | to } else { dirt };
-        self.each(|dirt| match group {
-            Group::ThreadBlock => moved(dirt, dirty::OWN, dirty::OWN_BLOCK),
+        let moved = |unseen: Unseen, from, to| if unseen.contains(from) { unseen & !from | to } else { unseen };
+        self.each(|unseen| match group {
+            Group::ThreadBlock => moved(unseen, Unseen::OWN, Unseen::OWN_BLOCK),
             Group::Cluster | Group::Grid => {
-                let dirt = moved(dirt, dirty::OWN, dirty::OWN_CLUSTER);
-                moved(moved(dirt, dirty::PEER, dirty::PEER_CLUSTER), dirty::FAR, dirty::FAR_CLUSTER)
+                let unseen = moved(unseen, Unseen::OWN, Unseen::OWN_CLUSTER);
+                moved(moved(unseen, Unseen::PEER, Unseen::PEER_CLUSTER), Unseen::FAR, Unseen::FAR_CLUSTER)
             }
-            Group::Tile | Group::Coalesced => dirt,
+            Group::Tile | Group::Coalesced => unseen,
         });
     }
 
     fn wait(&mut self, group: Group) {
-        self.each(|dirt| match group {
-            Group::ThreadBlock => dirt & !dirty::OWN_BLOCK,
-            Group::Cluster | Group::Grid => dirt & !(dirty::OWN_CLUSTER | dirty::PEER_CLUSTER | dirty::FAR_CLUSTER),
-            Group::Tile | Group::Coalesced => dirt,
+        self.each(|unseen| match group {
+            Group::ThreadBlock => unseen & !Unseen::OWN_BLOCK,
+            Group::Cluster | Group::Grid => {
+                unseen & !(Unseen::OWN_CLUSTER | Unseen::PEER_CLUSTER | Unseen::FAR_CLUSTER)
+            }
+            Group::Tile | Group::Coalesced => unseen,
         });
     }
 
     fn sync(&mut self, group: Group) {
-        self.each(|dirt| match group {
-            Group::ThreadBlock => dirt & !(dirty::OWN | dirty::OWN_CLUSTER),
-            Group::Cluster | Group::Grid => 0,
-            Group::Tile | Group::Coalesced => dirt,
+        self.each(|unseen| match group {
+            Group::ThreadBlock => unseen & !(Unseen::OWN | Unseen::OWN_CLUSTER),
+            Group::Cluster | Group::Grid => Unseen::empty(),
+            Group::Tile | Group::Coalesced => unseen,
         });
     }
 }
@@ -237,20 +252,20 @@ impl<'a, 'f> Values<'a, 'f> {
 
     /// Of what a block's end tests.
     pub(crate) fn tested(&self, block: BlockId) -> Level {
-        self.cfg.blocks[block.0].end.condition().map_or(Level::known(Scope::Grid), |on| self.level(on))
+        self.cfg.blocks[block.0].end.condition().map_or(Level::known(Uniformity::Grid), |on| self.level(on))
     }
 
     fn evaluate(&self, state: &State, node: NodeId) -> Level {
         let node = &self.cfg.nodes[node.0];
         let operand = |index: usize| node.operands.get(index).map(|operand| self.level(*operand));
         let operands = || {
-            let (mut all, mut levels) = (Level::known(Scope::Grid), self.levels.borrow_mut());
+            let (mut all, mut levels) = (Level::known(Uniformity::Grid), self.levels.borrow_mut());
             for operand in &node.operands {
                 all.meet(levels.use_of(*operand));
             }
             all.combined()
         };
-        let at_most = |scope: Scope| {
+        let at_most = |scope: Uniformity| {
             let mut level = operands();
             level.meet(&Level::known(scope));
             level
@@ -262,17 +277,17 @@ impl<'a, 'f> Values<'a, 'f> {
             | Source::Binary(_)
             | Source::Not
             | Source::Counter { .. } => operands(),
-            Source::Read(place) => state.at(*place).cloned().unwrap_or(Level::known(Scope::Grid)),
+            Source::Read(place) => state.at(*place).cloned().unwrap_or(Level::known(Uniformity::Grid)),
             Source::Param(index) => match self.role {
-                Role::Kernel => Level::known(Scope::Grid),
+                Role::Kernel => Level::known(Uniformity::Grid),
                 Role::Device | Role::Method => Level::of(Unknown::Param(*index)),
             },
-            Source::Known { scope: Scope::Rank, .. } | Source::ThreadRank => Level::known(Scope::Rank),
-            Source::Known { scope, .. } => at_most(*scope),
+            Source::Known { uniformity: Uniformity::Rank, .. } | Source::ThreadRank => Level::known(Uniformity::Rank),
+            Source::Known { uniformity, .. } => at_most(*uniformity),
             Source::Round(granule, _) => match operand(0) {
-                Some(rank) if rank.scope == Scope::Rank => {
+                Some(rank) if rank.at_most == Uniformity::Rank => {
                     let mut level = match granule {
-                        Granule::Number(number) => Level::known(Scope::of_threads(*number)),
+                        Granule::Number(number) => Level::known(Uniformity::of_threads(u128::from(*number))),
                         Granule::Constant(value) => Level::multiple(*value),
                     };
                     level.unknown.add(&rank.unknown);
@@ -282,16 +297,20 @@ impl<'a, 'f> Values<'a, 'f> {
             },
             Source::Load(root) => match root {
                 Root::ReadOnly => operands(),
-                Root::Global => Level::known(Scope::Nothing),
-                Root::Shared(shared) if state.seen(*shared) & dirty::OF_BLOCK == 0 => at_most(Scope::Block),
-                Root::Remote(shared) if state.seen(*shared) & dirty::OF_CLUSTER == 0 => at_most(Scope::Cluster),
-                Root::Shared(_) | Root::Remote(_) => Level::known(Scope::Nothing),
+                Root::Global => Level::known(Uniformity::Divergent),
+                Root::Shared(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_BLOCK) => {
+                    at_most(Uniformity::Block)
+                }
+                Root::Remote(shared) if !state.unseen_in(*shared).intersects(Unseen::OF_CLUSTER) => {
+                    at_most(Uniformity::Cluster)
+                }
+                Root::Shared(_) | Root::Remote(_) => Level::known(Uniformity::Divergent),
             },
             Source::Agreed { team, .. } => Self::agreed(operands(), team),
             Source::Shuffled { team } => {
                 // One lane for all: what it holds. Otherwise what all of them hold.
-                let whose = operand(1).unwrap_or(Level::known(Scope::Nothing)).combined();
-                match whose.scope.covers(team.scope) && whose.unknown.is_empty() {
+                let whose = operand(1).unwrap_or(Level::known(Uniformity::Divergent)).combined();
+                match whose.at_most.covers(team.uniformity) && whose.unknown.is_empty() {
                     true => Self::agreed(operands(), team),
                     false => operands(),
                 }
@@ -309,8 +328,8 @@ impl<'a, 'f> Values<'a, 'f> {
     /// All of the group get the same, and more where all of those had the same.
     fn agreed(operands: Level, team: &Team) -> Level {
         let further =
-            team.group != Group::Coalesced && operands.scope.covers(team.scope) && operands.unknown.is_empty();
-        if further { operands } else { Level::known(team.scope) }
+            team.group != Group::Coalesced && operands.at_most.covers(team.uniformity) && operands.unknown.is_empty();
+        if further { operands } else { Level::known(team.uniformity) }
     }
 }
 
@@ -318,7 +337,7 @@ impl Analysis for Values<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State { places: BTreeMap::new(), dirty: BTreeMap::new(), others: dirty::OWN | dirty::FAR }
+        State { places: BTreeMap::new(), unseen: BTreeMap::new(), others: Unseen::OWN | Unseen::FAR }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
@@ -333,21 +352,21 @@ impl Analysis for Values<'_, '_> {
             StepKind::Access(id) => {
                 let access = &self.cfg.accesses[id.0];
                 match access.piece.root {
-                    Root::Shared(shared) if access.how.changes() => state.write(shared, dirty::OWN | dirty::FAR),
-                    Root::Remote(shared) if access.how.changes() => state.write(shared, dirty::PEER | dirty::FAR),
+                    Root::Shared(shared) if access.how.changes() => state.write(shared, Unseen::OWN | Unseen::FAR),
+                    Root::Remote(shared) if access.how.changes() => state.write(shared, Unseen::PEER | Unseen::FAR),
                     Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_) => {}
                 }
             }
             StepKind::Renew(group) => {
-                let lost = state.places.values_mut().filter(|level| level.scope == *group);
-                lost.for_each(|level| level.scope = Scope::Nothing);
+                let lost = state.places.values_mut().filter(|level| level.at_most == *group);
+                lost.for_each(|level| level.at_most = Uniformity::Divergent);
             }
             // A relaxed one publishes nothing.
             StepKind::Arrive { group, method, .. } if !method.relaxed => state.arrive(*group),
             StepKind::Wait { group, .. } => state.wait(*group),
             StepKind::Collective { team, barrier: true, .. } => state.sync(team.group),
             // It may have a name of its own for dynamic shared memory.
-            StepKind::Call { .. } => state.write(Shared::Dynamic, dirty::OWN | dirty::FAR),
+            StepKind::Call { .. } => state.write(Shared::Dynamic, Unseen::OWN | Unseen::FAR),
             StepKind::Arrive { .. }
             | StepKind::Collective { .. }
             | StepKind::Aligned { .. }

@@ -14,7 +14,6 @@ mod slots;
 mod value;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -22,6 +21,7 @@ use quote::{quote, quote_spanned};
 pub(crate) use op::one_collective;
 pub(crate) use slots::{declaration as slots_declaration, place as slot_place};
 
+use crate::check::Checked;
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::op::Op;
@@ -42,10 +42,10 @@ pub(crate) struct HostBody {
     pub(crate) description: TokenStream,
 }
 
-/// `pending` holds, for calls made while arrivals are pending, the groups they are of.
-pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, start: &TokenStream) -> HostBody {
+pub(crate) fn body(checked: &Checked<'_>, start: &TokenStream) -> HostBody {
+    let function = checked.function();
     let filled = RefCell::new(vec![None; function.slots.len()]);
-    let host = Host { function, pending, filled: &filled, receivers: Vec::new() };
+    let host = Host { function, checked, filled: &filled, receivers: Vec::new() };
     let inside = host.inside(&function.body, function.ret.is_none());
     let label = body_label();
     // In the block of the body's own items: a constant that hides a parameter is an error, as for any local.
@@ -55,8 +55,7 @@ pub(crate) fn body(function: &Function, pending: &BTreeMap<u16, u8>, start: &Tok
 
 struct Host<'f> {
     function: &'f Function,
-    /// For calls made while arrivals are pending, the groups they are of.
-    pending: &'f BTreeMap<u16, u8>,
+    checked: &'f Checked<'f>,
     /// Where each slot is filled first.
     filled: &'f RefCell<Vec<Option<SpanRange>>>,
     /// The variables whose methods take what is being emitted as an argument: it may call no method that changes them.

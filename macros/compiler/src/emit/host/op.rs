@@ -5,7 +5,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{Host, call, generic_call, memory, parentheses, private};
-use crate::check::{ANY_COLLECTIVE, BrokenAt, dsm};
+use crate::check::{BrokenAt, dsm};
+use crate::emit::constant;
 use crate::emit::template;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
 use crate::model::op::Op;
@@ -19,16 +20,16 @@ use crate::span::SpanRange;
 
 /// Refuses an `unchecked(collective_while_pending)` where no callee breaks the rule.
 pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStream {
-    let mut collectives = TokenStream::new();
+    let mut broken_by = Vec::new();
     walk_block(&function.body, &mut |expr| {
         if let ExprKind::Call { callee: Callee::Function(function), slot, .. } = &expr.kind
-            && let Some(groups) = broken.calls.get(&slot.0)
+            && let Some(pending) = broken.calls.get(&slot.0)
         {
-            let uniformity = template::summary(function, "UNIFORMITY");
-            collectives.extend(quote!(| (#uniformity.collectives & #groups)));
+            let (callee, pending) = (template::summary(function, "UNIFORMITY"), constant::groups(*pending));
+            broken_by.push(quote!(#callee.collectives.intersection(#pending)));
         }
     });
-    quote_spanned!(broken.waiver.lo=> const _: () = ::phalanx::__private::one_collective(0 #collectives);)
+    quote_spanned!(broken.waiver.lo=> const _: () = ::phalanx::__private::one_collective(&[#(#broken_by),*]);)
 }
 
 impl Host<'_> {
@@ -226,10 +227,13 @@ impl Host<'_> {
     /// A function must use no collective of a group whose arrival is pending, and none at all where its callers may
     /// not be the whole group.
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
-        let groups = self.pending.get(&slot.0)?;
-        let check = if *groups == ANY_COLLECTIVE { "no_collective_at_all" } else { "no_collective" };
-        let (at, uniformity) = (SpanRange::of(&function.name), template::summary(function, "UNIFORMITY"));
-        let check = private(at, check, quote_spanned!(at.lo=> #uniformity.collectives, #groups));
+        let (at, callee) = (SpanRange::of(&function.name), template::summary(function, "UNIFORMITY"));
+        let check = if self.checked.calls_apart().contains(&slot) {
+            private(at, "no_collective_at_all", quote_spanned!(at.lo=> #callee.collectives))
+        } else {
+            let pending = constant::groups(*self.checked.pending_at_calls().get(&slot.0)?);
+            private(at, "no_collective", quote_spanned!(at.lo=> #callee.collectives, #pending))
+        };
         Some(quote_spanned!(at.lo=> const _: () = #check;))
     }
 

@@ -1,12 +1,14 @@
-//! What is known of a function's uniformity, as constants that rustc joins with those of the functions that it calls
-//! (`phalanx::__private::uniformity`).
+//! The summary of a function's uniformity, as constants that rustc joins with those of the functions that it calls
+//! (`phalanx_contract::uniformity`).
 
+use phalanx_contract::Groups;
+use phalanx_contract::uniformity::{MAX_GROUPS, Uniformity};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::template;
+use super::{constant, template};
 use crate::check::Checked;
-use crate::check::scope::{Scope, Team};
+use crate::check::team::Team;
 use crate::check::uniform::level::{Level, Unknown};
 use crate::check::uniform::summary::{Call, Need, Obligation, Summary};
 use crate::model::{Function, Role, SlotId};
@@ -25,8 +27,8 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
     let results = (!summary.calls.is_empty()).then(|| {
         let calls = summary.calls.iter().map(|call| tables.call(call));
         let results = path("results");
-        let level = path("Level");
-        quote_spanned!(span=> const RESULTS: &'static [#level] = { #(#items)* &#results(&[#(#calls),*]) };)
+        let bound = path("Bound");
+        quote_spanned!(span=> const RESULTS: &'static [#bound] = { #(#items)* &#results(&[#(#calls),*]) };)
     });
     let uniformity = (function.role != Role::Kernel).then(|| tables.uniformity(checked.collectives(), items));
     quote!(#results #uniformity)
@@ -48,7 +50,7 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
         let agree = obligations.iter().map(|obligation| {
             let (data, message) = (tables.obligation(obligation), &obligation.message);
             quote_spanned! {span=>
-                ::phalanx::__private::uniformity::agree(
+                ::phalanx::__private::contract::uniformity::agree(
                     #data, <#marker as ::phalanx::__private::Summary>::RESULTS, #message
                 );
             }
@@ -60,34 +62,34 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
         let Obligation { at, need, .. } = obligation;
         let slot = super::host::slot_place(SlotId(slot), count, *at);
         let need = tables.need(need);
-        quote_spanned!(at.lo=> ::phalanx::__private::uniformity::agreed_result::<{ #need.strictest() }, _>(#slot);)
+        quote_spanned!(at.lo=> ::phalanx::__private::agreed_result::<{ #need.strictest_height() }, _>(#slot);)
     });
     quote!(#(#asked)* #(#methods)*)
 }
 
 fn path(name: &str) -> TokenStream {
-    let name = proc_macro2::Ident::new(name, proc_macro2::Span::call_site());
-    quote!(::phalanx::__private::uniformity::#name)
+    constant::path("uniformity", name)
 }
 
 impl Tables<'_> {
-    fn uniformity(&self, collectives: u8, items: &[TokenStream]) -> TokenStream {
+    fn uniformity(&self, collectives: Groups, items: &[TokenStream]) -> TokenStream {
         let count = self.function.params.len();
         let control = self.summary.calls.iter().map(|call| self.at_call(call, &call.groups, &quote!(control)));
         let own = self.together();
         let obligations = self.summary.obligations.iter().map(|obligation| self.obligation(obligation));
         let (groups, others) = (self.groups(), self.others());
         let result = self.term(&self.summary.result);
-        let (uniformity, params) = (path("Uniformity"), path("params"));
+        let (summary, needs) = (path("UniformitySummary"), path("parameter_needs"));
         let callees = self.summary.calls.iter().map(callee);
+        let collectives = constant::groups(collectives);
         quote_spanned! {self.function.name.span()=>
-            const UNIFORMITY: #uniformity = {
+            const UNIFORMITY: #summary = {
                 #(#items)*
-                #uniformity {
-                    collectives: #collectives #(| #callees.collectives)*,
+                #summary {
+                    collectives: #collectives #(.union(#callees.collectives))*,
                     control: #own #(.and(#control))*.to_callers(#groups, #others),
-                    params: &#params::<#count>(&[#(#obligations),*], Self::RESULTS, #groups, #others),
-                    result: #result.level(Self::RESULTS).to_callers(#groups),
+                    parameters: &#needs::<#count>(&[#(#obligations),*], Self::RESULTS, #groups, #others),
+                    result: #result.bound(Self::RESULTS).to_callers(#groups),
                 }
             };
         }
@@ -95,17 +97,16 @@ impl Tables<'_> {
 
     fn call(&self, call: &Call) -> TokenStream {
         let callee = callee(call);
-        let groups = call.groups.iter().map(|scope| scope.argument());
+        let groups = uniformities(&call.groups);
         let arguments = call.arguments.iter().map(|argument| self.term(argument));
         let called = path("Called");
-        quote!(#called { callee: #callee, groups: &[#(#groups),*], arguments: &[#(#arguments),*] })
+        quote!(#called { callee: #callee, groups: #groups, arguments: &[#(#arguments),*] })
     }
 
     /// A need of the callee's, in the caller's groups.
-    fn at_call(&self, call: &Call, groups: &[Scope], field: &TokenStream) -> TokenStream {
-        let callee = callee(call);
-        let groups = groups.iter().map(|scope| scope.argument());
-        quote!(#callee.#field.at_call(&[#(#groups),*]))
+    fn at_call(&self, call: &Call, groups: &[Uniformity], field: &TokenStream) -> TokenStream {
+        let (callee, groups) = (callee(call), uniformities(groups));
+        quote!(#callee.#field.at_call(#groups))
     }
 
     fn need(&self, need: &Need) -> Option<TokenStream> {
@@ -114,7 +115,7 @@ impl Tables<'_> {
             Need::Team(team) => Some(team_need(*team)),
             Need::Control(slot, groups) => of(*slot).map(|call| self.at_call(call, groups, &quote!(control))),
             Need::Argument(slot, index) => {
-                of(*slot).map(|call| self.at_call(call, &call.groups, &quote!(param(#index))))
+                of(*slot).map(|call| self.at_call(call, &call.groups, &quote!(parameter(#index))))
             }
         }
     }
@@ -126,21 +127,26 @@ impl Tables<'_> {
     }
 
     fn term(&self, level: &Level) -> TokenStream {
-        let mut scope = level.scope.number();
-        let (mut params, mut calls, mut multiples) = (0_u128, Vec::new(), Vec::new());
+        let mut known = level.at_most;
+        let (mut parameters, mut calls, mut multiples) = (Vec::new(), Vec::new(), Vec::new());
         for unknown in level.unknown.iter() {
             match unknown {
-                Unknown::Param(index) => params |= 1_u128.checked_shl(*index as u32).unwrap_or(0),
+                Unknown::Param(position) => parameters.push(*position),
                 Unknown::Call(slot) => calls.extend(self.summary.calls.iter().position(|call| call.slot == *slot)),
                 Unknown::Multiple(value) => multiples.push(&self.function.values[usize::from(*value)].tokens),
                 // Asked by itself; a caller is told that nothing is known.
-                Unknown::Method(_) => scope = 0,
+                Unknown::Method(_) => known = Uniformity::Divergent,
             }
         }
-        let (meet, threads, term, level) = (path("meet"), path("scope_of_threads"), path("Term"), path("Level"));
-        let scope =
-            multiples.iter().fold(quote!(#scope), |scope, value| quote!(#meet(#scope, #threads((#value) as u128))));
-        quote!(#term { level: #level { scope: #scope, params: #params }, calls: &[#(#calls),*] })
+        let (uniformity, term, bound) = (path("Uniformity"), path("Term"), path("Bound"));
+        let known = constant::uniformity(known);
+        quote! {
+            #term {
+                bound: #bound::of(#known #(.meet(#uniformity::of_threads((#multiples) as u128)))*)
+                    #(.and_parameter(#parameters))*,
+                calls: &[#(#calls),*],
+            }
+        }
     }
 
     fn together(&self) -> TokenStream {
@@ -149,20 +155,20 @@ impl Tables<'_> {
         quote!(#none::NONE #(.and(#needs))*)
     }
 
-    /// The function's groups that are parameters.
+    /// The numbers of the function's groups that are parameters, with their positions.
     fn groups(&self) -> TokenStream {
-        let groups = self.summary.groups.iter().filter(|(scope, _)| scope.group().is_some()).map(|(scope, param)| {
-            let scope = scope.number();
-            quote!((#scope, #param))
+        let groups = self.summary.groups.iter().filter_map(|(uniformity, position)| {
+            let group = group_number(*uniformity)?;
+            Some(quote!((#group, #position)))
         });
         quote!(&[#(#groups),*])
     }
 
-    /// Its groups of a warp that are not, as tiles of a size that only the instance knows.
-    fn others(&self) -> u128 {
+    /// The function's groups of a warp that are not parameters, as tiles of a size that only the instance knows.
+    fn others(&self) -> TokenStream {
         let own = |team: &&Team| team.made.is_none() && team.param.is_none();
-        let others = self.summary.together.iter().filter(own).map(|team| group_bit(team.scope));
-        others.fold(0, |others, group| others | group)
+        let others = self.summary.together.iter().filter(own).filter_map(|team| group_number(team.uniformity));
+        constant::index_set(others.map(usize::from).filter(|group| *group < MAX_GROUPS))
     }
 }
 
@@ -170,12 +176,16 @@ fn callee(call: &Call) -> TokenStream {
     template::summary(&call.function, "UNIFORMITY")
 }
 
-fn group_bit(scope: Scope) -> u128 {
-    scope.group().map_or(0, |group| 1 << group)
+fn uniformities(uniformities: &[Uniformity]) -> TokenStream {
+    let uniformities = uniformities.iter().map(|uniformity| constant::uniformity(*uniformity));
+    quote!(&[#(#uniformities),*])
+}
+
+fn group_number(uniformity: Uniformity) -> Option<u16> {
+    if let Uniformity::Group(group) = uniformity { Some(group) } else { None }
 }
 
 fn team_need(team: Team) -> TokenStream {
-    let (need, groups) = (path("Need"), group_bit(team.scope));
-    let scope = if groups == 0 { team.scope.at_least() } else { 0 };
-    quote!(#need { scope: #scope, groups: #groups })
+    let (need, uniformity) = (path("Need"), constant::uniformity(team.uniformity));
+    quote!(#need::of(#uniformity))
 }

@@ -1,0 +1,109 @@
+//! Values of the contract between macros and runtime, printed as constant expressions. `uniformity` and `protocol` make tables of
+//! them; nothing here decides what a table says.
+
+use phalanx_contract::Groups;
+use phalanx_contract::protocol::{Behavior, Effect, ParameterUses, Predicate, Row, When};
+use phalanx_contract::uniformity::Uniformity;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+
+/// `::phalanx::__private::contract::module::name`
+pub(super) fn path(module: &str, name: &str) -> TokenStream {
+    let [module, name] = [module, name].map(|word| Ident::new(word, Span::call_site()));
+    quote!(::phalanx::__private::contract::#module::#name)
+}
+
+pub(super) fn groups(groups: Groups) -> TokenStream {
+    let bits = groups.bits();
+    quote!(::phalanx::__private::contract::Groups::from_bits_retain(#bits))
+}
+
+/// A set of indexes. One that is too large is an error of rustc's, and never left out.
+pub(super) fn index_set(indexes: impl IntoIterator<Item = usize>) -> TokenStream {
+    let indexes = indexes.into_iter();
+    quote!(::phalanx::__private::contract::IndexSet::EMPTY #(.with(#indexes))*)
+}
+
+pub(super) fn uniformity(uniformity: Uniformity) -> TokenStream {
+    let path = path("uniformity", "Uniformity");
+    match uniformity {
+        Uniformity::Divergent => quote!(#path::Divergent),
+        Uniformity::Rank => quote!(#path::Rank),
+        Uniformity::Group(group) => quote!(#path::Group(#group)),
+        Uniformity::Parameter(position) => quote!(#path::Parameter(#position)),
+        Uniformity::Tile(log2) => quote!(#path::Tile(#log2)),
+        Uniformity::Warp => quote!(#path::Warp),
+        Uniformity::Block => quote!(#path::Block),
+        Uniformity::Cluster => quote!(#path::Cluster),
+        Uniformity::Grid => quote!(#path::Grid),
+    }
+}
+
+pub(super) fn behavior(behavior: Behavior) -> TokenStream {
+    let (path, bits) = (path("protocol", "Behavior"), behavior.bits());
+    quote!(#path::from_bits_retain(#bits))
+}
+
+fn parameter_uses(uses: ParameterUses) -> TokenStream {
+    let (path, bits) = (path("protocol", "ParameterUses"), uses.bits());
+    quote!(#path::from_bits(#bits))
+}
+
+pub(super) fn option(value: Option<TokenStream>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
+}
+
+pub(super) fn predicate(predicate: Predicate) -> TokenStream {
+    let path = path("protocol", "Predicate");
+    match predicate {
+        Predicate::Does(call, does) => {
+            let does = behavior(does);
+            quote!(#path::Does(#call, #does))
+        }
+        Predicate::Uses(call, parameter, uses) => {
+            let uses = parameter_uses(uses);
+            quote!(#path::Uses(#call, #parameter, #uses))
+        }
+        Predicate::Clashes(call, first, second) => quote!(#path::Clashes(#call, #first, #second)),
+        Predicate::Beyond(own, other) => {
+            let (own, other) = (row(own), option(other.map(row)));
+            quote!(#path::Beyond(#own, #other))
+        }
+    }
+}
+
+fn row(Row { call, parameter, by }: Row) -> TokenStream {
+    let path = path("protocol", "Row");
+    quote!(#path { call: #call, parameter: #parameter, by: #by })
+}
+
+pub(super) fn effect(effect: Effect) -> TokenStream {
+    let path = path("protocol", "Effect");
+    match effect {
+        Effect::Does(does) => {
+            let does = behavior(does);
+            quote!(#path::Does(#does))
+        }
+        Effect::Uses(parameter, uses) => {
+            let uses = parameter_uses(uses);
+            quote!(#path::Uses(#parameter, #uses))
+        }
+        Effect::Clashes(first, second) => quote!(#path::Clashes(#first, #second)),
+        Effect::Passes { own, call, parameter, when } => {
+            let when = moment(when);
+            quote!(#path::Passes { own: #own, call: #call, parameter: #parameter, when: #when })
+        }
+    }
+}
+
+fn moment(when: When) -> TokenStream {
+    let path = path("protocol", "When");
+    match when {
+        When::First => quote!(#path::First),
+        When::Last => quote!(#path::Last),
+        When::Arrived => quote!(#path::Arrived),
+    }
+}
