@@ -1,5 +1,5 @@
-//! What the examples share: the options, a launch with its times, the comparison with plain Rust and the ending. No
-//! kernels.
+//! Code shared by the examples: the options, a timed launch, the comparison with plain Rust, and the exit status. It
+//! contains no kernels.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 
 use phalanx::{Buffer, Device, DeviceCopy};
 
-/// How an example ends: well, or with a message.
+/// The result of an example: success, or an error with a message.
 pub type Outcome = Result<(), Box<dyn Error>>;
 
-/// The options that every example has.
+/// The options common to all examples.
 #[derive(Debug, clap::Args)]
 pub struct Options {
-    /// Where to run: `gpu`, `gpu:1`, `sim`, or `auto` for a GPU where there is one.
+    /// Where to run: `gpu`, `gpu:1`, `sim`, or `auto` for a GPU if there is one.
     #[arg(long, default_value = "auto")]
     pub device: Device,
-    /// Launch 20 times more, and show the times.
+    /// Launch 20 more times, and show the times.
     #[arg(long)]
     pub time: bool,
 }
 
-/// How many warm launches `--time` takes the median of.
+/// The number of warm launches whose median `--time` shows.
 const WARM: usize = 20;
 
 impl Options {
-    /// Launches the kernel, and returns what it wrote into `output`. With `--time`, launches it 20 times more and shows
-    /// what a launch and the wait for its end took, as the host sees it; the first, cold one includes compiling.
+    /// Launches the kernel and returns what it wrote into `output`. With `--time`, launches it 20 more times and shows the
+    /// host's time for a launch and the wait for its end; the first, cold launch includes compilation.
     pub fn run<T: DeviceCopy>(
         &self,
         output: &mut Buffer<T>,
@@ -50,7 +50,7 @@ impl Options {
     }
 }
 
-/// Says where a kernel's result differs from that of plain Rust.
+/// Compares a kernel's result with that of plain Rust, and reports the first difference.
 pub fn compare<T: Debug>(what: &str, kernel: &[T], rust: &[T], same: impl Fn(&T, &T) -> bool) -> Outcome {
     if kernel.len() != rust.len() {
         return Err(format!("{} {what}s, and plain Rust has {}", kernel.len(), rust.len()).into());
@@ -65,12 +65,12 @@ pub fn compare<T: Debug>(what: &str, kernel: &[T], rust: &[T], same: impl Fn(&T,
     }
 }
 
-/// Ends an example that has checked its result: `PASS`, or as [`report`].
+/// Ends an example that has checked its result: prints `PASS`, or does as [`report`].
 pub fn finish(outcome: Outcome) -> ExitCode {
     report(outcome.map(|()| println!("PASS")))
 }
 
-/// Ends a program: an error is a message and exit status 1.
+/// Ends a program: an error becomes a message and exit status 1.
 pub fn report(outcome: Outcome) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-// The twin of src/bin/barrier_cycles.rs with the toolkit's own barriers:
+// The counterpart of src/bin/barrier_cycles.rs with the toolkit's own barriers:
 //     nvcc -O3 -std=c++17 -arch=sm_90a twins/barrier_cycles.cu -o barrier_cycles_twin && ./barrier_cycles_twin
 #include <algorithm>
 #include <cooperative_groups.h>

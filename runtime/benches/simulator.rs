@@ -1,18 +1,18 @@
-//! How fast the simulator is: `cargo bench -p phalanx --bench simulator`, or `-- numba` for the kernel that
-//! `numba/simulator.py` runs too. An instruction is an access to memory, a barrier, or a turn of a loop, of one thread. Prints tables
-//! for docs/performance.md.
+//! Measures the speed of the simulator: `cargo bench -p phalanx --bench simulator`, or `-- numba` for the kernel that
+//! `numba/simulator.py` runs too. An instruction is one thread's memory access, barrier or loop iteration. Prints
+//! tables for docs/performance.md.
 
 use std::fs;
 use std::time::Instant;
 
 use phalanx::prelude::*;
 
-/// Barriers of a thread.
+/// The number of barriers per thread.
 const BARRIERS: u32 = 100;
-/// Instructions for every two barriers: these, a read, a write and a turn.
+/// The number of instructions per two barriers: the barriers, a read, a write and a loop iteration.
 const INSTRUCTIONS: u64 = 5;
 
-/// Values go round a cluster, two barriers a round.
+/// Circulates values in a cluster, with two barriers per round.
 #[cluster_kernel(cluster = 8, block = 128)]
 fn round_a_cluster(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -30,7 +30,7 @@ fn round_a_cluster(out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = array[i];
 }
 
-/// The same in a block.
+/// Circulates values in a block, with two barriers per round.
 #[cluster_kernel(block = 64)]
 fn round_a_block(out: &mut [u32], rounds: u32) {
     let block = this_thread_block();
@@ -46,33 +46,34 @@ fn round_a_block(out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = array[i];
 }
 
-/// What a launch took.
+/// The time and memory that a launch took.
 struct Took {
-    /// In seconds: on the clock, and of all cores together.
+    /// Wall-clock time in seconds.
     passed: f64,
+    /// CPU time of all cores in seconds.
     ran: f64,
-    /// More memory than before, in bytes.
+    /// The increase of peak memory in bytes.
     memory: f64,
 }
 
-/// A number of the process, in kibibytes.
+/// Reads a field of the process's status, in kibibytes.
 fn status(name: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Seconds of all cores since the process started.
+/// Returns the CPU time of all cores since the process started, in seconds.
 fn ran() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<f64> = stat.split_whitespace().skip(13).take(2).filter_map(|field| field.parse().ok()).collect();
-    // In hundredths, on every Linux.
+    // Linux counts in hundredths of a second.
     fields.iter().sum::<f64>() / 100.0
 }
 
 fn measure(cores: usize, launch: impl Fn() -> phalanx::Result<()> + Send + Sync) -> Took {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build().expect("a pool");
-    // The highest mark begins again.
+    // Resets the peak of resident memory.
     let _ = fs::write("/proc/self/clear_refs", "5");
     let (before, started, start) = (status("VmRSS"), ran(), Instant::now());
     pool.install(launch).expect("the kernel is right");
@@ -80,7 +81,7 @@ fn measure(cores: usize, launch: impl Fn() -> phalanx::Result<()> + Send + Sync)
     Took { passed, ran: ran() - started, memory: (status("VmHWM") - before) * 1024.0 }
 }
 
-/// The median by time, with the least and the most.
+/// Returns the median by time, with the minimum and the maximum time.
 fn median(times: usize, cores: usize, launch: impl Fn() -> phalanx::Result<()> + Send + Sync) -> (Took, f64, f64) {
     let mut all: Vec<Took> = (0..times).map(|_| measure(cores, &launch)).collect();
     all.sort_by(|a, b| a.passed.total_cmp(&b.passed));
@@ -122,7 +123,7 @@ fn main() {
     }
 }
 
-/// One core, as numba's simulator has it; with and without races.
+/// Runs the comparison with Numba on one core, which is all that its simulator uses, with and without race detection.
 fn beside_numba() {
     println!("| | threads | instructions | time, s | million instructions a second |\n|---|---|---|---|---|");
     for races in [false, true] {

@@ -1,6 +1,7 @@
-//! Measures what each barrier costs on this GPU, in clock cycles: a loop of barriers and nothing else, by the clock of one
-//! thread. `twins/barrier_cycles.cu` is the same in CUDA C++ with cooperative groups and `<cuda/barrier>`, and prints the same table:
-//! run them in turns. In the simulator there is no clock; the kernels run, and all cycles are 0.
+//! Measures the cost of each barrier on this GPU in clock cycles: a loop of barriers and nothing else, timed by one
+//! thread's clock. `twins/barrier_cycles.cu` is the same program in CUDA C++ with cooperative groups and
+//! `<cuda/barrier>`, and prints the same table: run the two alternately. The simulator has no clock; the kernels run,
+//! and all cycle counts are 0.
 
 use std::process::ExitCode;
 
@@ -16,10 +17,10 @@ fn clock() -> u64 {
     ticks
 }
 
-/// Barriers of a launch: a number that the loop need not read again each time.
+/// The number of barriers per launch: a constant, so that the loop does not reload it.
 const ROUNDS: u32 = 100;
 
-/// A kernel of so many barriers, which leaves the cycles of all of them behind.
+/// A kernel that executes `ROUNDS` barriers and stores the cycles that they took together.
 macro_rules! measured {
     ($($name:ident: $group:ident = $this:ident() $(with $barrier:ident = $shared:ident())? => $body:block)*) => {$(
         #[cluster_kernel(cluster = 2)]
@@ -73,8 +74,8 @@ measured! {
     }
 }
 
-/// Some 500 cycles of work between arrival and wait, each round of another warp: who is done with its own need not wait for
-/// those that are behind by a round.
+/// About 1,000 cycles of work between arrival and wait, in each round by another warp. A warp that has done its work
+/// need not wait for warps that are one round behind.
 #[cluster_kernel(cluster = 2)]
 fn block_split_worked(ticks: &mut [u64]) {
     let block = this_thread_block();
@@ -95,25 +96,25 @@ fn block_split_worked(ticks: &mut [u64]) {
     if this_grid().thread_rank() == 0 {
         ticks[0] = end - start;
     }
-    // Nobody may leave the work away.
+    // Keeps the optimizer from removing the work.
     if x == 0.0 {
         ticks[0] = 0;
     }
 }
 
-/// The cost of barriers, in cycles.
+/// Measures the cost of barriers, in cycles.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Launches, of which the median is shown.
+    /// The number of launches, whose median is shown.
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
     launches: u32,
 }
 
 type Launch = fn(&mut Buffer<u64>, (u32, u32), &Device) -> phalanx::Result<()>;
 
-/// A kernel by its name, as a launch of so many blocks of so many threads.
+/// Pairs each kernel's name with a function that launches it with the given grid and block sizes.
 macro_rules! kernels {
     ($($name:ident)*) => {
         [$((stringify!($name), |ticks, (grid, block), device| {
@@ -132,7 +133,7 @@ fn main() -> ExitCode {
 
 fn run(Arguments { options, launches }: &Arguments) -> Outcome {
     let device = &options.device;
-    // Each thread of the simulator takes its time for each of them.
+    // The simulator runs fewer launches and blocks, because each simulated thread takes host time.
     let (launches, most) = if device.is_simulator() { (1, 4) } else { (*launches, 132) };
     println!("device: {device}\n| barrier | threads of a block | cycles: median (quartiles) |\n|---|---|---|");
     let mut ticks = device.zeros(1)?;

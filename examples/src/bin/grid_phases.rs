@@ -1,10 +1,11 @@
-//! Teaches the barrier of the grid: an iterative solver in one launch.
+//! Teaches the grid's barrier: an iterative solver in a single launch.
 //!
-//! Jacobi's method for the temperature of a square plate whose edges are held: each inner cell becomes the mean of its four
-//! neighbours, again and again. All cells of an iteration come from those of the one before, so the whole grid meets
-//! between two iterations; without a barrier of the grid, each would be a launch. The threads are as many as run at once,
-//! and each takes every so many-th cell. Two fields take turns: a thread comes to overwrite a cell two iterations later,
-//! after a barrier that all its readers have come to. While the others arrive, the warps tell how much has changed.
+//! Jacobi's method computes the temperature of a square plate whose edges are held constant: each inner cell repeatedly
+//! becomes the mean of its four neighbours. All cells of an iteration are computed from those of the preceding one, so
+//! the whole grid must synchronize between two iterations; without a grid barrier, each iteration would be a launch.
+//! There are as many threads as can be resident at once, and they process the cells in a grid-stride loop. Two fields
+//! alternate: a thread overwrites a cell two iterations later, after a barrier that all readers of the cell have
+//! reached. While the other threads arrive, the warps record how much has changed.
 
 use std::process::ExitCode;
 
@@ -12,11 +13,11 @@ use clap::Parser;
 use phalanx::prelude::*;
 use phalanx_examples::{Options, Outcome, compare, finish};
 
-/// Iterations from one report of the largest change to the next.
+/// The number of iterations between two reports of the largest change.
 const EVERY: u32 = 50;
 
-/// `fields`: two of them, one after the other. `changes`: the bits of the largest change of an iteration, which are in the
-/// order of the numbers, because none is negative.
+/// `fields` holds two fields, one after the other. `changes` holds the bits of the largest change of an iteration;
+/// their order is that of the numbers, because none is negative.
 #[cluster_kernel(block = 256)]
 fn jacobi(fields: &mut [f32], changes: &mut [u32], side: usize, iterations: u32) {
     let grid = this_grid();
@@ -47,7 +48,7 @@ fn jacobi(fields: &mut [f32], changes: &mut [u32], side: usize, iterations: u32)
     }
 }
 
-/// What the kernel computes, in plain Rust: the last field, and the largest change of every `EVERY`th iteration.
+/// Computes the kernel's result in plain Rust: the last field, and the largest change of every `EVERY`th iteration.
 fn jacobi_in_rust(plate: &[f32], side: usize, iterations: u32) -> (Vec<f32>, Vec<u32>) {
     let mut field = plate.to_vec();
     let mut changes = Vec::new();
@@ -67,15 +68,15 @@ fn jacobi_in_rust(plate: &[f32], side: usize, iterations: u32) -> (Vec<f32>, Vec
     (field, changes)
 }
 
-/// The temperature of a plate with one hot edge.
+/// Computes the temperature of a plate with one hot edge.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// Cells along an edge of the plate.
+    /// The number of cells along an edge of the plate.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(3..=8192))]
     side: u32,
-    /// How many iterations.
+    /// The number of iterations.
     #[arg(long, default_value_t = 400)]
     iterations: u32,
 }
@@ -93,7 +94,7 @@ fn run(Arguments { options, side, iterations }: &Arguments) -> Outcome {
 
     let mut changes = device.zeros::<u32>(want_changes.len().max(1))?;
     let mut fields = device.upload(&[&plate[..], &plate[..]].concat())?;
-    // All blocks run at once, or they could not wait for each other.
+    // All blocks must be resident at once, because they wait for each other.
     let most = jacobi(&mut fields, &mut changes, side, iterations).occupancy(device)?.blocks;
     let blocks = most.min(plate.len().div_ceil(256));
     let fields = options
@@ -108,7 +109,7 @@ fn run(Arguments { options, side, iterations }: &Arguments) -> Outcome {
     let start = if iterations % 2 == 0 { 0 } else { side * side };
     compare("cell", &fields[start..][..side * side], &want, |a, b| a.to_bits() == b.to_bits())?;
     if options.time {
-        return Ok(()); // More launches went on from there, and the reports are of all of them.
+        return Ok(()); // The timed launches continued from this result, and the reports cover all of them.
     }
     compare("change", &changes[..want_changes.len()], &want_changes, |a, b| a == b)
 }

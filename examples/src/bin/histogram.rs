@@ -2,8 +2,8 @@
 //! the byte pairs of a file.
 //!
 //! There are 65,536 pairs, so the bins take 256 KiB, more than a block can have. A cluster has enough: each of its
-//! blocks holds a part of the bins, and all of its threads count into all parts. `--cluster 1` shows the error that
-//! says so.
+//! blocks holds a part of the bins, and all of its threads count into all parts. `--cluster 1` shows the error for a
+//! cluster that is too small.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,35 +13,35 @@ use clap::Parser;
 use phalanx::prelude::*;
 use phalanx_examples::{Options, Outcome, compare, finish};
 
-/// A bin for each pair of bytes.
+/// The number of bins: one for each pair of bytes.
 const BINS: usize = 65_536;
-/// About as many clusters as a GPU runs at once; more would only add clearing and adding up.
+/// About as many clusters as a GPU runs at once; more would only add work to clear and sum the bins.
 const MOST_CLUSTERS: usize = 64;
 
-/// Adds the number of each pair of neighbouring bytes to `counts`. The dynamic shared memory of the cluster's blocks,
-/// one after the other, must hold all bins.
+/// Adds the number of occurrences of each pair of adjacent bytes to `counts`. The dynamic shared memory of all blocks
+/// of the cluster together must hold all bins.
 #[cluster_kernel(block = 512)]
 fn count_pairs(bytes: &[u8], counts: &mut [u32]) {
     let grid = this_grid();
     let cluster = this_cluster();
     let block = this_thread_block();
     let bins = dynamic_shared::<u32>();
-    let part = bins.len() as u32; // how many bins a block has
+    let part = bins.len() as u32; // the number of bins per block
     let first = block.thread_rank();
     let threads = block.num_threads() as usize;
 
     for bin in (first..part).step_by(threads) {
         bins[bin] = 0;
     }
-    cluster.sync(); // all blocks run, and all bins are zero
+    cluster.sync(); // all blocks have started, and all bins are zero
 
-    // A pair is counted at its second byte, so a file of no or one byte needs no care.
+    // A pair is counted at its second byte, so files of zero or one byte need no special case.
     for i in (grid.thread_rank() + 1..bytes.len()).step_by(grid.num_threads()) {
         let pair = bytes[i - 1] as u32 * 256 + bytes[i] as u32;
         let owner = cluster.map_shared_rank(&bins, pair / part);
         owner.atomic(pair % part).fetch_add(1, Relaxed);
     }
-    cluster.sync(); // all pairs are counted, and no block is needed by its peers any more
+    cluster.sync(); // all pairs are counted, and no block accesses its peers any more
 
     for bin in (first..part).step_by(threads) {
         let count = bins[bin];
@@ -51,7 +51,7 @@ fn count_pairs(bytes: &[u8], counts: &mut [u32]) {
     }
 }
 
-/// What the kernel computes, in plain Rust.
+/// Computes the kernel's result in plain Rust.
 fn count_pairs_in_rust(bytes: &[u8]) -> Vec<u32> {
     let mut counts = vec![0; BINS];
     for pair in bytes.windows(2) {
@@ -65,9 +65,9 @@ fn count_pairs_in_rust(bytes: &[u8]) -> Vec<u32> {
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// The file; the source of this example if none is given.
+    /// The file to read; this example's source if omitted.
     file: Option<PathBuf>,
-    /// How many blocks share the bins.
+    /// The number of blocks that share the bins.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=16))]
     cluster: u32,
 }
@@ -86,7 +86,7 @@ fn run(Arguments { options, file, cluster }: &Arguments) -> Outcome {
         return Err(format!("{} bytes: a bin counts to 4,294,967,295 only", bytes.len()).into());
     }
 
-    // A cluster clears and adds up all bins, which pays from about as many pairs on.
+    // A cluster clears and sums all bins, which pays off only from about `BINS` pairs on.
     let clusters = bytes.len().div_ceil(BINS).clamp(1, MOST_CLUSTERS) as u32;
     let shared_bytes = BINS.div_ceil(*cluster as usize) * size_of::<u32>();
     let input = device.upload(&bytes)?;

@@ -1,10 +1,10 @@
-//! Teaches how a phase barrier comes to life, and its five stages: the `init_barrier` and `split_arrive_wait` of CUDA's
-//! programming guide.
+//! Teaches how to initialize a phase barrier, and its five stages: the `init_barrier` and `split_arrive_wait` examples
+//! of CUDA's programming guide.
 //!
-//! A block keeps a ring of samples, one a thread. One thread says how many arrivals a phase has, and all threads meet
-//! before anybody arrives. In each round a thread writes its sample (before), arrives, weighs it (between), waits, and
-//! blends it with its neighbours' (after). Two halves of an array take turns: a half is written again two rounds later,
-//! when all have arrived once more, and so have read it.
+//! A block keeps a ring of samples, one per thread. One thread sets the number of arrivals per phase, and all threads
+//! synchronize before any of them arrives. In each round a thread writes its sample (before), arrives, weighs the
+//! sample (between), waits, and blends it with its neighbours' samples (after). Two halves of an array alternate: a
+//! half is written again two rounds later, when all threads have arrived once more and have therefore read it.
 
 use std::process::ExitCode;
 
@@ -23,22 +23,22 @@ fn smooth(input: &[f32], output: &mut [f32], rounds: u32) {
     if block.thread_rank() == 0 {
         bar.init(block.num_threads()); // a single thread sets the expected arrival count
     }
-    block.sync(); // no thread arrives before that
+    block.sync(); // no thread arrives before the barrier is initialized
 
     let i = block.thread_rank() as usize;
     let mut sample = input[this_grid().thread_rank()];
     for round in 0..rounds {
         let half = round % 2;
-        halves[half][i] = sample; // before: read by others after their wait
+        halves[half][i] = sample; // before: visible to the others after their wait
         let token = bar.arrive(); // does not block
-        let own = sample * 0.5; // between: hides the others' way here
-        bar.wait(token); // until all 256 arrivals of this phase have come
+        let own = sample * 0.5; // between: overlaps with the others' arrivals
+        bar.wait(token); // blocks until all 256 arrivals of this phase
         sample = own + (halves[half][(i + BLOCK - 1) % BLOCK] + halves[half][(i + 1) % BLOCK]) * 0.25; // after
     }
     output[this_grid().thread_rank()] = sample;
 }
 
-/// What the kernel computes, in plain Rust.
+/// Computes the kernel's result in plain Rust.
 fn smooth_in_rust(input: &[f32], rounds: u32) -> Vec<f32> {
     let mut samples = input.to_vec();
     for _ in 0..rounds {
@@ -51,15 +51,15 @@ fn smooth_in_rust(input: &[f32], rounds: u32) -> Vec<f32> {
     samples
 }
 
-/// Smooths rings of samples, with a phase barrier in each round.
+/// Smooths rings of samples, with one phase of a barrier per round.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many rings of 256 samples.
+    /// The number of rings of 256 samples.
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=65536))]
     rings: u32,
-    /// How many rounds.
+    /// The number of rounds.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
 }
@@ -70,7 +70,7 @@ fn main() -> ExitCode {
 
 fn run(Arguments { options, rings, rounds }: &Arguments) -> Outcome {
     let device = &options.device;
-    // A step in each ring, higher from ring to ring.
+    // Each ring has a step, higher than that of the preceding ring.
     let step = |i: usize| if i % BLOCK < BLOCK / 2 { 0.0 } else { 1.0 + (i / BLOCK) as f32 };
     let samples: Vec<f32> = (0..*rings as usize * BLOCK).map(step).collect();
 

@@ -1,12 +1,14 @@
-//! Teaches a barrier of the cluster's scope: two blocks that hand work to each other, and nobody waits but for his turn.
+//! Teaches a cluster-scope phase barrier: two blocks hand work to each other, and each waits only for its turn.
 //!
-//! A ball of 256 numbers goes to and fro between the two blocks of a cluster. In its turn a block waits for the ball, hits
-//! it, writes it into the other's shared memory, and each thread arrives at the other's barrier: its release and the
-//! wait's acquire carry what was written. The cluster's own barrier, which all threads of both would have to come to in
-//! each turn, stands at the start, before peers' memory is touched, and at the end.
+//! A ball of 256 numbers travels back and forth between the two blocks of a cluster. In its turn a block waits for the
+//! ball, hits it, and writes it into the other block's shared memory; then each thread arrives at the other block's
+//! barrier. The arrival's release and the wait's acquire make the written data visible. The cluster's own barrier,
+//! which all threads of both blocks would have to reach in each turn, is used only at the start, before peers' memory
+//! is accessed, and at the end.
 //!
-//! The rules on distributed shared memory do not follow blocks that take turns: `unordered_remote_write` is switched off, and the
-//! kernel `unsafe` to launch. A block writes into a court whose owner has read the ball and arrived since.
+//! The rules on distributed shared memory do not track turn-taking between blocks, so `unordered_remote_write` is
+//! switched off, which makes the kernel `unsafe` to launch. A block writes only into a court whose owner has read the
+//! ball and arrived since.
 
 use std::process::ExitCode;
 
@@ -16,7 +18,7 @@ use phalanx_examples::{Options, Outcome, compare, finish};
 
 const BLOCK: usize = 256;
 
-/// What a block makes of a number.
+/// The value that a block computes from a number of the ball.
 #[device]
 fn hit(number: u32, turn: u32) -> u32 {
     (number ^ turn) * 0x9e37_79b9 + number.rotate_left(7)
@@ -28,7 +30,7 @@ fn ping_pong(input: &[u32], output: &mut [u32], turns: u32) {
     let rank = cluster.block_rank();
     let court = shared_array::<u32, BLOCK>();
     let ball = shared_cluster_barrier();
-    ball.init_collective(&cluster, BLOCK as u32); // a phase is over when all threads of the other block have arrived
+    ball.init_collective(&cluster, BLOCK as u32); // a phase completes when all threads of the other block have arrived
 
     let other_court = cluster.map_shared_rank(&court, 1 - rank);
     let other_ball = cluster.map_shared_rank(&ball, 1 - rank);
@@ -38,7 +40,7 @@ fn ping_pong(input: &[u32], output: &mut [u32], turns: u32) {
     for turn in 0..turns {
         if turn % 2 == rank {
             if turn > 0 {
-                ball.wait_parity((turn - 1) / 2 % 2 == 1); // the ball has come here `(turn - 1) / 2` times before
+                ball.wait_parity((turn - 1) / 2 % 2 == 1); // the ball has arrived here `(turn - 1) / 2` times before
                 number = court[(i + 1) % BLOCK];
             }
             other_court[i] = hit(number, turn);
@@ -49,10 +51,10 @@ fn ping_pong(input: &[u32], output: &mut [u32], turns: u32) {
         ball.wait_parity((turns - 1) / 2 % 2 == 1);
         output[at] = court[i];
     }
-    cluster.sync(); // no block leaves while the other writes into its court
+    cluster.sync(); // no block exits while the other writes into its court
 }
 
-/// What the kernel computes, in plain Rust.
+/// Computes the kernel's result in plain Rust.
 fn ping_pong_in_rust(input: &[u32], turns: u32) -> Vec<u32> {
     let hit = |number: u32, turn: u32| (number ^ turn).wrapping_mul(0x9e37_79b9).wrapping_add(number.rotate_left(7));
     let of_cluster = |ball: &[u32]| {
@@ -66,15 +68,15 @@ fn ping_pong_in_rust(input: &[u32], turns: u32) -> Vec<u32> {
     input.chunks(BLOCK).flat_map(of_cluster).collect()
 }
 
-/// Two blocks of a cluster hit a ball to and fro.
+/// Plays a ball back and forth between the two blocks of a cluster.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many clusters, each with a ball.
+    /// The number of clusters, each with one ball.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=65536))]
     clusters: u32,
-    /// How many turns.
+    /// The number of turns.
     #[arg(long, default_value_t = 1001, value_parser = clap::value_parser!(u32).range(1..))]
     turns: u32,
 }
@@ -89,7 +91,7 @@ fn run(Arguments { options, clusters, turns }: &Arguments) -> Outcome {
 
     let input = device.upload(&balls)?;
     let mut output = device.zeros(balls.len())?;
-    // SAFETY: the phase barriers order what the blocks do to their courts, as above.
+    // SAFETY: the phase barriers order the blocks' accesses to their courts, as described above.
     let launch =
         |output: &mut Buffer<u32>| unsafe { ping_pong(&input, output, *turns) }.grid(2 * clusters).launch(device);
     let end = options.run(&mut output, launch)?;

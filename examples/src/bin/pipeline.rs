@@ -1,11 +1,12 @@
-//! Teaches asynchronous bulk copies and the library's `Pipeline`: one thread fetches three stages ahead, the others compute, and
-//! results go back in bulk, too.
+//! Teaches asynchronous bulk copies and the library's `Pipeline`: one thread fetches three stages ahead, the others
+//! compute, and results are written back in bulk, too.
 //!
-//! A block goes over its rows of a matrix. The producer thread waits until a stage is empty, says how many bytes its barrier is
-//! to expect, and begins one bulk copy, which nobody's registers carry: up to three rows are on their way while a fourth is worked on.
-//! The consumers wait for a full stage, normalise its row, put the result into a shared row of its own, and one of them begins the copy
-//! out. That row is written again when the copy of the row before the last has read it. Who arrives at which barrier how often is
-//! told where the barriers are made; which stage and which parity come next, each thread's `Pipeline` knows.
+//! A block processes its rows of a matrix. The producer thread waits until a stage is empty, states how many bytes the
+//! stage's barrier must expect, and issues one bulk copy, which uses no registers: up to three rows are in flight while
+//! a fourth is processed. The consumers wait for a full stage, normalize its row, store the result in a separate shared
+//! row, and one of them issues the copy out. A result row is overwritten once the copy issued two rows earlier has read
+//! it. The `init_collective` calls state how often each barrier is arrived at; each thread's `Pipeline` tracks the next
+//! stage and parity.
 
 use std::process::ExitCode;
 
@@ -13,16 +14,16 @@ use clap::Parser;
 use phalanx::prelude::*;
 use phalanx_examples::{Options, Outcome, compare, finish};
 
-/// Threads that compute.
+/// The number of threads that compute.
 const CONSUMERS: usize = 256;
-/// And a warp of which one thread fetches.
+/// The number of threads of a block: the consumers, and a warp of which one thread fetches.
 const BLOCK: usize = CONSUMERS + 32;
-/// Numbers of a row.
+/// The length of a row.
 const ROW: usize = 1024;
 const BYTES: u32 = ROW as u32 * 4;
 const STAGES: usize = 3;
 
-/// Subtracts from each row its least number.
+/// Subtracts from each row its minimum.
 #[cluster_kernel(block = BLOCK)]
 fn lower(matrix: &[u32], lowered: &mut [u32], rows: u32) {
     let block = this_thread_block();
@@ -34,8 +35,8 @@ fn lower(matrix: &[u32], lowered: &mut [u32], rows: u32) {
     let full = shared_barriers::<STAGES>();
     let empty = shared_barriers::<STAGES>();
     let consumers = shared_barrier();
-    full.init_collective(&block, 1); // the producer's arrival, and the bytes
-    empty.init_collective(&block, CONSUMERS as u32 / 32); // one thread of each warp
+    full.init_collective(&block, 1); // the producer's arrival; the phase also waits for the bytes
+    empty.init_collective(&block, CONSUMERS as u32 / 32); // one arrival per consumer warp
     consumers.init_collective(&block, CONSUMERS as u32);
 
     let first = this_grid().block_rank() * rows as usize;
@@ -58,7 +59,7 @@ fn lower(matrix: &[u32], lowered: &mut [u32], rows: u32) {
                 values[part] = stages[stage][part * CONSUMERS + i];
                 own = own.min(values[part]);
             }
-            let of_warp = warp.reduce(own, op::Min); // all of the warp have read the stage
+            let of_warp = warp.reduce(own, op::Min); // also: all threads of the warp have read the stage
             if warp.thread_rank() == 0 {
                 least[warp.meta_group_rank()] = of_warp;
             }
@@ -68,7 +69,7 @@ fn lower(matrix: &[u32], lowered: &mut [u32], rows: u32) {
             }
             pipeline.advance();
             if i == 0 {
-                bulk_wait_group_read::<1>(); // the result before the last has been read
+                bulk_wait_group_read::<1>(); // the copy before the last has read its row
             }
             consumers.arrive_and_wait();
             let mut all = least[0];
@@ -90,7 +91,7 @@ fn lower(matrix: &[u32], lowered: &mut [u32], rows: u32) {
     }
 }
 
-/// What the kernel computes, in plain Rust.
+/// Computes the kernel's result in plain Rust.
 fn lower_in_rust(matrix: &[u32]) -> Vec<u32> {
     let lowered = |row: &[u32]| {
         let least = row.iter().min().copied().unwrap_or(0);
@@ -99,15 +100,15 @@ fn lower_in_rust(matrix: &[u32]) -> Vec<u32> {
     matrix.chunks(ROW).flat_map(lowered).collect()
 }
 
-/// Fetches the rows of a matrix three ahead, subtracts from each its least number, and writes them behind.
+/// Prefetches the rows of a matrix three ahead, subtracts from each its minimum, and writes them back asynchronously.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many blocks.
+    /// The number of blocks.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=4096))]
     blocks: u32,
-    /// Rows of a block, of 1024 numbers each.
+    /// The number of rows per block, of 1024 numbers each.
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=1024))]
     rows: u32,
 }

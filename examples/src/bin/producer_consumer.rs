@@ -1,11 +1,12 @@
-//! Teaches warp specialisation: one warp of a block fetches, the others compute, and two barriers a stage tell them of
-//! each other.
+//! Teaches warp specialization: one warp of a block fetches, the others compute, and two barriers per stage synchronize
+//! them.
 //!
-//! A block goes over its part of a signal in chunks. The producer warp copies the next chunk, with what the filter reaches
-//! beyond its ends, into one of four stages as soon as the stage is empty, and says that it is full. The consumers wait for
-//! a full stage, filter it, and say that it is empty. Nobody waits for the whole block. Which phase of a barrier is meant
-//! is told by its parity: stage `s` is used in rounds `s`, `s + 4`, ..., so the parity of a round is that of `round / 4`.
-//! All stages are empty at first: the producer waits for the phase before the first, which is over.
+//! A block processes its part of a signal in chunks. The producer warp copies the next chunk, with the margin that the
+//! filter needs on both sides, into one of four stages as soon as the stage is empty, and signals that it is full. The
+//! consumers wait for a full stage, filter it, and signal that it is empty. No thread waits for the whole block. A
+//! barrier's phase is identified by its parity: stage `s` is used in rounds `s`, `s + 4`, ..., so the parity of a round
+//! is that of `round / 4`. All stages are initially empty: the producer first waits for the phase before the first,
+//! which counts as complete.
 
 use std::process::ExitCode;
 
@@ -14,15 +15,15 @@ use phalanx::prelude::*;
 use phalanx_examples::{Options, Outcome, compare, finish};
 
 const WARP: usize = 32;
-/// Threads that filter: one a sample of a chunk.
+/// The number of threads that filter: one per sample of a chunk.
 const CONSUMERS: usize = 224;
 const BLOCK: usize = WARP + CONSUMERS;
-/// Samples that the filter sees.
+/// The number of samples in the filter's window.
 const TAPS: usize = 9;
-/// Samples of a stage.
+/// The number of samples per stage.
 const STAGE: usize = CONSUMERS + TAPS - 1;
 const STAGES: usize = 4;
-/// Chunks of a block.
+/// The number of chunks per block.
 const CHUNKS: usize = 24;
 
 #[cluster_kernel(block = BLOCK)]
@@ -32,8 +33,8 @@ fn filter(signal: &[f32], taps: &[f32], output: &mut [f32]) {
     let stages = shared_array::<[f32; STAGE], STAGES>();
     let full = shared_barriers::<STAGES>();
     let empty = shared_barriers::<STAGES>();
-    full.init_collective(&block, WARP as u32); // each thread of the producer's arrives
-    empty.init_collective(&block, CONSUMERS as u32 / 32); // one thread of each consumer warp
+    full.init_collective(&block, WARP as u32); // one arrival per thread of the producer warp
+    empty.init_collective(&block, CONSUMERS as u32 / 32); // one arrival per consumer warp
 
     let start = this_grid().block_rank() * CHUNKS * CONSUMERS;
     if warp.meta_group_rank() == 0 {
@@ -44,7 +45,7 @@ fn filter(signal: &[f32], taps: &[f32], output: &mut [f32]) {
                 let at = start + chunk * CONSUMERS + i;
                 stages[stage][i] = if at < signal.len() { signal[at] } else { 0.0 };
             }
-            let _ = full[stage].arrive(); // the producer does not wait for that
+            let _ = full[stage].arrive(); // the producer does not wait on it
         }
     } else {
         let lane = block.thread_rank() as usize - WARP;
@@ -55,7 +56,7 @@ fn filter(signal: &[f32], taps: &[f32], output: &mut [f32]) {
             for tap in 0..TAPS {
                 sum += stages[stage][lane + tap] * taps[tap];
             }
-            warp.sync(); // all of the warp have read
+            warp.sync(); // all threads of the warp have read
             if warp.thread_rank() == 0 {
                 let _ = empty[stage].arrive();
             }
@@ -64,7 +65,7 @@ fn filter(signal: &[f32], taps: &[f32], output: &mut [f32]) {
     }
 }
 
-/// What the kernel computes, in plain Rust.
+/// Computes the kernel's result in plain Rust.
 fn filter_in_rust(signal: &[f32], taps: &[f32]) -> Vec<f32> {
     let sample = |i: usize| signal.get(i).copied().unwrap_or(0.0);
     let at = |i: usize| taps.iter().enumerate().fold(0.0, |sum, (tap, weight)| sum + sample(i + tap) * weight);
@@ -76,7 +77,7 @@ fn filter_in_rust(signal: &[f32], taps: &[f32]) -> Vec<f32> {
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many blocks, of 24 chunks of 224 samples each.
+    /// The number of blocks, of 24 chunks of 224 samples each.
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=4096))]
     blocks: u32,
 }
@@ -88,7 +89,7 @@ fn main() -> ExitCode {
 fn run(Arguments { options, blocks }: &Arguments) -> Outcome {
     let device = &options.device;
     let length = *blocks as usize * CHUNKS * CONSUMERS;
-    // A slow wave under a fast one, which the filter takes away.
+    // A slow wave plus a fast one, which the filter removes.
     let wave = |i: usize| (i as f32 * 0.01).sin() + [0.5, -0.5][i % 2];
     let signal: Vec<f32> = (0..length).map(wave).collect();
     let taps = [1.0, 8.0, 28.0, 56.0, 70.0, 56.0, 28.0, 8.0, 1.0].map(|weight: f32| weight / 256.0);

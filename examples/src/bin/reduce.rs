@@ -1,8 +1,8 @@
-//! Teaches a reduction in three levels: a thread over its share of the input, a block over its threads in shared
-//! memory, a cluster over its blocks through distributed shared memory.
+//! Teaches a reduction in three levels: a thread reduces its share of the input, a block its threads' results in shared
+//! memory, and a cluster its blocks' results through distributed shared memory.
 //!
-//! The sum, the smallest and the largest value of an array. Each cluster leaves one of each, and the host does the
-//! rest: with clusters there are fewer values left to combine.
+//! The kernel computes the sum, the minimum and the maximum of an array. Each cluster leaves one of each, and the host
+//! combines them: with clusters there are fewer values left to combine.
 
 use std::process::ExitCode;
 
@@ -12,10 +12,10 @@ use phalanx_examples::{Options, Outcome, compare, finish};
 
 const CLUSTER: u32 = 4;
 const BLOCK: usize = 256;
-/// What a cluster leaves: sum, smallest, largest; of no values 0, `u32::MAX`, 0.
+/// The number of results per cluster: sum, minimum, maximum; for no values 0, `u32::MAX`, 0.
 const RESULTS: usize = 3;
 
-/// A cluster's `results` are at `RESULTS` times its rank in the grid.
+/// Reduces `values`; a cluster's `results` start at `RESULTS` times its rank in the grid.
 #[cluster_kernel(cluster = 4, block = 256)]
 fn reduce(values: &[u32], results: &mut [u64]) {
     let grid = this_grid();
@@ -25,7 +25,7 @@ fn reduce(values: &[u32], results: &mut [u64]) {
     let smallest = shared_array::<u32, BLOCK>();
     let largest = shared_array::<u32, BLOCK>();
 
-    // The thread: every so many values one, so that neighbours read neighbours.
+    // The thread: strided by the grid, so that adjacent threads read adjacent values.
     let mut sum = 0;
     let mut low = u32::MAX;
     let mut high = 0;
@@ -36,7 +36,7 @@ fn reduce(values: &[u32], results: &mut [u64]) {
         high = high.max(value);
     }
 
-    // The block: halves the number of partial results in each round.
+    // The block: each round halves the number of partial results.
     let me = block.thread_rank() as usize;
     sums[me] = sum;
     smallest[me] = low;
@@ -52,8 +52,8 @@ fn reduce(values: &[u32], results: &mut [u64]) {
         half /= 2;
     }
 
-    // The cluster: one thread reads what the blocks have.
-    cluster.sync(); // all blocks run, and have their results
+    // The cluster: one thread reads the blocks' results.
+    cluster.sync(); // all blocks have started, and their results are written
     if cluster.thread_rank() == 0 {
         sum = 0;
         low = u32::MAX;
@@ -68,18 +68,18 @@ fn reduce(values: &[u32], results: &mut [u64]) {
         results[at + 1] = low as u64;
         results[at + 2] = high as u64;
     }
-    cluster.sync(); // no block leaves while that thread reads its results
+    cluster.sync(); // no block exits while that thread reads its results
 }
 
-/// The sum, the smallest and the largest value of an array.
+/// Computes the sum, the minimum and the maximum of an array.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many values.
+    /// The number of values.
     #[arg(long, default_value_t = 1 << 24, value_parser = clap::value_parser!(u32).range(..=1 << 30))]
     len: u32,
-    /// How many clusters of 4 blocks to launch.
+    /// The number of clusters of 4 blocks to launch.
     #[arg(long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=65536))]
     clusters: u32,
 }
@@ -106,7 +106,7 @@ fn run(Arguments { options, len, clusters }: &Arguments) -> Outcome {
     compare("result", &kernel, &rust, u64::eq)
 }
 
-/// The value at `i`, by a hash (splitmix64).
+/// Returns the value at `i`, by a hash (splitmix64).
 fn random(i: u32) -> u32 {
     let mut hash = (u64::from(i) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,8 +1,8 @@
-//! Teaches what a split barrier and distributed shared memory are: the cluster example of CUDA's programming guide.
+//! Teaches the split barrier and distributed shared memory: the cluster example of CUDA's programming guide.
 //!
-//! Each block of a cluster publishes an array in its shared memory, says so, works on something of its own while the
-//! others arrive, and only then waits and reads the array of the next block. `--source` prints the CUDA C++ that the
-//! kernel becomes.
+//! Each block of a cluster publishes an array in its shared memory, arrives, does independent work while the others
+//! arrive, and only then waits and reads the next block's array. `--source` prints the CUDA C++ generated for the
+//! kernel.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -32,17 +32,17 @@ fn share(input: &[i32], output: &mut [i32]) {
     let i = this_grid().thread_rank();
 
     array[block.thread_rank()] = input[i];
-    let token = cluster.barrier_arrive(); // this block runs, and its array is written; does not wait
+    let token = cluster.barrier_arrive(); // this block has started, and its array is written; does not block
     let local = local_processing(input[i]); // hides the latency
     let next = (cluster.block_rank() + 1) % cluster.num_blocks();
     let dsmem = cluster.map_shared_rank(&array, next);
-    cluster.barrier_wait(token); // consumes the token: all blocks run, and all arrays are written
+    cluster.barrier_wait(token); // consumes the token: all blocks have started, and all arrays are written
 
     output[i] = dsmem[block.thread_rank()] + local;
-    cluster.sync(); // no block leaves while a peer reads its array
+    cluster.sync(); // no block exits while a peer reads its array
 }
 
-/// What the kernel computes, in plain Rust.
+/// Computes the kernel's result in plain Rust.
 fn share_in_rust(input: &[i32]) -> Vec<i32> {
     let of_cluster = |cluster: &[i32]| {
         let next = |i: usize| cluster[(i + BLOCK) % cluster.len()];
@@ -52,15 +52,15 @@ fn share_in_rust(input: &[i32]) -> Vec<i32> {
     input.chunks(CLUSTER * BLOCK).flat_map(of_cluster).collect()
 }
 
-/// Each block of a cluster reads the shared memory of the next.
+/// Lets each block of a cluster read the shared memory of the next.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many clusters of 4 blocks to launch.
+    /// The number of clusters of 4 blocks to launch.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=65536))]
     clusters: u32,
-    /// Print the kernel's CUDA C++ and do not launch it.
+    /// Print the kernel's CUDA C++ instead of launching it.
     #[arg(long)]
     source: bool,
 }

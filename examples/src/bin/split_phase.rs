@@ -1,10 +1,10 @@
-//! Teaches a split barrier in a loop: arrive, compute, wait, with one cluster barrier a step.
+//! Teaches a split barrier in a loop: arrive, compute, wait, with one cluster barrier per step.
 //!
 //! Heat spreads along a ring of cells. A thread keeps its cells in registers. In each step it publishes its first and
-//! its last cell, arrives, updates the cells between them while the others arrive, waits, and then reads the cells
-//! next to its own from the threads on either side, in whichever block of the cluster they are. Cells are published
-//! into two buffers in turn. A thread comes to write the buffer of step `s` again in step `s + 2`, after the wait of
-//! step `s + 1`; by then all threads have arrived in step `s + 1`, and so have read what they needed in step `s`.
+//! its last cell, arrives, updates the cells between them while the others arrive, waits, and then reads the cells next
+//! to its own from the threads on either side, in whichever block of the cluster they are. Cells are published into two
+//! alternating buffers. A thread writes the buffer of step `s` again in step `s + 2`, after the wait of step `s + 1`;
+//! by then all threads have arrived in step `s + 1`, and have therefore read what they needed in step `s`.
 
 use std::process::ExitCode;
 
@@ -14,14 +14,14 @@ use phalanx_examples::{Options, Outcome, compare, finish};
 
 const CLUSTER: usize = 4;
 const BLOCK: usize = 128;
-/// Cells that a thread keeps.
+/// The number of cells per thread.
 const CELLS: usize = 8;
-/// Cells of the ring.
+/// The number of cells in a ring.
 const RING: usize = CLUSTER * BLOCK * CELLS;
-/// Two buffers, a cell of each thread in each.
+/// Two buffers, each with one cell per thread.
 const PUBLISHED: usize = 2 * BLOCK;
 
-/// A step of the heat equation, for one cell.
+/// Computes one step of the heat equation for one cell.
 #[device]
 fn heat(left: f32, cell: f32, right: f32, rate: f32) -> f32 {
     cell + rate * (left - 2.0 * cell + right)
@@ -34,7 +34,7 @@ fn spread(before: &[f32], after: &mut [f32], rate: f32, steps: u32) {
     let firsts = shared_array::<f32, PUBLISHED>();
     let lasts = shared_array::<f32, PUBLISHED>();
 
-    // The threads of the cluster are a ring, too. Those on either side may be in a neighbouring block.
+    // The threads of the cluster form a ring, too. Neighbours may be in another block.
     let threads = cluster.num_threads();
     let block = BLOCK as u32;
     let left = (cluster.thread_rank() + threads - 1) % threads;
@@ -63,13 +63,13 @@ fn spread(before: &[f32], after: &mut [f32], rate: f32, steps: u32) {
         next[CELLS - 1] = heat(cells[CELLS - 2], cells[CELLS - 1], right_firsts[buffer + right % block], rate);
         cells = next;
     }
-    cluster.sync(); // no block leaves while a neighbour reads its cells
+    cluster.sync(); // no block exits while a neighbour reads its cells
     for j in 0..CELLS {
         after[start + j] = cells[j];
     }
 }
 
-/// What the kernel computes, in plain Rust, for one ring.
+/// Computes the kernel's result in plain Rust, for one ring.
 fn spread_in_rust(ring: &[f32], rate: f32, steps: u32) -> Vec<f32> {
     let mut cells = ring.to_vec();
     for _ in 0..steps {
@@ -80,12 +80,12 @@ fn spread_in_rust(ring: &[f32], rate: f32, steps: u32) -> Vec<f32> {
     cells
 }
 
-/// Heat spreads along a ring of cells, over the blocks of a cluster.
+/// Spreads heat along a ring of cells, over the blocks of a cluster.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many steps.
+    /// The number of steps.
     #[arg(long, default_value_t = 1000)]
     steps: u32,
     /// How fast heat spreads, from 0 to 0.5.
@@ -93,7 +93,7 @@ struct Arguments {
     rate: f32,
 }
 
-/// Above a half, cells swing ever wider.
+/// Parses a rate; above 0.5, the cells oscillate with growing amplitude.
 fn stable_rate(text: &str) -> Result<f32, &'static str> {
     text.parse().ok().filter(|rate| (0.0..=0.5).contains(rate)).ok_or("not a number from 0 to 0.5")
 }
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
 
 fn run(Arguments { options, steps, rate }: &Arguments) -> Outcome {
     let device = &options.device;
-    // At 20 degrees, with a hotter spot where a block's cells meet the next block's.
+    // 20 degrees, with a hotter spot where two blocks' cells meet.
     let degrees = |i: usize| if (i + 32) % (RING / CLUSTER) < 64 { 40.0 + (i / 64) as f32 } else { 20.0 };
     let start: Vec<f32> = (0..RING).map(degrees).collect();
 

@@ -1,9 +1,10 @@
-//! Teaches timelines: who waits for whom at a barrier, and how much of it the work between arrival and wait hides.
+//! Teaches timelines: which threads wait for which at a barrier, and how much of that wait the work between arrive and
+//! wait hides.
 //!
-//! The blocks of a cluster add up parts of different lengths, and every block needs the sums of all. With `sync`, the short
-//! parts wait for the long ones. Split, they do meanwhile what they have to do anyway. The example runs both, prints what the
-//! waits cost, and writes for each a picture (SVG) and a trace for Perfetto (JSON). On a GPU times are nanoseconds, in the
-//! simulator they are steps.
+//! The blocks of a cluster sum parts of different lengths, and every block needs the sums of all. With `sync`, blocks
+//! with short parts wait for those with long ones. With a split barrier, they do other necessary work meanwhile. The
+//! example runs both, prints the cost of the waits, and writes for each a picture (SVG) and a trace for Perfetto
+//! (JSON). Times are nanoseconds on a GPU, and steps in the simulator.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,10 +16,10 @@ use phalanx_examples::{Options, Outcome, compare, finish};
 
 const CLUSTER: usize = 4;
 const BLOCK: usize = 64;
-/// Values of the longest part, for each thread.
+/// The number of values per thread in the longest part.
 const LONGEST: u32 = 64;
 
-/// What a thread does that needs no other's sum.
+/// Work that needs no other block's sum.
 #[device]
 fn own_work(seed: u32, turns: u32) -> u32 {
     let mut state = seed;
@@ -28,7 +29,7 @@ fn own_work(seed: u32, turns: u32) -> u32 {
     state
 }
 
-/// Sums of parts, a block each, and what all blocks of the cluster make of them; `SPLIT` says how they wait.
+/// Sums one part per block, and combines the sums of all blocks of the cluster; `SPLIT` selects how they wait.
 #[cluster_kernel(cluster = CLUSTER, block = BLOCK, profile)]
 fn parts<const SPLIT: bool>(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -56,10 +57,10 @@ fn parts<const SPLIT: bool>(out: &mut [u32]) {
         total += cluster.map_shared_rank(&sums, peer)[i];
     }
     out[this_grid().thread_rank()] = total;
-    cluster.sync(); // no block leaves while a peer reads its sums
+    cluster.sync(); // no block exits while a peer reads its sums
 }
 
-/// What the kernel computes, in plain Rust.
+/// Computes the kernel's result in plain Rust.
 fn parts_in_rust(clusters: u32) -> Vec<u32> {
     let sum = |rank: u32| (0..LONGEST / (rank + 1)).map(|value| own_work(value, 2) & 0xff).sum::<u32>();
     let all: u32 = (0..CLUSTER as u32).map(sum).sum();
@@ -67,15 +68,15 @@ fn parts_in_rust(clusters: u32) -> Vec<u32> {
     (0..clusters as usize * CLUSTER * BLOCK).map(thread).collect()
 }
 
-/// Shows what waiting costs, with and without work between arrival and wait.
+/// Shows the cost of waiting, with and without work between arrive and wait.
 #[derive(Parser)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// How many clusters.
+    /// The number of clusters.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=64))]
     clusters: u32,
-    /// Where to write the pictures and traces; the system's folder for temporary files if none is given.
+    /// Where to write the pictures and traces; the system's temporary folder if omitted.
     #[arg(long)]
     folder: Option<PathBuf>,
 }
@@ -89,7 +90,7 @@ fn run(Arguments { options, clusters, folder }: &Arguments) -> Outcome {
     let folder = folder.clone().unwrap_or_else(std::env::temp_dir);
     let want = parts_in_rust(*clusters);
     let mut out = device.zeros(want.len())?;
-    // The first launch compiles, and warms the device up.
+    // The first launch compiles the kernel and warms up the device.
     let result = options.run(&mut out, |out| parts::<true>(out).grid(clusters * CLUSTER as u32).launch(device))?;
     compare("sum", &result, &want, |a, b| a == b)?;
     for (name, split) in [("sync", false), ("split", true)] {

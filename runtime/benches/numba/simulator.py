@@ -1,4 +1,4 @@
-"""The kernel `round_a_block` of `simulator.rs` in Numba's CUDA simulator, which has no clusters:
+"""Runs the kernel `round_a_block` of `simulator.rs` in Numba's CUDA simulator, which has no clusters:
 
     python3 -m venv target/numba && target/numba/bin/pip install -r runtime/benches/numba/requirements.txt
     target/numba/bin/python runtime/benches/numba/simulator.py
@@ -15,7 +15,7 @@ import numpy as np
 from numba import cuda, uint32
 
 BLOCK = 64
-# Of a round of a thread: two barriers, a read, a write and a turn of the loop.
+# Per round and thread: two barriers, a read, a write and a loop iteration.
 INSTRUCTIONS = 5
 
 
