@@ -6,6 +6,7 @@
 mod assemble;
 pub(crate) mod constant;
 mod constants;
+pub(crate) mod cuda;
 mod definition;
 pub(crate) mod layout;
 mod literal;
@@ -13,9 +14,12 @@ pub(crate) mod message;
 mod name;
 pub(crate) mod options;
 pub mod protocol;
+pub(crate) mod refusal;
 mod shared;
 mod site;
 pub(crate) mod template;
+pub(crate) mod type_info;
+pub(crate) mod types;
 pub mod uniformity;
 
 pub use assemble::Program;

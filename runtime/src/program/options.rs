@@ -2,7 +2,7 @@
 //! macro checks literals itself; constants reach the functions here, which rustc runs, so that both are held to one list of
 //! limits at compile time. A launch's own checks are `launch`'s, the compiler's options `device::nvrtc`'s.
 
-use crate::refusal::Message;
+use crate::program::refusal::Message;
 
 /// What the attribute fixed; `None` is left to the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

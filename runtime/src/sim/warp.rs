@@ -13,7 +13,7 @@ use std::rc::Rc;
 use super::cluster::{Cluster, Status, Thread};
 use super::race::{Clock, Gathering, Members};
 use super::{Context, Site, cost};
-use crate::failure::Cause;
+use crate::report::failure::Cause;
 use crate::scope::Scope;
 
 /// Lanes of a warp.
