@@ -1,5 +1,4 @@
-//! Extents in three dimensions and the shape of a launch, with the limits that no Hopper device exceeds. Limits of
-//! one device are its own (`gpu::caps`).
+//! Extents in three dimensions, and the shape of a launch. What limits it is `launch::check`'s and `gpu::caps`'s.
 
 use std::fmt;
 

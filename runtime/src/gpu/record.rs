@@ -1,5 +1,5 @@
 //! The record that a failing kernel leaves in pinned memory, and its reading as a [`Failure`]. The layout is
-//! `failure.cuh`'s; who clears it and when is `gpu`'s.
+//! `failure.cuh`'s; who clears it and when is `context`'s.
 
 use crate::location::Location;
 use crate::program::Program;

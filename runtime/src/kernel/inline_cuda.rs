@@ -1,5 +1,5 @@
-//! CUDA written by hand, as the simulator sees it: the closure beside the text, if there is one. What the text does to
-//! memory, nobody here knows.
+//! `cuda!`, CUDA C++ in the middle of a kernel, as the simulator sees it: the closure beside the text, if there is one.
+//! What the text does to memory, nobody here knows. The functions have the names that generated code calls.
 
 use std::panic::Location;
 

@@ -1,4 +1,5 @@
-//! What generated code calls that belongs to no group and no memory: loop ticks, failed assertions, prints.
+//! What generated code calls for the language itself, and for no group and no memory: iterations of loops, failed
+//! assertions, prints, `unwrap`.
 
 use std::panic::Location;
 

@@ -1,5 +1,5 @@
 //! The rules of a launch that need no driver to check, each with its error. The limits are those of the programming
-//! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu` asks the driver.
+//! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu::context` asks the driver.
 
 use crate::gpu::caps::Caps;
 use crate::program::Program;

@@ -1,5 +1,5 @@
 //! Where kernels run: a GPU, or the simulator on this machine. One type for both, so that a program chooses at run
-//! time. What each does with a kernel is `device`'s and `sim`'s.
+//! time. What each does with a kernel is `gpu`'s and `sim`'s.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! The types that exist on both sides, with their C++ spelling. Values and arithmetic are `numeric`'s; what
+//! The types that exist on both sides, with their C++ spelling. Values and arithmetic are `kernel::numeric`'s; what
 //! `#[derive(DeviceCopy)]` checks of a user's type is `layout`'s.
 
 use half::{bf16, f16};

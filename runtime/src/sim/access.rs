@@ -1,5 +1,5 @@
 //! The one door to memory: every access of a simulated thread to global or shared memory passes `Context::access` or
-//! `Context::access_atomic`, which check it. They do not touch the bytes, but to compare and to report them; `memory` does.
+//! `Context::access_atomic`, which check it. They do not touch the bytes, but to compare and to report them; `kernel::memory` does.
 
 use std::cell::Cell;
 use std::panic::Location;

@@ -1,6 +1,6 @@
 //! The simulator's engine: runs a launch with a coroutine for each GPU thread and reports what breaks the abstract
 //! rules of barriers and of shared memory, whatever today's hardware makes of it. It knows thread ids, byte ranges and
-//! sites; no types of the user's and no CUDA.
+//! sites; no types of the user's, no program text and no CUDA.
 //!
 //! What is missed of data races is said in `race`.
 
