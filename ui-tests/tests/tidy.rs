@@ -163,11 +163,8 @@ fn rooms_of_the_runtime_import_one_way() {
         };
         for import in imports::imports(path, &text) {
             let named = import.first().map_or("", String::as_str);
-            let is_room = ROOMS.iter().any(|(room, _)| *room == named);
-            // Kernel code of the library itself names what users name.
-            let is_user = path == "kernel/pipeline.rs" && !is_room;
             let is_data = SHARED_DATA.contains(&named) && !SHARED_DATA.contains(&own);
-            if !(named == own || is_data || is_user || allowed.contains(&named)) {
+            if !(named == own || is_data || allowed.contains(&named)) {
                 found.push(format!("{name}: {}", import.join("::")));
             }
         }

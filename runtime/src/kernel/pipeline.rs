@@ -1,7 +1,7 @@
 //! [`Pipeline`]: where a thread is in a ring of stages that producers fill and consumers empty. It is written in the kernel
 //! language itself, for phase barriers that the kernel makes: it keeps the stage and the parity, and nothing else.
 
-use crate::{DeviceCopy, device};
+use phalanx_macros::{DeviceCopy, device};
 
 /// One thread's place in a ring of `STAGES` stages, each with a barrier that says it is full and one that says it is empty.
 /// Producers and consumers have one each, from [`Pipeline::new`], and pass the barriers along; the names are
