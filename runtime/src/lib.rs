@@ -46,72 +46,57 @@
 // Device functions of this crate name it as all others do.
 extern crate self as phalanx;
 
-// A file imports only from its own folder or from lower levels.
-mod failure; // level 0
-mod layout;
-mod output;
-mod program;
-mod race;
-mod refusal;
-mod render;
+// Six rooms. Each imports only from those above it here, and all of them from the data at the top; ARCHITECTURE.md says
+// why, and a test reads the imports.
+mod location; // data that several rooms share
+mod scalar;
 mod scope;
 mod shape;
-mod timeline;
-mod types;
 
-mod cuda;
-mod error;
+mod report;
 
-mod numeric; // level 1
+mod program;
+
+mod gpu;
 mod sim;
 
-mod barrier; // level 2
-mod copy;
-mod device; // `device` never imports `sim`
-mod group;
-mod memory;
-mod pipeline;
-mod token;
+mod kernel;
 
-mod buffer; // level 3
-mod explore;
 mod launch;
-mod target;
 
-pub use barrier::{
+pub use half::{bf16, f16};
+pub use kernel::barrier::{
     Barrier, BarrierScope, Barriers, Brand, ClusterBarrier, ClusterBarriers, OfBlock, OfCluster, RemoteBarrier,
     shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers,
 };
-pub use buffer::Buffer;
-pub use copy::{
+pub use kernel::copy::{
     AsyncScalar, GlobalEnd, RemoteEnd, SharedEnd, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, memcpy_async,
 };
-pub use error::{Error, LaunchError, Result};
-pub use explore::{Explored, Found};
-pub use failure::{Cause, Failure, Location, Missing, Waiting};
-pub use group::{
+pub use kernel::group::{
     Cluster, CoalescedGroup, CopyGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads,
     labeled_partition, op, this_cluster, this_grid, this_thread_block, tiled_partition,
 };
-pub use half::{bf16, f16};
-pub use launch::{Launch, Occupancy};
-pub use memory::{
+pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Vector, VectorElement,
     dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
 };
-pub use numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
+pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
+pub use kernel::pipeline::Pipeline;
+pub use kernel::token::ArrivalToken;
+pub use launch::{Buffer, Device, Explored, Found, Launch, Occupancy};
+pub use location::Location;
 pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
-pub use pipeline::Pipeline;
 pub use program::Program;
-pub use program::template::{Function, Scalar};
-pub use race::{Race, RaceAccess, RaceKind, RaceMemory};
+pub use program::template::Function;
+pub use program::types::{DeviceConstant, DeviceCopy, DeviceEq, DeviceOrd, DeviceScalar, DeviceType};
+pub use report::error::{Error, LaunchError, Result};
+pub use report::failure::{Cause, Failure, Missing, Waiting};
+pub use report::race::{Race, RaceAccess, RaceKind, RaceMemory};
+pub use report::timeline::{Doing, Event, Stall, TimeUnit, Timeline, Trace};
+pub use scalar::Scalar;
 pub use scope::Scope;
 pub use shape::Dim3;
 pub use sim::{Schedule, Simulator, UnknownSchedule};
-pub use target::Device;
-pub use timeline::{Doing, Event, Stall, TimeUnit, Timeline, Trace};
-pub use token::ArrivalToken;
-pub use types::{DeviceConstant, DeviceCopy, DeviceEq, DeviceOrd, DeviceScalar, DeviceType};
 
 /// What a file with kernels needs: `use phalanx::prelude::*;`.
 pub mod prelude {
@@ -132,34 +117,33 @@ pub mod prelude {
 /// For the closure of a `cuda!`, which is plain Rust: what a kernel writes as `memory[i]`. The simulator checks these
 /// accesses as it does a kernel's own.
 pub mod by_hand {
-    pub use crate::memory::{load, store};
+    pub use crate::kernel::memory::{load, store};
 }
 
 /// What generated code names. No part of the interface: it changes with the macros.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::Buffer;
-    pub use crate::barrier::{BarrierWord, barrier_at};
-    pub use crate::copy::*;
-    pub use crate::cuda::replace::{Replacement, replace};
-    pub use crate::cuda::{HEADERS, Header};
-    pub use crate::group::*;
-    pub use crate::launch::*;
-    pub use crate::layout::*;
-    pub use crate::memory::*;
-    pub use crate::numeric::*;
+    pub use crate::kernel::barrier::{BarrierWord, barrier_at};
+    pub use crate::kernel::copy::*;
+    pub use crate::kernel::group::*;
+    pub use crate::kernel::inline_cuda::{by_hand, without_closure};
+    pub use crate::kernel::intrinsics::*;
+    pub use crate::kernel::memory::*;
+    pub use crate::kernel::numeric::*;
+    pub use crate::kernel::token::*;
+    pub use crate::launch::{Arguments, Buffer, Launch, Occupancy, Threads, global, global_mut};
     pub use crate::program::Program;
     pub use crate::program::constant::*;
+    pub use crate::program::cuda::replace::{Replacement, replace};
+    pub use crate::program::cuda::{HEADERS, Header};
     pub use crate::program::layout::*;
-    pub use crate::program::message::{Format, MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
+    pub use crate::program::message::{MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
     pub use crate::program::options::*;
     pub use crate::program::template::*;
+    pub use crate::program::type_info::*;
+    pub use crate::program::types::*;
+    pub use crate::scalar::Scalar;
     pub use crate::shape::*;
-    pub use crate::sim::{
-        Held, by_hand, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or, without_closure,
-    };
-    pub use crate::token::*;
-    pub use crate::types::*;
     pub use phalanx_contract as contract;
 }
 

@@ -1,11 +1,8 @@
-//! Extents in three dimensions and the shape of a launch, with the limits that no Hopper device exceeds. Limits of
-//! one device are its own (`device::caps`).
+//! Extents in three dimensions, and the shape of a launch. What limits it is `launch::check`'s and `gpu::caps`'s.
 
 use std::fmt;
 
 use serde::Serialize;
-
-use crate::error::LaunchError;
 
 /// An extent or an index in three dimensions, x running fastest, as CUDA's `dim3`.
 // As `extent` of groups.cuh.
@@ -89,12 +86,4 @@ pub struct Shape {
     pub block: Dim3,
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared_bytes: usize,
-}
-
-impl Shape {
-    /// A grid with a barrier against how many of its clusters run at once.
-    pub(crate) fn check_at_once(&self, clusters: u64) -> Result<(), LaunchError> {
-        let (blocks, most) = (self.grid.count(), clusters.saturating_mul(self.cluster.count()));
-        if blocks > most { Err(LaunchError::GridNotAtOnce { blocks, most }) } else { Ok(()) }
-    }
 }

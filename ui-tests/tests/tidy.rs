@@ -1,5 +1,8 @@
 //! What the documents promise of the source itself. Reads files as text; the compiler knows nothing of these rules.
 
+#[path = "tidy/imports.rs"]
+mod imports;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,8 +54,9 @@ fn none(what: &str, found: impl IntoIterator<Item = String>) {
 #[test]
 fn every_header_is_listed() {
     let listed: BTreeSet<&str> = phalanx::__private::HEADERS.iter().map(|header| header.path).collect();
-    let files = files("runtime/src/cuda/phalanx", "cuh");
-    let files: BTreeSet<&str> = files.iter().filter_map(|(name, _)| name.strip_prefix("runtime/src/cuda/")).collect();
+    let files = files("runtime/src/program/cuda/phalanx", "cuh");
+    let files: BTreeSet<&str> =
+        files.iter().filter_map(|(name, _)| name.strip_prefix("runtime/src/program/cuda/")).collect();
     assert_eq!(files, listed);
 }
 
@@ -72,38 +76,38 @@ fn every_file_is_one_idea() {
 fn unsafe_code_is_in_few_files() {
     const ALLOWED: [&str; 20] = [
         // The driver, NVRTC, and a launch whose arguments fit its kernel.
-        "runtime/src/device/ffi.rs",
-        "runtime/src/device/gpu.rs",
-        "runtime/src/device/nvrtc.rs",
-        "runtime/src/launch.rs",
+        "runtime/src/gpu/ffi.rs",
+        "runtime/src/gpu/context.rs",
+        "runtime/src/gpu/nvrtc.rs",
+        "runtime/src/launch/builder.rs",
         // The bytes that a kernel wrote for a message, as the values that they are.
-        "runtime/src/device/print.rs",
-        "runtime/src/device/record.rs",
+        "runtime/src/gpu/print.rs",
+        "runtime/src/gpu/record.rs",
         "runtime/src/program/message.rs",
         // Values that the threads of a warp exchange.
-        "runtime/src/group/members.rs",
+        "runtime/src/kernel/group/members.rs",
         // Memory that many simulated threads share, and the promise which types may live in it.
-        "runtime/src/memory/atomic.rs",
-        "runtime/src/memory/bytes.rs",
-        "runtime/src/memory/global.rs",
-        "runtime/src/memory/mod.rs",
-        "runtime/src/memory/place.rs",
-        "runtime/src/memory/vector.rs",
+        "runtime/src/kernel/memory/atomic.rs",
+        "runtime/src/kernel/memory/bytes.rs",
+        "runtime/src/kernel/memory/global.rs",
+        "runtime/src/kernel/memory/mod.rs",
+        "runtime/src/kernel/memory/place.rs",
+        "runtime/src/kernel/memory/vector.rs",
         "runtime/src/sim/access.rs",
         // Texts in the place of a kernel's own, for a test.
-        "runtime/src/cuda/replace.rs",
+        "runtime/src/program/cuda/replace.rs",
         // CUDA by hand, which is unsafe to its callers.
-        "runtime/src/sim/by_hand.rs",
+        "runtime/src/kernel/inline_cuda.rs",
         "runtime/src/sim/context.rs",
         "runtime/src/sim/runner.rs",
         "runtime/src/sim/shared.rs",
     ];
-    // `types.rs` declares and keeps the promise itself.
-    let promise = "runtime/src/types.rs";
+    // `program/types.rs` declares and keeps the promise itself.
+    let promise = "runtime/src/program/types.rs";
     let uses = |text: &str| {
         text.lines().any(|line| {
             let code = line.split("//").next().unwrap_or_default();
-            ["unsafe {", "unsafe impl", "unsafe fn", "unsafe trait"].iter().any(|form| code.contains(form))
+            ["unsafe {", "unsafe impl", "unsafe fn ", "unsafe trait"].iter().any(|form| code.contains(form))
         })
     };
     let own = sources().into_iter().filter(|(name, _)| name.starts_with("runtime/") && !name.contains("/tests"));
@@ -116,11 +120,7 @@ fn unsafe_code_is_in_few_files() {
 #[test]
 fn levels_point_one_way() {
     // Who must not name whom.
-    const FORBIDDEN: [(&str, &[&str]); 6] = [
-        ("runtime/src/sim/", &["crate::device", "crate::launch", "crate::buffer", "crate::target", "cudarc"]),
-        ("runtime/src/device/", &["crate::sim", "crate::memory", "crate::group", "crate::launch", "crate::buffer"]),
-        ("runtime/src/program/", &["crate::sim", "crate::device", "crate::launch", "crate::memory", "cudarc"]),
-        ("runtime/src/memory/", &["crate::device", "crate::launch", "crate::buffer", "crate::target", "cudarc"]),
+    const FORBIDDEN: [(&str, &[&str]); 2] = [
         ("macros/compiler/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
         ("macros/compiler/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),
     ];
@@ -135,6 +135,55 @@ fn levels_point_one_way() {
         }
     }
     none("imports against the levels of ARCHITECTURE.md", found);
+}
+
+/// The rooms of the runtime, as ARCHITECTURE.md's table has them, each with those that it may import from.
+const ROOMS: [(&str, &[&str]); 6] = [
+    ("report", &[]),
+    ("program", &["report"]),
+    ("gpu", &["report", "program"]),
+    ("sim", &["report"]),
+    ("kernel", &["report", "program", "sim"]),
+    ("launch", &["report", "program", "gpu", "sim", "kernel"]),
+];
+
+/// Data at the root of the runtime, which all rooms share and which imports nothing.
+const SHARED_DATA: [&str; 4] = ["location", "scalar", "scope", "shape"];
+
+/// The crates that only these rooms know.
+const OF_ROOMS: [(&str, &[&str]); 3] =
+    [("cudarc::", &["gpu/", "launch/buffer.rs"]), ("libloading::", &["gpu/"]), ("corosensei::", &["sim/"])];
+
+#[test]
+fn rooms_of_the_runtime_import_one_way() {
+    let mut found = Vec::new();
+    for (name, text) in files("runtime/src", "rs").into_iter().filter(|(name, _)| !name.contains("/tests")) {
+        let path = name.strip_prefix("runtime/src/").expect("it lies there");
+        let own = path.split(['/', '.']).next().unwrap_or_default();
+        // It names everything for the users.
+        if own == "lib" {
+            continue;
+        }
+        let allowed = match ROOMS.iter().find(|(room, _)| *room == own) {
+            Some((_, rooms)) => rooms,
+            None if SHARED_DATA.contains(&own) => &[][..],
+            None => panic!("{name} is in no room, and no data that rooms share"),
+        };
+        for import in imports::imports(path, &text) {
+            let named = import.first().map_or("", String::as_str);
+            let is_data = SHARED_DATA.contains(&named) && !SHARED_DATA.contains(&own);
+            if !(named == own || is_data || allowed.contains(&named)) {
+                found.push(format!("{name}: {}", import.join("::")));
+            }
+        }
+        let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for (library, rooms) in OF_ROOMS {
+            if !rooms.iter().any(|room| path.starts_with(room)) && code().any(|line| line.contains(library)) {
+                found.push(format!("{name}: {library}"));
+            }
+        }
+    }
+    none("imports against the rooms of ARCHITECTURE.md", found);
 }
 
 /// The rules that the catalogues of messages name.

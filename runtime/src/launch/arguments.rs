@@ -4,13 +4,12 @@
 use std::ffi::c_void;
 use std::fmt;
 
-use crate::buffer::Buffer;
-use crate::device::bytes_of;
-use crate::error::LaunchError;
-use crate::memory::{Global, GlobalMut};
+use super::buffer::Buffer;
+use super::device::Device;
+use crate::kernel::memory::{Global, GlobalMut};
 use crate::program::template::{Slot, Visitor};
-use crate::target::Device;
-use crate::types::DeviceCopy;
+use crate::program::types::{DeviceCopy, bytes_of};
+use crate::report::error::LaunchError;
 
 /// The parameters of a kernel, in order, as a GPU takes them. Borrows nothing: whoever holds it keeps the buffers.
 #[derive(Default)]

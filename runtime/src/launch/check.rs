@@ -1,10 +1,10 @@
 //! The rules of a launch that need no driver to check, each with its error. The limits are those of the programming
-//! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu` asks the driver.
+//! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu::context` asks the driver.
 
-use crate::device::caps::Caps;
-use crate::error::{Error, LaunchError, Result};
+use crate::gpu::caps::Caps;
 use crate::program::Program;
 use crate::program::options::KernelOptions;
+use crate::report::error::{Error, LaunchError, Result};
 use crate::shape::{Dim3, Shape};
 
 /// What the launch asked for.
@@ -123,8 +123,8 @@ mod tests {
     #[test]
     fn a_grid_with_a_barrier_runs_at_once() {
         let shape = shape(&FREE, &sizes(12, 4, 32)).unwrap();
-        assert_eq!(shape.check_at_once(3), Ok(()));
-        let error = shape.check_at_once(2).unwrap_err();
+        assert_eq!(LaunchError::check_at_once(&shape, 3), Ok(()));
+        let error = LaunchError::check_at_once(&shape, 2).unwrap_err();
         assert_eq!(error, LaunchError::GridNotAtOnce { blocks: 12, most: 8 });
         assert!(error.to_string().contains("a grid of 12 is larger than 8, which is all"), "{error}");
     }

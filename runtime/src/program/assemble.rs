@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::constants::{self, Constants};
 use super::definition::Types;
-use super::layout::{Content, TypeInfo, TypeName};
 use super::literal;
 use super::name::Namer;
 use super::options::KernelOptions;
 use super::shared::{BLOCK_BARRIER, SharedLayout};
 use super::site::{Place, SiteMap};
 use super::template::{Definition, Function, Piece, Role, SharedInfo, SiteMessage, Slot, Template};
-use crate::cuda;
-use crate::error::{Error, Result};
+use super::type_info::{Content, TypeInfo, TypeName};
+use crate::program::cuda;
+use crate::report::error::{Error, Result};
 
 /// A kernel as one CUDA C++ text, with what a launch must know of it.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Constants of the Rust program that bodies name, as data, and as C++ initializers. Where a constant is declared is
 //! `assemble`'s: scalars in the function, arrays once a program in constant memory.
 
-use super::layout::{Content, TypeArgument, TypeInfo, TypeName};
 use super::literal;
-use super::template::Scalar;
+use super::type_info::{Content, TypeArgument, TypeInfo, TypeName};
+use crate::scalar::Scalar;
 
 /// A constant with its type.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::layout::{Content, Field, TypeArgument, TypeInfo, TypeName, UserType};
 use super::literal;
 use super::name::Namer;
-use super::template::Scalar;
+use super::type_info::{Content, Field, TypeArgument, TypeInfo, TypeName, UserType};
+use crate::scalar::Scalar;
 
 /// The users' types, and the headers that templates need.
 #[derive(Default)]

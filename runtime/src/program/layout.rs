@@ -1,187 +1,95 @@
-//! What the text must know of a type: its spelling in C++, and for one that a user derived `DeviceCopy` for, its
-//! definition. Which name a user's type gets is `assemble`'s.
+//! What `#[derive(DeviceCopy)]` checks of a layout, at compile time, and how it says what is wrong: the same bytes must
+//! mean the same value on both sides, and all of them must mean something. And a struct's fields as data.
 
-use std::any::TypeId;
-use std::fmt;
-use std::sync::Arc;
+use crate::program::constant::Value;
+use crate::program::refusal::Message;
+use crate::program::type_info::{Content, Field, TypeArgument, TypeInfo};
+use crate::program::types::DeviceCopy;
 
-use super::template::Scalar;
-
-/// A type that has a C++ spelling.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TypeInfo {
-    /// How it is spelled.
-    pub name: TypeName,
-    /// Size in bytes, the same on both sides.
-    pub size: usize,
-    /// Alignment in bytes, the same on both sides.
-    pub align: usize,
+/// A struct with the derive.
+pub trait DeviceStruct: Sized + 'static {
+    /// In the order of declaration.
+    const FIELDS: &'static [FieldOf<Self>];
 }
 
-/// How a type is spelled in C++.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TypeName {
-    /// A type of the prelude, which every text includes: `u32`.
-    Prelude(&'static str),
-    /// An instance of a template of the prelude: `local_array<f32, 4>`. Of one that has a short name, without arguments:
-    /// `f32x4`.
-    Template {
-        /// `local_array`
-        name: &'static str,
-        /// The header that declares it: `memory.cuh`.
-        header: &'static str,
-        /// What stands in its angle brackets.
-        arguments: Vec<TypeArgument>,
-    },
-    /// A user's, which the text defines.
-    User(Arc<UserType>),
+/// A field of the struct `S`.
+#[derive(Debug)]
+pub struct FieldOf<S> {
+    rust: &'static str,
+    cpp: &'static str,
+    offset: usize,
+    size: usize,
+    info: fn() -> TypeInfo,
+    value: fn(&S) -> Value,
 }
 
-/// An argument of a template, or of a user's generic type.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TypeArgument {
-    /// A type.
-    Type(TypeInfo),
-    /// A constant: a length.
-    Value(Scalar),
+/// A field of type `F` under its two names, after a check of `F` itself.
+pub const fn field_of<S, F: DeviceCopy>(
+    [rust, cpp]: [&'static str; 2],
+    offset: usize,
+    value: fn(&S) -> Value,
+) -> FieldOf<S> {
+    let () = F::LAYOUT;
+    FieldOf { rust, cpp, offset, size: size_of::<F>(), info: F::info, value }
 }
 
-/// A type with `#[derive(DeviceCopy)]`, one instance of it where it is generic.
-#[derive(Debug, PartialEq)]
-pub struct UserType {
-    /// Tells types apart.
-    pub id: TypeId,
-    /// In Rust, without its path and generic arguments.
-    pub name: &'static str,
-    /// `module_path!()` where it is defined.
-    pub module: &'static str,
-    /// Its generic arguments.
-    pub arguments: Vec<TypeArgument>,
-    /// In bytes.
-    pub align: usize,
-    /// What is in it.
-    pub content: Content,
+/// A field of a constant.
+pub fn field_value<F: DeviceCopy>(value: &F) -> Value {
+    value.value()
 }
 
-/// What a user's type is made of. Names are C++'s.
-#[derive(Debug, PartialEq)]
-pub enum Content {
-    /// Of a struct, in the order of declaration, without padding.
-    Fields(Vec<Field>),
-    /// Of an enum.
-    Variants {
-        /// The type of its values.
-        raw: TypeInfo,
-        /// Each with its value.
-        list: Vec<(&'static str, i128)>,
-    },
+/// The struct for the text.
+pub fn struct_info<S: DeviceStruct>(
+    name: &'static str,
+    module: &'static str,
+    arguments: Vec<TypeArgument>,
+) -> TypeInfo {
+    let field = |field: &FieldOf<S>| Field { name: field.cpp, offset: field.offset, ty: (field.info)() };
+    TypeInfo::user::<S>(name, module, arguments, Content::Fields(S::FIELDS.iter().map(field).collect()))
 }
 
-/// A field of a struct.
-#[derive(Debug, PartialEq)]
-pub struct Field {
-    /// In C++.
-    pub name: &'static str,
-    /// In bytes, the same on both sides.
-    pub offset: usize,
-    /// What it holds.
-    pub ty: TypeInfo,
+/// A constant of the struct.
+pub fn struct_value<S: DeviceStruct>(value: &S) -> Value {
+    Value::Fields(S::FIELDS.iter().map(|field| (field.value)(value)).collect())
 }
 
-impl TypeInfo {
-    /// `T`, which the prelude calls `name`.
-    pub fn prelude<T>(name: &'static str) -> TypeInfo {
-        TypeInfo { name: TypeName::Prelude(name), size: size_of::<T>(), align: align_of::<T>() }
+/// The largest alignment that buffers, parameters and shared memory have.
+const LARGEST_ALIGN: usize = 16;
+
+/// Refuses padding, fields of no size, and large alignments.
+#[track_caller]
+pub const fn check_struct<S: DeviceStruct>(name: &str) {
+    if align_of::<S>() > LARGEST_ALIGN {
+        let message = Message::new().text("`").text(name).text("` is aligned to ").number(align_of::<S>());
+        message.text(" bytes; memory of kernels is aligned to 16").panic();
     }
-
-    /// `T`, an instance of the prelude's template `name` in `header`.
-    pub fn template<T>(name: &'static str, header: &'static str, arguments: Vec<TypeArgument>) -> TypeInfo {
-        TypeInfo { name: TypeName::Template { name, header, arguments }, size: size_of::<T>(), align: align_of::<T>() }
-    }
-
-    /// `T`, which the text defines.
-    pub fn user<T: 'static>(
-        name: &'static str,
-        module: &'static str,
-        arguments: Vec<TypeArgument>,
-        content: Content,
-    ) -> TypeInfo {
-        let user = UserType { id: TypeId::of::<T>(), name, module, arguments, align: align_of::<T>(), content };
-        TypeInfo { name: TypeName::User(Arc::new(user)), size: size_of::<T>(), align: align_of::<T>() }
-    }
-
-    /// Its size and alignment in C++, where the parts of a tuple lie in their order.
-    pub(super) fn in_cuda(&self) -> (usize, usize) {
-        match &self.name {
-            TypeName::Template { name: "tuple", arguments, .. } => {
-                let parts = arguments.iter().filter_map(|argument| match argument {
-                    TypeArgument::Type(ty) => Some(ty.in_cuda()),
-                    TypeArgument::Value(_) => None,
-                });
-                let place = |(end, most): (usize, usize), (size, align): (usize, usize)| {
-                    (end.next_multiple_of(align) + size, most.max(align))
-                };
-                let (end, align) = parts.fold((0, 1), place);
-                (end.next_multiple_of(align), align)
-            }
-            TypeName::Template { name: "local_array", arguments, .. } => match &arguments[..] {
-                [TypeArgument::Type(element), TypeArgument::Value(Scalar::Unsigned(length, _))] => {
-                    let (size, align) = element.in_cuda();
-                    (size * *length as usize, align)
-                }
-                _ => (self.size, self.align),
-            },
-            TypeName::Prelude(_) | TypeName::Template { .. } | TypeName::User(_) => (self.size, self.align),
+    let (fields, mut index) = (S::FIELDS, 0);
+    while index < fields.len() {
+        let FieldOf { rust: field, offset, size, .. } = fields[index];
+        if size == 0 {
+            Message::new().text("the field `").text(field).text("` of `").text(name).text("` has no size").panic();
         }
-    }
-
-    /// Whether it is an array, or has one in it.
-    pub(super) fn has_array(&self) -> bool {
-        match &self.name {
-            TypeName::Prelude(_) => false,
-            TypeName::Template { name: "local_array", .. } => true,
-            TypeName::Template { arguments, .. } => arguments.iter().any(|argument| match argument {
-                TypeArgument::Type(ty) => ty.has_array(),
-                TypeArgument::Value(_) => false,
-            }),
-            TypeName::User(user) => match &user.content {
-                Content::Fields(fields) => fields.iter().any(|field| field.ty.has_array()),
-                Content::Variants { .. } => false,
-            },
+        index += 1;
+        let (end, next) = (offset + size, if index < fields.len() { fields[index].offset } else { size_of::<S>() });
+        if next < end {
+            Message::new().text("`").text(name).text("` does not have its fields in the order of declaration").panic();
+        }
+        if next > end {
+            let message = Message::new().text("`").text(name).text("` has ").number(next - end);
+            let message = message.text(" byte(s) of padding after the field `").text(field);
+            message.text("`; add a field of type `[u8; ").number(next - end).text("]` there").panic();
         }
     }
 }
 
-impl UserType {
-    /// Its name with those of its generic arguments: `Pair_f32`.
-    pub(super) fn readable_name(&self) -> String {
-        let mut name = self.name.to_string();
-        self.arguments.iter().for_each(|argument| name += &format!("_{}", word(argument)));
-        name
+/// Refuses an enum that is not its integer, or for which memory of zeros holds no value.
+#[track_caller]
+pub const fn check_enum<T, Raw>(name: &str, has_zero: bool) {
+    if size_of::<T>() != size_of::<Raw>() || align_of::<T>() != align_of::<Raw>() {
+        Message::new().text("`").text(name).text("` does not have the layout of its integer").panic();
     }
-}
-
-/// An argument as a part of a name.
-fn word(argument: &TypeArgument) -> String {
-    match argument {
-        TypeArgument::Value(value) => value.to_string().replace('-', "minus_"),
-        TypeArgument::Type(ty) => match &ty.name {
-            TypeName::Prelude(name) => name.to_string(),
-            TypeName::User(user) => user.readable_name(),
-            TypeName::Template { name, arguments, .. } => {
-                [name.to_string()].into_iter().chain(arguments.iter().map(word)).collect::<Vec<_>>().join("_")
-            }
-        },
-    }
-}
-
-/// Its name in one word, for messages.
-impl fmt::Display for TypeInfo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.name {
-            TypeName::Prelude(name) => f.write_str(name),
-            TypeName::User(user) => f.write_str(&user.readable_name()),
-            TypeName::Template { .. } => f.write_str(&word(&TypeArgument::Type(self.clone()))),
-        }
+    if !has_zero {
+        let message = Message::new().text("no variant of `").text(name);
+        message.text("` has the value 0, which fresh memory holds; give it to one").panic();
     }
 }

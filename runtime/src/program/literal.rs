@@ -1,7 +1,7 @@
 //! Literals and constants in C++, each standing alone with its type: `u32(5)`, `f32(0.5f)`. Bits are exact: a C++
 //! compiler reads back the value that Rust has. Does not know where in the text they stand.
 
-use super::template::Scalar;
+use crate::scalar::Scalar;
 
 /// `value` as an expression of its strong type.
 pub(super) fn value(value: Scalar) -> String {

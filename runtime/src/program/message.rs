@@ -7,17 +7,11 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use super::template::{Filled, Slot};
+use crate::program::types::DeviceCopy;
 use crate::shape::Dim3;
-use crate::types::DeviceCopy;
 
 /// Room for the values of one message: `most_words` of failure.cuh.
 pub(crate) const MOST_BYTES: usize = 256;
-
-/// Makes the text of a message from the bytes of its values; `None` if they are not as many as they should be.
-///
-/// # Safety
-/// The bytes are what the kernel wrote at the message's site.
-pub type Format = unsafe fn(&[u8]) -> Option<String>;
 
 /// A slot for a message: the types of its values, and of the closure that makes text of them.
 #[derive(Debug)]
@@ -36,7 +30,7 @@ impl<V: Values, F: Fn(V) -> String> Filled for MessageSlot<V, F> {
     }
 }
 
-/// See [`Format`].
+/// See [`Format`](super::template::Format).
 unsafe fn format_bytes<V: Values, F: Fn(V) -> String>(bytes: &[u8]) -> Option<String> {
     const { assert!(size_of::<F>() == 0, "a message's closure captures nothing") };
     // SAFETY: the caller's promise.
@@ -169,7 +163,7 @@ pub fn with_sides_below(text: String, left: impl Debug, right: impl Debug) -> St
 
 /// What the host makes of a message with this closure.
 #[cfg(test)]
-pub(crate) fn format_of<V: Values, F: Fn(V) -> String>(_closure: F) -> Format {
+pub(crate) fn format_of<V: Values, F: Fn(V) -> String>(_closure: F) -> super::template::Format {
     match MessageSlot::<V, F>::describe() {
         Slot::Message(format) => format,
         other => panic!("{other:?}"),

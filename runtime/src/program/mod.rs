@@ -6,14 +6,18 @@
 mod assemble;
 pub(crate) mod constant;
 mod constants;
+pub(crate) mod cuda;
 mod definition;
 pub(crate) mod layout;
 mod literal;
 pub(crate) mod message;
 mod name;
 pub(crate) mod options;
+pub(crate) mod refusal;
 mod shared;
 mod site;
 pub(crate) mod template;
+pub(crate) mod type_info;
+pub(crate) mod types;
 
 pub use assemble::Program;

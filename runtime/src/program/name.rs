@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use super::layout::UserType;
 use super::template::{Definition, Role};
-use crate::cuda::HEADERS;
+use super::type_info::UserType;
+use crate::program::cuda::HEADERS;
 
 /// Words that C++ keeps for itself: Rust has them as raw identifiers at least.
 const WORDS: &str = " \

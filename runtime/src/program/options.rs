@@ -1,8 +1,8 @@
 //! What `#[cluster_kernel(...)]` fixes of a kernel: the values, their limits, and how the kernel's head says them. The
 //! macro checks literals itself; constants reach the functions here, which rustc runs, so that both are held to one list of
-//! limits at compile time. A launch's own checks are `launch`'s, the compiler's options `device::nvrtc`'s.
+//! limits at compile time. A launch's own checks are `launch`'s, the compiler's options `gpu::nvrtc`'s.
 
-use crate::refusal::Message;
+use crate::program::refusal::Message;
 
 /// What the attribute fixed; `None` is left to the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

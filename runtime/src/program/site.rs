@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::message::Format;
-use super::template::{Site, SiteMessage};
-use crate::failure::Location;
+use super::template::{Format, Site, SiteMessage};
+use crate::location::Location;
 
 /// The places of one program that can fail or print.
 #[derive(Debug, Default)]

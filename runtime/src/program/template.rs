@@ -8,17 +8,14 @@
 
 use std::marker::PhantomData;
 
-use half::{bf16, f16};
 use phalanx_contract::Groups;
 use phalanx_contract::protocol::ProtocolSummary;
 use phalanx_contract::uniformity::{Bound, Need, Uniformity, UniformitySummary};
-use serde::{Serialize, Serializer};
 
 use super::constant::Constant;
-use super::layout::{TypeArgument, TypeInfo};
-use super::message::Format;
 use super::options::KernelOptions;
-use crate::types::DeviceType;
+use super::type_info::{TypeArgument, TypeInfo};
+use crate::program::types::DeviceType;
 
 /// A kernel or a device function as the macro printed it. One `static` a function, generic or not.
 #[derive(Debug)]
@@ -170,6 +167,12 @@ impl SharedInfo {
     }
 }
 
+/// Makes the text of a message from the bytes of its values; `None` if they are not as many as they should be.
+///
+/// # Safety
+/// The bytes are what the kernel wrote at the message's site.
+pub type Format = unsafe fn(&[u8]) -> Option<String>;
+
 /// What rustc inferred for one slot.
 #[derive(Debug, Clone)]
 pub enum Slot {
@@ -179,30 +182,6 @@ pub enum Slot {
     Callee(fn() -> Definition),
     /// A message; called to make text of its values.
     Message(Format),
-}
-
-/// A value of a scalar type: a constant on its way into the text, or a value in a failure's message.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub enum Scalar {
-    /// `bool`.
-    Bool(bool),
-    /// A signed integer, with its C++ type name.
-    Signed(i128, &'static str),
-    /// An unsigned integer, with its C++ type name.
-    Unsigned(u128, &'static str),
-    /// `f32`.
-    F32(f32),
-    /// `f64`.
-    F64(f64),
-    /// `f16`.
-    F16(#[serde(serialize_with = "wider")] f16),
-    /// `bf16`.
-    Bf16(#[serde(serialize_with = "wider")] bf16),
-}
-
-/// As the `f32` of the same value.
-fn wider<T: Copy + Into<f32>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_f32((*value).into())
 }
 
 /// A kernel or device function, by its marker type.

@@ -1,5 +1,5 @@
 //! The one door to memory: every access of a simulated thread to global or shared memory passes `Context::access` or
-//! `Context::access_atomic`, which check it. They do not touch the bytes, but to compare and to report them; `memory` does.
+//! `Context::access_atomic`, which check it. They do not touch the bytes, but to compare and to report them; `kernel::memory` does.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -10,8 +10,8 @@ use super::cluster::{Cluster, location};
 use super::race::{Actor, Clock, Doing, Done, Earlier, Layout, Now, PAGE, Page, Synchronization, Who, pages};
 use super::schedule::Touch;
 use super::{Context, SharedId, Site, cost};
-use crate::failure::Cause;
-use crate::race::{Race, RaceAccess, RaceKind, RaceMemory};
+use crate::report::failure::Cause;
+use crate::report::race::{Race, RaceAccess, RaceKind, RaceMemory};
 use crate::scope::Scope;
 
 /// What memory is accessed.
@@ -73,7 +73,7 @@ impl Context<'_> {
     #[inline]
     pub(super) fn order(&self, actor: &Actor, access: Access<'_>, address: NonNull<u8>) {
         let Some(detector) = &self.cluster.launch.races else { return };
-        self.note_guest(&detector.layout, actor, access);
+        self.note_foreign_access(&detector.layout, actor, access);
         let (doing, new) = match access.kind {
             Kind::Write(new) => (Doing::Write, new),
             Kind::Read | Kind::AtomicLoad | Kind::WeakLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
@@ -118,7 +118,7 @@ impl Context<'_> {
         let touch = || Touch { place: place(access), site: access.site, writes };
         self.announce(touch);
         self.step();
-        let is_first = self.cluster.finds_older && self.is_first_store(access);
+        let is_first = self.cluster.has_stale_loads && self.is_first_store(access);
         let address = self.address(access);
         let f = |address| {
             let (result, done) = f(address);
@@ -131,14 +131,15 @@ impl Context<'_> {
         let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
         // Before it releases: who takes that knows of the access.
-        self.note_guest(&detector.layout, actor, access);
+        self.note_foreign_access(&detector.layout, actor, access);
         let mut before = [0; 16];
         let before = &mut before[..access.len];
         before.iter_mut().enumerate().for_each(|(at, before)| *before = byte(address, at));
         let make = |page: &mut Page, start: usize| {
-            let older =
-                (access.kind == Kind::WeakLoad).then(|| self.older(&detector.layout, page, start, before)).flatten();
-            let value = older.as_ref().map(|(older, _)| Cell::new(older.bytes));
+            let stale = (access.kind == Kind::WeakLoad)
+                .then(|| self.stale_value(&detector.layout, page, start, before))
+                .flatten();
+            let value = stale.as_ref().map(|(stale, _)| Cell::new(stale.bytes));
             let (result, done) = f(value.as_ref().map_or(address, |value| NonNull::from(value).cast()));
             let with = done.synchronization;
             if with.order == Ordering::SeqCst {
@@ -146,13 +147,13 @@ impl Context<'_> {
             }
             let now = Now { actor, layout: &detector.layout, doing: done.doing(access.memory), site: access.site };
             // It comes after what it acquires, and what it releases has it.
-            done.acquire(&now, page, start, older.as_ref().map(|(older, _)| older));
+            done.acquire(&now, page, start, stale.as_ref().map(|(stale, _)| stale));
             let found = page.access(start, access.len, &now, |_, _| false);
             let epoch = actor.epoch();
             done.release(&now, epochs, page, start);
-            if self.cluster.finds_older {
+            if self.cluster.has_stale_loads {
                 let after = done.writes.then(|| bytes(address, access.len));
-                let back = older.map_or(0, |(_, back)| back);
+                let back = stale.map_or(0, |(_, back)| back);
                 self.remember(page, start, epoch, before, back, after.as_deref().map(|after| (after, is_first)));
             }
             (result, done, found)
@@ -269,7 +270,7 @@ impl Context<'_> {
     }
 
     /// A peer's shared memory exists from the peer's start, which only a barrier of the cluster shows, to its exit. What
-    /// comes before the exit by chance, `Cluster::check_guests` sees.
+    /// comes before the exit by chance, `Cluster::check_foreign_accesses` sees.
     pub(super) fn check_peer(&self, rank: u32, site: Site) {
         if !self.thread.peers_started.get() {
             self.fail(Cause::PeerMayNotHaveStarted { rank }, site);
@@ -281,36 +282,36 @@ impl Context<'_> {
 
     /// An access to memory whose block may end meanwhile.
     #[inline]
-    fn note_guest(&self, layout: &Layout, actor: &Actor, access: Access<'_>) {
+    fn note_foreign_access(&self, layout: &Layout, actor: &Actor, access: Access<'_>) {
         if let MemoryId::Shared(id) = access.memory
             && (actor.who.is_copy() || actor.who.block() != id.rank)
         {
-            self.cluster.blocks[id.rank as usize].guests.borrow_mut().note(layout, actor, access.site);
+            self.cluster.blocks[id.rank as usize].foreign_accesses.borrow_mut().note(layout, actor, access.site);
         }
     }
 }
 
 impl Cluster<'_> {
     /// A thread of the block has ended, and maybe all: who touched the block's memory must be known to be done.
-    pub(super) fn check_guests(&self, rank: u32) {
+    pub(super) fn check_foreign_accesses(&self, rank: u32) {
         let block = &self.blocks[rank as usize];
         let Some(detector) = &self.launch.races else { return };
-        if block.exited.get() < self.launch.block_threads || block.guests.borrow().is_empty() {
+        if block.exited.get() < self.launch.block_threads || block.foreign_accesses.borrow().is_empty() {
             return;
         }
         let mut known = Clock::default();
         let threads = self.threads.chunks(self.launch.block_threads as usize).nth(rank as usize);
         threads.into_iter().flatten().for_each(|thread| thread.actor.end(&mut known));
-        let Some(guest) = block.guests.borrow().left_behind(&detector.layout, &known) else { return };
-        let cause = match guest.who.is_copy() {
+        let Some(access) = block.foreign_accesses.borrow().left_behind(&detector.layout, &known) else { return };
+        let cause = match access.who.is_copy() {
             false => Cause::PeerMayHaveExited { rank },
             true => Cause::Protocol(format!(
                 "a copy that may be under way when block rank {rank}, whose shared memory it uses, has ended"
             )),
         };
-        let who = guest.who.thread_of();
+        let who = access.who.thread_of();
         let thread = &self.threads[(who.block() * self.launch.block_threads + who.thread()) as usize];
-        let failure = self.failure(thread, cause, Some(guest.site));
+        let failure = self.failure(thread, cause, Some(access.site));
         self.failure.borrow_mut().get_or_insert(failure);
     }
 }

@@ -5,29 +5,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::cluster::{Cluster, Status, Thread};
+use super::group::Group;
 use super::race::{Clock, Gathering, Members};
 use super::{Context, Site, cost};
-use crate::failure::Cause;
+use crate::report::failure::Cause;
+use crate::report::timeline::Doing;
 use crate::scope::Scope;
-use crate::timeline::Doing;
-
-/// A group with a barrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Group {
-    Block,
-    Cluster,
-    Grid,
-}
-
-impl Group {
-    fn name(self) -> &'static str {
-        match self {
-            Group::Block => "block",
-            Group::Cluster => "cluster",
-            Group::Grid => "grid",
-        }
-    }
-}
 
 /// What a thread does at a group's barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,16 +8,18 @@ use std::rc::Rc;
 use corosensei::Yielder;
 
 use super::barrier::{Arrival, Barrier, Collective, Phases};
-use super::claim::{Claimant, Claims};
 use super::copy::Copies;
+use super::group::Group;
 use super::phase_barrier::{BarrierCall, PhaseBarriers};
 use super::prints::Prints;
-use super::race::{Actor, Detector, Epochs, Guests, Layout, Who};
+use super::race::{Actor, Detector, Epochs, ForeignAccesses, Layout, Who};
 use super::schedule::{Pending, Scheduler};
 use super::shared::SharedMemory;
+use super::uniform_check::UniformChecks;
 use super::warp::{LANES, Lane, Warp, WarpCall};
 use super::{Simulator, Site};
-use crate::failure::{Cause, Failure, Location};
+use crate::location::Location;
+use crate::report::failure::{Cause, Failure};
 use crate::shape::{Dim3, Shape};
 
 /// What all clusters of a launch have in common.
@@ -27,7 +29,7 @@ pub(crate) struct Launch<'l> {
     pub(crate) simulator: &'l Simulator,
     pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
     pub(crate) prints: Prints,
-    pub(crate) claims: Claims,
+    pub(crate) uniform_checks: UniformChecks,
     /// `None` where races are not looked for.
     pub(crate) races: Option<Detector>,
     /// Threads in a block.
@@ -54,7 +56,7 @@ impl<'l> Launch<'l> {
             simulator,
             body,
             prints: Prints::default(),
-            claims: Claims::default(),
+            uniform_checks: UniformChecks::default(),
             races: simulator.races.then(|| Detector::new(layout)),
             block_threads: block.count() as u32,
             cluster_blocks: cluster.count() as u32,
@@ -105,8 +107,8 @@ pub(crate) struct Cluster<'l> {
     pub(super) first: usize,
     /// Whether its threads say what they are about to touch.
     pub(super) announces: bool,
-    /// Its atomics may find older values.
-    pub(super) finds_older: bool,
+    /// Its atomics may find values that are stale.
+    pub(super) has_stale_loads: bool,
     /// Its threads end their turns before plain accesses.
     pub(super) stops_at_accesses: bool,
     /// What is left of the running thread's turn.
@@ -126,7 +128,7 @@ pub(crate) struct Block {
     /// How many of its threads have exited.
     pub(crate) exited: Cell<u32>,
     /// Who else touches its memory.
-    pub(super) guests: RefCell<Guests>,
+    pub(super) foreign_accesses: RefCell<ForeignAccesses>,
 }
 
 /// A GPU thread.
@@ -149,12 +151,12 @@ pub(crate) struct Thread {
     /// A barrier of the cluster or of the grid has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
-    /// How many older values in a row its atomics have found.
-    pub(super) found_older: Cell<u32>,
+    /// How many stale values in a row its atomics have found.
+    pub(super) stale_in_a_row: Cell<u32>,
     /// What it knows of what others did.
     pub(crate) actor: Actor,
-    /// How often it has claimed something to be the same, by group and place.
-    pub(crate) claims: RefCell<BTreeMap<(Claimant, Site), u64>>,
+    /// How often it has come to a `uniform`, by group and place.
+    pub(crate) uniform_calls: RefCell<BTreeMap<(Group, Site), u64>>,
     /// Loop iterations so far.
     pub(crate) ticks: Cell<u64>,
     /// What gives the OS thread back to the runner. Null until the thread's first turn.
@@ -191,7 +193,7 @@ impl<'l> Cluster<'l> {
                     before_grid_barrier: Barrier::new(Phases::new(launch.block_threads.into())),
                     warps: warps.take(launch.block_threads.div_ceil(LANES) as usize).collect(),
                     exited: Cell::new(0),
-                    guests: RefCell::default(),
+                    foreign_accesses: RefCell::default(),
                 }
             })
             .collect();
@@ -209,9 +211,9 @@ impl<'l> Cluster<'l> {
                 arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
                 warp: Lane::default(),
-                found_older: Cell::new(0),
+                stale_in_a_row: Cell::new(0),
                 actor: Actor::new(Who::new(rank, block_rank, rank_in_block)),
-                claims: RefCell::default(),
+                uniform_calls: RefCell::default(),
                 ticks: Cell::new(0),
                 yielder: Cell::new(std::ptr::null()),
             }
@@ -220,7 +222,7 @@ impl<'l> Cluster<'l> {
         let first = rank as usize * threads.len();
         threads.iter().for_each(|thread| scheduler.borrow_mut().ready(first + thread.rank, None));
         let (announces, stops_at_accesses) = (scheduler.borrow().announces(), scheduler.borrow().stops_at_accesses());
-        let finds_older = launch.races.is_some() && scheduler.borrow_mut().lots().is_some();
+        let has_stale_loads = launch.races.is_some() && scheduler.borrow_mut().lots().is_some();
         Cluster {
             launch,
             rank,
@@ -235,7 +237,7 @@ impl<'l> Cluster<'l> {
             scheduler,
             first,
             announces,
-            finds_older,
+            has_stale_loads,
             stops_at_accesses,
             fuel: Cell::new(0),
             failure: RefCell::new(None),

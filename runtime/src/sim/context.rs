@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use super::Site;
 use super::cluster::{Cluster, Thread};
 use super::schedule::Touch;
-use crate::failure::Cause;
+use crate::report::failure::Cause;
 
 thread_local! {
     static RUNNING: Cell<Option<Running>> = const { Cell::new(None) };
@@ -41,7 +41,7 @@ pub(super) fn enter<R>(cluster: &Cluster<'_>, thread: &Thread, turn: impl FnOnce
 
 /// The running GPU thread, if one runs.
 #[inline]
-pub(super) fn try_with<R>(f: impl FnOnce(Context<'_>) -> R) -> Option<R> {
+pub(crate) fn try_with<R>(f: impl FnOnce(Context<'_>) -> R) -> Option<R> {
     RUNNING.get().map(|Running { cluster, thread }| {
         // SAFETY: `enter` borrows both for as long as they stand in `RUNNING`. A turn that ends inside `f` leaves `f`
         // on a coroutine's stack, and the runner ends all coroutines before it drops the cluster.

@@ -19,7 +19,7 @@ use super::cluster::Cluster;
 use super::phase_barrier::{BarrierCall, BarrierId};
 use super::race::Clock;
 use super::{Context, Site};
-use crate::failure::Cause;
+use crate::report::failure::Cause;
 
 /// Turns, for each thread of the cluster, after which the bytes land if nobody has waited for them.
 const PATIENCE: u64 = 4;

@@ -1,18 +1,15 @@
 //! The simulator's engine: runs a launch with a coroutine for each GPU thread and reports what breaks the abstract
 //! rules of barriers and of shared memory, whatever today's hardware makes of it. It knows thread ids, byte ranges and
-//! sites; no types of the user's and no CUDA.
+//! sites; no types of the user's, no program text and no CUDA.
 //!
 //! What is missed of data races is said in `race`.
 
 mod access;
 mod barrier;
-mod by_hand;
-mod claim;
 mod cluster;
 mod context;
 mod copy;
-mod hooks;
-mod older;
+mod group;
 mod phase_barrier;
 mod prints;
 mod race;
@@ -22,7 +19,10 @@ mod schedule;
 mod serial;
 mod shared;
 mod stacks;
+mod stale_loads;
+mod tick;
 mod timeline;
+mod uniform_check;
 mod warp;
 mod workers;
 
@@ -31,12 +31,9 @@ mod tests;
 
 pub(crate) use access::MemoryId;
 pub(crate) use access::{Access, Kind};
-pub(crate) use barrier::Group;
-pub use by_hand::{by_hand, without_closure};
-pub(crate) use claim::Claimant;
-pub(crate) use context::{Context, fail_at, with};
+pub(crate) use context::{Context, fail_at, try_with, with};
 pub(crate) use copy::{Batch, CopyCall, End, From, Tells};
-pub use hooks::{Held, fail_assertion, fail_panic, print, scalar, step, tick, unwrap, unwrap_or};
+pub(crate) use group::Group;
 pub(crate) use phase_barrier::{BarrierCall, BarrierId, Ticket};
 pub(crate) use race::{Done, Synchronization};
 pub(crate) use schedule::Exploration;
@@ -47,8 +44,8 @@ pub(crate) use shared::SharedId;
 pub(crate) use timeline::Recorder;
 pub(crate) use warp::{LANES, Meeting, WarpCall};
 
-use crate::failure::Failure;
-use crate::output::Printed;
+use crate::report::failure::Failure;
+use crate::report::output::Printed;
 use crate::shape::Shape;
 
 /// A place in the Rust source, as `#[track_caller]` tells it.

@@ -14,9 +14,9 @@ use super::access::{Access, Kind, MemoryId};
 use super::cluster::{Cluster, Status};
 use super::race::{Clock, Done, Gathering, Members, Synchronization};
 use super::{Context, SharedId, Site, cost};
-use crate::failure::Cause;
+use crate::report::failure::Cause;
+use crate::report::timeline::Doing;
 use crate::scope::Scope;
-use crate::timeline::Doing;
 
 /// The most arrivals and the most bytes of a phase.
 const MOST: u32 = (1 << 20) - 1;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Context;
-use crate::output::{PRINT_BYTES, Printed, RECORD_BYTES};
+use crate::report::output::{PRINT_BYTES, Printed, RECORD_BYTES};
 
 /// Of one launch.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl Prints {
 
 impl Context<'_> {
     /// `print!` by the running thread. `bytes` are what the values take on a GPU.
-    pub(super) fn print(&self, bytes: usize, text: impl FnOnce() -> String) {
+    pub(crate) fn print(&self, bytes: usize, text: impl FnOnce() -> String) {
         let launch = self.cluster.launch;
         let bytes = RECORD_BYTES + bytes as u64;
         if launch.prints.used.fetch_add(bytes, Ordering::Relaxed) + bytes > PRINT_BYTES {

@@ -13,7 +13,7 @@ use super::cluster::{Cluster, Launch, Status, Threads};
 use super::schedule::Turn;
 use super::stacks::Stacks;
 use super::{barrier, context, report};
-use crate::failure::{Cause, Failure};
+use crate::report::failure::{Cause, Failure};
 
 /// How many turns each thread of a cluster may use up in loops before another cluster gets a chance.
 const PATIENCE: usize = 4;
@@ -168,7 +168,7 @@ impl<'l> Runner<'l> {
             *self.cluster.failure.borrow_mut() = Some(failure);
         }
         self.cluster.check_copies_at_exit(rank);
-        self.cluster.check_guests(thread.block_rank);
+        self.cluster.check_foreign_accesses(thread.block_rank);
     }
 
     fn fail(&self, rank: usize, cause: Cause) {

@@ -11,7 +11,7 @@ use super::cluster::{Cluster, Launch};
 use super::runner::Runner;
 use super::stacks::{MOST_STACKS, Stacks};
 use super::{report, schedule};
-use crate::failure::Failure;
+use crate::report::failure::Failure;
 use crate::shape::Shape;
 
 /// Without a barrier of the grid, as many clusters run at once as have this many threads, and always one.

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 use super::race::Shadow;
 use super::{Context, Site};
-use crate::failure::Cause;
+use crate::report::failure::Cause;
 
 /// A block's instance of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

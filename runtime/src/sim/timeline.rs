@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::cluster::{Cluster, Thread, location};
 use super::{Context, LANES, Site};
-use crate::timeline::{Doing, Event, TimeUnit, Timeline};
+use crate::report::timeline::{Doing, Event, TimeUnit, Timeline};
 
 /// Where runs leave what happens.
 #[derive(Debug, Clone, Default)]

@@ -1,5 +1,5 @@
 //! What threads of one warp do together: `meet`, at which each brings a value and gets those of all, and
-//! `coalesced_threads`, which finds out who they are. A value is bytes here; what becomes of it is `group`'s.
+//! `coalesced_threads`, which finds out who they are. A value is bytes here; what becomes of it is `kernel::group`'s.
 //!
 //! A meeting is for the lanes that its group has, by the abstract rules of cooperative groups: each of them comes, from
 //! the same place in the source. One that has exited does not come; today's hardware lets it count.
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use super::cluster::{Cluster, Status, Thread};
 use super::race::{Clock, Gathering, Members};
 use super::{Context, Site, cost};
-use crate::failure::Cause;
+use crate::report::failure::Cause;
 use crate::scope::Scope;
 
 /// Lanes of a warp.

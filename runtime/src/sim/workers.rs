@@ -12,7 +12,7 @@ use super::cluster::Launch;
 use super::runner::{Progress, Runner};
 use super::schedule;
 use super::stacks::{MOST_STACKS, Stacks};
-use crate::failure::Failure;
+use crate::report::failure::Failure;
 
 /// Turns that a cluster gets before another one of the same worker: a few milliseconds.
 const MOST_TURNS: u32 = 1 << 14;

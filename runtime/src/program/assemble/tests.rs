@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::program::template::{Role, SharedInfo, Site, SiteMessage};
-use crate::types::{DeviceType, constant};
+use crate::program::types::{DeviceType, constant};
 
 const KERNEL: KernelOptions = KernelOptions { cluster: Some([2, 1, 1]), ..KernelOptions::NONE };
 

@@ -1,6 +1,6 @@
 //! Data races by happens-before: two accesses to a byte, one of which writes, that nothing orders, and that are not both
 //! atomics for each other's threads. `order` says what orders, `clock` what a thread knows, `shadow` what was done to a byte,
-//! `history` what atomics may still find there, and `guests` who must be done before a block leaves.
+//! `history` what atomics may still find there, and `foreign_access` whose accesses must be over before a block leaves.
 //! Whatever the order in which the threads happen to run, what no synchronisation orders is a race.
 //!
 //! What orders is what the PTX memory model promises: barriers of blocks, clusters and grids; `sync` of a tile or a coalesced
@@ -13,7 +13,7 @@
 //! of different sizes on the same bytes count as atomics for each other. What `cuda!` does is what its closure does.
 
 mod clock;
-mod guests;
+mod foreign_access;
 mod history;
 mod order;
 mod shadow;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) use clock::{Clock, Epoch, Layout, Who};
-pub(crate) use guests::Guests;
+pub(crate) use foreign_access::ForeignAccesses;
 pub(crate) use history::Stored;
 pub(crate) use order::{Actor, Epochs, Gathering, Members, Synchronization};
 pub(crate) use shadow::{Doing, Earlier, Now, PAGE, Page};
@@ -69,10 +69,10 @@ impl Done {
         if self.writes { Doing::AtomicWrite(scope) } else { Doing::AtomicRead(scope) }
     }
 
-    /// Orders the atomic after those whose values it saw: those that are in memory, or an older one.
-    pub(crate) fn acquire(self, now: &Now<'_>, page: &mut Page, at: usize, older: Option<&Stored>) {
+    /// Orders the atomic after those whose values it saw: those that are in memory, or a stale one.
+    pub(crate) fn acquire(self, now: &Now<'_>, page: &mut Page, at: usize, stale: Option<&Stored>) {
         if self.reads
-            && let Some(message) = older.map(|older| &older.message).or(page.message(at).map(|message| &*message))
+            && let Some(message) = stale.map(|stale| &stale.message).or(page.message(at).map(|message| &*message))
         {
             now.actor.read(now.layout, message, self.synchronization);
         }

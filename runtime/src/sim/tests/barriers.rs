@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::{at, failure, protocol, shape, simulate};
-use crate::failure::Cause;
-use crate::group::{this_cluster, this_grid, this_thread_block};
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
+use crate::report::failure::Cause;
 use crate::shape::{Dim3, Shape};
 
 #[test]

@@ -1,14 +1,14 @@
 //! Asynchronous copies: what arrives, when, and each misuse that only a run can show.
 
 use super::{failure, protocol, shape, simulate};
-use crate::barrier::{Barrier, OfCluster, shared_barrier, shared_cluster_barrier};
-use crate::copy::{
+use crate::kernel::barrier::{Barrier, OfCluster, shared_barrier, shared_cluster_barrier};
+use crate::kernel::copy::{
     bulk_copy_async, bulk_copy_to_global, bulk_copy_to_peer, bulk_wait_group, bulk_wait_group_read, memcpy_async,
     store_async,
 };
-use crate::failure::Cause;
-use crate::group::{this_cluster, this_thread_block, tile};
-use crate::memory::{Global, GlobalMemory, GlobalMut, load, shared_array, store, subslice, subslice_mut};
+use crate::kernel::group::{this_cluster, this_thread_block, tile};
+use crate::kernel::memory::{Global, GlobalMemory, GlobalMut, load, shared_array, store, subslice, subslice_mut};
+use crate::report::failure::Cause;
 use crate::shape::Shape;
 use crate::sim::{Schedule, Simulator, run};
 

@@ -4,11 +4,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{at, shape};
-use crate::failure::{Cause, Failure};
-use crate::group::{this_cluster, this_grid, this_thread_block};
-use crate::memory::{load, shared_array, store};
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
+use crate::kernel::intrinsics::tick;
+use crate::kernel::memory::{load, shared_array, store};
+use crate::report::failure::{Cause, Failure};
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, most_clusters, run, run_together, tick};
+use crate::sim::{Schedule, Simulator, most_clusters, run, run_together};
 
 const SCHEDULES: [Schedule; 3] =
     [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 0xfeed }];

@@ -4,13 +4,14 @@
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use super::shape;
-use crate::barrier::shared_cluster_barrier;
-use crate::copy::bulk_copy_to_peer;
-use crate::failure::{Cause, Failure};
-use crate::group::{this_cluster, this_thread_block};
-use crate::memory::{RemoteArray, SharedArray, atomic, fence, load, shared_array, store};
+use crate::kernel::barrier::shared_cluster_barrier;
+use crate::kernel::copy::bulk_copy_to_peer;
+use crate::kernel::group::{this_cluster, this_thread_block};
+use crate::kernel::intrinsics::tick;
+use crate::kernel::memory::{RemoteArray, SharedArray, atomic, fence, load, shared_array, store};
+use crate::report::failure::{Cause, Failure};
 use crate::scope::Scope;
-use crate::sim::{Schedule, Simulator, run, tick};
+use crate::sim::{Schedule, Simulator, run};
 
 enum Bar {}
 

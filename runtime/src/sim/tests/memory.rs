@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{at, failure, protocol, shape, simulate};
-use crate::failure::Cause;
-use crate::group::{this_cluster, this_grid, this_thread_block};
-use crate::memory::{
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
+use crate::kernel::memory::{
     Global, GlobalMemory, GlobalMut, Vector, atomic, chunk_mut, dynamic_shared, dynamic_shared_slice, element,
     element_mut, load, load_vec, row, row_mut, shared_array, split_at_mut, store, store_vec, subslice,
     subslice_from_mut, subslice_inclusive,
 };
+use crate::report::failure::Cause;
 use crate::shape::Shape;
 
 #[test]

@@ -1,7 +1,6 @@
 //! The engine through the host API, as generated code calls it. Kernels are closures here.
 
 mod barriers;
-mod claims;
 mod copies;
 mod grid;
 mod leaving;
@@ -9,11 +8,12 @@ mod memory;
 mod phase_barriers;
 mod races;
 mod schedules;
+mod uniform_checks;
 mod warps;
 mod weak;
 
 use super::{Simulator, run};
-use crate::failure::{Cause, Failure};
+use crate::report::failure::{Cause, Failure};
 use crate::shape::{Dim3, Shape};
 
 /// `grid` blocks, in clusters of `cluster`, of `block` threads.

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{failure, protocol, shape, simulate};
-use crate::barrier::{Barrier, barrier_at, shared_barrier, shared_barriers, shared_cluster_barrier};
-use crate::failure::Cause;
-use crate::group::{this_cluster, this_thread_block};
+use crate::kernel::barrier::{Barrier, barrier_at, shared_barrier, shared_barriers, shared_cluster_barrier};
+use crate::kernel::group::{this_cluster, this_thread_block};
+use crate::report::failure::Cause;
 
 enum Bar {}
 

@@ -5,11 +5,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{at, failure, shape, simulate};
-use crate::failure::{Cause, Location as Place};
-use crate::group::{this_cluster, this_grid, this_thread_block};
-use crate::memory::{GlobalMemory, GlobalMut, atomic, load, shared_array, store};
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
+use crate::kernel::intrinsics::{fail_assertion, fail_panic, tick};
+use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic, load, shared_array, store};
+use crate::location::Location as Place;
 use crate::program::message::MessageSlot;
-use crate::sim::{Schedule, Simulator, fail_assertion, fail_panic, run, tick};
+use crate::report::failure::Cause;
+use crate::sim::{Schedule, Simulator, run};
 
 const SCHEDULES: [Schedule; 4] = [
     Schedule::RoundRobin,

@@ -4,10 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::{at, failure, protocol, shape, simulate};
-use crate::failure::Cause;
-use crate::group::{CoalescedGroup, Tile, binary_partition, coalesced_threads, op, this_thread_block, tiled_partition};
-use crate::memory::{GlobalMemory, GlobalMut, atomic};
-use crate::sim::{Schedule, Simulator, run, tick};
+use crate::kernel::group::{
+    CoalescedGroup, Tile, binary_partition, coalesced_threads, op, this_thread_block, tiled_partition,
+};
+use crate::kernel::intrinsics::tick;
+use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic};
+use crate::report::failure::Cause;
+use crate::sim::{Schedule, Simulator, run};
 
 const SCHEDULES: [Schedule; 4] = [
     Schedule::RoundRobin,
@@ -148,7 +151,7 @@ fn threads_that_spin_are_not_waited_for_without_end() {
                 atomic(&flag, 0).fetch_add(1, Relaxed);
                 return lanes;
             }
-            let read = || if atomics { atomic(&flag, 0).load(Relaxed) } else { crate::memory::load(&flag, 0) };
+            let read = || if atomics { atomic(&flag, 0).load(Relaxed) } else { crate::kernel::memory::load(&flag, 0) };
             while read() % 4 != 0 || read() == 0 {
                 tick();
             }
@@ -211,10 +214,10 @@ fn a_barrier_of_a_tile_may_stand_at_several_places() {
 #[test]
 fn collectives_of_a_tile_may_stand_inside_a_clusters_phase() {
     let body = || {
-        let token = crate::group::this_cluster().barrier_arrive();
+        let token = crate::kernel::group::this_cluster().barrier_arrive();
         assert!(tile::<32>().any(this_thread_block().thread_rank() % 32 == 3));
         assert_eq!(coalesced_threads().num_threads(), 32);
-        crate::group::this_cluster().barrier_wait(token);
+        crate::kernel::group::this_cluster().barrier_wait(token);
     };
     simulate(shape(4, 2, 64), body).unwrap();
 }

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use super::shape;
-use crate::group::{this_cluster, this_grid, this_thread_block};
-use crate::memory::{GlobalMemory, GlobalMut, atomic, fence, shared_array};
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
+use crate::kernel::intrinsics::tick;
+use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic, fence, shared_array};
 use crate::scope::Scope;
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, run, tick};
+use crate::sim::{Schedule, Simulator, run};
 
 type Words<'a> = GlobalMut<'a, u32>;
 

@@ -9,15 +9,16 @@ mod bytes;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
 use super::{at, shape};
-use crate::failure::{Cause, Failure};
-use crate::group::{Tile, this_cluster, this_grid, this_thread_block, tiled_partition};
-use crate::memory::{
+use crate::kernel::group::{Tile, this_cluster, this_grid, this_thread_block, tiled_partition};
+use crate::kernel::intrinsics::tick;
+use crate::kernel::memory::{
     Global, GlobalMemory, GlobalMut, atomic, dynamic_shared_slice, fence, load, shared_array, store, update,
 };
-use crate::race::{Race, RaceKind, RaceMemory};
+use crate::report::failure::{Cause, Failure};
+use crate::report::race::{Race, RaceKind, RaceMemory};
 use crate::scope::Scope;
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, run, run_together, tick};
+use crate::sim::{Schedule, Simulator, run, run_together};
 
 type Words<'a> = GlobalMut<'a, u32>;
 

@@ -1,0 +1,435 @@
+//! One GPU: its context and stream, memory, the kernels loaded on it, and what tells the host that one failed. All
+//! launches go through one stream, the device's default one, so that they run in the order they were given and after
+//! what other libraries put there. Checks of a launch that need no GPU are `launch`'s.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, PinnedHostSlice};
+use cudarc::nvrtc::Ptx;
+
+use super::caps::Caps;
+use super::ffi::{self, GpuMemory, driver};
+use super::print::{Prints, Records};
+use super::profile::{self, Profile};
+use super::record::{Record, Sink};
+use super::store;
+use crate::program::Program;
+use crate::program::types::{DeviceCopy, bytes_of};
+use crate::report::error::{Error, LaunchError, Result};
+use crate::report::output::Output;
+use crate::report::timeline::Timeline;
+use crate::shape::{Dim3, Shape};
+
+/// The GPUs in use, so that all handles of one share its kernels and its failure record.
+static OPEN: Mutex<Vec<Weak<Gpu>>> = Mutex::new(Vec::new());
+
+/// A GPU with clusters, ready to launch on.
+pub(crate) struct Gpu {
+    ordinal: usize,
+    caps: Caps,
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    output: Output,
+    state: Mutex<State>,
+}
+
+/// What becomes of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nobody waits for its end.
+    Enqueue,
+    Launch,
+    /// It records its barriers.
+    Timeline,
+}
+
+/// What launches change.
+struct State {
+    kernels: BTreeMap<TypeId, usize>,
+    /// By [`Sink::kernel`].
+    loaded: Vec<Loaded>,
+    /// `failure_record`, and its address on the device.
+    record: (PinnedHostSlice<u64>, u64),
+    /// The word that the first failing thread takes.
+    claim: GpuMemory,
+    /// A word for each block; grown to the largest grid of clusters so far.
+    failed_threads: GpuMemory,
+    /// Of `failed_threads`.
+    blocks: u32,
+    /// Where kernels print; made at the first launch of one that does.
+    prints: Option<Prints>,
+    /// The word of the grid's barrier; made at the first launch of a kernel that has one.
+    grid_barrier: Option<GpuMemory>,
+}
+
+/// A kernel on the device.
+struct Loaded {
+    program: Arc<Program>,
+    module: Arc<CudaModule>,
+    function: CudaFunction,
+    /// Threads of a block that its registers allow.
+    max_threads: u64,
+    /// What `phalanx_sink` holds, if the module has one.
+    sink: Option<Sink>,
+    /// Bytes of dynamic shared memory that it may have. Only grows, so that what fitted once still does.
+    dynamic_shared: usize,
+    /// The module knows where the word of the grid's barrier is.
+    knows_grid_barrier: bool,
+    /// Cluster, block and shared bytes that are known to fit, and how many such clusters at once.
+    fits: Vec<((Dim3, Dim3, usize), usize)>,
+}
+
+impl Gpu {
+    /// The GPU with this ordinal of the driver's.
+    pub(crate) fn open(ordinal: usize) -> Result<Arc<Gpu>> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|gpu| gpu.strong_count() > 0);
+        if let Some(gpu) = open.iter().filter_map(Weak::upgrade).find(|gpu| gpu.ordinal == ordinal) {
+            return Ok(gpu);
+        }
+        let count = Gpu::count()?;
+        if ordinal >= count {
+            return Err(Error::NoSuchDevice { ordinal, count });
+        }
+        let gpu = Arc::new(Gpu::new(ordinal)?);
+        open.push(Arc::downgrade(&gpu));
+        Ok(gpu)
+    }
+
+    /// How many GPUs the driver knows, of any capability.
+    pub(crate) fn count() -> Result<usize> {
+        if !ffi::driver_is_present() {
+            return Err(Error::DriverMissing);
+        }
+        // cudarc panics at a call that the driver does not have; the launch with clusters is the newest that we use.
+        let version = ffi::driver_version()?;
+        if version < 12_000 {
+            return Err(Error::DriverTooOld { major: version / 1000, minor: version % 1000 / 10 });
+        }
+        ffi::device_count()
+    }
+
+    fn new(ordinal: usize) -> Result<Gpu> {
+        use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN as SHARED;
+        let attribute = driver("cuDeviceGetAttribute");
+        let context = ffi::context(ordinal)?;
+        let caps = Caps {
+            name: context.name().map_err(driver("cuDeviceGetName"))?,
+            capability: context.compute_capability().map_err(&attribute)?,
+            shared_bytes: context.attribute(SHARED).map_err(&attribute)?.max(0) as usize,
+        };
+        let (major, minor) = caps.capability;
+        if major < 9 {
+            return Err(Error::CapabilityTooLow { name: caps.name, major, minor });
+        }
+        let stream = context.default_stream();
+        let words = |count: usize| {
+            let mut memory = ffi::allocate(&stream, count * size_of::<u32>())?;
+            ffi::clear(&stream, &mut memory).map(|()| memory)
+        };
+        let state = State {
+            kernels: BTreeMap::new(),
+            loaded: Vec::new(),
+            record: ffi::pinned_record(&context)?,
+            claim: words(1)?,
+            failed_threads: words(0)?,
+            blocks: 0,
+            prints: None,
+            grid_barrier: None,
+        };
+        Ok(Gpu { ordinal, caps, context, stream, output: Output::default(), state: Mutex::new(state) })
+    }
+
+    pub(crate) fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    pub(crate) fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    /// Where what kernels print goes.
+    pub(crate) fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// Waits for everything launched, passes on what was printed, and reports the kernel that failed.
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.finish(self.state())
+    }
+
+    fn finish(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
+        let ended = self.stream.synchronize().map_err(driver("cuStreamSynchronize"));
+        // An error of the driver's leaves nothing to read.
+        let records = ended.and_then(|()| state.take_prints(&self.stream));
+        let failure = state.take_failure(&self.stream);
+        let programs = state.programs_of(&records);
+        // What makes text of values is the user's code, and so is what takes it.
+        drop(state);
+        let printed = records.map(|records| self.output.write(records.printed(&programs)));
+        // First, because a failure may be what led to an error of the driver's.
+        if let Some((record, program)) = failure? {
+            return Err(record.failure(&program).into());
+        }
+        printed
+    }
+
+    /// Memory with a copy of `data`.
+    pub(crate) fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<GpuMemory> {
+        let mut memory = ffi::allocate(&self.stream, size_of_val(data))?;
+        self.write(&mut memory, data)?;
+        Ok(memory)
+    }
+
+    /// Memory with `bytes` zeros.
+    pub(crate) fn zeros(&self, bytes: usize) -> Result<GpuMemory> {
+        let mut memory = ffi::allocate(&self.stream, bytes)?;
+        ffi::clear(&self.stream, &mut memory)?;
+        Ok(memory)
+    }
+
+    /// Overwrites the first bytes of `memory`, after everything launched. `memory` is as long as `data` or longer.
+    pub(crate) fn write<T: DeviceCopy>(&self, memory: &mut GpuMemory, data: &[T]) -> Result<()> {
+        self.stream.memcpy_htod(bytes_of(data), memory).map_err(driver("cuMemcpyHtoDAsync"))?;
+        // The driver may still be reading `data`.
+        self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
+    }
+
+    /// The first `len` elements, after everything launched.
+    pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
+        self.synchronize()?;
+        ffi::read(&self.stream, memory, len)
+    }
+
+    /// The address of `memory`, for a kernel's parameter.
+    pub(crate) fn address(&self, memory: &GpuMemory) -> u64 {
+        ffi::address(&self.stream, memory)
+    }
+
+    /// Takes memory over from cudarc, if it is of this GPU's primary context.
+    pub(crate) fn adopt<T>(&self, slice: CudaSlice<T>) -> Result<GpuMemory> {
+        if slice.context().cu_ctx() != self.context.cu_ctx() {
+            return Err(Error::WrongDevice {
+                expected: self.to_string(),
+                found: format!("GPU {}, in another context", slice.ordinal()),
+            });
+        }
+        ffi::from_slice(&self.stream, slice)
+    }
+
+    /// Hands memory to cudarc.
+    pub(crate) fn release<T: DeviceCopy>(&self, memory: GpuMemory, len: usize) -> Result<CudaSlice<T>> {
+        self.synchronize()?;
+        ffi::into_slice(&self.stream, memory, len)
+    }
+
+    /// Starts `program`, which is the kernel with this id, loading it first if this is its first launch here. Unless it is
+    /// [`Mode::Enqueue`], waits for its end and reports as [`Gpu::synchronize`] does, before another thread can; gives what
+    /// was recorded.
+    ///
+    /// # Safety
+    /// `parameters` point to values of the types that the kernel's text declares; the memory that those point to lives
+    /// until the stream has passed the launch, as memory of this GPU does, which is freed in the stream's order.
+    pub(crate) unsafe fn launch(
+        &self,
+        kernel: TypeId,
+        program: &Arc<Program>,
+        shape: &Shape,
+        parameters: &mut [*mut c_void],
+        mode: Mode,
+    ) -> Result<Option<Timeline>> {
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let mut state = self.state();
+        let index = self.loaded(&mut state, kernel, program)?;
+        state.prepare_sink(&self.stream, index, shape)?;
+        let shape = &with_placed_arrays(shape, program);
+        let loaded = &mut state.loaded[index];
+        let clusters = loaded.check_fits(&self.stream, shape)?;
+        let cooperative = program.has_grid_barrier();
+        if cooperative {
+            LaunchError::check_at_once(shape, clusters as u64)
+                .map_err(|reason| Error::Launch { kernel: program.name().into(), reason })?;
+            state.prepare_grid_barrier(&self.stream, index)?;
+        }
+        let profile = match mode {
+            Mode::Timeline => Some(Profile::new(&self.stream, shape)?),
+            Mode::Enqueue | Mode::Launch => None,
+        };
+        if program.records() {
+            // Of the launch before, the memory is gone.
+            let sink = profile.as_ref().map_or_else(profile::Sink::default, |profile| profile.sink(&self.stream));
+            ffi::write_symbol(&self.stream, &state.loaded[index].module, "phalanx_profile_sink", &sink)?;
+        }
+        let function = &state.loaded[index].function;
+        // SAFETY: passed on to the caller.
+        unsafe { ffi::launch(&self.stream, function, shape, parameters, cooperative) }?;
+        if mode != Mode::Enqueue {
+            self.finish(state)?;
+        }
+        profile.map(|profile| profile.timeline(&self.stream, program)).transpose()
+    }
+
+    /// How many clusters of `shape` run at the same time. Loads the kernel if this is its first use here.
+    pub(crate) fn max_active_clusters(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape) -> Result<usize> {
+        self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+        let mut state = self.state();
+        let index = self.loaded(&mut state, kernel, program)?;
+        let shape = &with_placed_arrays(shape, program);
+        state.loaded[index].check_fits(&self.stream, shape)
+    }
+
+    /// The kernel's place among those that are loaded.
+    fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>) -> Result<usize> {
+        if let Some(&index) = state.kernels.get(&kernel) {
+            return Ok(index);
+        }
+        let loaded = self.load(program)?;
+        state.loaded.push(loaded);
+        let index = state.loaded.len() - 1;
+        state.kernels.insert(kernel, index);
+        Ok(index)
+    }
+
+    fn load(&self, program: &Arc<Program>) -> Result<Loaded> {
+        let cubin = store::cubin(program, &self.caps.architecture())?;
+        let module = self.context.load_module(Ptx::from_binary(cubin)).map_err(driver("cuModuleLoadData"))?;
+        let function = module.load_function(program.entry()).map_err(driver("cuModuleGetFunction"))?;
+        let max_threads = function.max_threads_per_block().map_err(driver("cuFuncGetAttribute"))?.max(0) as u64;
+        if program.options().non_portable {
+            ffi::allow_non_portable(&function)?;
+        }
+        let program = program.clone();
+        Ok(Loaded {
+            program,
+            module,
+            function,
+            max_threads,
+            sink: None,
+            dynamic_shared: 0,
+            knows_grid_barrier: false,
+            fits: Vec::new(),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere leaves nothing half done that matters here.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Display for Gpu {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "GPU {} ({})", self.ordinal, self.caps.name)
+    }
+}
+
+/// `shape` with the shared arrays of `program` that lie in the dynamic segment.
+fn with_placed_arrays(shape: &Shape, program: &Program) -> Shape {
+    Shape { dynamic_shared_bytes: shape.dynamic_shared_bytes + program.placed_shared_bytes(), ..*shape }
+}
+
+impl State {
+    /// Grows the counters to the grid, and tells the kernel's module where to leave a failure.
+    fn prepare_sink(&mut self, stream: &Arc<CudaStream>, index: usize, shape: &Shape) -> Result<()> {
+        // Only blocks with peers count their failed threads.
+        let blocks = if shape.cluster.count() > 1 { u32::try_from(shape.grid.count()).unwrap_or(u32::MAX) } else { 0 };
+        if blocks > self.blocks {
+            // The old memory is freed in the stream's order, after the kernels that use it.
+            self.failed_threads = ffi::allocate(stream, blocks as usize * size_of::<u32>())?;
+            ffi::clear(stream, &mut self.failed_threads)?;
+            self.blocks = blocks;
+        }
+        let sink = Sink {
+            record: self.record.1,
+            claim: ffi::address(stream, &self.claim),
+            failed_threads: ffi::address(stream, &self.failed_threads),
+            blocks: self.blocks,
+            kernel: index as u32,
+        };
+        let loaded = &mut self.loaded[index];
+        if loaded.sink != Some(sink) {
+            ffi::write_symbol(stream, &loaded.module, "phalanx_sink", &sink)?;
+            loaded.sink = Some(sink);
+        }
+        if loaded.program.prints() {
+            let prints = match &mut self.prints {
+                Some(prints) => prints,
+                None => self.prints.insert(Prints::new(stream)?),
+            };
+            ffi::write_symbol(stream, &loaded.module, "phalanx_print_sink", &prints.sink(stream, index))?;
+        }
+        Ok(())
+    }
+
+    /// Clears the word of the grid's barrier, whatever the launch before left there, and tells the kernel's module where it is.
+    fn prepare_grid_barrier(&mut self, stream: &Arc<CudaStream>, index: usize) -> Result<()> {
+        let word = match &mut self.grid_barrier {
+            Some(word) => word,
+            None => self.grid_barrier.insert(ffi::allocate(stream, size_of::<u32>())?),
+        };
+        ffi::clear(stream, word)?;
+        let loaded = &mut self.loaded[index];
+        if !loaded.knows_grid_barrier {
+            ffi::write_symbol(stream, &loaded.module, "phalanx_grid_barrier", &ffi::address(stream, word))?;
+            loaded.knows_grid_barrier = true;
+        }
+        Ok(())
+    }
+
+    /// What kernels have printed. To be called when the stream is idle.
+    fn take_prints(&mut self, stream: &Arc<CudaStream>) -> Result<Records> {
+        self.prints.as_mut().map_or(Ok(Records::default()), |prints| prints.take(stream))
+    }
+
+    /// The kernels by their numbers, where there are records of theirs.
+    fn programs_of(&self, records: &Result<Records>) -> Vec<Arc<Program>> {
+        match records {
+            Ok(records) if !records.is_empty() => self.loaded.iter().map(|loaded| loaded.program.clone()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The failure that a kernel has left, and all clear for the next. To be called when the stream is idle.
+    fn take_failure(&mut self, stream: &Arc<CudaStream>) -> Result<Option<(Record, Arc<Program>)>> {
+        let record = ffi::read_record(&self.record.0)?;
+        if record.state != 1 {
+            return Ok(None);
+        }
+        ffi::clear_record(&mut self.record.0)?;
+        // Where the driver fails too, the context is lost, and the next call says so.
+        let _ = ffi::clear(stream, &mut self.claim).and_then(|()| ffi::clear(stream, &mut self.failed_threads));
+        let program = self.loaded[record.kernel as usize].program.clone();
+        Ok(Some((record, program)))
+    }
+}
+
+impl Loaded {
+    /// Asks the driver once for each shape how many clusters of it fit on the device at once. At least one does.
+    fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<usize> {
+        let key = (shape.cluster, shape.block, shape.dynamic_shared_bytes);
+        if let Some((_, clusters)) = self.fits.iter().find(|(fitting, _)| *fitting == key) {
+            return Ok(*clusters);
+        }
+        let error = |reason| Err(Error::Launch { kernel: self.program.name().into(), reason });
+        let (threads, blocks) = (shape.block.count(), shape.cluster.count());
+        if threads > self.max_threads {
+            return error(LaunchError::TooManyRegisters { threads, limit: self.max_threads });
+        }
+        // Arrays that are placed in the dynamic segment are counted there.
+        let fixed = self.program.static_shared_bytes() - self.program.placed_shared_bytes();
+        let shared = fixed + shape.dynamic_shared_bytes;
+        if shared > 48 * 1024 && shape.dynamic_shared_bytes > self.dynamic_shared {
+            ffi::allow_dynamic_shared(&self.function, shape.dynamic_shared_bytes)?;
+            self.dynamic_shared = shape.dynamic_shared_bytes;
+        }
+        let clusters = ffi::max_active_clusters(stream, &self.function, shape)?;
+        if clusters == 0 {
+            return error(LaunchError::NoActiveCluster { blocks, threads, shared });
+        }
+        self.fits.push((key, clusters));
+        Ok(clusters)
+    }
+}

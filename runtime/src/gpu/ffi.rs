@@ -1,0 +1,254 @@
+//! The driver calls that cudarc has no safe form of, and the conversions of memory to elements: every `unsafe` of the
+//! device side but NVRTC's. Each function is safe to call and says why; none keeps state.
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+
+use cudarc::driver::result::DriverError;
+use cudarc::driver::sys::{
+    self, CUfunction_attribute, CUlaunchAttribute, CUlaunchAttributeID, CUlaunchAttributeValue,
+    CUlaunchAttributeValue_union__bindgen_ty_1 as ClusterDim, CUlaunchConfig,
+};
+use cudarc::driver::{CudaContext, CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
+
+use super::record::Record;
+use crate::program::types::DeviceCopy;
+use crate::report::error::{Error, Result};
+use crate::shape::Shape;
+
+/// Device memory as bytes. Freed in the order of its stream.
+pub(crate) type GpuMemory = CudaSlice<u8>;
+
+/// Gives a driver's error the name of the call that returned it.
+pub(super) fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
+    move |error| {
+        let text =
+            |text: Result<&std::ffi::CStr, DriverError>| text.ok().map(|text| text.to_string_lossy().into_owned());
+        Error::Driver {
+            call,
+            code: text(error.error_name()).unwrap_or_else(|| format!("{:?}", error.0)),
+            description: text(error.error_string()).unwrap_or_else(|| "the driver does not describe it".into()),
+        }
+    }
+}
+
+/// Whether libcuda can be loaded. cudarc panics where it cannot: nothing else may be called before this.
+pub(super) fn driver_is_present() -> bool {
+    // SAFETY: loads a library and looks at nothing in it.
+    unsafe { sys::is_culib_present() }
+}
+
+/// The CUDA version that the driver speaks, as 1000 * major + 10 * minor.
+pub(super) fn driver_version() -> Result<i32> {
+    let mut version: c_int = 0;
+    // SAFETY: writes one int.
+    unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(driver("cuDriverGetVersion"))?;
+    Ok(version)
+}
+
+/// Waits for `memory` and returns its first `len` elements of `T`. It must hold values of `T`, as what was uploaded as
+/// `T` and written by kernels as `T` does.
+pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
+    const { T::LAYOUT };
+    assert!(len * size_of::<T>() <= memory.len(), "a buffer's length fits its memory");
+    let mut out = Vec::<T>::with_capacity(len);
+    stream.context().bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
+    let (source, _guard) = memory.device_ptr(stream);
+    if len * size_of::<T>() > 0 {
+        // SAFETY: `out` has room for `len` elements, and so many bytes are in `memory`, as asserted.
+        let copied = unsafe {
+            sys::cuMemcpyDtoHAsync_v2(out.as_mut_ptr().cast(), source, len * size_of::<T>(), stream.cu_stream())
+        };
+        copied.result().map_err(driver("cuMemcpyDtoHAsync"))?;
+    }
+    stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+    // SAFETY: all elements were written, and `DeviceCopy` promises that what a device writes is a `T`.
+    unsafe { out.set_len(len) };
+    Ok(out)
+}
+
+/// Memory for `bytes` bytes, not yet written: the caller writes it whole before anything reads it.
+pub(super) fn allocate(stream: &Arc<CudaStream>, bytes: usize) -> Result<GpuMemory> {
+    // The driver refuses an allocation of no bytes.
+    // SAFETY: every value of a byte is valid; that it is written before it is read is the callers' part.
+    unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(driver("cuMemAllocAsync"))
+}
+
+/// The address of `memory`, for a kernel's parameter.
+pub(super) fn address(stream: &Arc<CudaStream>, memory: &GpuMemory) -> u64 {
+    memory.device_ptr(stream).0
+}
+
+/// Takes over memory that cudarc handed out as elements of `T`, once what its stream does with it has ended, and frees
+/// it in the order of `stream` from then on.
+pub(super) fn from_slice<T>(stream: &Arc<CudaStream>, slice: CudaSlice<T>) -> Result<GpuMemory> {
+    slice.stream().synchronize().map_err(driver("cuStreamSynchronize"))?;
+    stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+    let bytes = slice.num_bytes();
+    // SAFETY: the allocation is ours after `leak`, of so many bytes, and any bytes are valid as `u8`.
+    Ok(unsafe { stream.upgrade_device_ptr::<u8>(slice.leak(), bytes) })
+}
+
+/// Hands memory to cudarc as `len` elements of `T`, once everything done with it has ended.
+pub(super) fn into_slice<T: DeviceCopy>(
+    stream: &Arc<CudaStream>,
+    memory: GpuMemory,
+    len: usize,
+) -> Result<CudaSlice<T>> {
+    assert!(len * size_of::<T>() <= memory.len(), "a buffer's length fits its memory");
+    stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
+    // SAFETY: the allocation is ours after `leak`, holds so many elements, and they are values of `T` as for `read`.
+    Ok(unsafe { stream.upgrade_device_ptr::<T>(memory.leak(), len) })
+}
+
+/// Pinned host memory for a record, cleared, and its address on the device.
+pub(super) fn pinned_record(context: &Arc<CudaContext>) -> Result<(PinnedHostSlice<u64>, u64)> {
+    let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
+    // SAFETY: cleared below before anything reads it.
+    let mut record = unsafe { context.alloc_pinned_with_flags::<u64>(size_of::<Record>() / size_of::<u64>(), flags) }
+        .map_err(driver("cuMemHostAlloc"))?;
+    record.as_mut_slice().map_err(driver("cuEventSynchronize"))?.fill(0);
+    let host = record.as_mut_ptr().map_err(driver("cuEventSynchronize"))?;
+    let mut device = 0;
+    // SAFETY: `host` is pinned memory that was allocated as mapped, and `device` takes the address.
+    unsafe { sys::cuMemHostGetDevicePointer_v2(&mut device, host.cast(), 0) }
+        .result()
+        .map_err(driver("cuMemHostGetDevicePointer"))?;
+    Ok((record, device))
+}
+
+/// What the device has written of a record so far.
+pub(super) fn read_record(pinned: &PinnedHostSlice<u64>) -> Result<Record> {
+    let host = pinned.as_ptr().map_err(driver("cuEventSynchronize"))?;
+    // SAFETY: the memory is a record's size and alignment, and every bit pattern is a record. Volatile, because a
+    // device may write it meanwhile; `state` is written last, and the caller trusts the rest only if that is set.
+    Ok(unsafe { host.cast::<Record>().read_volatile() })
+}
+
+/// Clears a record that no kernel is writing.
+pub(super) fn clear_record(pinned: &mut PinnedHostSlice<u64>) -> Result<()> {
+    pinned.as_mut_slice().map_err(driver("cuEventSynchronize"))?.fill(0);
+    Ok(())
+}
+
+/// Writes the module's variable of this name, in the stream's order. False where the module has none: `phalanx_sink`
+/// where it cannot fail.
+pub(super) fn write_symbol<T: Copy>(
+    stream: &Arc<CudaStream>,
+    module: &Arc<cudarc::driver::CudaModule>,
+    name: &str,
+    value: &T,
+) -> Result<bool> {
+    let mut symbol = match module.get_global(name, stream) {
+        Ok(symbol) => symbol,
+        Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(false),
+        Err(error) => return Err(driver("cuModuleGetGlobal")(error)),
+    };
+    assert_eq!(symbol.len(), size_of::<T>(), "the prelude and the host declare one `{name}`");
+    let (target, _guard) = symbol.device_ptr_mut(stream);
+    // SAFETY: the symbol has the size of `T`. The driver copies from pageable memory before it returns.
+    unsafe { sys::cuMemcpyHtoDAsync_v2(target, std::ptr::from_ref(value).cast(), size_of::<T>(), stream.cu_stream()) }
+        .result()
+        .map_err(driver("cuMemcpyHtoDAsync"))?;
+    Ok(true)
+}
+
+/// Lets `function` have `bytes` of dynamic shared memory, beyond the 48 KiB that need no asking.
+pub(super) fn allow_dynamic_shared(function: &CudaFunction, bytes: usize) -> Result<()> {
+    set(function, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)
+}
+
+/// Lets `function` run in clusters of more than eight blocks.
+pub(super) fn allow_non_portable(function: &CudaFunction) -> Result<()> {
+    set(function, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)
+}
+
+fn set(function: &CudaFunction, attribute: CUfunction_attribute, value: i32) -> Result<()> {
+    function.set_attribute(attribute, value).map_err(driver("cuFuncSetAttribute"))
+}
+
+/// How many clusters of `shape` the device can run at once. The grid plays no part.
+pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, shape: &Shape) -> Result<usize> {
+    let mut attributes = [cluster_attribute(shape)];
+    let config = config(stream, shape, &mut attributes);
+    let mut clusters: c_int = 0;
+    // SAFETY: `config` and the attributes that it points to live to the end of the call; the function's module is loaded.
+    let result = unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function.cu_function(), &config) };
+    if result == sys::CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE {
+        return Ok(0);
+    }
+    result.result().map_err(driver("cuOccupancyMaxActiveClusters"))?;
+    Ok(clusters.max(0) as usize)
+}
+
+/// Starts `function`; `cooperative`, with all blocks at once. `parameters` are one value each, at an address with room for
+/// the largest type.
+///
+/// # Safety
+/// The parameters have the types that the function declares, and what they point to lives until it has run.
+pub(super) unsafe fn launch(
+    stream: &CudaStream,
+    function: &CudaFunction,
+    shape: &Shape,
+    parameters: &mut [*mut c_void],
+    cooperative: bool,
+) -> Result<()> {
+    let mut attributes = [cluster_attribute(shape), cooperative_attribute()];
+    let count = if cooperative { 2 } else { 1 };
+    let config = config(stream, shape, &mut attributes[..count]);
+    // SAFETY: `config` and what it points to live to the end of the call, which copies the parameters; the rest is the
+    // caller's promise.
+    unsafe { sys::cuLaunchKernelEx(&config, function.cu_function(), parameters.as_mut_ptr(), std::ptr::null_mut()) }
+        .result()
+        .map_err(driver("cuLaunchKernelEx"))
+}
+
+fn cluster_attribute(shape: &Shape) -> CUlaunchAttribute {
+    let cluster = shape.cluster;
+    // SAFETY: a union of plain data, for which zeros are valid; the driver reads the field that `id` names.
+    let mut value: CUlaunchAttributeValue = unsafe { MaybeUninit::zeroed().assume_init() };
+    value.clusterDim = ClusterDim { x: cluster.x, y: cluster.y, z: cluster.z };
+    CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, pad: [0; 4], value }
+}
+
+fn cooperative_attribute() -> CUlaunchAttribute {
+    // SAFETY: as for the cluster's.
+    let mut value: CUlaunchAttributeValue = unsafe { MaybeUninit::zeroed().assume_init() };
+    value.cooperative = 1;
+    CUlaunchAttribute { id: CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE, pad: [0; 4], value }
+}
+
+fn config(stream: &CudaStream, shape: &Shape, attributes: &mut [CUlaunchAttribute]) -> CUlaunchConfig {
+    CUlaunchConfig {
+        gridDimX: shape.grid.x,
+        gridDimY: shape.grid.y,
+        gridDimZ: shape.grid.z,
+        blockDimX: shape.block.x,
+        blockDimY: shape.block.y,
+        blockDimZ: shape.block.z,
+        sharedMemBytes: shape.dynamic_shared_bytes as u32,
+        hStream: stream.cu_stream(),
+        attrs: attributes.as_mut_ptr(),
+        numAttrs: attributes.len() as u32,
+    }
+}
+
+/// Sets memory to zero, in the stream's order.
+pub(super) fn clear(stream: &Arc<CudaStream>, memory: &mut GpuMemory) -> Result<()> {
+    stream.memset_zeros(memory).map_err(driver("cuMemsetD8Async"))
+}
+
+/// The number of GPUs.
+pub(super) fn device_count() -> Result<usize> {
+    // No GPU behind a driver is not a failure to count them.
+    match CudaContext::device_count() {
+        Err(DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)) => Ok(0),
+        count => Ok(count.map_err(driver("cuInit"))?.max(0) as usize),
+    }
+}
+
+/// The primary context of a GPU.
+pub(super) fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
+    CudaContext::new(ordinal).map_err(driver("cuDevicePrimaryCtxRetain"))
+}

@@ -1,0 +1,15 @@
+//! NVIDIA's side: what a GPU can do (`caps`), its context with memory and launches (`context`), the run-time compiler
+//! (`nvrtc`) and its store on disk (`store`), the record that a failing kernel leaves (`record`), what kernels print
+//! (`print`) and what they record of barriers (`profile`), and the driver calls beneath (`ffi`). Nothing here knows the
+//! simulator, or a kernel's Rust types.
+
+pub(crate) mod caps;
+pub(crate) mod context;
+mod ffi;
+pub(crate) mod nvrtc;
+mod print;
+mod profile;
+mod record;
+pub(crate) mod store;
+
+pub(crate) use ffi::GpuMemory;

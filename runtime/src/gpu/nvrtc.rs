@@ -1,0 +1,349 @@
+//! NVRTC, CUDA's run-time compiler: a program and the prelude's headers in, a CUBIN out. Never PTX, which an older
+//! driver refuses from a newer NVRTC. Needs no GPU and no toolkit, only libnvrtc, loaded here when first asked for;
+//! cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and panics where none is.
+//! Keeps nothing: `store` and `gpu` do.
+
+use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{env, fs, ptr};
+
+use libloading::Library;
+
+use crate::program::Program;
+use crate::program::cuda::{Header, replace};
+use crate::program::options::KernelOptions;
+use crate::report::error::{Error, Result};
+
+/// The compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and Rust's
+/// meaning of float arithmetic, unless its attribute asks for less. `--use_fast_math` contracts by itself, and would not
+/// beside a `--fmad=false`. Without textures and surfaces, which only CUDA C++ by hand can name, each compilation is
+/// spared some milliseconds.
+pub(super) fn options(program: &Program) -> Vec<&'static str> {
+    let floats = match program.options() {
+        KernelOptions { fast_math: true, .. } => "--use_fast_math",
+        KernelOptions { fmad: true, .. } => "--fmad=true",
+        _ => "--fmad=false",
+    };
+    let mut options =
+        vec!["--std=c++20", floats, "--device-as-default-execution-space", "--device-int128", "--generate-line-info"];
+    if !["tex1D", "tex2D", "tex3D", "texCube", "surf", "cuda"].iter().any(|name| program.cuda_source().contains(name)) {
+        options.push("--minimal");
+    }
+    options
+}
+
+impl Program {
+    /// Compiles with NVRTC, which needs no GPU, for `architecture` (`sm_90a`), to a CUBIN. A launch does this by itself.
+    pub fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
+        let nvrtc = Nvrtc::get()?;
+        let arch = format!("--gpu-architecture={architecture}");
+        let more = replace::options().iter().map(String::as_str);
+        let options: Vec<&str> = [arch.as_str()].into_iter().chain(options(self)).chain(more).collect();
+        let text = replace::text(self.entry(), self.cuda_source());
+        match nvrtc.cubin(text, &format!("{}.cu", self.name()), &options)? {
+            Ok(cubin) => {
+                count(self, architecture);
+                Ok(cubin)
+            }
+            Err(log) => Err(Error::Compile {
+                kernel: self.name().into(),
+                location: rust_location(&log),
+                source_file: keep_source(self),
+                log,
+            }),
+        }
+    }
+}
+
+/// Whether there is a compiler.
+pub(crate) fn is_present() -> bool {
+    Nvrtc::get().is_ok()
+}
+
+/// A line for each compilation in the file that PHALANX_NVRTC_COUNT names, so that a test run can show that it
+/// compiled something.
+fn count(program: &Program, architecture: &str) {
+    let Some(path) = env::var_os("PHALANX_NVRTC_COUNT") else { return };
+    let file = OpenOptions::new().create(true).append(true).open(path);
+    // One write, so that lines of several processes do not mix. A count that cannot be kept is no reason to fail.
+    let _ = file.and_then(|mut file| file.write_all(format!("{} {architecture}\n", program.name()).as_bytes()));
+}
+
+/// `src/k.rs:42` of `src/k.rs(42): error: ..`, the first of the log that is not in the prelude.
+fn rust_location(log: &str) -> Option<String> {
+    let errors =
+        log.lines().filter_map(|line| line.split_once("): error").or_else(|| line.split_once("): catastrophic")));
+    let mut places = errors.filter_map(|(place, _)| place.rsplit_once('('));
+    places.find(|(file, _)| file.ends_with(".rs")).map(|(file, line)| format!("{file}:{line}"))
+}
+
+/// Writes the text to a temporary file that stays.
+fn keep_source(program: &Program) -> Option<PathBuf> {
+    let prefix = format!("phalanx-{}-", program.name());
+    let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".cu").tempfile().ok()?;
+    file.write_all(program.cuda_source().as_bytes()).ok()?;
+    file.keep().ok().map(|(_, path)| path)
+}
+
+type Handle = *mut c_void;
+
+/// The functions of libnvrtc that we call. Statuses are plain ints: a newer library may return codes unknown here.
+struct Nvrtc {
+    create: unsafe extern "C" fn(
+        *mut Handle,
+        *const c_char,
+        *const c_char,
+        c_int,
+        *const *const c_char,
+        *const *const c_char,
+    ) -> c_int,
+    destroy: unsafe extern "C" fn(*mut Handle) -> c_int,
+    compile: unsafe extern "C" fn(Handle, c_int, *const *const c_char) -> c_int,
+    log_size: unsafe extern "C" fn(Handle, *mut usize) -> c_int,
+    log: unsafe extern "C" fn(Handle, *mut c_char) -> c_int,
+    cubin_size: unsafe extern "C" fn(Handle, *mut usize) -> c_int,
+    cubin: unsafe extern "C" fn(Handle, *mut c_char) -> c_int,
+    error_string: unsafe extern "C" fn(c_int) -> *const c_char,
+    /// The functions live in it. The second is what it loads by name when it compiles.
+    _libraries: (Library, Option<Library>),
+}
+
+/// NVRTC_ERROR_COMPILATION: the text is at fault, and the log says why.
+const COMPILATION: c_int = 6;
+
+impl Nvrtc {
+    /// The library, looked for once.
+    fn get() -> Result<&'static Nvrtc> {
+        static NVRTC: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
+        let nvrtc = NVRTC.get_or_init(Nvrtc::load).as_ref();
+        nvrtc.map_err(|tried| Error::NvrtcMissing { tried: tried.clone() })
+    }
+
+    fn load() -> Result<Nvrtc, String> {
+        let Some(folder) = env::var_os("PHALANX_NVRTC") else {
+            let names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
+            let mut tried = Vec::new();
+            for name in names {
+                match Nvrtc::open(Path::new(name), None) {
+                    Ok(nvrtc) => return Ok(nvrtc),
+                    Err(error) => tried.push(error),
+                }
+            }
+            return Err(tried.join("; "));
+        };
+        let folder = PathBuf::from(folder);
+        let library = newest(&folder, "libnvrtc.so")
+            .ok_or_else(|| format!("no libnvrtc.so in PHALANX_NVRTC={}", folder.display()))?;
+        // It looks for its built-ins by name alone, in the system's folders; one that is loaded already is found.
+        Nvrtc::open(&library, newest(&folder, "libnvrtc-builtins.so").as_deref())
+    }
+
+    fn open(path: &Path, builtins: Option<&Path>) -> Result<Nvrtc, String> {
+        let open = |path: &Path| {
+            // SAFETY: NVIDIA's libraries, whose initialisers set up their own state only.
+            unsafe { Library::new(path) }.map_err(|error| error.to_string())
+        };
+        let builtins = builtins.map(open).transpose()?;
+        let library = open(path)?;
+        macro_rules! symbol {
+            ($name:literal) => {
+                // SAFETY: nvrtc.h declares the function with the field's type, for every version since 11.1.
+                *unsafe { library.get($name) }.map_err(|error| error.to_string())?
+            };
+        }
+        Ok(Nvrtc {
+            create: symbol!("nvrtcCreateProgram"),
+            destroy: symbol!("nvrtcDestroyProgram"),
+            compile: symbol!("nvrtcCompileProgram"),
+            log_size: symbol!("nvrtcGetProgramLogSize"),
+            log: symbol!("nvrtcGetProgramLog"),
+            cubin_size: symbol!("nvrtcGetCUBINSize"),
+            cubin: symbol!("nvrtcGetCUBIN"),
+            error_string: symbol!("nvrtcGetErrorString"),
+            _libraries: (library, builtins),
+        })
+    }
+
+    /// The CUBIN, or the compiler's log where the text is at fault.
+    fn cubin(&self, source: &str, name: &str, options: &[&str]) -> Result<Result<Vec<u8>, String>> {
+        // The text is printed from Rust source, and a zero byte is not a token of Rust.
+        let c_string = |text: &str| CString::new(text).expect("no zero byte in the text");
+        let pointers = |strings: &[CString]| strings.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+        let (source, name) = (c_string(source), c_string(name));
+        let headers: Vec<&Header> = replace::headers().collect();
+        let texts: Vec<CString> = headers.iter().map(|header| c_string(header.text)).collect();
+        let paths: Vec<CString> = headers.iter().map(|header| c_string(header.path)).collect();
+        let options: Vec<CString> = options.iter().map(|option| c_string(option)).collect();
+        let (texts, paths, options) = (pointers(&texts), pointers(&paths), (pointers(&options), options));
+
+        let mut program = OwnedProgram { nvrtc: self, handle: ptr::null_mut() };
+        // SAFETY: the strings and arrays live to the end of this function, longer than the program; the counts are
+        // theirs.
+        let status = unsafe {
+            let count = headers.len() as c_int;
+            (self.create)(&mut program.handle, source.as_ptr(), name.as_ptr(), count, texts.as_ptr(), paths.as_ptr())
+        };
+        self.check("nvrtcCreateProgram", status)?;
+        // SAFETY: as above, and the program was created.
+        let status = unsafe { (self.compile)(program.handle, options.0.len() as c_int, options.0.as_ptr()) };
+        if status == COMPILATION {
+            let log = program.bytes(("nvrtcGetProgramLogSize", self.log_size), ("nvrtcGetProgramLog", self.log))?;
+            let text = String::from_utf8_lossy(&log);
+            return Ok(Err(text.trim_end_matches('\0').to_string()));
+        }
+        self.check("nvrtcCompileProgram", status)?;
+        program.bytes(("nvrtcGetCUBINSize", self.cubin_size), ("nvrtcGetCUBIN", self.cubin)).map(Ok)
+    }
+
+    fn check(&self, call: &'static str, status: c_int) -> Result<()> {
+        if status == 0 {
+            return Ok(());
+        }
+        // SAFETY: returns a static string for every status.
+        let description = unsafe { CStr::from_ptr((self.error_string)(status)) };
+        let description = description.to_string_lossy().into_owned();
+        Err(Error::Driver { call, code: format!("nvrtcResult {status}"), description })
+    }
+}
+
+/// A program of the library, destroyed at the end.
+struct OwnedProgram<'a> {
+    nvrtc: &'a Nvrtc,
+    handle: Handle,
+}
+
+impl OwnedProgram<'_> {
+    /// What a pair of functions gives: the first its size, the second its bytes.
+    fn bytes(
+        &self,
+        size: (&'static str, unsafe extern "C" fn(Handle, *mut usize) -> c_int),
+        get: (&'static str, unsafe extern "C" fn(Handle, *mut c_char) -> c_int),
+    ) -> Result<Vec<u8>> {
+        let mut len = 0;
+        // SAFETY: the program was created and compiled; writes one size.
+        self.nvrtc.check(size.0, unsafe { (size.1)(self.handle, &mut len) })?;
+        let mut bytes = vec![0u8; len];
+        // SAFETY: writes as many bytes as it said.
+        self.nvrtc.check(get.0, unsafe { (get.1)(self.handle, bytes.as_mut_ptr().cast()) })?;
+        Ok(bytes)
+    }
+}
+
+impl Drop for OwnedProgram<'_> {
+    fn drop(&mut self) {
+        if !self.handle.is_null() {
+            // SAFETY: created by this library and not destroyed before. There is no one to tell of a failure.
+            unsafe { (self.nvrtc.destroy)(&mut self.handle) };
+        }
+    }
+}
+
+/// The file of `folder` whose name begins with `name`, the last where there are several versions.
+fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name());
+    let found: Option<OsString> = entries.filter(|file| file.to_string_lossy().starts_with(name)).max();
+    found.map(|file| folder.join(file))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::program::constant::Constant;
+    use crate::program::options::KernelOptions;
+    use crate::program::template::{Definition, Piece, Role, Site, SiteMessage, Slot, Template};
+    use crate::program::types::{DeviceType, constant};
+
+    #[test]
+    fn a_log_names_the_first_rust_line() {
+        let log = "phalanx/scalar.cuh(12): error: this\n          detected during\nsrc/k.rs(42): error: that\n";
+        assert_eq!(rust_location(log).as_deref(), Some("src/k.rs:42"));
+        assert_eq!(rust_location("k.cu(1): warning #1: x"), None);
+    }
+
+    static COPY: Template = Template {
+        name: "copy",
+        module: "demo",
+        file: "src/demo.rs",
+        role: Role::Kernel,
+        signature: &[
+            Piece::Line(3),
+            Piece::Text("extern \"C\" __global__ void "),
+            Piece::Name,
+            Piece::Text("(slice<u32> input, slice_mut<u32> output)"),
+        ],
+        body: &[
+            Piece::Text("{"),
+            Piece::Line(4),
+            Piece::Text("    output"),
+            Piece::Site(0),
+            Piece::Text("["),
+            Piece::Literal { slot: 0, digits: "0" },
+            Piece::Text("] = "),
+            Piece::Digits(0),
+            Piece::Text(";"),
+            Piece::Line(5),
+            Piece::Text("}"),
+        ],
+        sites: &[Site { line: 4, column: 5, message: SiteMessage::None }],
+        headers: &["memory.cuh"],
+        locals: &["input", "output"],
+        constants: &[],
+        converged: true,
+    };
+
+    fn copy(value: Constant) -> Program {
+        copy_with(KernelOptions::NONE, value)
+    }
+
+    pub(in crate::gpu) fn copy_with(options: KernelOptions, value: Constant) -> Program {
+        let slots = vec![Slot::Type(usize::info())];
+        let (types, values) = (vec![], vec![value]);
+        let template = &COPY;
+        let definition = Definition { template, options, instance: "copy", slots, types, values, shared: vec![] };
+        Program::assemble(definition).unwrap()
+    }
+
+    #[test]
+    fn a_program_becomes_a_cubin() {
+        if !is_present() {
+            eprintln!("skipped: no NVRTC");
+            return;
+        }
+        let cubin = copy(constant(&7u32)).compile("sm_90a").unwrap();
+        assert!(cubin.starts_with(b"\x7fELF"));
+        let contains = |name: &[u8]| cubin.windows(name.len()).any(|window| window == name);
+        assert!(contains(b"phalanx_sink") && contains(b"demo.rs"), "the sink, and Rust's lines");
+    }
+
+    #[test]
+    fn the_attribute_chooses_the_arithmetic() {
+        let of = |options| options_of(&copy_with(options, constant(&7u32)));
+        let none = KernelOptions::NONE;
+        assert_eq!(of(none), "--fmad=false");
+        assert_eq!(of(KernelOptions { fmad: true, ..none }), "--fmad=true");
+        assert_eq!(of(KernelOptions { fast_math: true, ..none }), "--use_fast_math");
+    }
+
+    fn options_of(program: &Program) -> String {
+        let floats = options(program).into_iter().filter(|option| option.contains("math") || option.contains("fmad"));
+        floats.collect()
+    }
+
+    #[test]
+    fn a_text_that_nvrtc_refuses_is_kept_and_its_rust_line_named() {
+        if !is_present() {
+            eprintln!("skipped: no NVRTC");
+            return;
+        }
+        // A `bool` is no `u32`, as rustc would have said.
+        let error = copy(constant(&true)).compile("sm_90a").unwrap_err();
+        let text = error.to_string();
+        assert!(text.starts_with("NVRTC refused the CUDA C++ of kernel `copy` at src/demo.rs:4;"), "{text}");
+        let Error::Compile { source_file: Some(path), .. } = error else { panic!("{text}") };
+        assert!(fs::read_to_string(&path).unwrap().contains("#line 3 \"src/demo.rs\""));
+        fs::remove_file(path).unwrap();
+    }
+}

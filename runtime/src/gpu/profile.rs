@@ -1,0 +1,94 @@
+//! Where a launch leaves what it did at barriers, and its reading as a timeline. The layout is `profile.cuh`'s.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use super::ffi::{self, GpuMemory};
+use crate::program::Program;
+use crate::report::error::Result;
+use crate::report::timeline::{Doing, Event, TimeUnit, Timeline};
+use crate::shape::Shape;
+
+/// Bytes for all records, if a warp has one at least.
+const BYTES: u64 = 256 << 20;
+/// Records of a warp.
+const MOST: u64 = 4096;
+/// `u64`s of `profile_record`.
+const WORDS: u64 = 3;
+
+/// `profile_sink` of `profile.cuh`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sink {
+    records: u64,
+    counts: u64,
+    room: u32,
+    warps: u32,
+}
+
+const _: () = assert!(size_of::<Sink>() == 24);
+
+/// The memory for the records of one launch.
+pub(super) struct Profile {
+    records: GpuMemory,
+    counts: GpuMemory,
+    /// Records of a warp.
+    room: u64,
+    /// Of a block, and of the launch.
+    warps: u64,
+    all: u64,
+}
+
+impl Profile {
+    pub(super) fn new(stream: &Arc<CudaStream>, shape: &Shape) -> Result<Self> {
+        let warps = shape.block.count().div_ceil(32);
+        let all = shape.grid.count() * warps;
+        let room = (BYTES / (8 * WORDS * all)).clamp(1, MOST);
+        let records = ffi::allocate(stream, (8 * WORDS * room * all) as usize)?;
+        let mut counts = ffi::allocate(stream, 4 * all as usize)?;
+        ffi::clear(stream, &mut counts)?;
+        Ok(Profile { records, counts, room, warps, all })
+    }
+
+    pub(super) fn sink(&self, stream: &Arc<CudaStream>) -> Sink {
+        let (records, counts) = (ffi::address(stream, &self.records), ffi::address(stream, &self.counts));
+        Sink { records, counts, room: self.room as u32, warps: self.warps as u32 }
+    }
+
+    /// What the launch left, when it has ended.
+    pub(super) fn timeline(&self, stream: &Arc<CudaStream>, program: &Program) -> Result<Timeline> {
+        let counts = ffi::read::<u32>(stream, &self.counts, self.all as usize)?;
+        // What nobody wrote is not looked at.
+        let words = ffi::read::<u64>(stream, &self.records, (WORDS * self.room * self.all) as usize)?;
+        let (mut events, mut lost) = (Vec::new(), 0);
+        for (at, &count) in counts.iter().enumerate() {
+            let kept = u64::from(count).min(self.room);
+            lost += u64::from(count) - kept;
+            let first = at * (WORDS * self.room) as usize;
+            let records = words[first..first + (WORDS * kept) as usize].chunks_exact(WORDS as usize);
+            let (block, warp) = (at as u64 / self.warps, (at as u64 % self.warps) as u32);
+            let all: Vec<Event> = records.filter_map(|record| event(record, block, warp, program)).collect();
+            // A warp is known from its first barrier to its last.
+            if let (Some(first), Some(last)) = (all.first(), all.last()) {
+                let (start, end) = (first.start, last.end);
+                events.push(Event { block, warp, doing: Doing::Run, barrier: "", location: None, start, end });
+            }
+            events.extend(all);
+        }
+        Ok(Timeline::new(program.name(), TimeUnit::Nanoseconds, events, lost))
+    }
+}
+
+fn event(record: &[u64], block: u64, warp: u32, program: &Program) -> Option<Event> {
+    let [start, end, last] = *record else { return None };
+    let (site, kind) = (last as u32, last >> 32);
+    let doing = match kind & 0xff {
+        1 => Doing::Arrive,
+        2 => Doing::Wait,
+        3 => Doing::Sync,
+        _ => return None,
+    };
+    let barrier = *["block", "cluster", "grid", "bar"].get((kind >> 8) as usize)?;
+    Some(Event { block, warp, doing, barrier, location: program.sites().find(site), start, end: end.max(start) })
+}

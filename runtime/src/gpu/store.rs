@@ -1,0 +1,100 @@
+//! A folder of CUBINs, named by PHALANX_CUBINS, that is asked before NVRTC and given what NVRTC made. It lets a machine
+//! with a GPU run what another compiled. A store is never a reason to fail: what cannot be read is compiled, what
+//! cannot be written is not kept. Old files are not removed.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use sha2::{Digest, Sha256};
+
+use super::nvrtc;
+use crate::program::Program;
+use crate::program::cuda::replace;
+use crate::report::error::Result;
+
+/// Changes when the same key no longer means the same CUBIN.
+const VERSION: &str = "phalanx cubin 1";
+
+/// The CUBIN of `program` for `architecture`, from the store or from NVRTC.
+pub(crate) fn cubin(program: &Program, architecture: &str) -> Result<Vec<u8>> {
+    let Some(path) = folder().map(|folder| path(&folder, program, architecture)) else {
+        return program.compile(architecture);
+    };
+    if let Some(cubin) = read(&path) {
+        return Ok(cubin);
+    }
+    let cubin = program.compile(architecture)?;
+    // See the head: no store is no failure.
+    let _ = write(&path, &cubin);
+    Ok(cubin)
+}
+
+/// Puts `program` into the store, where there is one and a compiler to fill it. For the simulator, which runs without.
+pub(crate) fn precompile(program: &Program, architecture: &str) -> Result<()> {
+    if folder().is_some() && nvrtc::is_present() { cubin(program, architecture).map(drop) } else { Ok(()) }
+}
+
+fn folder() -> Option<PathBuf> {
+    env::var_os("PHALANX_CUBINS").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
+
+/// Everything that the CUBIN depends on but the version of NVRTC, so that a store made elsewhere is found.
+fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
+    let headers = replace::headers().flat_map(|header| [header.path, header.text]);
+    let text = replace::text(program.entry(), program.cuda_source());
+    let parts = [VERSION, text, architecture].into_iter().chain(nvrtc::options(program));
+    let mut hash = Sha256::new();
+    for part in parts.chain(headers) {
+        // With its length, so that no two lists of parts run together into one text.
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let name: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    folder.join(format!("{name}.cubin"))
+}
+
+fn read(path: &Path) -> Option<Vec<u8>> {
+    // A CUBIN is an ELF file; a file cut short before that is no CUBIN.
+    fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))
+}
+
+/// Under another name first, so that no reader sees half a file.
+fn write(path: &Path, cubin: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(cubin)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nvrtc::tests::copy_with;
+    use super::*;
+    use crate::program::options::KernelOptions;
+    use crate::program::types::constant;
+
+    #[test]
+    fn options_of_the_compiler_are_part_of_the_key() {
+        let none = KernelOptions::NONE;
+        let kinds = [none, KernelOptions { fmad: true, ..none }, KernelOptions { fast_math: true, ..none }];
+        let program = |options| copy_with(options, constant(&7u32));
+        let paths = kinds.map(|options| path(Path::new("store"), &program(options), "sm_90a"));
+        let different: std::collections::BTreeSet<_> = paths.iter().collect();
+        assert_eq!(different.len(), kinds.len(), "the texts are equal, and the CUBINs are not");
+        assert_eq!(paths[0], path(Path::new("store"), &program(none), "sm_90a"));
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new").join("a.cubin");
+        assert_eq!(read(&path), None);
+        write(&path, b"\x7fELF and so on").unwrap();
+        assert_eq!(read(&path).as_deref(), Some(&b"\x7fELF and so on"[..]));
+        fs::write(&path, b"\x7fE").unwrap();
+        assert_eq!(read(&path), None, "cut short");
+    }
+}

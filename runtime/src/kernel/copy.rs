@@ -1,0 +1,314 @@
+//! Asynchronous copies: into the block's shared memory by a group together, and bulk copies, which one thread begins.
+//! They check what they are given; when the bytes arrive is `sim::copy`'s. The device has its own in `copy.cuh`. CUDA C++
+//! Programming Guide, Asynchronous Data Copies; PTX ISA, cp.async, cp.async.bulk and st.async.
+
+use std::any::type_name;
+use std::panic::Location;
+
+use crate::kernel::barrier::{Barrier, BarrierScope, Brand, RemoteBarrier};
+use crate::kernel::group::{CoalescedGroup, CopyGroup, ThreadBlock, Tile};
+use crate::kernel::memory::{
+    Addressed, Global, GlobalMut, Index, MemoryMut, OwnedShared, RemoteArray, RemoteSlice, bits, position,
+};
+use crate::program::types::{DeviceCopy, DeviceScalar};
+use crate::report::failure::Cause;
+use crate::sim::{self, Batch, CopyCall, End, From, Site, Tells};
+
+/// What a bulk copy's bytes and addresses are multiples of.
+const BULK: usize = 16;
+
+/// What copies read from or write to outside of shared memory: global memory.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not global memory", note = "a kernel's slices are")]
+pub trait GlobalEnd: Addressed {}
+
+impl<T: DeviceCopy> GlobalEnd for Global<'_, T> {}
+impl<T: DeviceCopy> GlobalEnd for GlobalMut<'_, T> {}
+impl<M: GlobalEnd + ?Sized> GlobalEnd for &M {}
+
+/// Shared memory of a peer, as copies write to it.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a peer's shared memory", note = "`map_shared_rank` gives it")]
+pub trait RemoteEnd: MemoryMut {}
+
+impl<T: DeviceCopy, const N: usize> RemoteEnd for RemoteArray<T, N> {}
+impl<T: DeviceCopy> RemoteEnd for RemoteSlice<T> {}
+impl<M: RemoteEnd + ?Sized> RemoteEnd for &M {}
+
+/// The block's own shared memory, as copies read and write it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the block's own shared memory",
+    note = "`shared_array` and `dynamic_shared` return it"
+)]
+pub trait SharedEnd: MemoryMut + OwnedShared {}
+
+impl<M: MemoryMut + OwnedShared> SharedEnd for M {}
+
+/// A scalar that `remote.store_async(..)` sends: one of 4 or 8 bytes.
+#[diagnostic::on_unimplemented(
+    message = "`store_async` does not send a `{Self}`",
+    note = "it sends scalars of 4 and 8 bytes"
+)]
+pub trait AsyncScalar: DeviceScalar {}
+
+impl AsyncScalar for i32 {}
+impl AsyncScalar for u32 {}
+impl AsyncScalar for f32 {}
+impl AsyncScalar for i64 {}
+impl AsyncScalar for u64 {}
+impl AsyncScalar for isize {}
+impl AsyncScalar for usize {}
+impl AsyncScalar for f64 {}
+
+/// Copies a part of global memory to the block's shared memory, by all threads of the group together, and does not wait:
+/// the current phase of the barrier is over when the bytes have arrived, too. `cuda::memcpy_async(group, ...)`.
+///
+/// Without a barrier, `memcpy_async(&group, &shared, slice)`, the group waits for it by `group.wait_async()`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[cluster_kernel(block = 128)]
+/// # fn first(input: &[f32], output: &mut [f32]) {
+/// let block = this_thread_block();
+/// let tile = shared_array::<f32, 512>();
+/// let bar = shared_barrier();
+/// bar.init_collective(&block, block.num_threads());
+/// memcpy_async(&block, &tile, &input[..512], &bar);
+/// // ... work that needs no tile ...
+/// bar.arrive_and_wait();
+/// output[this_grid().thread_rank()] = tile[block.thread_rank()];
+/// # }
+/// ```
+#[track_caller]
+pub fn memcpy_async<G, T, D, S, B, C>(group: &G, to: &D, from: &S, bar: &Barrier<B, C>)
+where
+    G: CopyGroup,
+    D: SharedEnd<Element = T> + ?Sized,
+    S: GlobalEnd<Element = T> + ?Sized,
+    B: Brand,
+    C: BarrierScope,
+{
+    let tells = Tells::Barrier { barrier: bar.id(), expect: true };
+    together(group, to, from, tells, Location::caller());
+}
+
+/// Copies a part of global memory to the block's shared memory: one thread does it, which has said before by
+/// `bar.expect_tx(bytes)` that the barrier's phase lacks the bytes. Both begin at a multiple of 16 bytes, and so many are
+/// copied. `cp.async.bulk`.
+///
+/// With two arguments, `bulk_copy_async(&mut slice, &shared)`, the copy goes the other way, and
+/// [`bulk_wait_group`] waits for it. From the block's own shared memory to a peer's it tells the peer's barrier:
+/// `bulk_copy_async(&remote, &shared, &remote_bar)`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// # #[cluster_kernel(block = 128)]
+/// # fn first(input: &[f32], output: &mut [f32]) {
+/// let block = this_thread_block();
+/// let tile = shared_array::<f32, 512>();
+/// let full = shared_barrier();
+/// full.init_collective(&block, 1);
+/// if block.thread_rank() == 0 {
+///     full.expect_tx(512 * 4);
+///     bulk_copy_async(&tile, &input[..512], &full);
+///     let _ = full.arrive();
+/// }
+/// full.wait_parity(false);
+/// output[this_grid().thread_rank()] = tile[block.thread_rank()];
+/// # }
+/// ```
+#[track_caller]
+pub fn bulk_copy_async<T, D, S, B, C>(to: &D, from: &S, bar: &Barrier<B, C>)
+where
+    D: SharedEnd<Element = T> + ?Sized,
+    S: GlobalEnd<Element = T> + ?Sized,
+    B: Brand,
+    C: BarrierScope,
+{
+    bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, Location::caller());
+}
+
+/// `bulk_copy_async(&remote, &shared, &remote_bar)`.
+#[doc(hidden)]
+#[track_caller]
+pub fn bulk_copy_to_peer<T, D, S>(to: &D, from: &S, bar: &RemoteBarrier)
+where
+    D: RemoteEnd<Element = T> + ?Sized,
+    S: SharedEnd<Element = T> + ?Sized,
+{
+    let site = Location::caller();
+    same_block("bulk_copy_async", to, bar, site);
+    bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, site);
+}
+
+/// `bulk_copy_async(&mut slice, &shared)`.
+#[doc(hidden)]
+#[track_caller]
+pub fn bulk_copy_to_global<T, D, S>(to: &D, from: &S)
+where
+    D: GlobalEnd<Element = T> + MemoryMut + ?Sized,
+    S: SharedEnd<Element = T> + ?Sized,
+{
+    bulk(to, from, Tells::Batch(Batch::Bulk), Location::caller());
+}
+
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have ended: what they wrote is there.
+/// `cp.async.bulk.wait_group`; each copy is a group of its own.
+#[track_caller]
+pub fn bulk_wait_group<const PRIOR: usize>() {
+    let site = Location::caller();
+    sim::with("`bulk_wait_group()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, false, site));
+}
+
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have read their shared memory, which may be
+/// written anew. `cp.async.bulk.wait_group.read`.
+#[track_caller]
+pub fn bulk_wait_group_read<const PRIOR: usize>() {
+    let site = Location::caller();
+    sim::with("`bulk_wait_group_read()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, true, site));
+}
+
+/// `remote.store_async(index, value, &remote_bar)`: sends a value to a peer's shared memory, and tells the peer's barrier,
+/// of whose phase the bytes are expected. Nothing else orders it, and nothing has to: no fence waits for it. `st.async`.
+#[doc(hidden)]
+#[track_caller]
+pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>(
+    to: &D,
+    index: I,
+    value: T,
+    bar: &RemoteBarrier,
+) {
+    let site = Location::caller();
+    let index = position(index, to.length());
+    same_block("store_async", to, bar, site);
+    let end = End { memory: to.id(), start: to.start() + index * size_of::<T>() };
+    let call = CopyCall {
+        name: "store_async",
+        to: end,
+        from: From::Value(bits(&value)),
+        len: size_of::<T>(),
+        tells: Tells::Barrier { barrier: bar.id(), expect: false },
+        site,
+        type_name: type_name::<T>(),
+    };
+    sim::with("`store_async()`", |context| context.begin_copy(call));
+}
+
+/// The waits of a group for its copies.
+macro_rules! waits {
+    ($([$($generics:tt)*] $group:ty),*) => {$(
+        impl<$($generics)*> $group {
+            /// Waits for the copies that the group began by `memcpy_async(&group, ...)` without a barrier, and for all of
+            /// its threads. `cooperative_groups::wait`.
+            #[track_caller]
+            pub fn wait_async(&self) {
+                wait(self, 0, Location::caller());
+            }
+
+            /// The same for all but the last `PRIOR` of those copies. `cooperative_groups::wait_prior`.
+            #[track_caller]
+            pub fn wait_prior<const PRIOR: usize>(&self) {
+                wait(self, PRIOR, Location::caller());
+            }
+
+            /// `memcpy_async(&group, &shared, slice)`.
+            #[doc(hidden)]
+            #[track_caller]
+            pub fn memcpy_async<T, D, S>(&self, to: &D, from: &S)
+            where
+                D: SharedEnd<Element = T> + ?Sized,
+                S: GlobalEnd<Element = T> + ?Sized,
+            {
+                together(self, to, from, Tells::Batch(batch(self)), Location::caller());
+            }
+
+            /// `memcpy_async(&group, &shared, slice, &bar)`.
+            #[doc(hidden)]
+            #[track_caller]
+            pub fn memcpy_async_to_barrier<T, D, S, B, C>(&self, to: &D, from: &S, bar: &Barrier<B, C>)
+            where
+                D: SharedEnd<Element = T> + ?Sized,
+                S: GlobalEnd<Element = T> + ?Sized,
+                B: Brand,
+                C: BarrierScope,
+            {
+                memcpy_async(self, to, from, bar);
+            }
+        }
+    )*};
+}
+
+waits!([] ThreadBlock, [const N: u32] Tile<N>, [] CoalescedGroup);
+
+fn batch(group: &impl CopyGroup) -> Batch {
+    group.batch()
+}
+
+fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
+    sim::with("`wait_async()`", |context| context.wait_for_copies(group.batch(), prior, false, site));
+    group.meet(site);
+}
+
+/// The group's first thread stands for all of them.
+fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, tells: Tells, site: Site)
+where
+    D: SharedEnd<Element = T> + ?Sized,
+    S: GlobalEnd<Element = T> + ?Sized,
+{
+    check_lengths(to, from, site);
+    group.agree([to.start() as u64, from.start() as u64, to.length() as u64], site);
+    if group.leads() {
+        begin("memcpy_async", to, from, tells, site);
+    }
+}
+
+fn bulk<T, D, S>(to: &D, from: &S, tells: Tells, site: Site)
+where
+    D: Addressed<Element = T> + ?Sized,
+    S: Addressed<Element = T> + ?Sized,
+{
+    check_lengths(to, from, site);
+    let bytes = to.length() * size_of::<T>();
+    if !bytes.is_multiple_of(BULK) {
+        sim::fail_at(Cause::BulkBytes { bytes: bytes as u64 }, site);
+    }
+    // Memory begins where every bulk copy may.
+    let (past_to, past_from) = (to.start() % BULK, from.start() % BULK);
+    if past_to != 0 || past_from != 0 {
+        sim::fail_at(Cause::BulkMisaligned { to: past_to as u64, from: past_from as u64 }, site);
+    }
+    begin("bulk_copy_async", to, from, tells, site);
+}
+
+fn check_lengths<D: Addressed + ?Sized, S: Addressed + ?Sized>(to: &D, from: &S, site: Site) {
+    let (to, from) = (to.length() as u64, from.length() as u64);
+    if to != from {
+        sim::fail_at(Cause::CopyLengths { to, from }, site);
+    }
+}
+
+fn begin<T, D, S>(name: &'static str, to: &D, from: &S, tells: Tells, site: Site)
+where
+    D: Addressed<Element = T> + ?Sized,
+    S: Addressed<Element = T> + ?Sized,
+{
+    let len = to.length() * size_of::<T>();
+    if len == 0 {
+        return;
+    }
+    let end = |memory, start| End { memory, start };
+    let (to, from) = (end(to.id(), to.start()), From::Memory(end(from.id(), from.start())));
+    let call = CopyCall { name, to, from, len, tells, site, type_name: type_name::<T>() };
+    sim::with(name, |context| context.begin_copy(call));
+}
+
+/// The bytes that go to a peer are told to a barrier of the same peer (PTX ISA, st.async and cp.async.bulk).
+fn same_block<D: RemoteEnd + ?Sized>(name: &str, to: &D, bar: &RemoteBarrier, site: Site) {
+    if let crate::sim::MemoryId::Shared(id) = to.id()
+        && id.rank != bar.id().memory.rank
+    {
+        let (to, of) = (id.rank, bar.id().memory.rank);
+        let sentence = format!(
+            "`{name}()` to the shared memory of block rank {to} with a barrier of block rank {of}: both are of one block"
+        );
+        sim::fail_at(Cause::Protocol(sentence), site);
+    }
+}

@@ -1,0 +1,93 @@
+//! What generated code calls for the language itself, and for no group and no memory: iterations of loops, failed
+//! assertions, prints, `unwrap`.
+
+use std::panic::Location;
+
+use crate::program::message::{MessageSlot, Values};
+use crate::program::types::DeviceScalar;
+use crate::report::failure::Cause;
+use crate::scalar::Scalar;
+use crate::sim::{fail_at, try_with};
+
+/// One iteration of a loop. Lets other threads run now and then, so that loops that wait for a flag come to an end.
+/// Nothing outside of kernels.
+#[inline]
+#[track_caller]
+pub fn tick() {
+    let site = Location::caller();
+    try_with(|context| context.tick(site));
+}
+
+/// `assert!` of something false, and its like.
+#[cold]
+#[track_caller]
+pub fn fail_assertion<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
+    fail_at(Cause::Assertion(text(values)), Location::caller())
+}
+
+/// `panic!` and its like.
+#[cold]
+#[track_caller]
+pub fn fail_panic<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
+    fail_at(Cause::Panic(text(values)), Location::caller())
+}
+
+/// `print!` and `println!`. Outside of kernels, at once.
+pub fn print<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) {
+    if try_with(|context| context.print(V::BYTES, || text(values))).is_none() {
+        std::print!("{}", text(values));
+    }
+}
+
+/// The step of a range, which Rust's `step_by` asserts too.
+#[inline]
+#[track_caller]
+pub fn step(step: usize) -> usize {
+    if step == 0 {
+        fail_at(Cause::step_of_zero(), Location::caller());
+    }
+    step
+}
+
+/// `option.unwrap()` and `option.expect("..")`.
+#[inline]
+#[track_caller]
+pub fn unwrap<T>(value: impl Held<T>, message: &str) -> T {
+    match value.held() {
+        Some(value) => value,
+        None => fail_at(Cause::Panic(message.into()), Location::caller()),
+    }
+}
+
+/// `option.unwrap_or(other)`.
+#[inline]
+pub fn unwrap_or<T>(value: impl Held<T>, other: T) -> T {
+    value.held().unwrap_or(other)
+}
+
+/// An `Option` or a `Result`.
+#[diagnostic::on_unimplemented(message = "`{Self}` is neither an `Option` nor a `Result`")]
+pub trait Held<T> {
+    /// What is in it.
+    fn held(self) -> Option<T>;
+}
+
+impl<T> Held<T> for Option<T> {
+    #[inline]
+    fn held(self) -> Option<T> {
+        self
+    }
+}
+
+impl<T, E> Held<T> for Result<T, E> {
+    #[inline]
+    fn held(self) -> Option<T> {
+        self.ok()
+    }
+}
+
+/// A constant of the program.
+#[inline]
+pub fn scalar<T: DeviceScalar>(value: T) -> Scalar {
+    value.scalar()
+}

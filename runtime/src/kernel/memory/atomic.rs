@@ -1,0 +1,364 @@
+//! Atomic access to one element, in the shape of `std::sync::atomic`, with CUDA's scopes; and fences. The simulator's
+//! atomics are std's: its threads are in no scope, which `sim` is told of.
+
+use std::any::type_name;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use half::{bf16, f16};
+
+use super::index::position;
+use super::vector::vectors::{bf16x2, f16x2};
+use super::{Index, MemoryMut};
+use crate::kernel::numeric;
+use crate::program::types::{DeviceCopy, DeviceScalar};
+use crate::scope::Scope;
+use crate::sim::{self, Access, Done, Kind, MemoryId, Synchronization, cost};
+
+/// An element of global, shared or remote memory for atomic access: `memory.atomic(index)`.
+///
+/// On a GPU (PTX ISA, atom; all of them exist for every memory):
+/// - `fetch_min` and `fetch_max` of floats are loops of compare-exchanges, and so is `fetch_add` of floats in shared
+///   memory, a peer's too.
+/// - `fetch_nand` is such a loop; so are `fetch_min`, `fetch_max`, `fetch_and`, `fetch_or` and `fetch_xor` of 64 bits in a
+///   peer's shared memory.
+/// - `f16` and `bf16` are exchanged by such loops, on the 32 bits around them. `fetch_add` of `f16x2` and `bf16x2` is one
+///   instruction in global memory. Each lane of a pair is an atomic of its own: another thread may see one lane before
+///   the other, and so pairs have `load`, `store`, `fetch_add` and `fetch_sub` only.
+/// - `fetch_add` of `f32` in global memory takes subnormal operands and results for zero.
+/// - The order of additions is open, and with it the rounding of a sum of floats.
+#[derive(Debug)]
+#[must_use = "names an element, and does nothing to it"]
+pub struct Atomic<'m, T> {
+    memory: MemoryId,
+    /// The element's first byte in the whole memory.
+    start: usize,
+    scope: Scope,
+    element: PhantomData<&'m T>,
+}
+
+/// A type with atomic operations.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no atomic operations",
+    note = "i32, u32, i64, u64, isize, usize, f32, f64, f16, bf16, f16x2 and bf16x2 have"
+)]
+pub trait AtomicValue: DeviceCopy + sealed::Sealed {
+    /// # Safety
+    /// `address` is valid and aligned, holds a value, and every access to it is atomic.
+    #[doc(hidden)]
+    unsafe fn load(address: NonNull<Self>, order: Ordering) -> Self;
+
+    /// # Safety
+    /// `address` is valid and aligned, and every access to it is atomic.
+    #[doc(hidden)]
+    unsafe fn store(address: NonNull<Self>, value: Self, order: Ordering);
+
+    /// Stores `new` if the value's bits are `current`'s; returns the value before.
+    ///
+    /// # Safety
+    /// As for `load`.
+    #[doc(hidden)]
+    unsafe fn exchange_if(
+        address: NonNull<Self>,
+        current: Self,
+        new: Self,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Self, Self>;
+
+    #[doc(hidden)]
+    fn sum(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn difference(self, other: Self) -> Self;
+}
+
+/// A scalar with atomic operations: one value, as against a pair of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not exchanged as a whole",
+    note = "its lanes are atomics of their own: `load`, `store`, `fetch_add` and `fetch_sub`"
+)]
+pub trait AtomicScalar: AtomicValue + DeviceScalar {
+    #[doc(hidden)]
+    fn smaller(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn larger(self, other: Self) -> Self;
+}
+
+/// An integer with atomic operations.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no atomic operations on bits", note = "integers have")]
+pub trait AtomicInteger: AtomicScalar {
+    #[doc(hidden)]
+    fn both(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn either(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn differing(self, other: Self) -> Self;
+    #[doc(hidden)]
+    fn not_both(self, other: Self) -> Self;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! atomic_value {
+    ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr, $sum:expr, $difference:expr) => {
+        impl sealed::Sealed for $t {}
+        #[diagnostic::do_not_recommend]
+        impl AtomicValue for $t {
+            #[inline]
+            unsafe fn load(address: NonNull<$t>, order: Ordering) -> $t {
+                // SAFETY: by the caller's promise.
+                let atomic = unsafe { $atomic::from_ptr(address.as_ptr().cast()) };
+                $from_bits(atomic.load(order))
+            }
+
+            #[inline]
+            unsafe fn store(address: NonNull<$t>, value: $t, order: Ordering) {
+                // SAFETY: by the caller's promise.
+                let atomic = unsafe { $atomic::from_ptr(address.as_ptr().cast()) };
+                atomic.store($to_bits(value), order);
+            }
+
+            #[inline]
+            unsafe fn exchange_if(
+                address: NonNull<$t>,
+                current: $t,
+                new: $t,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$t, $t> {
+                // SAFETY: by the caller's promise.
+                let atomic = unsafe { $atomic::from_ptr(address.as_ptr().cast()) };
+                let result = atomic.compare_exchange($to_bits(current), $to_bits(new), success, failure);
+                result.map($from_bits).map_err($from_bits)
+            }
+
+            #[inline]
+            fn sum(self, other: $t) -> $t {
+                $sum(self, other)
+            }
+            #[inline]
+            fn difference(self, other: $t) -> $t {
+                $difference(self, other)
+            }
+        }
+    };
+}
+
+macro_rules! atomic_scalar {
+    ($t:ident as $atomic:ident: $to_bits:expr, $from_bits:expr) => {
+        atomic_value!($t as $atomic: $to_bits, $from_bits, numeric::add, numeric::sub);
+        #[diagnostic::do_not_recommend]
+        impl AtomicScalar for $t {
+            #[inline]
+            fn smaller(self, other: $t) -> $t {
+                numeric::min(self, other)
+            }
+            #[inline]
+            fn larger(self, other: $t) -> $t {
+                numeric::max(self, other)
+            }
+        }
+    };
+}
+
+macro_rules! atomic_integers {
+    ($($t:ident $atomic:ident)*) => {$(
+        atomic_scalar!($t as $atomic: std::convert::identity, std::convert::identity);
+        #[diagnostic::do_not_recommend]
+        impl AtomicInteger for $t {
+            #[inline]
+            fn both(self, other: $t) -> $t {
+                self & other
+            }
+            #[inline]
+            fn either(self, other: $t) -> $t {
+                self | other
+            }
+            #[inline]
+            fn differing(self, other: $t) -> $t {
+                self ^ other
+            }
+            #[inline]
+            fn not_both(self, other: $t) -> $t {
+                !(self & other)
+            }
+        }
+    )*};
+}
+
+atomic_integers!(i32 AtomicI32 u32 AtomicU32 i64 AtomicI64 u64 AtomicU64 isize AtomicIsize usize AtomicUsize);
+atomic_scalar!(f32 as AtomicU32: f32::to_bits, f32::from_bits);
+atomic_scalar!(f64 as AtomicU64: f64::to_bits, f64::from_bits);
+atomic_scalar!(f16 as AtomicU16: f16::to_bits, f16::from_bits);
+atomic_scalar!(bf16 as AtomicU16: bf16::to_bits, bf16::from_bits);
+
+/// Both lanes at once, which is one of the orders that a GPU may take.
+macro_rules! atomic_pairs {
+    ($($pair:ident of $t:ident;)*) => {$(
+        atomic_value!(
+            $pair as AtomicU32:
+            |pair: $pair| pair.lanes().iter().rev().fold(0, |bits, lane| bits << 16 | u32::from(lane.to_bits())),
+            |bits: u32| $pair::new([$t::from_bits(bits as u16), $t::from_bits((bits >> 16) as u16)]),
+            |a: $pair, b: $pair| $pair::new([a.lanes()[0] + b.lanes()[0], a.lanes()[1] + b.lanes()[1]]),
+            |a: $pair, b: $pair| $pair::new([a.lanes()[0] - b.lanes()[0], a.lanes()[1] - b.lanes()[1]])
+        );
+    )*};
+}
+
+atomic_pairs! {
+    f16x2 of f16;
+    bf16x2 of bf16;
+}
+
+/// `memory.atomic(index)`.
+#[inline]
+#[track_caller]
+pub fn atomic<M: MemoryMut<Element: AtomicValue> + ?Sized, I: Index>(memory: &M, index: I) -> Atomic<'_, M::Element> {
+    let start = memory.start() + position(index, memory.length()) * size_of::<M::Element>();
+    let scope = match memory.id() {
+        MemoryId::Constant(_) | MemoryId::Global(_) => Scope::Device,
+        MemoryId::Shared(_) => Scope::Cluster,
+    };
+    Atomic { memory: memory.id(), start, scope, element: PhantomData }
+}
+
+/// The operations that return the value before.
+macro_rules! fetch {
+    ($($(#[$doc:meta])* $name:ident $update:expr;)*) => {$(
+        $(#[$doc])*
+        #[inline]
+        #[track_caller]
+        pub fn $name(&self, value: T, order: Ordering) -> T {
+            self.update(order, |old| $update(old, value))
+        }
+    )*};
+}
+
+impl<T: AtomicValue> Atomic<'_, T> {
+    /// Narrows or widens the threads that see the operation as one. Without it: the device for global memory, the
+    /// cluster for shared memory.
+    #[inline]
+    pub fn scope(self, scope: Scope) -> Self {
+        Atomic { scope, ..self }
+    }
+
+    /// The value. `Relaxed`, `Acquire` or `SeqCst`.
+    #[inline]
+    #[track_caller]
+    pub fn load(&self, order: Ordering) -> T {
+        let kind = if order == Ordering::SeqCst { Kind::AtomicLoad } else { Kind::WeakLoad };
+        // SAFETY: `access` gives the address of an element, or of a value that one had; a simulated thread's accesses are all atomic.
+        let value = self.access(kind, |address| (unsafe { T::load(address, order) }, order, false));
+        sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
+        value
+    }
+
+    /// Overwrites the value. `Relaxed`, `Release` or `SeqCst`.
+    #[inline]
+    #[track_caller]
+    pub fn store(&self, value: T, order: Ordering) {
+        // SAFETY: as for `load`.
+        self.access(Kind::AtomicStore, |address| (unsafe { T::store(address, value, order) }, order, true));
+        sim::with("an atomic", |context| context.point(cost::ATOMIC));
+    }
+
+    fetch! {
+        /// Adds, integers wrapping, and returns the value before.
+        fetch_add T::sum;
+        /// Subtracts, integers wrapping, and returns the value before.
+        fetch_sub T::difference;
+    }
+
+    /// Also when another thread changes the value meanwhile: then once more.
+    #[inline]
+    #[track_caller]
+    fn update(&self, order: Ordering, new: impl Fn(T) -> T) -> T {
+        let value = self.access(Kind::Atomic, |address| {
+            // SAFETY: as for `load`.
+            let mut old = unsafe { T::load(address, Ordering::Relaxed) };
+            loop {
+                // SAFETY: as for `load`.
+                match unsafe { T::exchange_if(address, old, new(old), order, Ordering::Relaxed) } {
+                    Ok(old) => break (old, order, true),
+                    Err(found) => old = found,
+                }
+            }
+        });
+        sim::with("an atomic", |context| context.point(cost::ATOMIC));
+        value
+    }
+
+    /// `f` makes the access, and says with which order, and whether it wrote.
+    #[inline]
+    #[track_caller]
+    fn access<R>(&self, kind: Kind<'_>, f: impl FnOnce(NonNull<T>) -> (R, Ordering, bool)) -> R {
+        let (start, len, site) = (self.start, size_of::<T>(), Location::caller());
+        let access = Access { memory: self.memory, start, len, kind, site, type_name: type_name::<T>() };
+        sim::with("an atomic", |context| {
+            context.access_atomic(access, |address| {
+                let (result, order, writes) = f(address.cast());
+                let synchronization = Synchronization { order, scope: self.scope };
+                (result, Done { synchronization, reads: kind != Kind::AtomicStore, writes })
+            })
+        })
+    }
+}
+
+impl<T: AtomicScalar> Atomic<'_, T> {
+    fetch! {
+        /// Overwrites the value and returns the one before.
+        swap |_, new| new;
+        /// Takes the smaller (of floats, the one that is a number) and returns the value before.
+        fetch_min T::smaller;
+        /// Takes the larger (of floats, the one that is a number) and returns the value before.
+        fetch_max T::larger;
+    }
+
+    /// Stores `new` if the value is `current`, bit by bit. Returns the value before: `Ok` if it was `current`.
+    #[inline]
+    #[track_caller]
+    pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        let result = self.access(Kind::Atomic, |address| {
+            // SAFETY: as for `load`.
+            let result = unsafe { T::exchange_if(address, current, new, success, failure) };
+            let order = if result.is_ok() { success } else { failure };
+            (result, order, result.is_ok())
+        });
+        let cost = if result.is_ok() { cost::ATOMIC } else { cost::ATOMIC_LOAD };
+        sim::with("an atomic", |context| context.point(cost));
+        result
+    }
+
+    /// `compare_exchange`: on a GPU, too, it fails only where the value differs.
+    #[inline]
+    #[track_caller]
+    pub fn compare_exchange_weak(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
+        self.compare_exchange(current, new, success, failure)
+    }
+}
+
+impl<T: AtomicInteger> Atomic<'_, T> {
+    fetch! {
+        /// Takes the bits that both have and returns the value before.
+        fetch_and T::both;
+        /// Takes the bits that either has and returns the value before.
+        fetch_or T::either;
+        /// Takes the bits that one of them has and returns the value before.
+        fetch_xor T::differing;
+        /// Takes the bits that not both have and returns the value before.
+        fetch_nand T::not_both;
+    }
+}
+
+/// A fence between the thread's memory operations before and after, for the threads of a scope: `fence.acq_rel` or, for
+/// `SeqCst`, `fence.sc` (PTX ISA, fence). As [`std::sync::atomic::fence`]; not with `Relaxed`.
+#[inline]
+#[track_caller]
+pub fn fence(order: Ordering, scope: Scope) {
+    std::sync::atomic::fence(order);
+    sim::with("`fence()`", |context| context.fence(Synchronization { order, scope }));
+}

@@ -1,0 +1,135 @@
+//! Bytes that simulated threads share. OS threads may touch a buffer in global memory at the same time, racing as the
+//! kernel does, so every access is a relaxed atomic: a kernel's race is wrong values here too, but no undefined
+//! behaviour of ours.
+
+use std::any::TypeId;
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::program::types::DeviceCopy;
+
+/// A buffer in the simulator's global memory. It holds elements of one type: that of the first typed use.
+pub(crate) struct GlobalMemory {
+    lines: Box<[Line]>,
+    bytes: usize,
+    element: OnceLock<TypeId>,
+}
+
+/// The unit of allocation, aligned for every scalar.
+#[repr(C, align(16))]
+struct Line(UnsafeCell<[u8; 16]>);
+
+// SAFETY: the bytes are accessed by atomics only (`load`, `store`, `Atomic`), or through `&mut self`.
+unsafe impl Sync for GlobalMemory {}
+
+impl GlobalMemory {
+    /// A copy of the slice.
+    pub(crate) fn from_slice<T: DeviceCopy>(values: &[T]) -> Self {
+        let memory = GlobalMemory::zeros(size_of_val(values));
+        memory.write(values);
+        memory
+    }
+
+    /// This many bytes of zero.
+    pub(crate) fn zeros(bytes: usize) -> Self {
+        let lines = (0..bytes.div_ceil(16)).map(|_| Line(UnsafeCell::new([0; 16]))).collect();
+        GlobalMemory { lines, bytes, element: OnceLock::new() }
+    }
+
+    /// A copy of the elements.
+    pub(crate) fn read<T: DeviceCopy>(&self) -> Vec<T> {
+        let (base, len) = self.elements::<T>();
+        // SAFETY: `index` is below the number of elements.
+        (0..len).map(|index| unsafe { load(base.cast::<T>().add(index)) }).collect()
+    }
+
+    /// Overwrites the elements, which `values` must match in number.
+    pub(crate) fn write<T: DeviceCopy>(&self, values: &[T]) {
+        let (base, len) = self.elements::<T>();
+        assert_eq!(values.len(), len, "a write of another length than the buffer's");
+        for (index, &value) in values.iter().enumerate() {
+            // SAFETY: `index` is below the number of elements.
+            unsafe { store(base.cast::<T>().add(index), value) };
+        }
+    }
+
+    /// The first byte, and how many `T`s there are. Panics if the buffer holds elements of another type, whose bytes
+    /// may be no `T`s.
+    pub(super) fn elements<T: DeviceCopy>(&self) -> (NonNull<u8>, usize) {
+        let element = self.element.get_or_init(TypeId::of::<T>);
+        assert!(*element == TypeId::of::<T>(), "a buffer of another type than {}", std::any::type_name::<T>());
+        (NonNull::from(&*self.lines).cast(), self.bytes / size_of::<T>().max(1))
+    }
+}
+
+/// Copies `$count` units by relaxed atomics of the unit's size: one an access for scalars of up to 8 bytes.
+macro_rules! copy {
+    (load $unit:ty as $atomic:ty, $from:expr, $to:expr, $count:expr) => {
+        for at in 0..$count {
+            let unit = <$atomic>::from_ptr($from.cast::<$unit>().add(at)).load(Relaxed);
+            $to.cast::<$unit>().add(at).write(unit);
+        }
+    };
+    (store $unit:ty as $atomic:ty, $from:expr, $to:expr, $count:expr) => {
+        for at in 0..$count {
+            let unit = $from.cast::<$unit>().add(at).read();
+            <$atomic>::from_ptr($to.cast::<$unit>().add(at)).store(unit, Relaxed);
+        }
+    };
+}
+
+/// Reads a `T`.
+///
+/// # Safety
+/// `from` is valid and aligned for a `T`, holds the bytes of one, and every access to it is atomic meanwhile.
+#[inline]
+pub(super) unsafe fn load<T: DeviceCopy>(from: NonNull<T>) -> T {
+    const { T::LAYOUT };
+    let mut value = MaybeUninit::<T>::uninit();
+    let (from, to) = (from.as_ptr(), value.as_mut_ptr());
+    // SAFETY: by the caller's promise; the unit is no larger than the alignment, and its count makes up the size.
+    unsafe {
+        match align_of::<T>() {
+            1 => copy!(load u8 as AtomicU8, from, to, size_of::<T>()),
+            2 => copy!(load u16 as AtomicU16, from, to, size_of::<T>() / 2),
+            4 => copy!(load u32 as AtomicU32, from, to, size_of::<T>() / 4),
+            _ => copy!(load u64 as AtomicU64, from, to, size_of::<T>() / 8),
+        }
+        value.assume_init()
+    }
+}
+
+/// Writes a `T`.
+///
+/// # Safety
+/// `to` is valid and aligned for a `T`, and every access to it is atomic meanwhile.
+#[inline]
+pub(super) unsafe fn store<T: DeviceCopy>(to: NonNull<T>, value: T) {
+    const { T::LAYOUT };
+    let (from, to) = (&raw const value, to.as_ptr());
+    // SAFETY: by the caller's promise; a `T` has no padding, the unit is no larger than the alignment, and its count
+    // makes up the size.
+    unsafe {
+        match align_of::<T>() {
+            1 => copy!(store u8 as AtomicU8, from, to, size_of::<T>()),
+            2 => copy!(store u16 as AtomicU16, from, to, size_of::<T>() / 2),
+            4 => copy!(store u32 as AtomicU32, from, to, size_of::<T>() / 4),
+            _ => copy!(store u64 as AtomicU64, from, to, size_of::<T>() / 8),
+        }
+    }
+}
+
+/// The bytes of a value, those between its fields among them.
+pub(crate) fn bytes_of<T: Copy>(value: &T) -> &[MaybeUninit<u8>] {
+    // SAFETY: as many bytes as a `T` has, of which nothing is promised, borrowed as long as it is.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
+}
+
+/// The bytes of plain data, all of which are its own.
+pub(crate) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
+    // SAFETY: a `T` has no padding.
+    unsafe { bytes_of(value).assume_init_ref() }
+}

@@ -1,0 +1,53 @@
+//! What indexes memory, and the bounds check.
+
+use std::panic::Location;
+
+use crate::report::failure::Cause;
+use crate::sim::fail_at;
+
+/// A type of indexes: the integers of up to 64 bits.
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot index memory; integers of up to 64 bits can")]
+pub trait Index: sealed::Sealed + Copy {
+    /// The value; negative ones are above every length.
+    #[doc(hidden)]
+    fn to_usize(self) -> usize;
+    /// The value, for a report.
+    #[doc(hidden)]
+    fn to_i128(self) -> i128;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! indexes {
+    ($($t:ident)*) => {$(
+        impl sealed::Sealed for $t {}
+        #[diagnostic::do_not_recommend]
+        impl Index for $t {
+            #[inline]
+            fn to_usize(self) -> usize {
+                self as usize
+            }
+            #[inline]
+            fn to_i128(self) -> i128 {
+                self as i128
+            }
+        }
+    )*};
+}
+
+indexes!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
+
+/// The index, if it is below `length`; otherwise the end of the launch.
+#[inline]
+#[track_caller]
+pub(crate) fn position<I: Index>(index: I, length: usize) -> usize {
+    if index.to_usize() < length { index.to_usize() } else { out_of_bounds(index.to_i128(), length) }
+}
+
+#[cold]
+#[track_caller]
+fn out_of_bounds(index: i128, length: usize) -> ! {
+    fail_at(Cause::IndexOutOfBounds { index, length: length as u64 }, Location::caller())
+}

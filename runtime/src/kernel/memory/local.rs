@@ -1,0 +1,84 @@
+//! Local arrays and vectors: a thread's own, so plain Rust values with a checked index. Not simulated memory: nobody
+//! else can see them.
+
+use super::index::position;
+use super::{Index, Memory, Vector, VectorElement, sealed};
+use crate::program::types::DeviceCopy;
+use crate::sim::Site;
+
+/// A value of several elements of one type, one after the other.
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot be indexed in a kernel", note = "arrays and vectors can")]
+pub trait Elements {
+    /// What an index names.
+    type Element;
+    #[doc(hidden)]
+    const LENGTH: usize;
+    #[doc(hidden)]
+    fn elements(&self) -> &[Self::Element];
+    #[doc(hidden)]
+    fn elements_mut(&mut self) -> &mut [Self::Element];
+}
+
+impl<T, const N: usize> Elements for [T; N] {
+    type Element = T;
+    const LENGTH: usize = N;
+    #[inline]
+    fn elements(&self) -> &[T] {
+        self
+    }
+    #[inline]
+    fn elements_mut(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+impl<T: VectorElement<N>, const N: usize> Elements for Vector<T, N> {
+    type Element = T;
+    const LENGTH: usize = N;
+    #[inline]
+    fn elements(&self) -> &[T] {
+        self.lanes()
+    }
+    #[inline]
+    fn elements_mut(&mut self) -> &mut [T] {
+        self.lanes_mut()
+    }
+}
+
+/// `array.len()`.
+#[inline]
+pub fn array_len<A: Elements>(_array: &A) -> usize {
+    A::LENGTH
+}
+
+/// `&array[index]`.
+#[inline]
+#[track_caller]
+pub fn element<A: Elements, I: Index>(array: &A, index: I) -> &A::Element {
+    let elements = array.elements();
+    &elements[position(index, elements.len())]
+}
+
+/// `&mut array[index]`.
+#[inline]
+#[track_caller]
+pub fn element_mut<A: Elements, I: Index>(array: &mut A, index: I) -> &mut A::Element {
+    let elements = array.elements_mut();
+    &mut elements[position(index, elements.len())]
+}
+
+impl<T, const N: usize> sealed::Sealed for [T; N] {}
+
+impl<T: DeviceCopy, const N: usize> Memory for [T; N] {
+    type Element = T;
+
+    #[inline]
+    fn length(&self) -> usize {
+        N
+    }
+
+    #[inline]
+    fn read(&self, index: usize, _site: Site) -> T {
+        self[index]
+    }
+}

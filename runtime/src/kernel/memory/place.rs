@@ -1,0 +1,127 @@
+//! A typed place inside memory: an element, a field of it, an element of an array in it, and so on. `grid[y][x]` and
+//! `particles[i].pos.x` touch the bytes of the innermost only. A place holds no bytes; a field is found without naming its
+//! offset, by looking where a reference to it points in a value of zeros.
+
+use std::any::type_name;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use super::index::position;
+use super::{Addressed, Elements, Index, MemoryMut, bytes};
+use crate::program::types::DeviceCopy;
+use crate::sim::{self, Access, Kind, MemoryId};
+
+/// Where a `T` lies in memory of type `M`, which says whether it can be written.
+#[derive(Debug)]
+pub struct Place<'m, M: ?Sized, T> {
+    id: MemoryId,
+    /// In bytes, from the memory's start.
+    offset: usize,
+    memory: PhantomData<&'m M>,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<'m, M: ?Sized, T: DeviceCopy> Place<'m, M, T> {
+    /// The place of a `U` at `offset` in this one, where one is.
+    fn inside<U>(self, offset: usize) -> Place<'m, M, U> {
+        Place { id: self.id, offset: self.offset + offset, memory: PhantomData, value: PhantomData }
+    }
+
+    fn access<R>(&self, kind: Kind<'_>, site: sim::Site, f: impl FnOnce(NonNull<T>) -> R) -> R {
+        let access = Access {
+            memory: self.id,
+            start: self.offset,
+            len: size_of::<T>(),
+            kind,
+            site,
+            type_name: type_name::<T>(),
+        };
+        sim::with("device memory", |context| f(context.access(access).cast()))
+    }
+
+    fn load(&self, site: sim::Site) -> T {
+        self.access(Kind::Read, site, |address| {
+            // SAFETY: a `T` lies there, and it is accessed by atomics only.
+            unsafe { bytes::load(address) }
+        })
+    }
+
+    fn store(&self, value: T, site: sim::Site) {
+        self.access(Kind::Write(bytes::bits(&value)), site, |address| {
+            // SAFETY: a `T` lies there, and it is accessed by atomics only.
+            unsafe { bytes::store(address, value) }
+        });
+    }
+}
+
+/// `memory[index]`, as a place.
+#[inline]
+#[track_caller]
+pub fn place<M: Addressed + ?Sized, I: Index>(memory: &M, index: I) -> Place<'_, M, M::Element> {
+    let offset = memory.start() + position(index, memory.length()) * size_of::<M::Element>();
+    Place { id: memory.id(), offset, memory: PhantomData, value: PhantomData }
+}
+
+/// `*memory.get_unchecked_mut(index)`, as a place.
+///
+/// # Safety
+/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+#[inline]
+#[track_caller]
+pub unsafe fn place_unchecked<M: Addressed + ?Sized, I: Index>(memory: &M, index: I) -> Place<'_, M, M::Element> {
+    place(memory, index)
+}
+
+/// `place[index]`, of a place that is an array or a vector.
+#[inline]
+#[track_caller]
+pub fn nth<'m, M: ?Sized, T: DeviceCopy + Elements, I: Index>(
+    place: Place<'m, M, T>,
+    index: I,
+) -> Place<'m, M, T::Element> {
+    place.inside(position(index, T::LENGTH) * size_of::<T::Element>())
+}
+
+/// `place.name`, where `project` is `|value| &value.name`.
+#[inline]
+pub fn field<'m, M: ?Sized, T: DeviceCopy, F: DeviceCopy>(
+    place: Place<'m, M, T>,
+    project: impl for<'v> FnOnce(&'v T) -> &'v F,
+) -> Place<'m, M, F> {
+    let zeros = MaybeUninit::<T>::zeroed();
+    // SAFETY: `DeviceCopy` promises that zeros are a value.
+    let value = unsafe { zeros.assume_init_ref() };
+    let offset = (&raw const *project(value)).addr().wrapping_sub((&raw const *value).addr());
+    // A reference to something else, as through a `Deref` of the user's, is no place in the value.
+    assert!(offset <= size_of::<T>() && size_of::<F>() <= size_of::<T>() - offset, "a field lies in its struct");
+    place.inside(offset)
+}
+
+/// The value at a place.
+#[inline]
+#[track_caller]
+pub fn read_place<M: Addressed + ?Sized, T: DeviceCopy>(place: Place<'_, M, T>) -> T {
+    place.load(Location::caller())
+}
+
+/// `place = value`.
+#[inline]
+#[track_caller]
+pub fn write_place<M: MemoryMut + ?Sized, T: DeviceCopy>(place: Place<'_, M, T>, value: T) {
+    place.store(value, Location::caller());
+}
+
+/// `place op= change`: a read, then a write, no atomic.
+#[inline]
+#[track_caller]
+pub fn update_place<M: MemoryMut + ?Sized, T: DeviceCopy, C>(
+    place: Place<'_, M, T>,
+    change: C,
+    new: impl FnOnce(T, C) -> T,
+) {
+    let site = Location::caller();
+    let old = place.load(site);
+    place.store(new(old, change), site);
+}

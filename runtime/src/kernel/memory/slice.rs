@@ -1,0 +1,176 @@
+//! Parts of memory: `&a[2..5]`, rows, chunks, halves. Each is a slice of the place that the memory is in, with the bytes
+//! where they were, and Rust's own conditions on its ends.
+
+use std::ops::Range;
+use std::panic::Location;
+
+use super::index::position;
+use super::{Addressed, Index, MemoryMut};
+use crate::program::types::DeviceCopy;
+use crate::report::failure::Cause;
+use crate::sim::fail_at;
+
+/// Memory of which `&` names a part.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no parts", note = "global, shared and remote memory have")]
+pub trait Sliced: Addressed {
+    /// A part of it, of elements of another type, too.
+    type Slice<U: DeviceCopy>;
+
+    /// `length` elements from the byte `start` of the whole memory on, which lie in this one.
+    #[doc(hidden)]
+    fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> Self::Slice<U>;
+}
+
+/// Memory of which `&mut` names a part.
+#[diagnostic::on_unimplemented(message = "`{Self}` has no parts that are written", note = "borrow it with `&`")]
+pub trait SlicedMut: Sliced + MemoryMut {
+    /// A part of it, to be written.
+    type SliceMut<U: DeviceCopy>;
+
+    #[doc(hidden)]
+    fn part_mut<U: DeviceCopy>(&self, start: usize, length: usize) -> Self::SliceMut<U>;
+}
+
+impl<M: Sliced + ?Sized> Sliced for &M {
+    type Slice<U: DeviceCopy> = M::Slice<U>;
+
+    #[inline]
+    fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> M::Slice<U> {
+        (**self).part(start, length)
+    }
+}
+
+impl<M: SlicedMut + ?Sized> SlicedMut for &M {
+    type SliceMut<U: DeviceCopy> = M::SliceMut<U>;
+
+    #[inline]
+    fn part_mut<U: DeviceCopy>(&self, start: usize, length: usize) -> M::SliceMut<U> {
+        (**self).part_mut(start, length)
+    }
+}
+
+/// An array as an element: a row.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an array: of this memory, no single element can be borrowed",
+    note = "copy it: `let x = memory[i];`, or borrow a part: `&memory[i..=i]`"
+)]
+pub trait Row: DeviceCopy {
+    /// What the array holds.
+    type Element: DeviceCopy;
+    #[doc(hidden)]
+    const LENGTH: usize;
+}
+
+impl<T: DeviceCopy, const N: usize> Row for [T; N] {
+    type Element = T;
+    const LENGTH: usize = N;
+}
+
+/// The elements `start..end`.
+#[inline]
+#[track_caller]
+fn range<I: Index, J: Index>(start: I, end: J, length: usize) -> Range<usize> {
+    let range = start.to_usize()..end.to_usize();
+    if range.start > range.end || range.end > length {
+        out_of_bounds(start.to_i128(), end.to_i128(), false, length);
+    }
+    range
+}
+
+/// The elements `start..=end`.
+#[inline]
+#[track_caller]
+fn range_inclusive<I: Index, J: Index>(start: I, end: J, length: usize) -> Range<usize> {
+    if end.to_usize() >= length || start.to_usize() > end.to_usize() + 1 {
+        out_of_bounds(start.to_i128(), end.to_i128(), true, length);
+    }
+    start.to_usize()..end.to_usize() + 1
+}
+
+/// The elements of the chunk at `index`.
+#[inline]
+#[track_caller]
+fn chunk_range<I: Index, J: Index>(size: I, index: J, length: usize) -> Range<usize> {
+    let size = size.to_usize();
+    if size == 0 {
+        fail_at(Cause::Panic("chunk size must be non-zero".into()), Location::caller());
+    }
+    let start = position(index, length.div_ceil(size)) * size;
+    start..length.min(start.saturating_add(size))
+}
+
+#[cold]
+#[track_caller]
+pub(super) fn out_of_bounds(start: i128, end: i128, inclusive: bool, length: usize) -> ! {
+    fail_at(Cause::RangeOutOfBounds { start, end, inclusive, length: length as u64 }, Location::caller())
+}
+
+/// The part of these elements.
+#[inline]
+fn bytes<M: Addressed + ?Sized>(memory: &M, elements: &Range<usize>) -> usize {
+    memory.start() + elements.start * size_of::<M::Element>()
+}
+
+macro_rules! parts {
+    ($trait:ident, $slice:ident, $part:ident:
+        $range:ident $inclusive:ident $from:ident $row:ident $chunk:ident $split:ident; $borrow:literal) => {
+        #[doc = concat!("`", $borrow, "memory[start..end]`.")]
+        #[inline]
+        #[track_caller]
+        pub fn $range<M: $trait + ?Sized>(memory: &M, start: impl Index, end: impl Index) -> M::$slice<M::Element> {
+            let elements = range(start, end, memory.length());
+            memory.$part(bytes(memory, &elements), elements.len())
+        }
+
+        #[doc = concat!("`", $borrow, "memory[start..=end]`.")]
+        #[inline]
+        #[track_caller]
+        pub fn $inclusive<M: $trait + ?Sized>(memory: &M, start: impl Index, end: impl Index) -> M::$slice<M::Element> {
+            let elements = range_inclusive(start, end, memory.length());
+            memory.$part(bytes(memory, &elements), elements.len())
+        }
+
+        #[doc = concat!("`", $borrow, "memory[start..]`.")]
+        #[inline]
+        #[track_caller]
+        pub fn $from<M: $trait + ?Sized>(memory: &M, start: impl Index) -> M::$slice<M::Element> {
+            let elements = range(start, memory.length(), memory.length());
+            memory.$part(bytes(memory, &elements), elements.len())
+        }
+
+        #[doc = concat!("`", $borrow, "memory[index]`, of memory that holds arrays.")]
+        #[inline]
+        #[track_caller]
+        pub fn $row<M>(memory: &M, index: impl Index) -> M::$slice<<M::Element as Row>::Element>
+        where
+            M: $trait<Element: Row> + ?Sized,
+        {
+            let index = position(index, memory.length());
+            memory.$part(bytes(memory, &(index..index + 1)), <M::Element as Row>::LENGTH)
+        }
+
+        #[doc = concat!("`", $borrow, "memory.chunks(size)[index]`.")]
+        #[inline]
+        #[track_caller]
+        pub fn $chunk<M: $trait + ?Sized>(memory: &M, size: impl Index, index: impl Index) -> M::$slice<M::Element> {
+            let elements = chunk_range(size, index, memory.length());
+            memory.$part(bytes(memory, &elements), elements.len())
+        }
+
+        #[doc = concat!("`memory.", stringify!($split), "(mid)`.")]
+        #[inline]
+        #[track_caller]
+        pub fn $split<M>(memory: &M, mid: impl Index) -> (M::$slice<M::Element>, M::$slice<M::Element>)
+        where
+            M: $trait + ?Sized,
+        {
+            let left = range(0, mid, memory.length());
+            let right = left.end..memory.length();
+            (memory.$part(bytes(memory, &left), left.len()), memory.$part(bytes(memory, &right), right.len()))
+        }
+    };
+}
+
+parts!(Sliced, Slice, part: subslice subslice_inclusive subslice_from row chunk split_at; "&");
+parts!(SlicedMut, SliceMut, part_mut:
+    subslice_mut subslice_inclusive_mut subslice_from_mut row_mut chunk_mut split_at_mut; "&mut ");

@@ -1,0 +1,228 @@
+//! Vectors: up to 16 bytes that a GPU loads or stores with one instruction. Values without arithmetic; their lanes have
+//! it.
+
+use std::fmt;
+use std::panic::Location;
+
+use half::{bf16, f16};
+
+use super::slice::out_of_bounds;
+use super::{Addressed, Index, MemoryMut, read_as, write_as};
+use crate::program::constant::Value;
+use crate::program::type_info::{TypeArgument, TypeInfo};
+use crate::program::types::{DeviceConstant, DeviceCopy, DeviceScalar, DeviceType};
+use crate::report::failure::Cause;
+use crate::sim::fail_at;
+
+/// `N` elements side by side, aligned to their size, at most 16 bytes: what `load_vec` and `store_vec` move at once
+/// (PTX ISA, ld and st, `.v2` and `.v4`). In a kernel, `v[k]` is a lane.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// let v = f32x4::new([1.0, 2.0, 3.0, 4.0]);
+/// assert_eq!(v.lanes()[2], 3.0);
+/// ```
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Vector<T: VectorElement<N>, const N: usize> {
+    alignment: [T::Alignment; 0],
+    lanes: [T; N],
+}
+
+/// A scalar of which there are vectors of `N`.
+#[diagnostic::on_unimplemented(
+    message = "there is no vector of {N} `{Self}`",
+    note = "a vector holds 1, 2, 4, 8 or 16 scalars, and at most 16 bytes"
+)]
+pub trait VectorElement<const N: usize>: DeviceScalar + sealed::Sealed {
+    /// Has the vector's alignment.
+    #[doc(hidden)]
+    type Alignment: Copy + Send + Sync + 'static;
+    /// The vector's short name, or nothing.
+    #[doc(hidden)]
+    const NAME: &'static str;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// Nothing, aligned.
+mod aligned {
+    #[derive(Debug, Clone, Copy)]
+    #[repr(align(2))]
+    pub struct To2;
+    #[derive(Debug, Clone, Copy)]
+    #[repr(align(4))]
+    pub struct To4;
+    #[derive(Debug, Clone, Copy)]
+    #[repr(align(8))]
+    pub struct To8;
+    #[derive(Debug, Clone, Copy)]
+    #[repr(align(16))]
+    pub struct To16;
+}
+
+macro_rules! vectors {
+    ($($t:ident: $($n:literal $alignment:ty $(= $name:ident)?),*;)*) => {
+        $(
+            impl sealed::Sealed for $t {}
+            $(
+                #[diagnostic::do_not_recommend]
+                impl VectorElement<$n> for $t {
+                    type Alignment = $alignment;
+                    const NAME: &'static str = concat!("" $(, stringify!($name))?);
+                }
+            )*
+        )*
+
+        /// Vectors by name, as in `std::simd`.
+        #[allow(non_camel_case_types, reason = "named as in `std::simd`")]
+        pub mod vectors {
+            use super::{Vector, bf16, f16};
+            $($($(
+                #[doc = concat!("A vector of ", $n, " `", stringify!($t), "`.")]
+                pub type $name = Vector<$t, $n>;
+            )?)*)*
+        }
+    };
+}
+
+use aligned::{To2, To4, To8, To16};
+
+vectors! {
+    bool: 1 (), 2 To2, 4 To4, 8 To8, 16 To16;
+    i8: 1 (), 2 To2 = i8x2, 4 To4 = i8x4, 8 To8 = i8x8, 16 To16 = i8x16;
+    u8: 1 (), 2 To2 = u8x2, 4 To4 = u8x4, 8 To8 = u8x8, 16 To16 = u8x16;
+    i16: 1 To2, 2 To4 = i16x2, 4 To8 = i16x4, 8 To16 = i16x8;
+    u16: 1 To2, 2 To4 = u16x2, 4 To8 = u16x4, 8 To16 = u16x8;
+    f16: 1 To2, 2 To4 = f16x2, 4 To8 = f16x4, 8 To16 = f16x8;
+    bf16: 1 To2, 2 To4 = bf16x2, 4 To8 = bf16x4, 8 To16 = bf16x8;
+    i32: 1 To4, 2 To8 = i32x2, 4 To16 = i32x4;
+    u32: 1 To4, 2 To8 = u32x2, 4 To16 = u32x4;
+    f32: 1 To4, 2 To8 = f32x2, 4 To16 = f32x4;
+    i64: 1 To8, 2 To16 = i64x2;
+    u64: 1 To8, 2 To16 = u64x2;
+    f64: 1 To8, 2 To16 = f64x2;
+    isize: 1 To8, 2 To16;
+    usize: 1 To8, 2 To16;
+    i128: 1 To16;
+    u128: 1 To16;
+}
+
+impl<T: VectorElement<N>, const N: usize> Vector<T, N> {
+    /// Of these lanes.
+    #[inline]
+    pub const fn new(lanes: [T; N]) -> Self {
+        Vector { alignment: [], lanes }
+    }
+
+    /// The same in all lanes.
+    #[inline]
+    pub const fn splat(value: T) -> Self {
+        Vector::new([value; N])
+    }
+
+    /// `N`.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        N
+    }
+
+    /// No: there is no vector of nothing.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        N == 0
+    }
+
+    /// The lanes.
+    #[inline]
+    pub const fn lanes(&self) -> &[T; N] {
+        &self.lanes
+    }
+
+    /// The lanes, to be changed.
+    #[inline]
+    pub const fn lanes_mut(&mut self) -> &mut [T; N] {
+        &mut self.lanes
+    }
+}
+
+impl<T: VectorElement<N> + PartialEq, const N: usize> PartialEq for Vector<T, N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.lanes == other.lanes
+    }
+}
+
+impl<T: VectorElement<N> + fmt::Debug, const N: usize> fmt::Debug for Vector<T, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.lanes).finish()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: VectorElement<N>, const N: usize> DeviceType for Vector<T, N> {
+    fn info() -> TypeInfo {
+        match T::NAME {
+            "" => {
+                let arguments = vec![TypeArgument::Type(T::info()), TypeArgument::Value(N.scalar())];
+                TypeInfo::template::<Self>("vector", "lanes.cuh", arguments)
+            }
+            name => TypeInfo::template::<Self>(name, "lanes.cuh", Vec::new()),
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
+    fn value(&self) -> Value {
+        Value::Elements(self.lanes.iter().map(T::value).collect())
+    }
+}
+
+// SAFETY: lanes without padding between them, and none after: the size is the alignment. They are plain data.
+#[diagnostic::do_not_recommend]
+unsafe impl<T: VectorElement<N>, const N: usize> DeviceCopy for Vector<T, N> {}
+
+/// Holds rustc to the macro's view that a constructor is a vector's.
+#[inline]
+pub fn vector<T: VectorElement<N>, const N: usize>(value: Vector<T, N>) -> Vector<T, N> {
+    value
+}
+
+/// `memory.load_vec::<N>(index)`: the elements from `index` to `index + N`.
+#[inline]
+#[track_caller]
+pub fn load_vec<M, const N: usize>(memory: &M, index: impl Index) -> Vector<M::Element, N>
+where
+    M: Addressed<Element: VectorElement<N>> + ?Sized,
+{
+    read_as(memory, place::<M, N>(memory, index), Location::caller())
+}
+
+/// `memory.store_vec(index, value)`: to the elements from `index` to `index + N`.
+#[inline]
+#[track_caller]
+pub fn store_vec<M, const N: usize>(memory: &M, index: impl Index, value: Vector<M::Element, N>)
+where
+    M: MemoryMut<Element: VectorElement<N>> + ?Sized,
+{
+    write_as(memory, place::<M, N>(memory, index), value, Location::caller());
+}
+
+/// The index, if `N` elements from there on lie in the memory, where a vector may lie. All memory starts on a boundary
+/// of 16 bytes, here as on the device.
+#[inline]
+#[track_caller]
+fn place<M: Addressed + ?Sized, const N: usize>(memory: &M, index: impl Index) -> usize {
+    let (size, length) = (size_of::<M::Element>(), memory.length());
+    let at = index.to_usize();
+    if at > length || N > length - at {
+        out_of_bounds(index.to_i128(), index.to_i128() + N as i128, false, length);
+    }
+    if !(memory.start() + at * size).is_multiple_of(N * size) {
+        let cause = Cause::MisalignedVector { index: index.to_i128(), bytes: (N * size) as u64 };
+        fail_at(cause, Location::caller());
+    }
+    at
+}

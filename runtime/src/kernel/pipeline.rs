@@ -1,0 +1,101 @@
+//! [`Pipeline`]: where a thread is in a ring of stages that producers fill and consumers empty. It is written in the kernel
+//! language itself, for phase barriers that the kernel makes: it keeps the stage and the parity, and nothing else.
+
+use phalanx_macros::{DeviceCopy, device};
+
+/// One thread's place in a ring of `STAGES` stages, each with a barrier that says it is full and one that says it is empty.
+/// Producers and consumers have one each, from [`Pipeline::new`], and pass the barriers along; the names are
+/// `cuda::pipeline`'s.
+///
+/// The barriers are made for as many arrivals as producers commit and consumers release; bytes of asynchronous copies are
+/// expected of the stage's full barrier between `producer_acquire` and `producer_commit`.
+///
+/// ```
+/// # use phalanx::prelude::*;
+/// /// The sum of all chunks: one thread fetches three of them ahead, the other warps add up.
+/// #[cluster_kernel(block = 96)]
+/// fn sums(input: &[u32], out: &mut [u32], chunks: u32) {
+///     let block = this_thread_block();
+///     let i = block.thread_rank();
+///     let stages = shared_array::<[u32; 64], 3>();
+///     let full = shared_barriers::<3>();
+///     let empty = shared_barriers::<3>();
+///     full.init_collective(&block, 1);
+///     empty.init_collective(&block, 64);
+///     let mut pipeline = Pipeline::<3>::new();
+///     if i == 64 {
+///         for chunk in 0..chunks {
+///             let stage = pipeline.producer_acquire(&empty);
+///             full[stage].expect_tx(256);
+///             bulk_copy_async(&stages[stage], &input[chunk * 64..(chunk + 1) * 64], &full[stage]);
+///             pipeline.producer_commit(&full);
+///         }
+///     } else if i < 64 {
+///         let mut sum = 0;
+///         for _ in 0..chunks {
+///             let stage = pipeline.consumer_wait(&full);
+///             sum += stages[stage][i];
+///             pipeline.consumer_release(&empty);
+///         }
+///         out[i] = sum;
+///     }
+/// }
+/// # fn main() -> phalanx::Result<()> {
+/// # let device = Device::simulator();
+/// # let input = device.upload(&Vec::from_iter(0..640u32))?;
+/// # let mut out = device.zeros(64)?;
+/// # sums(&input, &mut out, 10).grid(1).launch(&device)?;
+/// # assert_eq!(out.read()?[5], 45 * 64 + 50);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, DeviceCopy)]
+#[repr(C)]
+pub struct Pipeline<const STAGES: usize> {
+    stage: u32,
+    /// Of the round through the ring: 0 or 1.
+    parity: u32,
+}
+
+#[device]
+impl<const STAGES: usize> Pipeline<STAGES> {
+    /// Before the first stage, all of which are empty.
+    #[allow(clippy::new_without_default, reason = "a kernel writes `new`")]
+    pub fn new() -> Pipeline<STAGES> {
+        Pipeline { stage: 0, parity: 0 }
+    }
+
+    /// Waits until the stage is empty, and gives its number: it may be filled.
+    pub fn producer_acquire(&self, empty: &Barriers<STAGES>) -> u32 {
+        // Before the first round there was one that is over.
+        empty[self.stage].wait_parity(self.parity == 0);
+        self.stage
+    }
+
+    /// Says that the thread has filled the stage, and goes on to the next.
+    pub fn producer_commit(&mut self, full: &Barriers<STAGES>) {
+        let _ = full[self.stage].arrive();
+        self.advance();
+    }
+
+    /// Waits until the stage is full, and gives its number: it may be read.
+    pub fn consumer_wait(&self, full: &Barriers<STAGES>) -> u32 {
+        full[self.stage].wait_parity(self.parity == 1);
+        self.stage
+    }
+
+    /// Says that the thread has read the stage, and goes on to the next.
+    pub fn consumer_release(&mut self, empty: &Barriers<STAGES>) {
+        let _ = empty[self.stage].arrive();
+        self.advance();
+    }
+
+    /// Goes on to the next stage, where another thread speaks for this one: of a warp, one thread may release for all.
+    pub fn advance(&mut self) {
+        self.stage += 1;
+        if self.stage as usize == STAGES {
+            self.stage = 0;
+            self.parity = 1 - self.parity;
+        }
+    }
+}

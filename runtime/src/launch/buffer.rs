@@ -1,0 +1,181 @@
+//! Memory on a device, as a typed array that the host can copy to and from. Kernels see it as a slice; they cannot
+//! keep it.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use cudarc::driver::CudaSlice;
+
+use super::device::{Device, Target};
+use crate::gpu::GpuMemory;
+use crate::kernel::memory::{Global, GlobalMemory, GlobalMut};
+use crate::program::types::DeviceCopy;
+use crate::report::error::{Error, Result};
+
+/// An array of `T` on a [`Device`]. `&Buffer<T>` is a kernel's `&[T]`, `&mut Buffer<T>` its `&mut [T]`. Freed when
+/// dropped, after the kernels that use it.
+pub struct Buffer<T: DeviceCopy> {
+    device: Device,
+    len: usize,
+    memory: Memory,
+    elements: PhantomData<T>,
+}
+
+/// The bytes, at least as many as the elements take.
+enum Memory {
+    Host(GlobalMemory),
+    Gpu(GpuMemory),
+}
+
+impl<T: DeviceCopy> Buffer<T> {
+    fn uploaded(device: &Device, data: &[T]) -> Result<Self> {
+        let memory = match &device.target {
+            Target::Gpu(gpu) => Memory::Gpu(gpu.upload(data)?),
+            Target::Simulator(_) => Memory::Host(GlobalMemory::from_slice(data)),
+        };
+        Ok(Buffer::new(device, data.len(), memory))
+    }
+
+    fn zeroed(device: &Device, len: usize) -> Result<Self> {
+        let size = size_of::<T>();
+        let bytes = len.checked_mul(size).filter(|&bytes| isize::try_from(bytes).is_ok());
+        let bytes = bytes.ok_or(Error::BufferTooLarge { len, size })?;
+        let memory = match &device.target {
+            Target::Gpu(gpu) => Memory::Gpu(gpu.zeros(bytes)?),
+            Target::Simulator(_) => Memory::Host(GlobalMemory::zeros(bytes)),
+        };
+        Ok(Buffer::new(device, len, memory))
+    }
+
+    /// Takes over memory that cudarc allocated on this GPU, without a copy. Waits for the slice's stream.
+    pub fn from_cuda_slice(device: &Device, slice: CudaSlice<T>) -> Result<Self> {
+        let len = slice.len();
+        let memory = match &device.target {
+            Target::Gpu(gpu) => Memory::Gpu(gpu.adopt(slice)?),
+            Target::Simulator(_) => {
+                let found = format!("GPU {}", slice.ordinal());
+                return Err(Error::WrongDevice { expected: device.to_string(), found });
+            }
+        };
+        Ok(Buffer::new(device, len, memory))
+    }
+
+    /// Hands the memory to cudarc, without a copy, after everything launched has ended.
+    pub fn into_cuda_slice(self) -> Result<CudaSlice<T>> {
+        match (&self.device.target, self.memory) {
+            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.release(memory, self.len),
+            (_, Memory::Host(_)) | (Target::Simulator(_), _) => {
+                Err(Error::WrongDevice { expected: "a GPU".into(), found: self.device.to_string() })
+            }
+        }
+    }
+
+    fn new(device: &Device, len: usize, memory: Memory) -> Self {
+        Buffer { device: device.clone(), len, memory, elements: PhantomData }
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where it is.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// A copy of the elements, after everything launched has ended. Returns the failure of the first kernel that
+    /// failed, if that has not been returned yet.
+    pub fn read(&self) -> Result<Vec<T>> {
+        match (&self.device.target, &self.memory) {
+            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.read(memory, self.len),
+            (_, Memory::Host(memory)) => self.device.synchronize().map(|()| memory.read()),
+            (Target::Simulator(_), Memory::Gpu(_)) => unreachable!("`new` is given memory of the device"),
+        }
+    }
+
+    /// Overwrites all elements, after everything launched has ended.
+    pub fn write(&mut self, data: &[T]) -> Result<()> {
+        if data.len() != self.len {
+            return Err(Error::LengthMismatch { buffer: self.len, data: data.len() });
+        }
+        match (&self.device.target, &mut self.memory) {
+            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.write(memory, data),
+            (_, Memory::Host(memory)) => {
+                memory.write(data);
+                Ok(())
+            }
+            (Target::Simulator(_), Memory::Gpu(_)) => unreachable!("`new` is given memory of the device"),
+        }
+    }
+
+    /// The address on the GPU; 0 in the simulator, where no kernel asks for it.
+    pub(crate) fn address(&self) -> u64 {
+        match (&self.device.target, &self.memory) {
+            (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.address(memory),
+            (Target::Gpu(_) | Target::Simulator(_), _) => 0,
+        }
+    }
+
+    /// What the host body sees; empty where the memory is a GPU's, because the host body does not run then.
+    pub(crate) fn global(&self) -> Global<'_, T> {
+        match &self.memory {
+            Memory::Host(memory) => Global::new(memory),
+            Memory::Gpu(_) => Global::empty(),
+        }
+    }
+
+    pub(crate) fn global_mut(&mut self) -> GlobalMut<'_, T> {
+        match &self.memory {
+            Memory::Host(memory) => GlobalMut::new(memory),
+            Memory::Gpu(_) => GlobalMut::empty(),
+        }
+    }
+}
+
+/// How a device gives memory.
+impl Device {
+    /// A buffer with a copy of `data`.
+    pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<Buffer<T>> {
+        Buffer::uploaded(self, data)
+    }
+
+    /// A buffer of `len` elements, all bytes zero.
+    pub fn zeros<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
+        Buffer::zeroed(self, len)
+    }
+}
+
+impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer<{}>({} elements, {})", T::info(), self.len, self.device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let device = Device::simulator();
+        let mut buffer = device.zeros::<u64>(3).unwrap();
+        assert_eq!(buffer.read().unwrap(), [0; 3]);
+        buffer.write(&[1, 2, u64::MAX]).unwrap();
+        assert_eq!(buffer.read().unwrap(), [1, 2, u64::MAX]);
+        assert!(matches!(buffer.write(&[1]), Err(Error::LengthMismatch { buffer: 3, data: 1 })));
+        assert!(device.upload::<f32>(&[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn memory_of_the_host_is_no_cuda_slice() {
+        let error = Device::simulator().upload(&[1.0f32]).unwrap().into_cuda_slice().unwrap_err();
+        assert_eq!(error.to_string(), "this needs memory of a GPU, and the buffer is on simulator");
+        assert!(matches!(Device::simulator().zeros::<u64>(usize::MAX), Err(Error::BufferTooLarge { .. })));
+    }
+}

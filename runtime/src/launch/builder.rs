@@ -1,0 +1,184 @@
+//! A launch, from the typed call of a kernel to the device that runs it. The order of checks is that of
+//! `Launch::start`; each check is in `check`. Compiles nothing and simulates nothing itself.
+
+use std::any::TypeId;
+use std::fmt;
+use std::sync::Arc;
+
+use super::arguments::Arguments;
+use super::check;
+use super::device::{Device, Target};
+use crate::gpu::context::Mode;
+use crate::gpu::store;
+use crate::program::Program;
+use crate::program::template::Function;
+use crate::report::error::{Error, LaunchError, Result};
+use crate::report::timeline::Timeline;
+use crate::shape::Dim3;
+use crate::sim::{self, Recorder};
+
+/// A kernel with its arguments, not launched yet. A call of a kernel returns one.
+///
+/// Sizes are CUDA's: the grid counts blocks, not clusters.
+#[must_use = "nothing runs before `.launch(&device)`"]
+pub struct Launch<'a> {
+    kernel: TypeId,
+    program: Result<Arc<Program>>,
+    arguments: Arguments,
+    /// A thread's run of the host body, for the simulator.
+    threads: Box<dyn Fn() + Send + Sync + 'a>,
+    sizes: check::Sizes,
+}
+
+impl<'a> Launch<'a> {
+    /// What a kernel's launcher returns. `arguments` and `threads` are the same arguments in the kernel's order, for
+    /// a GPU and for the simulator.
+    #[doc(hidden)]
+    pub fn new<K: Function + 'static>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
+        let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
+        Launch { kernel, program, arguments, threads, sizes: check::Sizes::default() }
+    }
+
+    /// How many blocks: `8`, `(4, 2)` or `(4, 2, 2)`; a multiple of the cluster in each dimension.
+    pub fn grid(mut self, blocks: impl Into<Dim3>) -> Self {
+        self.sizes.grid = Some(blocks.into());
+        self
+    }
+
+    /// How many blocks in a cluster, where the attribute does not fix it. One, if neither does.
+    pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
+        self.sizes.cluster = Some(blocks.into());
+        self
+    }
+
+    /// How many threads in a block, where the attribute does not fix it.
+    pub fn block(mut self, threads: impl Into<Dim3>) -> Self {
+        self.sizes.block = Some(threads.into());
+        self
+    }
+
+    /// How many bytes of dynamic shared memory each block gets, for `dynamic_shared`, where the attribute does not fix
+    /// it.
+    pub fn shared_bytes(mut self, bytes: usize) -> Self {
+        self.sizes.shared_bytes = Some(bytes);
+        self
+    }
+
+    /// Runs the kernel and waits for its end. A kernel that stops with a failure is [`Error::Kernel`], and so is one
+    /// that was enqueued before and has not been reported.
+    pub fn launch(self, device: &Device) -> Result<()> {
+        self.start(device, Mode::Launch).map(drop)
+    }
+
+    /// Starts the kernel, after everything launched on the device before, and does not wait. Its failure is returned
+    /// by the next [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in whichever
+    /// thread that is.
+    pub fn enqueue(self, device: &Device) -> Result<()> {
+        self.start(device, Mode::Enqueue).map(drop)
+    }
+
+    /// Runs the kernel as [`Launch::launch`] does, and says what its warps did at barriers, and when: how long they waited, and
+    /// how much of that the work between an arrival and its wait hid. On a GPU, of kernels with the option `profile`.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(cluster = 2, block = 32)]
+    /// fn uneven(out: &mut [u32]) {
+    ///     let cluster = this_cluster();
+    ///     let at = this_grid().thread_rank();
+    ///     let mut sum = 0;
+    ///     for i in 0..100 * cluster.block_rank() {
+    ///         sum += i;
+    ///     }
+    ///     cluster.sync();
+    ///     out[at] = sum;
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let mut out = device.zeros(64)?;
+    /// let timeline = uneven(&mut out).grid(2).timeline(&device)?;
+    /// println!("{timeline}");
+    /// // The first block waits for the turns of the other's loop.
+    /// assert_eq!(timeline.stalls()[0].stalled, 100);
+    /// # let _ = (timeline.to_svg(), timeline.to_trace());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn timeline(self, device: &Device) -> Result<Timeline> {
+        self.start(device, Mode::Timeline).map(Option::unwrap_or_default)
+    }
+
+    /// How much of this launch the device runs at once: as large a grid as a kernel may have whose clusters wait for
+    /// each other. The grid need not be said, the rest of the sizes as for a launch. Runs nothing.
+    ///
+    /// In the simulator it is one cluster, and the others may start when that has ended; of a kernel with a barrier of the
+    /// grid, as many as it has room for.
+    pub fn occupancy(mut self, device: &Device) -> Result<Occupancy> {
+        let program = self.program?;
+        self.sizes.grid = Some(program.options().cluster.map(Dim3::from).or(self.sizes.cluster).unwrap_or(1.into()));
+        let shape = check::fitting(&program, &self.sizes, device.caps())?;
+        let clusters = match &device.target {
+            Target::Gpu(gpu) => gpu.max_active_clusters(self.kernel, &program, &shape)?,
+            Target::Simulator(_) if program.has_grid_barrier() => sim::most_clusters(&shape) as usize,
+            Target::Simulator(_) => 1,
+        };
+        Ok(Occupancy { clusters, blocks: clusters * shape.cluster.count() as usize })
+    }
+
+    fn start(mut self, device: &Device, mode: Mode) -> Result<Option<Timeline>> {
+        let program = self.program?;
+        let error = |reason| Error::Launch { kernel: program.name().into(), reason };
+        self.arguments.check_device(device).map_err(error)?;
+        let shape = check::fitting(&program, &self.sizes, device.caps())?;
+
+        match &device.target {
+            Target::Gpu(gpu) => {
+                if mode == Mode::Timeline && !program.options().profile {
+                    return Err(error(LaunchError::NoTimeline));
+                }
+                let mut parameters = self.arguments.pointers();
+                // SAFETY: one macro made the text's parameters and the arguments, from one signature. The memory they
+                // point to is that of buffers on this GPU, as checked, which are borrowed until here.
+                unsafe { gpu.launch(self.kernel, &program, &shape, &mut parameters, mode) }
+            }
+            Target::Simulator(host) => {
+                store::precompile(&program, &host.caps.architecture())?;
+                let run = if program.has_grid_barrier() {
+                    LaunchError::check_at_once(&shape, sim::most_clusters(&shape)).map_err(error)?;
+                    sim::run_together
+                } else {
+                    sim::run
+                };
+                let recorder = (mode == Mode::Timeline).then(Recorder::default);
+                let recording = recorder.as_ref().map(|recorder| host.simulator.clone().recording(recorder));
+                let simulator = recording.as_ref().unwrap_or(&host.simulator);
+                let (printed, result) = run(program.name(), &shape, simulator, &*self.threads);
+                host.output.write(printed);
+                host.record(result.err().map(|failure| *failure), mode != Mode::Enqueue)?;
+                Ok(recorder.map(|recorder| recorder.timeline(program.name())))
+            }
+        }
+    }
+}
+
+/// How much of a kernel a device runs at the same time. From [`Launch::occupancy`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Occupancy {
+    /// Clusters, on the whole device (CUDA driver API, `cuOccupancyMaxActiveClusters`).
+    pub clusters: usize,
+    /// Their blocks.
+    pub blocks: usize,
+}
+
+impl fmt::Debug for Launch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.program.as_ref().map_or("?", |program| program.name());
+        write!(f, "Launch({name}, {:?})", self.sizes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

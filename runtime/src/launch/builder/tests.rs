@@ -1,0 +1,216 @@
+//! A kernel as the macro expands it, written by hand, and launched on every device that this machine has: the
+//! simulator, and a GPU with clusters where there is one.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::*;
+use crate::kernel::memory::{Global, GlobalMut, load, shared_array, store};
+use crate::launch::{Threads, global, global_mut};
+use crate::program::options::KernelOptions;
+use crate::program::template::{Definition, Describe, Piece, Role, SharedInfo, Site, SiteMessage, Template, Visitor};
+use crate::report::failure::Cause;
+use crate::{Buffer, this_cluster, this_grid, this_thread_block};
+
+#[allow(non_camel_case_types, reason = "as the macro does, so that one name serves the type and the launcher")]
+enum rotate {}
+
+impl rotate {
+    fn visit<'a, V: Visitor<'a, (Global<'a, i32>, GlobalMut<'a, i32>), ()>>(visitor: V) -> V::Output {
+        visitor.visit(
+            |(input, output)| {
+                let (cluster, block) = (this_cluster(), this_thread_block());
+                let array = shared_array::<i32, 64>();
+                let i = this_grid().thread_rank();
+                store(&array, block.thread_rank(), load(&input, i));
+                cluster.sync();
+                let next = (cluster.block_rank() + 1) % cluster.num_blocks();
+                let remote = cluster.map_shared_rank(&array, next);
+                store(&output, i, load(&remote, block.thread_rank()));
+                cluster.sync();
+                ((), ())
+            },
+            |(), _| {},
+        )
+    }
+}
+
+impl Function for rotate {
+    fn definition() -> Definition {
+        Definition {
+            template: &ROTATE,
+            options: OPTIONS,
+            instance: std::any::type_name::<rotate>(),
+            slots: rotate::visit(Describe),
+            types: vec![],
+            values: vec![],
+            shared: vec![SharedInfo::of::<[i32; 64]>()],
+        }
+    }
+}
+
+const OPTIONS: KernelOptions =
+    KernelOptions { cluster: Some([2, 1, 1]), block: Some([64, 1, 1]), ..KernelOptions::NONE };
+
+static ROTATE: Template = Template {
+    name: "rotate",
+    module: module_path!(),
+    file: file!(),
+    role: Role::Kernel,
+    signature: &[
+        Piece::Line(1),
+        Piece::Text("extern \"C\" __global__ void "),
+        Piece::Name,
+        Piece::Text("(slice<i32> input, slice_mut<i32> output)"),
+    ],
+    body: &[
+        Piece::Text("{"),
+        Piece::Line(2),
+        Piece::Text("    auto cluster = this_cluster();\n"),
+        Piece::Text("    auto block = this_thread_block();\n"),
+        Piece::Text("    __shared__ shared_array<i32, 64> array;\n"),
+        Piece::Text("    auto i = this_grid().thread_rank();\n"),
+        Piece::Text("    array"),
+        Piece::Site(0),
+        Piece::Text("[block.thread_rank()] = input"),
+        Piece::Site(1),
+        Piece::Text("[i];\n"),
+        Piece::Text("    cluster.sync();\n"),
+        Piece::Text("    auto next = (cluster.block_rank() + 1) "),
+        Piece::Site(2),
+        Piece::Text("% cluster.num_blocks();\n"),
+        Piece::Text("    auto remote = cluster."),
+        Piece::Site(3),
+        Piece::Text("map_shared_rank(array, next);\n"),
+        Piece::Text("    output"),
+        Piece::Site(4),
+        Piece::Text("[i] = remote"),
+        Piece::Site(5),
+        Piece::Text("[block.thread_rank()];\n"),
+        Piece::Text("    cluster.sync();\n"),
+        Piece::Text("}"),
+    ],
+    sites: &[site(6), site(6), site(8), site(9), site(10), site(10)],
+    headers: &["groups.cuh", "memory.cuh"],
+    locals: &["input", "output", "cluster", "block", "array", "i", "next", "remote"],
+    constants: &[],
+    converged: true,
+};
+
+const fn site(line: u32) -> Site {
+    Site { line, column: 5, message: SiteMessage::None }
+}
+
+fn rotate<'a>(input: &'a Buffer<i32>, output: &'a mut Buffer<i32>) -> Launch<'a> {
+    let arguments = Arguments::new().slice(input).slice_mut(output);
+    let threads = rotate::visit(Threads((global(input), global_mut(output))));
+    Launch::new::<rotate>(arguments, threads)
+}
+
+/// One test at a time: a failure of what one enqueues on the GPU would be reported to another.
+fn on_each_device(test: impl Fn(&Device)) {
+    static GPU: Mutex<()> = Mutex::new(());
+    test(&Device::simulator());
+    let auto = Device::auto();
+    if auto.is_simulator() {
+        eprintln!("not run on a GPU: {auto}");
+    } else {
+        let _alone = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+        test(&auto);
+    }
+}
+
+#[test]
+fn a_kernel_runs_and_its_result_is_read() {
+    on_each_device(|device| {
+        let input = device.upload(&Vec::from_iter(0..512)).unwrap();
+        let mut output = device.zeros(512).unwrap();
+        rotate(&input, &mut output).grid(8).launch(device).unwrap();
+        let expected: Vec<i32> = (0..512).map(|i| i ^ 64).collect();
+        assert_eq!(output.read().unwrap(), expected, "{device}");
+    });
+}
+
+#[test]
+fn a_failure_comes_back_and_the_device_stays_usable() {
+    on_each_device(|device| {
+        let input = device.upload(&Vec::from_iter(0..512)).unwrap();
+        let mut short = device.zeros(511).unwrap();
+        let error = rotate(&input, &mut short).grid(8).launch(device).unwrap_err();
+        let Error::Kernel(failure) = error else { panic!("{device}: {error}") };
+        assert_eq!(failure.cause, Cause::IndexOutOfBounds { index: 511, length: 511 }, "{device}");
+        assert_eq!((failure.block, failure.thread), (Dim3::new(7, 0, 0), Dim3::new(63, 0, 0)), "{device}");
+        assert_eq!(failure.location.unwrap().file, file!(), "{device}");
+
+        let mut output = device.zeros(512).unwrap();
+        rotate(&input, &mut output).grid(8).launch(device).unwrap();
+        assert_eq!(output.read().unwrap()[0], 64, "{device}");
+    });
+}
+
+#[test]
+fn what_is_enqueued_fails_at_the_next_read_once() {
+    on_each_device(|device| {
+        let input = device.upload(&Vec::from_iter(0..512)).unwrap();
+        let mut short = device.zeros(3).unwrap();
+        rotate(&input, &mut short).grid(8).enqueue(device).unwrap();
+        assert!(matches!(short.read(), Err(Error::Kernel(_))), "{device}");
+        short.read().unwrap();
+        device.synchronize().unwrap();
+    });
+}
+
+#[test]
+fn a_cluster_that_fails_as_a_whole_ends() {
+    on_each_device(|device| {
+        let nothing = device.upload(&[]).unwrap();
+        let mut output = device.zeros(512).unwrap();
+        let error = rotate(&nothing, &mut output).grid(8).launch(device).unwrap_err();
+        assert!(matches!(error, Error::Kernel(_)), "{device}: {error}");
+    });
+}
+
+#[test]
+fn memory_goes_to_cudarc_and_back() {
+    on_each_device(|device| {
+        let buffer = device.upload(&[1.0f32, 2.0, 3.0]).unwrap();
+        match buffer.into_cuda_slice() {
+            Err(error) => assert!(device.is_simulator(), "{error}"),
+            Ok(slice) => {
+                assert_eq!(slice.stream().clone_dtoh(&slice).unwrap(), [1.0, 2.0, 3.0]);
+                let buffer = Buffer::from_cuda_slice(device, slice).unwrap();
+                assert_eq!(buffer.read().unwrap(), [1.0, 2.0, 3.0]);
+            }
+        }
+    });
+}
+
+#[test]
+fn what_a_launch_lacks_is_said() {
+    let device = &Device::simulator();
+    let input = device.upload(&[1]).unwrap();
+    let mut output = device.zeros(1).unwrap();
+    let error = rotate(&input, &mut output).launch(device).unwrap_err();
+    assert_eq!(error.to_string(), "kernel `rotate` cannot be launched: it has no grid; call `.grid(blocks)`");
+}
+
+#[test]
+fn how_much_runs_at_once() {
+    on_each_device(|device| {
+        let input = device.upload(&Vec::from_iter(0..512)).unwrap();
+        let mut output = device.zeros(512).unwrap();
+        let occupancy = rotate(&input, &mut output).occupancy(device).unwrap();
+        assert_eq!(occupancy.blocks, 2 * occupancy.clusters, "{device}");
+        // Two blocks of 64 threads: a GPU with clusters has room for many.
+        assert!(occupancy.clusters >= if device.is_simulator() { 1 } else { 32 }, "{occupancy:?} on {device}");
+        let too_large = rotate(&input, &mut output).block(2048).occupancy(device).unwrap_err();
+        assert!(matches!(too_large, Error::Launch { .. }), "{too_large}");
+    });
+}
+
+#[test]
+fn the_generated_text_compiles() {
+    match Program::of::<rotate>().unwrap().compile("sm_90a") {
+        Err(Error::NvrtcMissing { .. }) => eprintln!("skipped: no NVRTC"),
+        result => assert!(result.unwrap().starts_with(b"\x7fELF")),
+    }
+}

@@ -1,0 +1,241 @@
+//! Where kernels run: a GPU, or the simulator on this machine. One type for both, so that a program chooses at run
+//! time. What each does with a kernel is `gpu`'s and `sim`'s.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::gpu::caps::Caps;
+use crate::gpu::context::Gpu;
+use crate::report::error::{Error, Result};
+use crate::report::failure::Failure;
+use crate::report::output::Output;
+use crate::sim::Simulator;
+
+/// A GPU with clusters, or the simulator. Clones are the same device.
+///
+/// ```
+/// use phalanx::Device;
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let buffer = device.upload(&[1, 2, 3])?;
+/// assert_eq!(buffer.read()?, [1, 2, 3]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) target: Target,
+}
+
+#[derive(Clone)]
+pub(crate) enum Target {
+    Gpu(Arc<Gpu>),
+    Simulator(Arc<Host>),
+}
+
+/// The simulator as a device.
+pub(crate) struct Host {
+    pub(crate) simulator: Simulator,
+    pub(crate) caps: Caps,
+    /// Why [`Device::auto`] took no GPU.
+    reason: Option<String>,
+    pub(crate) output: Output,
+    /// The first failure since the last that was reported, as a GPU keeps it.
+    failed: Mutex<Option<Failure>>,
+}
+
+impl Device {
+    /// The GPU with this number, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` applies).
+    pub fn gpu(ordinal: usize) -> Result<Device> {
+        Gpu::open(ordinal).map(|gpu| Device { target: Target::Gpu(gpu) })
+    }
+
+    /// The simulator, which needs no GPU and no CUDA. The environment variable `PHALANX_SCHEDULE`, as a report names it,
+    /// says in which order threads run; without it, in turn.
+    pub fn simulator() -> Device {
+        Device::simulator_with(default_simulator())
+    }
+
+    /// The simulator with a schedule and limits of your choice.
+    pub fn simulator_with(simulator: Simulator) -> Device {
+        Device::host(simulator, None)
+    }
+
+    /// The first GPU that has clusters, else the simulator: [`Device::description`] says which, and why.
+    pub fn auto() -> Device {
+        let first =
+            |count| (0..count).map(Device::gpu).find(|device| !matches!(device, Err(Error::CapabilityTooLow { .. })));
+        match Gpu::count().map(first) {
+            Ok(Some(Ok(device))) => device,
+            Ok(Some(Err(error))) | Err(error) => Device::host(default_simulator(), Some(cause(&error))),
+            Ok(None) => Device::host(default_simulator(), Some("no GPU of compute capability 9.0 or later".into())),
+        }
+    }
+
+    fn host(simulator: Simulator, reason: Option<String>) -> Device {
+        let host = Host { simulator, caps: Caps::h100(), reason, output: Output::default(), failed: Mutex::new(None) };
+        Device { target: Target::Simulator(Arc::new(host)) }
+    }
+
+    /// Which device this is: `GPU 0 (NVIDIA H100 80GB HBM3)`, `simulator`, or `simulator (..)` with the reason where
+    /// [`Device::auto`] took no GPU.
+    pub fn description(&self) -> String {
+        match &self.target {
+            Target::Gpu(gpu) => gpu.to_string(),
+            Target::Simulator(host) => match &host.reason {
+                Some(reason) => format!("simulator ({reason})"),
+                None => "simulator".into(),
+            },
+        }
+    }
+
+    /// Whether kernels run in the simulator.
+    pub fn is_simulator(&self) -> bool {
+        matches!(self.target, Target::Simulator(_))
+    }
+
+    /// Waits until everything launched has ended, and returns the failure of the first kernel that failed.
+    pub fn synchronize(&self) -> Result<()> {
+        match &self.target {
+            Target::Gpu(gpu) => gpu.synchronize(),
+            Target::Simulator(host) => host.record(None, true),
+        }
+    }
+
+    /// Gives what kernels print on this device to `function`, instead of writing it to standard output: a call with the
+    /// text of each `print!`, a line with its line feed.
+    ///
+    /// It is called when the launch has ended, also when it has failed: by [`Launch::launch`](crate::Launch::launch),
+    /// [`Device::synchronize`] or [`Buffer::read`](crate::Buffer::read), in the order of the blocks and of the threads in a block, and for
+    /// each thread in that of its statements. All handles of a GPU share it.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 2)]
+    /// fn hello(x: f32) {
+    ///     println!("thread {}: {x:.2}", this_grid().thread_rank());
+    /// }
+    ///
+    /// # fn main() -> phalanx::Result<()> {
+    /// let device = Device::simulator();
+    /// let printed = Arc::new(Mutex::new(String::new()));
+    /// let page = printed.clone();
+    /// device.on_print(move |text| page.lock().unwrap().push_str(text));
+    /// hello(0.125).grid(1).launch(&device)?;
+    /// assert_eq!(*printed.lock().unwrap(), "thread 0: 0.12\nthread 1: 0.12\n");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_print(&self, function: impl Fn(&str) + Send + Sync + 'static) {
+        match &self.target {
+            Target::Gpu(gpu) => gpu.output().set(Arc::new(function)),
+            Target::Simulator(host) => host.output.set(Arc::new(function)),
+        }
+    }
+
+    /// Whether memory of one is memory of the other. All simulators share the host's.
+    pub(crate) fn shares_memory(&self, other: &Device) -> bool {
+        match (&self.target, &other.target) {
+            (Target::Gpu(a), Target::Gpu(b)) => a.ordinal() == b.ordinal(),
+            (Target::Simulator(_), Target::Simulator(_)) => true,
+            (Target::Gpu(_), Target::Simulator(_)) | (Target::Simulator(_), Target::Gpu(_)) => false,
+        }
+    }
+
+    pub(crate) fn caps(&self) -> &Caps {
+        match &self.target {
+            Target::Gpu(gpu) => gpu.caps(),
+            Target::Simulator(host) => &host.caps,
+        }
+    }
+}
+
+/// With the schedule that the environment names.
+fn default_simulator() -> Simulator {
+    let named = std::env::var("PHALANX_SCHEDULE").ok();
+    match named.map(|text| text.parse()) {
+        None => Simulator::new(),
+        Some(Ok(schedule)) => Simulator::new().schedule(schedule),
+        Some(Err(unknown)) => {
+            eprintln!("PHALANX_SCHEDULE: {unknown}; threads run in turn");
+            Simulator::new()
+        }
+    }
+}
+
+/// An error without its advice, which follows a semicolon: nobody who asked for any device needs it.
+fn cause(error: &Error) -> String {
+    error.to_string().split(';').next().unwrap_or_default().into()
+}
+
+impl Host {
+    /// Takes note of how a launch ended. Returns the first failure since the last report, if this is one, and keeps it
+    /// for the next otherwise.
+    pub(crate) fn record(&self, failure: Option<Failure>, report: bool) -> Result<()> {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        *failed = failed.take().or(failure);
+        let reported = if report { failed.take() } else { None };
+        reported.map_or(Ok(()), |failure| Err(failure.into()))
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.description())
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({self})")
+    }
+}
+
+/// `auto`, `gpu`, `gpu:1` or `sim`: for a `--device` option.
+///
+/// ```
+/// # use phalanx::Device;
+/// let device: Device = "sim".parse().unwrap();
+/// assert!(device.is_simulator());
+/// assert!("cpu".parse::<Device>().is_err());
+/// ```
+impl FromStr for Device {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Device> {
+        match text {
+            "auto" => Ok(Device::auto()),
+            "gpu" => Device::gpu(0),
+            "sim" => Ok(Device::simulator()),
+            _ => match text.strip_prefix("gpu:").map(str::parse) {
+                Some(Ok(ordinal)) => Device::gpu(ordinal),
+                Some(Err(_)) | None => Err(Error::UnknownDevice(text.into())),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_there_is_no_driver_auto_says_so() {
+        if Gpu::count().is_ok() {
+            return;
+        }
+        let device = Device::auto();
+        assert!(device.is_simulator());
+        assert!(device.to_string().starts_with("simulator (no CUDA driver"), "{device}");
+        assert!(matches!(Device::gpu(0), Err(Error::DriverMissing)));
+    }
+
+    #[test]
+    fn text_names_devices() {
+        assert!(matches!("gpu:x".parse::<Device>(), Err(Error::UnknownDevice(_))));
+        assert_eq!("sim".parse::<Device>().unwrap().to_string(), "simulator");
+    }
+}

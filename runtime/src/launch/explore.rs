@@ -1,0 +1,233 @@
+//! Exploration: one program under many schedules, the first failure, and the simplest schedule that shows it. What a
+//! schedule is, `sim::schedule` says; that orders of plain accesses need not be tried, `sim::race`.
+
+use std::fmt;
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use super::device::Device;
+use crate::report::error::{Error, Result};
+use crate::report::failure::Cause;
+use crate::sim::{Exploration, Schedule, Simulator};
+
+/// How long an exploration runs before it shows how far it is.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Runs that look for a simpler schedule of a failure.
+const SIMPLER: u64 = 64;
+
+/// What an exploration ran, and found no fault in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Explored {
+    /// How often the program ran.
+    pub runs: u64,
+    /// Every order that can make a difference was run. Of [`Simulator::explore`], never.
+    pub whole: bool,
+}
+
+/// A failure that an exploration found.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// The failure.
+    pub error: Error,
+    /// A schedule that shows it: [`Simulator::schedule`] replays it.
+    pub schedule: Schedule,
+    /// How often the program had run.
+    pub runs: u64,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nfound by run {}", self.error, self.runs)
+    }
+}
+
+impl std::error::Error for Found {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl Simulator {
+    /// Runs a program `runs` times, each time under another schedule, and gives the first failure with the simplest schedule
+    /// that was found to show it. The program makes its own buffers, on the device that it is given, so that each run
+    /// begins alike; programs run side by side. What it returns as an error, a wrong result too, is a failure.
+    ///
+    /// The first run is in turn, the others by lot, by priority and with warps in lockstep. The limits and switches are this simulator's.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 64)]
+    /// fn count(total: &mut [u32]) {
+    ///     total.atomic(0).fetch_add(1, Relaxed);
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let explored = Simulator::new().explore(100, |device| {
+    ///     let mut total = device.zeros(1)?;
+    ///     count(&mut total).grid(4).launch(device)?;
+    ///     assert_eq!(total.read()?, [256]);
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(explored.runs, 100);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn explore(
+        &self,
+        runs: u64,
+        program: impl Fn(&Device) -> Result<()> + Sync,
+    ) -> std::result::Result<Explored, Box<Found>> {
+        let bar = Bar::new(runs);
+        let first = AtomicU64::new(u64::MAX);
+        let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
+        let found = (0..runs).into_par_iter().find_map_first(|run| {
+            // Those above one that failed are not asked for.
+            if run > first.load(Ordering::Relaxed) {
+                return None;
+            }
+            let error = under(nth(run)).err();
+            bar.step();
+            error.map(|error| {
+                first.fetch_min(run, Ordering::Relaxed);
+                (run, error)
+            })
+        });
+        match found {
+            None => Ok(Explored { runs, whole: false }),
+            Some((run, error)) => Err(Box::new(simplest(run, error, under))),
+        }
+    }
+
+    /// Runs a program under every order of its atomics that can make a difference, but no more than `most` times: for small
+    /// kernels, of a few threads and few atomics each. Orders of other accesses make none: what a plain access does in
+    /// another order is a data race, which is found in any. If all of them are run, the result says so
+    /// ([`Explored::whole`]).
+    ///
+    /// The program must do the same each time but for the order, and launch one kernel. A loop that waits is not run round
+    /// while nothing changes, if other threads can run.
+    pub fn explore_all(
+        &self,
+        most: u64,
+        program: impl Fn(&Device) -> Result<()>,
+    ) -> std::result::Result<Explored, Box<Found>> {
+        let bar = Bar::new(most);
+        let exploration = Exploration::default();
+        for run in 0..most {
+            let error = program(&Device::simulator_with(self.clone().under(&exploration))).err();
+            bar.step();
+            if let Some(error) = error {
+                let choices = exploration.choices();
+                let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
+                let (error, schedule) = shortest(choices, error, under);
+                return Err(Box::new(Found { error, schedule, runs: run + 1 }));
+            }
+            if !exploration.advance() {
+                return Ok(Explored { runs: run + 1, whole: exploration.is_whole() });
+            }
+        }
+        Ok(Explored { runs: most, whole: false })
+    }
+}
+
+/// The schedule of a run.
+fn nth(run: u64) -> Schedule {
+    match (run, run % 3) {
+        (0, _) => Schedule::RoundRobin,
+        (_, 0) => Schedule::Lockstep { seed: run },
+        (_, 1) => Schedule::Priority { seed: run, changes: (run / 3 % 5) as u32 },
+        _ => Schedule::Random { seed: run },
+    }
+}
+
+/// The same failure under a schedule with fewer switches of threads, if one of a few shows it.
+fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> Found {
+    let simpler = (0..SIMPLER).map(|seed| match seed {
+        0 => Schedule::RoundRobin,
+        seed => Schedule::Priority { seed, changes: (seed / 8) as u32 },
+    });
+    let found = nth(run);
+    let switches = |schedule: &Schedule| match schedule {
+        Schedule::RoundRobin => 0,
+        Schedule::Priority { changes, .. } => 1 + u64::from(*changes),
+        Schedule::Random { .. } | Schedule::Lockstep { .. } | Schedule::Choices(_) => u64::MAX,
+    };
+    for schedule in simpler.take_while(|schedule| switches(schedule) < switches(&found)) {
+        if let Err(other) = under(schedule.clone())
+            && is_same(&error, &other)
+        {
+            return Found { error: other, schedule, runs: run + 1 };
+        }
+    }
+    Found { error, schedule: found, runs: run + 1 }
+}
+
+/// The fewest of the choices, from the first on, that still show the failure.
+fn shortest(choices: Vec<usize>, error: Error, under: impl Fn(Schedule) -> Result<()>) -> (Error, Schedule) {
+    let (mut error, mut good) = (error, choices.len());
+    let mut low = 0;
+    while low < good {
+        let middle = (low + good) / 2;
+        match under(Schedule::Choices(Arc::from(&choices[..middle]))) {
+            Err(other) if is_same(&error, &other) => (error, good) = (other, middle),
+            Ok(()) | Err(_) => low = middle + 1,
+        }
+    }
+    (error, Schedule::Choices(Arc::from(&choices[..good])))
+}
+
+/// Whether both say the same of the same place.
+fn is_same(a: &Error, b: &Error) -> bool {
+    let (Error::Kernel(a), Error::Kernel(b)) = (a, b) else { return false };
+    match (&a.cause, &b.cause) {
+        (Cause::Race(a), Cause::Race(b)) => {
+            let places = |race: &crate::report::race::Race| {
+                let mut places = [race.first.location.clone(), race.second.location.clone()];
+                places.sort();
+                places
+            };
+            places(a) == places(b)
+        }
+        _ => a.location == b.location && std::mem::discriminant(&a.cause) == std::mem::discriminant(&b.cause),
+    }
+}
+
+/// How far an exploration is, where somebody looks.
+struct Bar {
+    bar: ProgressBar,
+    start: Instant,
+    runs: u64,
+}
+
+impl Bar {
+    fn new(runs: u64) -> Self {
+        Bar { bar: ProgressBar::hidden(), start: Instant::now(), runs }
+    }
+
+    fn step(&self) {
+        self.bar.inc(1);
+        if self.bar.is_hidden() && self.start.elapsed() > PATIENCE && std::io::stderr().is_terminal() {
+            self.bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
+            self.bar.set_length(self.runs);
+            let style = ProgressStyle::with_template("{wide_bar} {pos} of {len} runs, {eta} left");
+            self.bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,16 @@
+//! The host's side: devices (`device`), their memory (`buffer`), a launch (`builder`, with its `arguments` and the checks
+//! before it, `check`), and one program under many schedules (`explore`). Only this room knows both the simulator and
+//! GPUs.
+
+mod arguments;
+mod buffer;
+mod builder;
+mod check;
+mod device;
+mod explore;
+
+pub use arguments::{Arguments, Threads, global, global_mut};
+pub use buffer::Buffer;
+pub use builder::{Launch, Occupancy};
+pub use device::Device;
+pub use explore::{Explored, Found};

@@ -1,0 +1,288 @@
+//! The types that exist on both sides, with their C++ spelling. Values and arithmetic are `kernel::numeric`'s; what
+//! `#[derive(DeviceCopy)]` checks of a user's type is `layout`'s.
+
+use half::{bf16, f16};
+
+use crate::program::constant::{Constant, Value};
+use crate::program::type_info::{TypeArgument, TypeInfo};
+use crate::scalar::Scalar;
+
+/// Plain data that may live in device memory: the same bytes mean the same value in Rust and in CUDA C++.
+///
+/// Users' structs and enums get it by [`#[derive(DeviceCopy)]`](derive@crate::DeviceCopy). The layout is the same on both
+/// sides: the generated C++ asserts size, alignment and the offset of every field. So a struct has `#[repr(C)]` or
+/// `#[repr(transparent)]` and no padding; an enum has `#[repr(u8)]` or another integer type, no fields, a variant of value 0
+/// (memory starts as zeros), and derives `PartialEq`, as which kernels compare it.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+/// #[repr(u8)]
+/// enum State {
+///     Free,
+///     Taken,
+/// }
+///
+/// #[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
+/// #[repr(C)]
+/// struct Cell {
+///     weight: f32,
+///     state: State,
+///     _padding: [u8; 3], // three bytes that Rust would leave here otherwise
+/// }
+///
+/// #[cluster_kernel(block = 32)]
+/// fn take(cells: &mut [Cell], least: f32) {
+///     let i = this_grid().thread_rank();
+///     if cells[i].weight >= least && cells[i].state == State::Free {
+///         cells[i].state = State::Taken; // one byte of memory
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let cell = |i: u8| Cell { weight: i.into(), state: State::Free, _padding: [0; 3] };
+/// let mut cells = device.upload(&Vec::from_iter((0..32).map(cell)))?;
+/// take(&mut cells, 16.0).grid(1).launch(&device)?;
+/// let cells = cells.read()?;
+/// assert_eq!((cells[15].state, cells[16].state), (State::Free, State::Taken));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A struct may be generic. Each instance has its own definition in C++, as `Pair_f32`, and is checked where it is used:
+///
+/// ```compile_fail,E0080
+/// # use phalanx::prelude::*;
+/// #[derive(Clone, Copy, DeviceCopy)]
+/// #[repr(C)]
+/// struct Tagged<T> {
+///     tag: u32,
+///     value: T,
+/// }
+///
+/// let device = Device::simulator();
+/// device.upload(&[Tagged { tag: 1, value: 2.0f32 }]).unwrap();
+/// device.upload(&[Tagged { tag: 1, value: 2.0f64 }]).unwrap(); // 4 bytes of padding after `tag`
+/// ```
+///
+/// # Safety
+/// The type has no padding, no pointers and no invalid bit patterns other than those that the device never writes
+/// (`bool` holds 0 or 1 on both sides); all bytes zero are a value; and its alignment is at most 16.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be kept in device memory",
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+)]
+pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
+    /// Evaluated wherever bytes of the type are touched: fails to compile for a layout that breaks the promise.
+    #[doc(hidden)]
+    const LAYOUT: () = ();
+}
+
+/// The bytes of plain data.
+pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
+    const { T::LAYOUT };
+    // SAFETY: `DeviceCopy` promises that no byte is padding; the lifetime is that of `data`.
+    unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
+}
+
+/// A type that has a C++ spelling in the generated text.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a type of the kernel language",
+    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+)]
+pub trait DeviceType: 'static {
+    /// Its spelling and size.
+    fn info() -> TypeInfo;
+}
+
+/// A type whose constants kernels can name.
+#[diagnostic::on_unimplemented(
+    message = "a constant of type `{Self}` cannot be used in a kernel",
+    note = "constants are numbers, truth values, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
+)]
+pub trait DeviceConstant: DeviceType {
+    /// The value as data.
+    #[doc(hidden)]
+    fn value(&self) -> Value;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceScalar> DeviceConstant for T {
+    fn value(&self) -> Value {
+        Value::Scalar(self.scalar())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceConstant, const N: usize> DeviceConstant for [T; N] {
+    fn value(&self) -> Value {
+        Value::Elements(self.iter().map(T::value).collect())
+    }
+}
+
+/// A constant on its way into the text. By reference, because tables are large.
+pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
+    Constant { ty: T::info(), value: value.value() }
+}
+
+/// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple
+/// or an `Option` of these.
+#[diagnostic::on_unimplemented(
+    message = "values of `{Self}` cannot be compared in a kernel",
+    note = "numbers, truth values, enums, and tuples and `Option`s of them can; of a struct or an array, compare the parts"
+)]
+pub trait DeviceEq: DeviceType {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceScalar> DeviceEq for T {}
+
+/// A type whose values kernels compare with `<` and its like: a scalar, or a tuple of them.
+#[diagnostic::on_unimplemented(
+    message = "values of `{Self}` cannot be ordered in a kernel",
+    note = "numbers, truth values and tuples of them can; an enum is cast first: `color as u8`"
+)]
+pub trait DeviceOrd: DeviceEq {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeviceScalar> DeviceOrd for T {}
+
+/// An operand of `==` and `!=`.
+#[inline(always)]
+pub fn comparable<T: DeviceEq>(value: T) -> T {
+    value
+}
+
+/// An operand of `<` and its like.
+#[inline(always)]
+pub fn ordered<T: DeviceOrd>(value: T) -> T {
+    value
+}
+
+/// An operand of `&`, `|` and `^`, which users may overload and C++ does not know.
+#[inline(always)]
+pub fn plain_scalar<T: DeviceScalar>(value: T) -> T {
+    value
+}
+
+/// A constant that a pattern compares with.
+pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
+    constant(value)
+}
+
+/// A scalar type of the kernel language.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a scalar of the kernel language",
+    note = "scalars are the integer types, f32, f64, f16, bf16 and bool"
+)]
+pub trait DeviceScalar: DeviceCopy {
+    /// The value, with its type as data.
+    fn scalar(self) -> Scalar;
+}
+
+macro_rules! scalars {
+    ($($t:ident => $value:expr;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl DeviceType for $t {
+            fn info() -> TypeInfo {
+                TypeInfo::prelude::<$t>(stringify!($t))
+            }
+        }
+        // SAFETY: a primitive, or one in a `repr(transparent)`: no padding, no pointers.
+        #[diagnostic::do_not_recommend]
+        unsafe impl DeviceCopy for $t {}
+        #[diagnostic::do_not_recommend]
+        impl DeviceScalar for $t {
+            fn scalar(self) -> Scalar {
+                let value: fn($t) -> Scalar = $value;
+                value(self)
+            }
+        }
+    )*};
+}
+
+scalars! {
+    bool => Scalar::Bool;
+    i8 => |v| Scalar::Signed(v.into(), "i8");
+    i16 => |v| Scalar::Signed(v.into(), "i16");
+    i32 => |v| Scalar::Signed(v.into(), "i32");
+    i64 => |v| Scalar::Signed(v.into(), "i64");
+    i128 => |v| Scalar::Signed(v, "i128");
+    isize => |v| Scalar::Signed(v as i128, "isize");
+    u8 => |v| Scalar::Unsigned(v.into(), "u8");
+    u16 => |v| Scalar::Unsigned(v.into(), "u16");
+    u32 => |v| Scalar::Unsigned(v.into(), "u32");
+    u64 => |v| Scalar::Unsigned(v.into(), "u64");
+    u128 => |v| Scalar::Unsigned(v, "u128");
+    usize => |v| Scalar::Unsigned(v as u128, "usize");
+    f32 => Scalar::F32;
+    f64 => Scalar::F64;
+    f16 => Scalar::F16;
+    bf16 => Scalar::Bf16;
+}
+
+/// A local value only: Rust does not say how a tuple lies in memory.
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        impl<$($name: DeviceType),*> DeviceType for ($($name,)*) {
+            fn info() -> TypeInfo {
+                TypeInfo::template::<Self>("tuple", "tuple.cuh", vec![$(TypeArgument::Type($name::info())),*])
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($name: DeviceConstant),*> DeviceConstant for ($($name,)*) {
+            #[allow(non_snake_case, reason = "each part is called as its type")]
+            fn value(&self) -> Value {
+                let ($($name,)*) = self;
+                Value::Fields(vec![$($name.value()),*])
+            }
+        }
+
+        impl<$($name: DeviceEq),*> DeviceEq for ($($name,)*) {}
+
+        impl<$($name: DeviceOrd),*> DeviceOrd for ($($name,)*) {}
+    };
+}
+
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+tuples!(A B C D E F G);
+tuples!(A B C D E F G H);
+
+impl<T: DeviceType> DeviceType for Option<T> {
+    fn info() -> TypeInfo {
+        TypeInfo::template::<Self>("option", "option.cuh", vec![TypeArgument::Type(T::info())])
+    }
+}
+
+impl<T: DeviceEq> DeviceEq for Option<T> {}
+
+impl<T: DeviceEq> DeviceEq for Result<T, T> {}
+
+/// What a compare-exchange gives.
+impl<T: DeviceType> DeviceType for Result<T, T> {
+    fn info() -> TypeInfo {
+        TypeInfo::template::<Self>("result", "option.cuh", vec![TypeArgument::Type(T::info())])
+    }
+}
+
+impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
+    fn info() -> TypeInfo {
+        const { assert!(N > 0, "an array of the kernel language has at least one element: C++ has no arrays of length 0") };
+        let arguments = vec![TypeArgument::Type(T::info()), TypeArgument::Value(N.scalar())];
+        TypeInfo::template::<[T; N]>("local_array", "array.cuh", arguments)
+    }
+}
+
+// SAFETY: elements follow each other without padding, and are plain data themselves.
+unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
+    const LAYOUT: () = T::LAYOUT;
+}

@@ -1,0 +1,75 @@
+//! Where the text goes that kernels print: to standard output, or to a function of the user's. How it gets to the host
+//! is `sim`'s and `gpu`'s.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Room for what is printed between two looks at it, in bytes of records: a device's own `printf` has as much. The
+/// simulator keeps to it too, so that a kernel that never stops printing does not take all memory.
+pub(crate) const PRINT_BYTES: u64 = 1 << 20;
+
+/// What a record takes beside its values: `print_record` of print.cuh.
+pub(crate) const RECORD_BYTES: u64 = 32;
+
+/// What was printed: a text for each `print!`, in the order of the threads.
+#[derive(Debug, Default)]
+pub(crate) struct Printed {
+    pub(crate) texts: Vec<String>,
+    /// How many found no room.
+    pub(crate) lost: u64,
+}
+
+/// What takes the text.
+type Function = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A device's output.
+#[derive(Default)]
+pub(crate) struct Output {
+    function: Mutex<Option<Function>>,
+}
+
+impl Output {
+    /// Sends all further text to `function`.
+    pub(crate) fn set(&self, function: Function) {
+        *self.function.lock().unwrap_or_else(PoisonError::into_inner) = Some(function);
+    }
+
+    /// Writes what was printed. To be called with no lock held: the function is the user's.
+    pub(crate) fn write(&self, printed: Printed) {
+        let Printed { mut texts, lost } = printed;
+        if lost > 0 {
+            texts.push(format!("({lost} more found no room: kernels print {PRINT_BYTES} bytes of values at most)\n"));
+        }
+        if texts.is_empty() {
+            return;
+        }
+        let function = self.function.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match function {
+            Some(function) => texts.iter().for_each(|text| function(text)),
+            None => print!("{}", texts.concat()),
+        }
+    }
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Output")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lost_is_said_last() {
+        let output = Output::default();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let writer = seen.clone();
+        output.set(Arc::new(move |text| writer.lock().unwrap().push(text.to_string())));
+        output.write(Printed::default());
+        output.write(Printed { texts: vec!["a\n".into(), "b".into()], lost: 3 });
+        let lost = "(3 more found no room: kernels print 1048576 bytes of values at most)\n";
+        assert_eq!(*seen.lock().unwrap(), ["a\n", "b", lost]);
+    }
+}

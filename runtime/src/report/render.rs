@@ -1,0 +1,92 @@
+//! A failure's places in their source, as rustc shows them, where the files can be read. What is said there is
+//! `failure`'s and `race`'s.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::ops::Range;
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+use crate::location::Location;
+
+/// A place, and what is said of it.
+pub(crate) struct Note<'a> {
+    pub(crate) location: &'a Location,
+    pub(crate) text: String,
+    /// It is where the failure was found.
+    pub(crate) is_primary: bool,
+}
+
+/// The notes in their source, below a title and above a help. `None` if a file cannot be read, or is another one.
+pub(crate) fn rendered(title: &str, notes: &[Note<'_>], help: &[String]) -> Option<String> {
+    let mut files: BTreeMap<&str, (String, Vec<&Note<'_>>)> = BTreeMap::new();
+    for note in notes {
+        let file = &*note.location.file;
+        if !files.contains_key(file) {
+            files.insert(file, (read(file)?, Vec::new()));
+        }
+        files.get_mut(file)?.1.push(note);
+    }
+    // The file of the failure first.
+    let mut files: Vec<_> = files.into_iter().collect();
+    files.sort_by_key(|(_, (_, notes))| !notes.iter().any(|note| note.is_primary));
+    let mut group = Level::ERROR
+        .primary_title(title)
+        .elements(std::iter::empty::<Snippet<'_, annotate_snippets::Annotation<'_>>>());
+    for (file, (source, notes)) in &files {
+        let mut snippet = Snippet::source(source.as_str()).path(*file);
+        for note in notes {
+            let kind = if note.is_primary { AnnotationKind::Primary } else { AnnotationKind::Context };
+            snippet = snippet.annotation(kind.span(span(source, note.location)?).label(note.text.as_str()));
+        }
+        group = group.element(snippet);
+    }
+    for help in help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    Some(Renderer::plain().render(&[group]))
+}
+
+/// rustc names a file from where it was started, which is this folder or one above it.
+fn read(file: &str) -> Option<String> {
+    let folder = env::current_dir().ok()?;
+    folder.ancestors().find_map(|folder| fs::read_to_string(folder.join(file)).ok())
+}
+
+/// The expression that begins there: a name with what is called on it and indexed of it.
+fn span(source: &str, location: &Location) -> Option<Range<usize>> {
+    let line = source.split_inclusive('\n').nth(location.line as usize - 1)?;
+    let in_line: usize = line.chars().take(location.column as usize - 1).map(char::len_utf8).sum();
+    let mut depth = 0;
+    let mut length = 0;
+    for (at, letter) in line.get(in_line..)?.char_indices() {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth > 0 => depth -= 1,
+            _ if depth > 0 && letter != '\n' => {}
+            '.' | '_' | ':' => {}
+            _ if letter.is_alphanumeric() => {}
+            _ => break,
+        }
+        length = at + letter.len_utf8();
+    }
+    let start = line.as_ptr().addr() - source.as_ptr().addr() + in_line;
+    Some(start..start + length.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_is_marked() {
+        let source = "fn k() {\n    größe[i + 1] = x.atomic(0).load(Relaxed); // f(\n}\n";
+        let marked =
+            |line, column| span(source, &Location { file: String::new(), line, column }).map(|span| &source[span]);
+        assert_eq!(marked(2, 5), Some("größe[i + 1]"));
+        assert_eq!(marked(2, 20), Some("x.atomic(0).load(Relaxed)"));
+        assert_eq!(marked(2, 32), Some("load(Relaxed)"));
+        assert_eq!(marked(9, 1), None);
+    }
+}

@@ -1,0 +1,45 @@
+//! One value of a scalar type as data: a constant on its way into the text, or an operand in a failure's message.
+
+use std::fmt;
+
+use half::{bf16, f16};
+use serde::{Serialize, Serializer};
+
+/// A value of a scalar type: a constant on its way into the text, or a value in a failure's message.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub enum Scalar {
+    /// `bool`.
+    Bool(bool),
+    /// A signed integer, with its C++ type name.
+    Signed(i128, &'static str),
+    /// An unsigned integer, with its C++ type name.
+    Unsigned(u128, &'static str),
+    /// `f32`.
+    F32(f32),
+    /// `f64`.
+    F64(f64),
+    /// `f16`.
+    F16(#[serde(serialize_with = "wider")] f16),
+    /// `bf16`.
+    Bf16(#[serde(serialize_with = "wider")] bf16),
+}
+
+/// As the `f32` of the same value.
+fn wider<T: Copy + Into<f32>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f32((*value).into())
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scalar::Bool(v) => write!(f, "{v}"),
+            Scalar::Signed(v, _) => write!(f, "{v}"),
+            Scalar::Unsigned(v, _) => write!(f, "{v}"),
+            // Debug keeps the `.0` that tells a float from an integer.
+            Scalar::F32(v) => write!(f, "{v:?}"),
+            Scalar::F64(v) => write!(f, "{v:?}"),
+            Scalar::F16(v) => write!(f, "{v:?}"),
+            Scalar::Bf16(v) => write!(f, "{v:?}"),
+        }
+    }
+}

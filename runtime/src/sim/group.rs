@@ -1,0 +1,20 @@
+//! The groups that are larger than a warp.
+
+/// A group of threads that has a barrier, and whose threads can compare a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Group {
+    Block,
+    Cluster,
+    Grid,
+}
+
+impl Group {
+    /// Returns the name that reports use.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Group::Block => "block",
+            Group::Cluster => "cluster",
+            Group::Grid => "grid",
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `uniform`: true claims pass and hold nobody up, false ones are told, for groups of every size.
+
+use super::shape;
+use crate::kernel::group::{this_cluster, this_grid, this_thread_block, tiled_partition};
+use crate::report::failure::Cause;
+use crate::sim::{Schedule, Simulator, run};
+
+const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 9 }];
+
+/// Two clusters of two blocks of 40 threads.
+fn check(expected: Option<&str>, body: impl Fn() + Send + Sync) {
+    for schedule in SCHEDULES {
+        let result = run("test", &shape(4, 2, 40), &Simulator::new().schedule(schedule.clone()), &body).1;
+        match (expected, result) {
+            (None, result) => result.unwrap(),
+            (Some(expected), result) => match result.expect_err("a false claim").cause {
+                Cause::Protocol(sentence) => assert_eq!(sentence, expected, "{schedule:?}"),
+                other => panic!("{schedule:?}: {other}"),
+            },
+        }
+    }
+}
+
+#[test]
+fn true_claims() {
+    check(None, || {
+        let (grid, cluster, block) = (this_grid(), this_cluster(), this_thread_block());
+        for round in 0..3_u32 {
+            assert_eq!(grid.uniform(round), round);
+            cluster.uniform(grid.cluster_rank() + round as usize);
+            block.uniform(cluster.block_rank() * 10 + round);
+        }
+        tiled_partition::<8>(&block).uniform(block.thread_rank() / 8);
+    });
+}
+
+/// No barrier: who comes first does not wait.
+#[test]
+fn nobody_waits() {
+    check(None, || {
+        let block = this_thread_block();
+        block.uniform(7_u8);
+        if block.thread_rank() > 0 {
+            block.uniform(8_u8);
+        }
+    });
+}
+
+#[test]
+fn false_claims() {
+    check(Some("`grid.uniform()` of a value that is not the same for all threads of the grid"), || {
+        this_grid().uniform(this_grid().cluster_rank());
+    });
+    check(Some("`cluster.uniform()` of a value that is not the same for all threads of the cluster"), || {
+        this_cluster().uniform(this_cluster().block_rank());
+    });
+    check(Some("`block.uniform()` of a value that is not the same for all threads of the block"), || {
+        let block = this_thread_block();
+        for round in 0..4 {
+            block.uniform(block.thread_rank() == 39 && round == 3);
+        }
+    });
+    check(Some("`tile.uniform()` of a value that is not the same for all of the group"), || {
+        let block = this_thread_block();
+        tiled_partition::<8>(&block).uniform(block.thread_rank() / 4);
+    });
+}

@@ -1,0 +1,67 @@
+//! `group.uniform(value)`: a check that all threads of the group hold the same, for groups larger than a warp. It is no
+//! barrier: each thread compares with what the first of them brought to the same call, and goes on. A thread that never
+//! comes is not noticed here.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::group::Group;
+use super::{Context, Site};
+use crate::report::failure::Cause;
+
+/// The calls of a launch that not all threads have come to.
+#[derive(Debug, Default)]
+pub(crate) struct UniformChecks {
+    open: Mutex<BTreeMap<Call, Check>>,
+}
+
+/// The n-th time that the threads of a group come to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Call {
+    /// The group, and the rank in the grid of the block or cluster that it is.
+    group: (Group, u64),
+    site: Site,
+    round: u64,
+}
+
+#[derive(Debug)]
+struct Check {
+    value: Box<[u8]>,
+    left: u64,
+}
+
+impl Context<'_> {
+    /// Compares `value` with the other threads of the group. `what` begins the sentence of a report: ... "not the same for
+    /// all threads of the block".
+    pub(crate) fn check_uniform(&self, kind: Group, what: &str, value: &[u8], site: Site) {
+        let (cluster, launch) = (self.cluster, self.cluster.launch);
+        let (rank, threads) = match kind {
+            Group::Block => (
+                cluster.rank * u64::from(launch.cluster_blocks) + u64::from(self.thread.block_rank),
+                u64::from(launch.block_threads),
+            ),
+            Group::Cluster => (cluster.rank, cluster.threads.len() as u64),
+            Group::Grid => (0, launch.shape.grid.count() * u64::from(launch.block_threads)),
+        };
+        let group = (kind, rank);
+        let round = {
+            let mut rounds = self.thread.uniform_calls.borrow_mut();
+            let round = rounds.entry((kind, site)).or_insert(0);
+            *round += 1;
+            *round
+        };
+        let call = Call { group, site, round };
+        let mut open = launch.uniform_checks.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let check = open.entry(call).or_insert_with(|| Check { value: value.into(), left: threads });
+        check.left -= 1;
+        let same = *check.value == *value;
+        if check.left == 0 {
+            open.remove(&call);
+        }
+        drop(open);
+        if !same {
+            let noun = kind.name();
+            self.fail(Cause::Protocol(format!("{what} not the same for all threads of the {noun}")), site);
+        }
+    }
+}
