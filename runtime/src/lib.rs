@@ -141,8 +141,8 @@ pub mod __private {
     pub use crate::Buffer;
     pub use crate::barrier::{BarrierWord, barrier_at};
     pub use crate::copy::*;
+    pub use crate::cuda::Header;
     pub use crate::cuda::replace::{Replacement, replace};
-    pub use crate::cuda::{HEADERS, Header};
     pub use crate::group::*;
     pub use crate::launch::*;
     pub use crate::layout::*;
