@@ -134,8 +134,8 @@ pub mod __private {
     pub use crate::launch::{Arguments, Buffer, Launch, Occupancy, Threads, global, global_mut};
     pub use crate::program::Program;
     pub use crate::program::constant::*;
+    pub use crate::program::cuda::Header;
     pub use crate::program::cuda::replace::{Replacement, replace};
-    pub use crate::program::cuda::{HEADERS, Header};
     pub use crate::program::layout::*;
     pub use crate::program::message::{MessageSlot, Shown, Values, led, line, with_sides, with_sides_below};
     pub use crate::program::options::*;

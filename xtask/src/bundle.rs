@@ -43,7 +43,7 @@ pub(crate) fn bundle() -> Result<()> {
     fs::create_dir_all(&cubins).map_err(at(&cubins))?;
 
     let examples = build(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
-    let checks = build(&["build", "--release", "--package", "phalanx-ui-tests", "--bin", "device_tests"])?;
+    let checks = build(&["build", "--release", "--package", "phalanx-conformance", "--bin", "device_tests"])?;
     let tests = build(&["test", "--no-run", "--release", "--package", "phalanx", "--lib", "--tests"])?;
     let simulated = &["--device", "sim"][..];
     for (kind, programs, arguments) in

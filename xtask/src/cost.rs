@@ -25,7 +25,7 @@ pub(crate) fn cost() -> Result<()> {
     stages(&folder)?;
     println!();
     let nvrtc = nvrtc::folder(None)?;
-    let measure = cargo(&["run", "--quiet", "--release", "--package", "phalanx-ui-tests", "--bin", "compile_times"]);
+    let measure = cargo(&["run", "--quiet", "--release", "--package", "phalanx-conformance", "--bin", "compile_times"]);
     run(&mut nvrtc::with_nvrtc(measure, &nvrtc)?)
 }
 

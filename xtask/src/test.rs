@@ -11,7 +11,11 @@ pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
     let count = target().join("nvrtc-count");
     // Absent in a first run.
     let _ = fs::remove_file(&count);
-    let mut command = nvrtc::with_nvrtc(cargo(&["test", "--workspace", "--release"]), &nvrtc)?;
+    let mut command = nvrtc::with_nvrtc(cargo(&["test", "--release"]), &nvrtc)?;
+    // cargo takes no package beside `--workspace`.
+    if !arguments.iter().any(|argument| argument == "-p" || argument.starts_with("--package")) {
+        command.arg("--workspace");
+    }
     // A store would spare the compilations that are to be tested.
     run(command
         .args(arguments)

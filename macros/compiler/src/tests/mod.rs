@@ -1,5 +1,6 @@
 //! The crate's tests: what the attributes make of source text, without rustc. Not here: whether the generated Rust and
-//! CUDA C++ compile and do what they should, which `ui-tests` asks rustc, the simulator and NVRTC.
+//! CUDA C++ compile and do what they should, which `ui-tests` asks rustc, and `ui-tests/conformance` the simulator
+//! and NVRTC.
 
 mod agreement;
 mod corpus;

@@ -21,7 +21,7 @@ macro_rules! headers {
 }
 
 /// Every header, by path.
-pub const HEADERS: &[Header] = headers! {
+pub(crate) const HEADERS: &[Header] = headers! {
     "array.cuh"
     "atomic.cuh"
     "barrier.cuh"
@@ -84,7 +84,23 @@ pub(crate) fn knows_peers(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    #[test]
+    fn every_header_is_listed() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
+        if !repository.exists() {
+            // The bundle runs this where there is no repository.
+            return eprintln!("skipped: {} is not here", repository.display());
+        }
+        let files = repository.join("src/program/cuda/phalanx").read_dir().expect("the prelude is in the repository");
+        let names = files.map(|file| file.expect("a readable folder").file_name().into_string().expect("UTF-8"));
+        let files: BTreeSet<String> =
+            names.filter(|name| name.ends_with(".cuh")).map(|name| format!("phalanx/{name}")).collect();
+        assert_eq!(files, HEADERS.iter().map(|header| header.path.to_string()).collect());
+    }
 
     #[test]
     fn a_text_has_the_headers_that_it_names() {

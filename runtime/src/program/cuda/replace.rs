@@ -1,5 +1,5 @@
 //! Other headers than the prelude's, and other texts than a kernel's own: for the test that holds both against NVIDIA's
-//! headers (ui-tests/toolkit). Nothing else in the library replaces anything.
+//! headers (ui-tests/conformance/toolkit). Nothing else in the library replaces anything.
 
 use std::sync::OnceLock;
 

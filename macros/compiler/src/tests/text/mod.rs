@@ -1,6 +1,6 @@
 //! The CUDA C++ of small bodies, letter by letter. What rustc fills in later stands as `<slot0>`, a literal of its type as
 //! `<slot0 1>`, a device function as `<callee0>`. That C++ compilers take the text, and that it computes the right
-//! thing, is for `ui-tests`.
+//! thing, is for `ui-tests/conformance`.
 
 mod atoms;
 mod control;

@@ -1,0 +1,59 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#define PHALANX_BLOCK_BARRIER
+#include <phalanx/block_barrier.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/option.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+__device__ thread_block::arrival_token publish(const thread_block& block, shared_array<u32, 96>& array, u32 value) {
+#line 78 "ui-tests/conformance/src/kernels/block_phases.rs"
+    array[block.thread_rank()] = value;
+    return block.barrier_arrive();
+}
+
+__device__ u32 read_next(const thread_block& block, shared_array<u32, 96>& array, thread_block::arrival_token token) {
+
+    block.barrier_wait(token);
+    return array[(block.thread_rank() + 1) % 96];
+}
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(96)
+all_kinds(slice_mut<u32> out, u32 rounds) {
+    detail::init_block_barrier();
+
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    __shared__ shared_array<u32, 96> array;
+    auto i = block.thread_rank();
+    thread_block::arrival_token token = publish(block, array, 1000 * cluster.block_rank() + i);
+    for (auto round : range(0, rounds)) {
+        auto value = read_next(block, array, token);
+        cluster.sync();
+        auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
+        auto other = peer[i];
+        option<thread_block::arrival_token> read;
+        if (round % 3 == 0) {
+#line 102 "ui-tests/conformance/src/kernels/block_phases.rs"
+            read = some(block.barrier_arrive());
+        } else {
+#line 102 "ui-tests/conformance/src/kernels/block_phases.rs"
+            read = none;
+        }
+#line 103 "ui-tests/conformance/src/kernels/block_phases.rs"
+        if (read.is_some()) {
+            auto read_2 = read.value;
+#line 104 "ui-tests/conformance/src/kernels/block_phases.rs"
+            block.barrier_wait(read_2);
+        }
+        cluster.sync();
+        token = publish(block, array, value ^ other);
+    }
+    block.barrier_wait(token);
+    block.sync();
+    out[cluster.thread_rank()] = array[95 - i];
+}

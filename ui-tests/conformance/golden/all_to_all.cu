@@ -1,0 +1,55 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/barrier.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/tile.cuh>
+
+using namespace phalanx;
+
+__device__ void arrive_there(remote_barrier peer, u32 threads) {
+#line 42 "ui-tests/conformance/src/kernels/cluster_phases.rs"
+    if (threads == 1) {
+        peer.arrive();
+    } else {
+        peer.arrive_n(threads);
+    }
+}
+
+__device__ void wait_here(const cluster_barriers<2>& bars, u32 round) {
+
+    bars[round % 2].wait_parity(round / 2 % 2 == 1);
+}
+
+extern "C" __global__ void __launch_bounds__(64)
+all_to_all(slice_mut<u32> values, slice_mut<u32> out, u32 rounds) {
+
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    auto warp = tiled_partition<32>(block);
+    __shared__ cluster_barriers<2> written;
+    __shared__ cluster_barrier own;
+    auto blocks = cluster.num_blocks();
+    written.init_collective(cluster, blocks * 64);
+    own.init_collective(cluster, 64);
+    auto rank = cluster.thread_rank();
+    auto threads = cluster.num_threads();
+    auto sum = u32(0);
+    for (auto round : range(0, rounds)) {
+        values[round * threads + rank] = round + rank;
+        own.arrive_and_wait();
+        if (warp.meta_group_rank() == 0 && warp.thread_rank() < blocks) {
+            auto peer = cluster.map_shared_rank(written[round % 2], warp.thread_rank());
+            for ([[maybe_unused]] auto i : range(i32(0), i32(32))) {
+                arrive_there(peer, 1);
+            }
+            arrive_there(peer, 32);
+        }
+        wait_here(written, round);
+        sum = sum * 2 + values[round * threads + (rank + 77) % threads];
+    }
+    out[rank] = sum;
+    cluster.sync();
+}

@@ -1,0 +1,27 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(256)
+block_sum(readonly_slice<u32> input, slice_mut<u32> out) {
+#line 49 "ui-tests/conformance/src/kernels/guide.rs"
+    auto block = this_thread_block();
+    __shared__ shared_array<u32, 256> sums;
+    auto i = block.thread_rank();
+    sums[i] = input[this_grid().thread_rank()];
+    block.sync();
+    auto half = block.num_threads() / 2;
+    while (half > 0) {
+        if (i < half) {
+            sums[i] += sums[i + half];
+        }
+        block.sync();
+        half /= 2;
+    }
+    if (i == 0) {
+        out[this_grid().block_rank()] = sums[0];
+    }
+}

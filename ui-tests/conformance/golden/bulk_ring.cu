@@ -1,0 +1,54 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/barrier.cuh>
+#include <phalanx/copy.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/subslice.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
+bulk_ring(readonly_slice<u32> input, slice_mut<u32> out, u32 rounds) {
+#line 13 "ui-tests/conformance/src/kernels/async_peers.rs"
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    __shared__ shared_array<u32, 64> own;
+    __shared__ shared_array<local_array<u32, 64>, 2> got;
+    __shared__ cluster_barriers<2> full;
+    __shared__ cluster_barriers<2> empty;
+    full.init_collective(cluster, 1);
+    empty.init_collective(cluster, 1);
+    auto i = block.thread_rank();
+    auto rank = cluster.block_rank();
+#line 22 "ui-tests/conformance/src/kernels/async_peers.rs"
+    auto next = (rank + 1) % cluster.num_blocks();
+    auto before = (rank + cluster.num_blocks() - 1) % cluster.num_blocks();
+    own[i] = input[cluster.thread_rank()];
+    for (auto round : range(0, rounds)) {
+        auto buffer = round % 2;
+        block.sync();
+        if (i == 0) {
+            full[buffer].expect_tx(256);
+            full[buffer].arrive();
+
+            empty[buffer].wait_parity(round / 2 % 2 == 0);
+            auto there = cluster.map_shared_rank(row_of(got, buffer), next);
+            auto told = cluster.map_shared_rank(full[buffer], next);
+            bulk_copy_async(there, own, told);
+        }
+        full[buffer].wait_parity(round / 2 % 2 == 1);
+        auto value = got[buffer][i] * 3 + i;
+
+        block.sync();
+        if (i == 0) {
+            cluster.map_shared_rank(empty[buffer], before).arrive();
+        }
+        cluster.sync();
+        own[i] = value;
+    }
+    out[cluster.thread_rank()] = own[i];
+    cluster.sync();
+}

@@ -1,0 +1,47 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/barrier.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/tile.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(128)
+by_parity(readonly_slice<f32> input, slice_mut<f32> out, u32 rounds) {
+#line 116 "ui-tests/conformance/src/kernels/phase_barriers.rs"
+    auto block = this_thread_block();
+    auto warp = tiled_partition<32>(block);
+    __shared__ barriers<4> full;
+    __shared__ barriers<4> empty;
+    __shared__ shared_array<local_array<f32, 96>, 4> stages;
+    full.init_collective(block, 32);
+    empty.init_collective(block, 3);
+    auto lane = warp.thread_rank();
+    if (warp.meta_group_rank() == 0) {
+        for (auto round : range(0, rounds)) {
+            auto stage = round % 4;
+            empty[stage].wait_parity(round / 4 % 2 == 0);
+            for (auto part : range(u32(0), u32(3))) {
+                stages[stage][part * 32 + lane] = input[round * 96 + part * 32 + lane];
+            }
+            full[stage].arrive();
+        }
+    } else {
+        auto own = block.thread_rank() - 32;
+        auto sum = f32(0.0f);
+        for (auto round_2 : range(0, rounds)) {
+            auto stage_2 = round_2 % 4;
+            while (!full[stage_2].try_wait_parity(round_2 / 4 % 2 == 1)) {
+            }
+#line 139 "ui-tests/conformance/src/kernels/phase_barriers.rs"
+            sum = sum * f32(0.5f) + stages[stage_2][(own + round_2) % 96];
+            warp.sync();
+            if (lane == 0) {
+                empty[stage_2].arrive();
+            }
+        }
+        out[own] = sum;
+    }
+}

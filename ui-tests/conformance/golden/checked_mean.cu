@@ -1,0 +1,34 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/math.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/message.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(32)
+checked_mean(readonly_slice<i64> values, readonly_slice<i32> counts, slice_mut<i64> out) {
+    constexpr auto MOST = i32(1048576);
+    constexpr auto i64_MIN = i64(-9223372036854775807ll - 1);
+#line 234 "ui-tests/conformance/src/kernels/guide.rs"
+    auto i = this_thread_block().thread_rank();
+    auto count = counts[i];
+    if (!(count >= i32(0))) {
+        assertion_failed(here(), count, i32(0));
+    }
+#line 237 "ui-tests/conformance/src/kernels/guide.rs"
+    if (!(count < MOST)) {
+        assertion_failed(here(), MOST, count);
+    }
+#line 238 "ui-tests/conformance/src/kernels/guide.rs"
+    auto sum = i64(0);
+    for (auto k : range(0, count)) {
+        sum += values[k];
+    }
+    if (sum == i64_MIN) {
+        panicked(here(), count);
+    }
+    out[i] = abs(sum) / as<i64>(count);
+}

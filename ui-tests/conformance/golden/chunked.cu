@@ -1,0 +1,159 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/bits.cuh>
+#include <phalanx/math.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/message.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/subslice.cuh>
+#include <phalanx/wrapping.cuh>
+
+using namespace phalanx;
+
+template <template <class> class Slice0>
+__device__ u32 sum(Slice0<u32> values) {
+#line 18 "ui-tests/conformance/src/kernels/elements.rs"
+    auto total = u32(0);
+    for (auto position : range(0, values.len())) {
+#line 19 "ui-tests/conformance/src/kernels/elements.rs"
+        auto x = values[position];
+        total = wrapping_mul(total, 31) + x;
+    }
+    return total;
+}
+
+__device__ u32 largest(shared_slice<u32> values) {
+
+    auto most = u32(0);
+    for (auto position : range(0, values.len())) {
+#line 28 "ui-tests/conformance/src/kernels/elements.rs"
+        auto x = values[position];
+        most = max(most, x);
+    }
+    return most;
+}
+
+extern "C" __global__ void __launch_bounds__(1)
+chunked(readonly_slice<u32> a, slice_mut<u32> out, usize size) {
+#line 122 "ui-tests/conformance/src/kernels/elements.rs"
+    auto total = u32(0);
+    {
+#line 123 "ui-tests/conformance/src/kernels/elements.rs"
+        usize size_2 = size;
+#line 123 "ui-tests/conformance/src/kernels/elements.rs"
+        if (!(size_2 != 0)) {
+            assertion_failed(here());
+        }
+#line 123 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto position : range(0, div_ceil(a.len(), size_2))) {
+#line 123 "ui-tests/conformance/src/kernels/elements.rs"
+            auto chunk = chunk_of(a, size_2, position);
+            auto value = wrapping_mul(total, 31);
+            total = value + sum(chunk);
+        }
+    }
+#line 126 "ui-tests/conformance/src/kernels/elements.rs"
+    out[0] = total;
+    {
+#line 127 "ui-tests/conformance/src/kernels/elements.rs"
+        usize size_3 = size;
+#line 127 "ui-tests/conformance/src/kernels/elements.rs"
+        if (!(size_3 != 0)) {
+            assertion_failed(here());
+        }
+#line 127 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto i : range(0, a.len() / size_3)) {
+#line 127 "ui-tests/conformance/src/kernels/elements.rs"
+            auto chunk_2 = chunk_of(a, size_3, i);
+            total = wrapping_mul(total, 31) + chunk_2[0] * as<u32>(i) + as<u32>(chunk_2.len());
+        }
+    }
+#line 130 "ui-tests/conformance/src/kernels/elements.rs"
+    out[1] = total;
+    {
+#line 131 "ui-tests/conformance/src/kernels/elements.rs"
+        usize size_4 = size;
+#line 131 "ui-tests/conformance/src/kernels/elements.rs"
+        if (!(size_4 != 0)) {
+            assertion_failed(here());
+        }
+#line 131 "ui-tests/conformance/src/kernels/elements.rs"
+        auto length = saturating_sub(a.len() + 1, size_4);
+#line 131 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto position_2 : range(0, length)) {
+#line 131 "ui-tests/conformance/src/kernels/elements.rs"
+            auto window = subslice(a, length - 1 - position_2, length - 1 - position_2 + size_4);
+            total = wrapping_mul(total, 31) + window[0] * window[window.len() - 1];
+        }
+    }
+#line 134 "ui-tests/conformance/src/kernels/elements.rs"
+    out[2] = total;
+    __shared__ shared_array<u32, 20> shared;
+    __shared__ shared_array<local_array<u32, 4>, 3> grid;
+    {
+#line 137 "ui-tests/conformance/src/kernels/elements.rs"
+        usize by = 20;
+#line 137 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto position_3 : range(0, min(a.len(), by))) {
+#line 137 "ui-tests/conformance/src/kernels/elements.rs"
+            auto i_2 = position_3;
+#line 137 "ui-tests/conformance/src/kernels/elements.rs"
+            auto x = a[position_3];
+            shared[i_2] = x;
+            if (i_2 < 12) {
+                grid[i_2 / 4][i_2 % 4] = x + 1;
+            }
+        }
+    }
+#line 143 "ui-tests/conformance/src/kernels/elements.rs"
+    {
+#line 143 "ui-tests/conformance/src/kernels/elements.rs"
+        usize size_5 = 4;
+#line 143 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto position_4 : range(0, div_ceil(shared.len(), size_5))) {
+#line 143 "ui-tests/conformance/src/kernels/elements.rs"
+            auto chunk_3 = chunk_of(shared, size_5, position_4);
+            auto value_2 = wrapping_mul(total, 31);
+            total = value_2 + largest(chunk_3);
+        }
+    }
+#line 146 "ui-tests/conformance/src/kernels/elements.rs"
+    {
+#line 146 "ui-tests/conformance/src/kernels/elements.rs"
+        usize by_2 = size;
+#line 146 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto position_5 : range(0, saturating_sub(shared.len(), by_2))) {
+#line 146 "ui-tests/conformance/src/kernels/elements.rs"
+            auto x_2 = shared[position_5 + by_2];
+            total ^= x_2;
+        }
+    }
+#line 149 "ui-tests/conformance/src/kernels/elements.rs"
+    for (auto position_6 : range(0, grid.len())) {
+#line 149 "ui-tests/conformance/src/kernels/elements.rs"
+        auto row = grid[position_6];
+        {
+#line 150 "ui-tests/conformance/src/kernels/elements.rs"
+            const auto& items = row;
+#line 150 "ui-tests/conformance/src/kernels/elements.rs"
+            for (auto position_7 : range(0, items.len())) {
+#line 150 "ui-tests/conformance/src/kernels/elements.rs"
+                const auto& x_3 = items[position_7];
+                total = wrapping_mul(total, 31) + x_3;
+            }
+        }
+    }
+#line 154 "ui-tests/conformance/src/kernels/elements.rs"
+    {
+#line 154 "ui-tests/conformance/src/kernels/elements.rs"
+        auto items_2 = row_of(grid, 1);
+#line 154 "ui-tests/conformance/src/kernels/elements.rs"
+        for (auto position_8 : range(0, items_2.len())) {
+#line 154 "ui-tests/conformance/src/kernels/elements.rs"
+            auto x_4 = items_2[position_8];
+            total += x_4;
+        }
+    }
+#line 157 "ui-tests/conformance/src/kernels/elements.rs"
+    out[3] = total;
+}

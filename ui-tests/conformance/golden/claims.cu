@@ -1,0 +1,41 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/tile.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64)
+claims(slice_mut<u32> rounds, slice_mut<u32> out) {
+#line 282 "ui-tests/conformance/src/kernels/groups.rs"
+    auto grid = this_grid();
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    auto tile = tiled_partition<16>(block);
+    auto work = u32(0);
+    for ([[maybe_unused]] auto i : range(0, grid.uniform(rounds[0]))) {
+        cluster.sync();
+        work += 1;
+    }
+    auto left = cluster.uniform(rounds[1 + grid.cluster_rank()]);
+    while (left > 0) {
+        cluster.sync();
+        left -= 1;
+        work += 10;
+    }
+    while (block.uniform(left < rounds[3 + grid.block_rank()])) {
+        block.sync();
+        left += 1;
+        work += 100;
+    }
+    if (tile.uniform(block.thread_rank() / 16 % 2 == rounds[0] % 2)) {
+        work += tile.reduce(u32(1000), op::plus());
+    }
+    if (block.thread_rank() % 3 == 0) {
+        auto group = coalesced_threads();
+        work += group.uniform(rounds[1]);
+    }
+    out[grid.thread_rank()] = work;
+}

@@ -1,0 +1,53 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/atomic.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
+
+using namespace phalanx;
+
+__device__ void raise(slice_mut<u64> places, u32 at, u64 value) {
+#line 152 "ui-tests/conformance/src/kernels/guide.rs"
+    auto seen = places.atomic(at).load(relaxed);
+    while (seen < value) {
+        auto value_2 = places.atomic(at).compare_exchange(seen, value, relaxed, relaxed);
+        if (value_2.is_err()) {
+            auto actual = value_2.value;
+#line 155 "ui-tests/conformance/src/kernels/guide.rs"
+            seen = actual;
+        } else {
+            break;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(64)
+collatz(slice_mut<u64> longest, usize limit) {
+
+    auto grid = this_grid();
+    for (auto start : range(grid.thread_rank(), limit).step_by(grid.num_threads())) {
+        {
+#line 167 "ui-tests/conformance/src/kernels/guide.rs"
+            auto n = as<u64>(start) + 1;
+            auto steps = u64(0);
+            u64 length;
+            while (true) {
+#line 170 "ui-tests/conformance/src/kernels/guide.rs"
+                if (n == 1) {
+                    length = steps;
+                    break;
+                }
+#line 173 "ui-tests/conformance/src/kernels/guide.rs"
+                if (steps > 1000) {
+                    goto numbers_continue;
+                }
+                n = n % 2 == 0 ? n / 2 : 3 * n + 1;
+                steps += 1;
+            }
+            raise(longest, 0, length << 32 | as<u64>(start));
+        }
+        numbers_continue:;
+    }
+}

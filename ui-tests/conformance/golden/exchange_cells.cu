@@ -1,0 +1,67 @@
+#define PHALANX_PLACED_SHARED_BYTES 65536
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/array.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
+
+using namespace phalanx;
+
+enum class Phase : unsigned char {
+    Solid = 0,
+    Liquid = 2,
+    Gas = 3,
+};
+
+struct Cell {
+    f32 heat;
+    Phase phase;
+    local_array<u8, 3> _padding;
+};
+static_assert(sizeof(Cell) == 8 && alignof(Cell) == 4);
+static_assert(PHALANX_OFFSET_OF(Cell, heat) == 0);
+static_assert(PHALANX_OFFSET_OF(Cell, phase) == 4);
+static_assert(PHALANX_OFFSET_OF(Cell, _padding) == 5);
+
+__constant__ const local_array<local_array<f32, 2>, 4> KEPT{{{{0.9f, 0.8f}}, {{0.0f, 0.0f}}, {{0.75f, 0.5f}}, {{0.5f, 0.25f}}}};
+
+__constant__ const Cell COLD{.heat = 0.0f, .phase = Phase::Solid, ._padding = {{0, 0, 0}}};
+
+__device__ Cell settled(Cell cell) {
+#line 29 "ui-tests/conformance/src/kernels/phases.rs"
+    auto phase = cell.heat < f32(1.0f) ? Phase::Solid : cell.heat < f32(4.0f) ? Phase::Liquid : Phase::Gas;
+#line 36 "ui-tests/conformance/src/kernels/phases.rs"
+    return Cell{.heat = cell.heat, .phase = phase, ._padding = cell._padding};
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+exchange_cells(slice_mut<Cell> cells, u32 rounds) {
+
+    auto block = this_thread_block();
+    auto& tile = placed_shared<shared_array<Cell, 8192>, 0>();
+    auto first = as<usize>(this_grid().block_rank()) * 8192;
+    auto i = block.thread_rank();
+    for (auto k : range(i, 8192).step_by(256)) {
+        tile[k] = cells[first + as<usize>(k)];
+    }
+    block.sync();
+    for ([[maybe_unused]] auto i_2 : range(0, rounds)) {
+        for (auto k_2 : range(i, 8192).step_by(256)) {
+            auto is_rim = k_2 == 0 || k_2 == 8191;
+            auto kept = KEPT[as<u32>(tile[k_2].phase)][as<u32>(is_rim)];
+            auto left = k_2 == 0 ? COLD : tile[k_2 - 1];
+            cells[first + as<usize>(k_2)].heat = tile[k_2].heat * kept + left.heat * (f32(1.0f) - kept);
+        }
+        block.sync();
+        for (auto k_3 : range(i, 8192).step_by(256)) {
+            tile[k_3].heat = cells[first + as<usize>(k_3)].heat;
+            tile[k_3] = settled(tile[k_3]);
+        }
+        block.sync();
+    }
+    for (auto k_4 : range(i, 8192).step_by(256)) {
+        cells[first + as<usize>(k_4)].phase = tile[k_4].phase;
+    }
+}

@@ -1,0 +1,48 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/barrier.cuh>
+#include <phalanx/copy.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/subslice.cuh>
+#include <phalanx/tile.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(160)
+fetched_ahead(readonly_slice<u32> input, slice_mut<u32> out, u32 chunks) {
+    constexpr auto STAGE = u32(256);
+#line 96 "ui-tests/conformance/src/kernels/async_copies.rs"
+    auto block = this_thread_block();
+    auto warp = tiled_partition<32>(block);
+    __shared__ shared_array<local_array<u32, 256>, 3> stages;
+    __shared__ barriers<3> full;
+    __shared__ barriers<3> empty;
+    full.init_collective(block, 1);
+    empty.init_collective(block, 4);
+    if (warp.meta_group_rank() == 4) {
+        if (warp.thread_rank() == 0) {
+            for (auto chunk : range(0, chunks)) {
+                auto stage = chunk % 3;
+                empty[stage].wait_parity(chunk / 3 % 2 == 0);
+                full[stage].expect_tx(STAGE * 4);
+                bulk_copy_async(row_of(stages, stage), subslice(input, chunk * STAGE, (chunk + 1) * STAGE), full[stage]);
+                full[stage].arrive();
+            }
+        }
+    } else {
+        auto i = block.thread_rank();
+        auto sum = u32(0);
+        for (auto chunk_2 : range(0, chunks)) {
+            auto stage_2 = chunk_2 % 3;
+            full[stage_2].wait_parity(chunk_2 / 3 % 2 == 1);
+            sum = sum * 3 + stages[stage_2][i] + stages[stage_2][STAGE - 1 - i];
+            warp.sync();
+            if (warp.thread_rank() == 0) {
+                empty[stage_2].arrive();
+            }
+        }
+        out[i] = sum;
+    }
+}

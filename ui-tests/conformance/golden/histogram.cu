@@ -1,0 +1,32 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/atomic.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(128)
+histogram(readonly_slice<u32> input, slice_mut<u32> bins) {
+#line 70 "ui-tests/conformance/src/kernels/guide.rs"
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    auto own = dynamic_shared<u32>();
+    auto width = as<u32>(own.len());
+    for (auto bin : range(block.thread_rank(), width).step_by(128)) {
+        own[bin] = 0;
+    }
+    cluster.sync();
+    auto grid = this_grid();
+    for (auto i : range(grid.thread_rank(), input.len()).step_by(grid.num_threads())) {
+        auto bin_2 = input[i] % (width * cluster.num_blocks());
+        cluster.map_shared_rank(own, bin_2 / width).atomic(bin_2 % width).fetch_add(1, relaxed);
+    }
+    cluster.sync();
+    for (auto bin_3 : range(block.thread_rank(), width).step_by(128)) {
+        bins.atomic(cluster.block_rank() * width + bin_3).fetch_add(own[bin_3], relaxed);
+    }
+}

@@ -1,0 +1,54 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/atomic.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
+message(slice_mut<u32> data, slice_mut<u32> flag, slice_mut<u32> out, u32 rounds) {
+#line 185 "ui-tests/conformance/src/kernels/orders.rs"
+    auto cluster = this_cluster();
+    __shared__ shared_array<u32, 4> letter;
+    __shared__ shared_array<u32, 1> posted;
+    auto i = this_thread_block().thread_rank();
+    if (i == 0) {
+        posted[0] = 0;
+    }
+    cluster.sync();
+    auto sends = cluster.block_rank() == 0;
+    if (i == 0) {
+        auto peer = cluster.map_shared_rank(letter, 1 - cluster.block_rank());
+        auto arrived = cluster.map_shared_rank(posted, 1 - cluster.block_rank());
+        for (auto round : range_inclusive(1, rounds)) {
+            if (sends) {
+                data[0] = round * 3;
+                data[1] = round * 5;
+                flag.atomic(0).scope(cluster_scope).store(round, release);
+                peer[2] = round * 7;
+                fence(release, cluster_scope);
+                arrived.atomic(0).store(round, relaxed);
+
+                while (posted.atomic(0).load(acquire) != round) {
+                }
+            } else {
+#line 208 "ui-tests/conformance/src/kernels/orders.rs"
+                while (flag.atomic(0).scope(cluster_scope).load(acquire) != round) {
+                }
+#line 209 "ui-tests/conformance/src/kernels/orders.rs"
+                out[0] += data[0] + data[1];
+                while (posted.atomic(0).load(relaxed) != round) {
+                }
+#line 211 "ui-tests/conformance/src/kernels/orders.rs"
+                fence(acquire, cluster_scope);
+                out[1] += letter[2];
+                arrived.atomic(0).store(round, release);
+            }
+        }
+    }
+    cluster.sync();
+}

@@ -1,0 +1,29 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/option.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+__device__ option<u32> phalanx_conformance_kernels_guide_half(u32 n) {
+#line 185 "ui-tests/conformance/src/kernels/guide.rs"
+    return n > 0 && n % 2 == 0 ? some(n / 2) : option<u32>(none);
+}
+
+extern "C" __global__ void __launch_bounds__(64)
+odd_parts(slice_mut<u32> numbers) {
+
+    auto i = this_grid().thread_rank();
+    auto n = numbers[i];
+    while (true) {
+        auto value = phalanx_conformance_kernels_guide_half(n);
+        if (!value.is_some()) {
+            break;
+        }
+        auto halved = value.value;
+#line 194 "ui-tests/conformance/src/kernels/guide.rs"
+        n = halved;
+    }
+    numbers[i] = n;
+}

@@ -1,0 +1,51 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/array.cuh>
+#include <phalanx/lanes.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/subslice.cuh>
+#include <phalanx/vector.cuh>
+
+using namespace phalanx;
+
+__device__ usize next(usize& counter) {
+#line 293 "ui-tests/conformance/src/kernels/memory.rs"
+    counter += 1;
+    return counter;
+}
+
+template <template <class> class Slice0, template <class> class Slice1>
+__device__ u32 weigh(Slice0<u32> a, Slice1<u32> b, usize c) {
+    return a[0] + 100 * b[0] + 10000 * as<u32>(c);
+}
+
+extern "C" __global__ void __launch_bounds__(1)
+phalanx_conformance_kernels_memory_ordered(readonly_slice<u32> a, slice_mut<u32> out) {
+
+    auto n = usize(0);
+    auto value = subslice_from(a, next(n));
+    auto value_2 = next(n);
+    auto value_3 = subslice(a, value_2, next(n));
+    out[0] = weigh(value, value_3, next(n));
+#line 307 "ui-tests/conformance/src/kernels/memory.rs"
+    out[1] = as<u32>(n);
+    __shared__ shared_array<local_array<u32, 8>, 8> tile;
+    n = 0;
+    auto value_4 = as<u32>(next(n));
+    auto value_5 = next(n);
+    tile[value_5][next(n)] = value_4;
+#line 311 "ui-tests/conformance/src/kernels/memory.rs"
+    out[2] = tile[2][3];
+    auto value_6 = subslice_from(a, next(n));
+    out[3] = value_6[next(n)];
+#line 313 "ui-tests/conformance/src/kernels/memory.rs"
+    tile[next(n)][1] = 2;
+    auto m = n;
+    tile[m][1] += as<u32>(next(n));
+    out[4] = tile[6][1];
+    auto value_7 = row_of(tile, n);
+    auto value_8 = as<u32>(next(n));
+    store_vec(value_7, 0, u32x2{value_8, as<u32>(next(n))});
+#line 318 "ui-tests/conformance/src/kernels/memory.rs"
+    out[5] = tile[7][0] + 10 * tile[7][1];
+}

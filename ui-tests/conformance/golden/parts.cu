@@ -1,0 +1,57 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/subslice.cuh>
+
+using namespace phalanx;
+
+template <template <class> class Slice0>
+__device__ u32 sum(Slice0<u32> values) {
+#line 11 "ui-tests/conformance/src/kernels/memory.rs"
+    auto total = u32(0);
+    for (auto i : range(0, values.len())) {
+        total += values[i] * (as<u32>(i) + 1);
+    }
+    return total;
+}
+
+__device__ void fill(slice_mut<u32> values, u32 first) {
+
+    for (auto i : range(0, values.len())) {
+        values[i] = first + as<u32>(i);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(1)
+parts(readonly_slice<u32> a, slice_mut<u32> out, u32 lo, usize hi) {
+
+    auto row = subslice(a, lo, hi);
+    out[0] = sum(row);
+    out[1] = sum(subslice_from(a, lo));
+    out[2] = sum(subslice(a, 0, hi));
+    out[3] = sum(subslice_from(a, 0));
+    out[4] = sum(subslice_inclusive(a, lo, u32(9)));
+    out[5] = sum(subslice_inclusive(a, 0, hi));
+    out[6] = sum(subslice(subslice_from(row, 1), 1, 3));
+    out[7] = as<u32>(row.len()) + as<u32>(subslice(a, 3, 5).len());
+    out[8] = as<u32>(row.is_empty()) + 2 * as<u32>(subslice(a, 4, 4).is_empty());
+    out[9] = row[0] + row[row.len() - 1];
+    out[10] = as<u32>(subslice_inclusive(a, 3, 2).len());
+    out[11] = subslice(a, 2, 8)[3];
+
+    auto target = subslice_from(out, 16);
+    fill(target, 100);
+    fill(subslice(target, 4, 6), 500);
+    auto [left, right] = split_at(target, 8);
+    right[0] = left[7] + 1;
+    left[1] += 7;
+    auto view = subslice_from(target, 3);
+    out[12] = sum(view);
+    auto [rest, end] = split_at(a, a.len() - 2);
+    out[13] = sum(end);
+    auto tile = chunk_of(a, 7, u32(2));
+    out[14] = sum(tile) + as<u32>(tile.len()) * 1000;
+    auto last = chunk_of(out, 9, 3);
+    last[4] = as<u32>(last.len());
+}

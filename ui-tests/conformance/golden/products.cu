@@ -1,0 +1,27 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/lanes.cuh>
+#include <phalanx/math.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+__device__ u32 mul_hi(u32 x, u32 y) {
+#line 15 "ui-tests/conformance/src/kernels/by_hand.rs"
+    u32 high;
+    {
+
+        [](const auto x, const auto y, auto& high) -> void { asm("mul.hi.u32 %0, %1, %2;" : "=r"(high.value) : "r"(x.value), "r"(y.value));
+        }(x, y, high);
+    }
+
+
+    return high;
+}
+
+extern "C" __global__ void __launch_bounds__(64)
+products(readonly_slice<u32> a, readonly_slice<u32> b, slice_mut<u32> out) {
+    auto i = this_grid().thread_rank();
+    out[i] = mul_hi(a[i], b[i]);
+}

@@ -1,0 +1,30 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
+ring(slice_mut<u32> out, u32 rounds) {
+#line 112 "ui-tests/conformance/src/kernels/guide.rs"
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    __shared__ shared_array<u32, 64> front;
+    __shared__ shared_array<u32, 64> back;
+    auto i = block.thread_rank();
+    front[i] = cluster.thread_rank();
+    auto token = cluster.barrier_arrive();
+    for (auto round : range(0, rounds)) {
+        cluster.barrier_wait(token);
+        auto next = cluster.map_shared_rank(front, (cluster.block_rank() + 1) % cluster.num_blocks());
+        back[i] = next[i] + round;
+        cluster.sync();
+        front[i] = back[i];
+        token = cluster.barrier_arrive();
+    }
+    cluster.barrier_wait(token);
+    out[this_grid().thread_rank()] = front[i];
+}

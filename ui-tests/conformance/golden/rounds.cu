@@ -1,0 +1,50 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/barrier.cuh>
+#include <phalanx/bits.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/profile.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+__device__ u32 busy(u32 turns) {
+#line 13 "ui-tests/conformance/src/kernels/timelines.rs"
+    auto state = u32(1);
+    for (auto i : range(0, turns)) {
+        state = rotate_left(state, 5) ^ i;
+    }
+    return state;
+}
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(64)
+phalanx_conformance_kernels_timelines_rounds(slice_mut<u32> out, u32 rounds) {
+
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    __shared__ barrier filled;
+    __shared__ shared_array<u32, 64> staged;
+    auto i = block.thread_rank();
+    if (i == 0) {
+        filled.init(64);
+    }
+    profiled<3, 0>([&]() { return block.sync(); });
+    auto sum = u32(0);
+    for (auto round : range(0, rounds)) {
+        staged[i] = i + round;
+        auto token = profiled<1, 1>([&]() { return cluster.barrier_arrive(); });
+        sum += busy(i >= 32 ? u32(40) : u32(10)) & 1;
+
+        profiled<2, 1>([&]() { return cluster.barrier_wait(token); });
+        sum += cluster.map_shared_rank(staged, 1 - cluster.block_rank())[63 - i];
+        auto token_2 = profiled<1, 3>([&]() { return filled.arrive(); });
+        profiled<2, 3>([&]() { return filled.wait(token_2); });
+        profiled<3, 1>([&]() { return cluster.sync(); });
+        if (round % 2 == 0) {
+            profiled<3, 0>([&]() { return block.sync(); });
+        }
+    }
+    out[this_grid().thread_rank()] = sum;
+}

@@ -1,0 +1,18 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/float_math.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(128)
+saxpy(f32 a, readonly_slice<f32> x, slice_mut<f32> y) {
+#line 40 "ui-tests/conformance/src/kernels/guide.rs"
+    auto grid = this_grid();
+    for (auto i : range(grid.thread_rank(), x.len()).step_by(grid.num_threads())) {
+        y[i] = mul_add(x[i], a, y[i]);
+    }
+}

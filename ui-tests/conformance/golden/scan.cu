@@ -1,0 +1,38 @@
+#define PHALANX_PEERS
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1)
+scan(readonly_slice<u32> input, slice_mut<u32> out) {
+    constexpr auto N = usize(64);
+#line 202 "ui-tests/conformance/src/kernels/guide.rs"
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    __shared__ shared_array<u32, 64> sums;
+    auto i = block.thread_rank();
+    auto at = this_grid().thread_rank();
+    sums[i] = input[at];
+    block.sync();
+    auto distance = u32(1);
+    while (distance < as<u32>(N)) {
+        auto sum = sums[i];
+        if (i >= distance) {
+            sum = sums[i - distance] + sum;
+        }
+        block.sync();
+        sums[i] = sum;
+        block.sync();
+        distance *= 2;
+    }
+    cluster.sync();
+    auto sum_2 = sums[i];
+    if (cluster.block_rank() == 1) {
+        auto before = cluster.map_shared_rank(sums, 0);
+        sum_2 = before[N - 1] + sum_2;
+    }
+    cluster.sync();
+    out[at] = sum_2;
+}

@@ -1,0 +1,23 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/atomic.cuh>
+#include <phalanx/float_math.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/half.cuh>
+#include <phalanx/lanes.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(64)
+scatter(readonly_slice<f16x2> rows, readonly_slice<u32> targets, slice_mut<f16x2> sums, slice_mut<bf16> mean) {
+#line 156 "ui-tests/conformance/src/kernels/half_atomics.rs"
+    auto i = this_grid().thread_rank();
+    auto row = i / 32;
+    auto lane = i % 32;
+#line 158 "ui-tests/conformance/src/kernels/half_atomics.rs"
+    auto pair = rows[i];
+    sums.atomic(as<usize>(targets[row]) * 32 + lane).fetch_add(pair, relaxed);
+    auto half = bf16::from_f32(to_f32(pair[0]) + to_f32(pair[1])) / bf16::from_f32(f32(2.0f));
+    mean.atomic(targets[row]).scope(system_scope).fetch_add(half, acq_rel);
+}

@@ -1,0 +1,37 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+__device__ i32 local_processing(i32 x) {
+#line 10 "ui-tests/conformance/src/kernels/guide.rs"
+    auto sum = i32(0);
+    for (auto i : range(i32(0), i32(8))) {
+        sum += x * i;
+    }
+    return sum;
+}
+
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(256)
+share(readonly_slice<i32> input, slice_mut<i32> output) {
+
+
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    __shared__ shared_array<i32, 256> array;
+    auto i = cluster.thread_rank();
+
+    array[block.thread_rank()] = input[i];
+    auto token = cluster.barrier_arrive();
+    auto local = local_processing(input[i]);
+    auto next = (cluster.block_rank() + 1) % cluster.num_blocks();
+    auto dsmem = cluster.map_shared_rank(array, next);
+    cluster.barrier_wait(token);
+
+    output[i] = dsmem[block.thread_rank()] + local;
+    cluster.sync();
+}

@@ -1,0 +1,37 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/option.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(32)
+split_or_whole(slice_mut<u32> out, bool split) {
+#line 134 "ui-tests/conformance/src/kernels/guide.rs"
+    auto cluster = this_cluster();
+    __shared__ shared_array<u32, 32> array;
+    auto i = this_thread_block().thread_rank();
+    array[i] = cluster.thread_rank() * 3;
+    option<cluster_group::arrival_token> token;
+    if (split) {
+#line 138 "ui-tests/conformance/src/kernels/guide.rs"
+        token = some(cluster.barrier_arrive());
+    } else {
+#line 138 "ui-tests/conformance/src/kernels/guide.rs"
+        token = none;
+    }
+#line 139 "ui-tests/conformance/src/kernels/guide.rs"
+    auto work = i * i;
+    if (token.is_some()) {
+        auto token_2 = token.value;
+#line 141 "ui-tests/conformance/src/kernels/guide.rs"
+        cluster.barrier_wait(token_2);
+    } else {
+        cluster.sync();
+    }
+    auto peer = cluster.map_shared_rank(array, 1 - cluster.block_rank());
+    out[cluster.thread_rank()] = peer[i] + work;
+    cluster.sync();
+}

@@ -1,0 +1,29 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/tile.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(256)
+sum_by_warps(readonly_slice<f32> input, slice_mut<f32> out) {
+#line 11 "ui-tests/conformance/src/kernels/warp_guide.rs"
+    auto block = this_thread_block();
+    auto warp = tiled_partition<32>(block);
+    __shared__ shared_array<f32, 8> sums;
+
+    auto sum = warp.reduce(input[this_grid().thread_rank()], op::plus());
+    if (warp.thread_rank() == 0) {
+        sums[warp.meta_group_rank()] = sum;
+    }
+    block.sync();
+
+    if (warp.meta_group_rank() == 0) {
+        auto tile = tiled_partition<8>(warp);
+        auto total = tile.reduce(sums[tile.thread_rank()], op::plus());
+        if (block.thread_rank() == 0) {
+            out[this_grid().block_rank()] = total;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+#define PHALANX_FLAT_BLOCK
+#define PHALANX_PEERS
+#define PHALANX_GRID_BARRIER
+#define PHALANX_BLOCK_BARRIER
+#include <phalanx/block_barrier.cuh>
+#include <phalanx/grid_barrier.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/message.cuh>
+#include <phalanx/option.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+__device__ void phalanx_conformance_kernels_grid_barriers_end(const grid_group& grid, grid_group::arrival_token token) {
+#line 93 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+    grid.barrier_wait(token);
+}
+
+__device__ grid_group::arrival_token phalanx_conformance_kernels_grid_barriers_begin(const grid_group& grid) {
+#line 88 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+    return grid.barrier_arrive();
+}
+
+extern "C" __global__ void __cluster_dims__(4, 1, 1) __launch_bounds__(64)
+three_levels(slice_mut<u32> sums, slice_mut<u32> totals, u32 rounds) {
+    detail::init_block_barrier();
+#line 99 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+    auto grid = this_grid();
+    auto cluster = this_cluster();
+    auto block = this_thread_block();
+    __shared__ shared_array<u32, 64> own;
+    __shared__ shared_array<u32, 64> rest;
+    auto i = block.thread_rank();
+    auto value = as<u32>(grid.thread_rank());
+    for (auto round : range(0, rounds)) {
+        own[i] = value;
+        cluster.sync();
+        auto peer = cluster.map_shared_rank(own, (cluster.block_rank() + 1) % 4);
+        sums[grid.thread_rank()] = value ^ peer[63 - i];
+        option<grid_group::arrival_token> token;
+        if (round % 2 == 0) {
+#line 111 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+            token = some(grid.barrier_arrive());
+        } else {
+#line 111 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+            token = none;
+        }
+#line 112 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        rest[i] = value;
+        auto inner = block.barrier_arrive();
+        auto value_2 = rest[i];
+        if (!(value_2 == value)) {
+            assertion_failed(here(), value_2, value);
+        }
+#line 115 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+        block.barrier_wait(inner);
+        value += rest[(i + 1) % 64];
+        auto middle = cluster.barrier_arrive();
+        value += 1;
+        cluster.barrier_wait(middle);
+        if (token.is_some()) {
+            auto token_2 = token.value;
+#line 121 "ui-tests/conformance/src/kernels/grid_barriers.rs"
+            phalanx_conformance_kernels_grid_barriers_end(grid, token_2);
+        } else {
+            grid_group::arrival_token token_3 = phalanx_conformance_kernels_grid_barriers_begin(grid);
+            phalanx_conformance_kernels_grid_barriers_end(grid, token_3);
+        }
+        value ^= sums[(grid.thread_rank() + 256) % grid.num_threads()];
+        grid.sync();
+    }
+    totals[grid.thread_rank()] = value;
+    cluster.sync();
+}

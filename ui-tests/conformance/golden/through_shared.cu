@@ -1,0 +1,73 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/array.cuh>
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+struct Arrow {
+    f32 x;
+    f32 y;
+};
+static_assert(sizeof(Arrow) == 8 && alignof(Arrow) == 4);
+static_assert(PHALANX_OFFSET_OF(Arrow, x) == 0);
+static_assert(PHALANX_OFFSET_OF(Arrow, y) == 4);
+
+enum class State : unsigned char {
+    Free = 0,
+    Bound = 7,
+    Lost = 8,
+};
+
+struct Particle {
+    Arrow pos;
+    Arrow vel;
+    f32 mass;
+    State state;
+    bool fixed;
+    local_array<u8, 2> _pad;
+};
+static_assert(sizeof(Particle) == 24 && alignof(Particle) == 4);
+static_assert(PHALANX_OFFSET_OF(Particle, pos) == 0);
+static_assert(PHALANX_OFFSET_OF(Particle, vel) == 8);
+static_assert(PHALANX_OFFSET_OF(Particle, mass) == 16);
+static_assert(PHALANX_OFFSET_OF(Particle, state) == 20);
+static_assert(PHALANX_OFFSET_OF(Particle, fixed) == 21);
+static_assert(PHALANX_OFFSET_OF(Particle, _pad) == 22);
+
+struct Pair_u32 {
+    u32 first;
+    u32 second;
+};
+static_assert(sizeof(Pair_u32) == 8 && alignof(Pair_u32) == 4);
+static_assert(PHALANX_OFFSET_OF(Pair_u32, first) == 0);
+static_assert(PHALANX_OFFSET_OF(Pair_u32, second) == 4);
+
+struct Bin {
+    f64 total;
+    local_array<Pair_u32, 2> seen;
+};
+static_assert(sizeof(Bin) == 24 && alignof(Bin) == 8);
+static_assert(PHALANX_OFFSET_OF(Bin, total) == 0);
+static_assert(PHALANX_OFFSET_OF(Bin, seen) == 8);
+
+extern "C" __global__ void __launch_bounds__(32)
+through_shared(readonly_slice<Particle> particles, slice_mut<Particle> out, slice_mut<Bin> bins) {
+#line 198 "ui-tests/conformance/src/kernels/structs.rs"
+    auto i = this_thread_block().thread_rank();
+    __shared__ shared_array<Particle, 32> shared;
+    __shared__ shared_array<local_array<Arrow, 2>, 32> rows;
+    shared[i] = particles[i];
+    shared[i].pos.x = particles[31 - i].mass * f32(0.0f) + f32(2.0f) * shared[i].pos.x;
+    rows[i][1].x = f32(3.0f);
+    rows[i][1].y = rows[i][1].x;
+    this_thread_block().sync();
+    auto local = local_array<Particle, 3>::filled(shared[(i + 1) % 32]);
+    local[i % 3].vel = rows[i][1];
+    local[0]._pad[0] = local[2]._pad[0] + 1;
+    out[i] = local[i % 3];
+    bins[i].seen[1].first = i;
+    bins[i].seen[i % 2].second += 2;
+    bins[i].total = bins[i].total + f64(0.5);
+}

@@ -1,0 +1,25 @@
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(256)
+transpose(readonly_slice<f64> input, slice_mut<f64> output, u32 width, u32 height) {
+#line 92 "ui-tests/conformance/src/kernels/guide.rs"
+    auto block = this_thread_block();
+    __shared__ shared_array<f64, 272> tile;
+    auto thread = block.thread_index();
+    auto corner = block.group_index();
+    auto x = corner.x * 16 + thread.x;
+    auto y = corner.y * 16 + thread.y;
+    if (x < width && y < height) {
+        tile[thread.y * 17 + thread.x] = input[y * width + x];
+    }
+    block.sync();
+    auto x_2 = corner.y * 16 + thread.x;
+    auto y_2 = corner.x * 16 + thread.y;
+    if (x_2 < height && y_2 < width) {
+        output[y_2 * height + x_2] = tile[thread.x * 17 + thread.y];
+    }
+}

@@ -1,0 +1,32 @@
+#define PHALANX_PLACED_SHARED_BYTES 62848
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/range.cuh>
+#include <phalanx/scalar.cuh>
+#include <phalanx/stepped_range.cuh>
+
+using namespace phalanx;
+
+struct Wide {
+    u128 a;
+};
+static_assert(sizeof(Wide) == 16 && alignof(Wide) == 16);
+static_assert(PHALANX_OFFSET_OF(Wide, a) == 0);
+
+extern "C" __global__ void __launch_bounds__(256)
+two_arrays(slice_mut<u64> out) {
+#line 16 "ui-tests/conformance/src/kernels/large_shared.rs"
+    auto block = this_thread_block();
+    auto& bytes = placed_shared<shared_array<u8, 333>, 0>();
+    auto& floats = placed_shared<shared_array<f64, 7680>, 336>();
+    auto& wide = placed_shared<shared_array<Wide, 64>, 61776>();
+    auto i = block.thread_rank();
+    bytes[i] = as<u8>(i);
+    for (auto k : range(i, 7680).step_by(256)) {
+        floats[k] = as<f64>(k);
+    }
+    wide[i % 64] = Wide{.a = 5};
+    block.sync();
+    out[i] = as<u64>(bytes[255 - i]) + as<u64>(floats[7679 - i]) * 1000 + as<u64>(wide[i / 4].a) * 10000000;
+}

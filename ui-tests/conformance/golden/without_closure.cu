@@ -1,0 +1,21 @@
+#define PHALANX_FLAT_BLOCK
+#include <phalanx/groups.cuh>
+#include <phalanx/lanes.cuh>
+#include <phalanx/math.cuh>
+#include <phalanx/memory.cuh>
+#include <phalanx/scalar.cuh>
+
+using namespace phalanx;
+
+extern "C" __global__ void __launch_bounds__(32)
+without_closure(slice_mut<u32> out) {
+#line 128 "ui-tests/conformance/src/kernels/by_hand.rs"
+    u32 lane;
+    {
+
+        [](auto& lane) -> void { asm("mov.u32 %0, %%laneid;" : "=r"(lane.value));
+        }(lane);
+    }
+#line 133 "ui-tests/conformance/src/kernels/by_hand.rs"
+    out[this_grid().thread_rank()] = lane;
+}

@@ -1,0 +1,118 @@
+//! The CUDA C++ of some kernels against files, and of every kernel through NVRTC. `UPDATE_GOLDEN=1` writes the files.
+
+use std::path::Path;
+use std::{env, fs};
+
+use phalanx::Error;
+use phalanx_conformance::{Kernel, modules};
+use rayon::prelude::*;
+
+fn all() -> Vec<(String, Kernel)> {
+    let modules = modules();
+    let all = modules.iter().flat_map(|module| module.kernels.iter().map(|kernel| (module.name.to_string(), *kernel)));
+    all.collect()
+}
+
+/// Every kernel is CUDA C++ to NVRTC. Needs no GPU.
+#[test]
+fn every_kernel_compiles() {
+    let failed: Vec<Result<String, String>> = all()
+        .par_iter()
+        .filter_map(|(module, kernel)| {
+            let compiled = (kernel.program)().and_then(|program| program.compile("sm_90a"));
+            let failed = |error: Error| match error {
+                Error::NvrtcMissing { .. } => Err(error.to_string()),
+                error => Ok(format!("{module}::{}: {error}", kernel.name)),
+            };
+            compiled.err().map(failed)
+        })
+        .collect();
+    if let Some(Err(missing)) = failed.iter().find(|failed| failed.is_err()) {
+        assert!(env::var_os("PHALANX_REQUIRE_NVRTC").is_none(), "{missing}");
+        eprintln!("not compiled: {missing}");
+        return;
+    }
+    let failed: Vec<String> = failed.into_iter().flatten().collect();
+    assert!(failed.is_empty(), "NVRTC refused {} kernels:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// A kernel that is left out of its module's table would be compiled by nobody.
+#[test]
+fn every_kernel_is_in_the_table() {
+    let names: Vec<String> = all().iter().map(|(_, kernel)| kernel.name.to_string()).collect();
+    let known = |name: &str| names.iter().any(|known| known.split(['<', ' ']).any(|part| part.ends_with(name)));
+    let folder = |name| fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+    for entry in folder("src/kernels").chain(folder("src/corpus")) {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        for after in text.split("#[cluster_kernel").skip(1) {
+            let name = after.split_once("fn ").unwrap().1.split(['(', '<']).next().unwrap();
+            // Made by a macro: so is its entry.
+            let made = name.starts_with('$') || name == "kernel";
+            assert!(made || known(name), "`{name}` of {} is in no table", path.display());
+        }
+    }
+}
+
+/// Modules whose texts are kept.
+const MODULES: [&str; 2] = ["guide", "by_hand"];
+
+/// And kernels of others.
+const KERNELS: &[(&str, &str)] = &[
+    ("async_copies", "fetched_ahead"),
+    ("async_peers", "bulk_ring"),
+    ("block_phases", "all_kinds"),
+    ("calls", "method_calls"),
+    ("constants", "values"),
+    ("folds", "of_closures"),
+    ("grid_barriers", "three_levels"),
+    ("groups", "claims"),
+    ("large_shared", "two_arrays"),
+    ("options", "fast"),
+    ("phase_barriers", "by_parity"),
+    ("cluster_phases", "all_to_all"),
+    ("structs", "through_shared"),
+    ("timelines", "rounds"),
+    ("calls", "nested_closures"),
+    ("half_atomics", "scatter"),
+    ("memory", "ordered"),
+    ("memory", "parts"),
+    ("elements", "chunked"),
+    ("orders", "message"),
+    ("patterns", "option_values"),
+    ("vectors", "copy"),
+];
+
+/// One file a kernel.
+#[test]
+fn texts_are_as_before() {
+    let update = env::var_os("UPDATE_GOLDEN").is_some_and(|value| value != "0");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+    let mut changed = Vec::new();
+    let kept = |module: &str, kernel: &str| MODULES.contains(&module) || KERNELS.contains(&(module, kernel));
+    for (_, kernel) in all().iter().filter(|(module, kernel)| kept(module, kernel.name)) {
+        let text = (kernel.program)().unwrap().cuda_source().to_string();
+        let path = folder.join(format!("{}.cu", kernel.name.split('<').next().unwrap()));
+        let before = fs::read_to_string(&path).unwrap_or_default();
+        if before == text {
+            continue;
+        }
+        match update {
+            true => fs::write(&path, text).unwrap(),
+            false => changed.push(format!("{}\n{}", path.display(), diff(&before, &text))),
+        }
+    }
+    assert!(changed.is_empty(), "UPDATE_GOLDEN=1 accepts these changes:\n{}", changed.join("\n"));
+}
+
+/// Lines that left and lines that came, from the first to the last that differ, with their numbers.
+fn diff(before: &str, after: &str) -> String {
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let start = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
+    let rest = before[start..].iter().rev().zip(after[start..].iter().rev()).take_while(|(a, b)| a == b).count();
+    let lines = |sign: char, lines: &[&str]| {
+        let numbered = lines[start..lines.len() - rest].iter().enumerate();
+        numbered.map(|(index, line)| format!("{sign} {:4} {line}\n", start + index + 1)).collect::<String>()
+    };
+    lines('-', &before) + &lines('+', &after)
+}

@@ -1,0 +1,205 @@
+//! Kernels that race, each with the closest that does not: what the simulator says of them, in the words of the report and
+//! with both places, under several schedules. The compiler accepts them, or would with a rule switched off. Not run on a
+//! GPU, which says nothing.
+
+use phalanx::prelude::*;
+use phalanx::{Cause, Result};
+
+const SCHEDULES: [Schedule; 6] = [
+    Schedule::RoundRobin,
+    Schedule::Random { seed: 1 },
+    Schedule::Random { seed: 2 },
+    Schedule::Priority { seed: 1, changes: 2 },
+    Schedule::Priority { seed: 2, changes: 2 },
+    Schedule::Lockstep { seed: 1 },
+];
+
+/// Lines of this file that end with this comment.
+fn lines(name: &str) -> Vec<u32> {
+    let comment = format!("// {name}");
+    let all = (1..).zip(include_str!("races.rs").lines());
+    all.filter(|(_, text)| text.ends_with(&comment)).map(|(line, _)| line).collect()
+}
+
+/// `launch` with true is right; with false it races between the lines with this comment.
+#[track_caller]
+fn check(name: &str, launch: impl Fn(&Device, bool) -> Result<()>) {
+    for schedule in SCHEDULES {
+        let device = Device::simulator_with(Simulator::new().schedule(schedule.clone()));
+        if let Err(error) = launch(&device, true) {
+            panic!("{name}, right, under {schedule}: {error}");
+        }
+        let failure = match launch(&device, false) {
+            Err(Error::Kernel(failure)) => failure,
+            other => panic!("{name} under {schedule}: {other:?}"),
+        };
+        let Cause::Race(race) = &failure.cause else { panic!("{name} under {schedule}: {failure}") };
+        let mut found = vec![race.first.location.line, race.second.location.line];
+        found.sort();
+        found.dedup();
+        assert_eq!(found, lines(name), "{name} under {schedule}: {failure}");
+        assert_eq!(failure.schedule, Some(schedule.to_string()));
+    }
+}
+
+#[test]
+fn shared_memory() {
+    check("a_missing_barrier", |device, right| {
+        let mut data = device.upload(&Vec::from_iter(0..64))?;
+        missing_barrier(&mut data, right).grid(1).launch(device)
+    });
+}
+
+/// A buffer that is written again before all have read it.
+#[cluster_kernel(block = 64)]
+fn missing_barrier(data: &mut [u32], right: bool) {
+    let block = this_thread_block();
+    let staged = shared_array::<u32, 64>();
+    let i = block.thread_rank();
+    for round in 0..3 {
+        staged[i] = data[i] + round; // a_missing_barrier
+        block.sync();
+        data[i] = staged[63 - i]; // a_missing_barrier
+        if right {
+            block.sync();
+        }
+    }
+}
+
+/// The rule that would say so is off.
+///
+/// # Safety
+/// `right` is true.
+#[cluster_kernel(cluster = 2, block = 32, unchecked(unpublished_remote_read))]
+fn unpublished(out: &mut [u32], right: bool) {
+    let cluster = this_cluster();
+    let array = shared_array::<u32, 32>();
+    let i = this_thread_block().thread_rank();
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    array[i] = 0;
+    cluster.sync();
+    array[i] = i; // unpublished
+    if right {
+        cluster.sync();
+    }
+    out[this_grid().thread_rank()] = peer[i]; // unpublished
+    cluster.sync();
+}
+
+/// Written after the arrival that should publish it.
+///
+/// # Safety
+/// `right` is true.
+#[cluster_kernel(cluster = 2, block = 32, unchecked(write_after_arrive))]
+fn after_the_arrival(out: &mut [u32], right: bool) {
+    let cluster = this_cluster();
+    let array = shared_array::<u32, 32>();
+    let i = this_thread_block().thread_rank();
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    array[i] = 0;
+    if right {
+        array[i] = i;
+    }
+    let token = cluster.barrier_arrive();
+    if !right {
+        array[i] = i; // after_the_arrival
+    }
+    cluster.barrier_wait(token);
+    out[this_grid().thread_rank()] = peer[i]; // after_the_arrival
+    cluster.sync();
+}
+
+/// What is read is not fenced before an arrival that orders nothing.
+///
+/// # Safety
+/// `right` is true.
+#[cluster_kernel(cluster = 2, block = 32, unchecked(relaxed_publishes))]
+fn relaxed(out: &mut [u32], right: bool) {
+    let cluster = this_cluster();
+    let array = shared_array::<u32, 32>();
+    let i = this_thread_block().thread_rank();
+    let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+    array[i] = i; // relaxed
+    if right {
+        fence(AcqRel, Scope::Cluster);
+    }
+    let token = cluster.barrier_arrive_relaxed();
+    cluster.barrier_wait(token);
+    out[this_grid().thread_rank()] = peer[i]; // relaxed
+    cluster.sync();
+}
+
+#[test]
+fn distributed_shared_memory() {
+    check("unpublished", |device, right| {
+        let mut out = device.zeros(64)?;
+        // SAFETY: what is wrong is said by the simulator, and no GPU runs it.
+        unsafe { unpublished(&mut out, right) }.grid(2).launch(device)
+    });
+    check("after_the_arrival", |device, right| {
+        let mut out = device.zeros(64)?;
+        // SAFETY: as above.
+        unsafe { after_the_arrival(&mut out, right) }.grid(2).launch(device)
+    });
+    check("relaxed", |device, right| {
+        let mut out = device.zeros(64)?;
+        // SAFETY: as above.
+        unsafe { relaxed(&mut out, right) }.grid(2).launch(device)
+    });
+}
+
+/// The last block adds up what the others left: only if their tickets release it.
+#[cluster_kernel(block = 32)]
+fn last_block(parts: &mut [u32], ticket: &mut [u32], total: &mut [u32], right: bool) {
+    let grid = this_grid();
+    if this_thread_block().thread_rank() == 0 {
+        parts[grid.block_rank()] = 1; // last_block
+        let order = if right { ticket.atomic(0).fetch_add(1, AcqRel) } else { ticket.atomic(0).fetch_add(1, Relaxed) };
+        if order as usize == grid.num_blocks() - 1 {
+            let mut sum = 0;
+            for block in 0..grid.num_blocks() {
+                sum += parts[block]; // last_block
+            }
+            total[0] = sum;
+        }
+    }
+}
+
+#[cluster_kernel(block = 32)]
+fn overlapping(out: &mut [u32], right: bool) {
+    let at = this_grid().thread_rank();
+    let at = if right { at } else { at / 2 };
+    out[at] = this_grid().thread_rank() as u32; // overlapping
+}
+
+#[test]
+fn global_memory() {
+    check("last_block", |device, right| {
+        let (mut parts, mut ticket, mut total) = (device.zeros(8)?, device.zeros(1)?, device.zeros(1)?);
+        last_block(&mut parts, &mut ticket, &mut total, right).grid(8).launch(device)
+    });
+    check("overlapping", |device, right| {
+        let mut out = device.zeros(64)?;
+        overlapping(&mut out, right).grid(2).launch(device)
+    });
+}
+
+/// With the source.
+#[test]
+fn the_report() {
+    let device = Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed: 4 }));
+    let mut data = device.upload(&Vec::from_iter(0..64)).unwrap();
+    let error = missing_barrier(&mut data, false).grid(1).launch(&device).unwrap_err();
+    let text = error.to_string();
+    for part in [
+        "error: kernel `missing_barrier` at ui-tests/conformance/tests/races.rs:",
+        ": data race: bytes ",
+        " of the shared array at ui-tests/conformance/tests/races.rs:",
+        "staged[i] = data[i] + round; // a_missing_barrier",
+        "data[i] = staged[63 - i]; // a_missing_barrier",
+        "`block.sync()` between them would order them",
+        "PHALANX_SCHEDULE=random:4 in the environment replays it",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}

@@ -1,0 +1,133 @@
+//! What the documents promise of the source itself. Reads files as text; the compiler knows nothing of these rules. It is
+//! here because `xtask` depends on no other crate of the workspace: the source is judged in seconds, and when it does not compile too.
+
+#[path = "tidy/imports.rs"]
+mod imports;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Files below `folder` with this ending, as paths from the root, with their text.
+fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the folder is in the repository") {
+            let path = entry.expect("a readable folder").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|found| found == ending) {
+                let name =
+                    path.strip_prefix(root()).expect("it lies below the root").to_string_lossy().replace('\\', "/");
+                found.push((name, fs::read_to_string(&path).expect("text")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn sources() -> Vec<(String, String)> {
+    let folders = [
+        "macros/src",
+        "macros/compiler/src",
+        "macros/contract/src",
+        "runtime/src",
+        "examples/src",
+        "ui-tests/accept",
+        "ui-tests/tests",
+        "ui-tests/conformance/src",
+        "ui-tests/conformance/tests",
+        "xtask/src",
+        "xtask/tests",
+    ];
+    folders.into_iter().flat_map(|folder| files(folder, "rs")).collect()
+}
+
+#[track_caller]
+fn none(what: &str, found: impl IntoIterator<Item = String>) {
+    let found: Vec<String> = found.into_iter().collect();
+    assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn every_file_says_what_it_is() {
+    let silent = sources().into_iter().filter(|(_, text)| !text.starts_with("//! "));
+    none("the first line is not `//! ...`", silent.map(|(name, _)| name));
+}
+
+#[test]
+fn every_file_is_one_idea() {
+    let long = sources().into_iter().filter(|(_, text)| text.lines().count() > 500);
+    none("longer than 500 lines", long.map(|(name, text)| format!("{name}: {}", text.lines().count())));
+}
+
+#[test]
+fn unsafe_code_is_in_few_files() {
+    const ALLOWED: [&str; 20] = [
+        // The driver, NVRTC, and a launch whose arguments fit its kernel.
+        "runtime/src/gpu/ffi.rs",
+        "runtime/src/gpu/context.rs",
+        "runtime/src/gpu/nvrtc.rs",
+        "runtime/src/launch/builder.rs",
+        // The bytes that a kernel wrote for a message, as the values that they are.
+        "runtime/src/gpu/print.rs",
+        "runtime/src/gpu/record.rs",
+        "runtime/src/program/message.rs",
+        // Values that the threads of a warp exchange.
+        "runtime/src/kernel/group/members.rs",
+        // Memory that many simulated threads share, and the promise which types may live in it.
+        "runtime/src/kernel/memory/atomic.rs",
+        "runtime/src/kernel/memory/bytes.rs",
+        "runtime/src/kernel/memory/global.rs",
+        "runtime/src/kernel/memory/mod.rs",
+        "runtime/src/kernel/memory/place.rs",
+        "runtime/src/kernel/memory/vector.rs",
+        "runtime/src/sim/access.rs",
+        // Texts in the place of a kernel's own, for a test.
+        "runtime/src/program/cuda/replace.rs",
+        // CUDA by hand, which is unsafe to its callers.
+        "runtime/src/kernel/inline_cuda.rs",
+        "runtime/src/sim/context.rs",
+        "runtime/src/sim/runner.rs",
+        "runtime/src/sim/shared.rs",
+    ];
+    // `program/types.rs` declares and keeps the promise itself.
+    let promise = "runtime/src/program/types.rs";
+    let uses = |text: &str| {
+        text.lines().any(|line| {
+            let code = line.split("//").next().unwrap_or_default();
+            ["unsafe {", "unsafe impl", "unsafe fn ", "unsafe trait"].iter().any(|form| code.contains(form))
+        })
+    };
+    let own = sources().into_iter().filter(|(name, _)| name.starts_with("runtime/") && !name.contains("/tests"));
+    let found: BTreeSet<String> = own.filter(|(_, text)| uses(text)).map(|(name, _)| name).collect();
+    let listed: BTreeSet<String> = ALLOWED.into_iter().chain([promise]).map(String::from).collect();
+    none("`unsafe` in a file that had none so far", found.difference(&listed).cloned());
+    none("listed, and without `unsafe`", listed.difference(&found).cloned());
+}
+
+#[test]
+fn levels_point_one_way() {
+    // Who must not name whom.
+    const FORBIDDEN: [(&str, &[&str]); 2] = [
+        ("macros/compiler/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
+        ("macros/compiler/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),
+    ];
+    let mut found = Vec::new();
+    for (name, text) in sources() {
+        for (folder, names) in FORBIDDEN {
+            if name.starts_with(folder) && !name.contains("/tests") {
+                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+                let bad = code.filter(|line| names.iter().any(|forbidden| line.contains(forbidden)));
+                found.extend(bad.map(|line| format!("{name}: {}", line.trim())));
+            }
+        }
+    }
+    none("imports against the levels of ARCHITECTURE.md", found);
+}
