@@ -5,19 +5,23 @@ use super::phases::mark;
 use super::protocol::{Side, uses};
 use crate::check::cfg::{How, Shared};
 
-/// The rule that two accesses break that are at once, and what they do.
+/// How two accesses race; each has a rule of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Race {
+    UnpublishedRead,
+    OverwriteWhileRead,
+    WriteAfterArrive,
+    RelaxedPublishes,
+    UnorderedWrite,
+}
+
+/// How two accesses race that are at once, and what they do.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Conflict {
-    pub(super) rule: &'static str,
+    pub(super) race: Race,
     pub(super) first: u32,
     pub(super) second: u32,
 }
-
-pub(super) const UNPUBLISHED: &str = "unpublished_remote_read";
-pub(super) const OVERWRITE: &str = "overwrite_while_read";
-pub(super) const AFTER_ARRIVE: &str = "write_after_arrive";
-pub(super) const RELAXED: &str = "relaxed_publishes";
-pub(super) const UNORDERED: &str = "unordered_remote_write";
 
 /// What the owner does, what a peer does, and whether the peer's is a write.
 const PAIRS: [(u32, u32, bool); 4] = [
@@ -43,15 +47,15 @@ pub(super) fn between(first: Side, second: Side, marks: u8) -> impl Iterator<Ite
     let pairs = PAIRS.into_iter().filter(move |_| first != second);
     pairs.map(move |(own, remote, written)| {
         let now = marks & (mark::NOW | mark::NOW_SPLIT) != 0;
-        let rule = match (written, first) {
-            _ if marks & mark::RELAXED != 0 && !now && marks & mark::BEFORE == 0 => RELAXED,
-            (true, _) => UNORDERED,
-            (false, Side::Remote) => OVERWRITE,
-            (false, Side::Own) if now => UNPUBLISHED,
-            (false, Side::Own) => AFTER_ARRIVE,
+        let race = match (written, first) {
+            _ if marks & mark::RELAXED != 0 && !now && marks & mark::BEFORE == 0 => Race::RelaxedPublishes,
+            (true, _) => Race::UnorderedWrite,
+            (false, Side::Remote) => Race::OverwriteWhileRead,
+            (false, Side::Own) if now => Race::UnpublishedRead,
+            (false, Side::Own) => Race::WriteAfterArrive,
         };
         let (first, second) = if first == Side::Own { (own, remote) } else { (remote, own) };
-        Conflict { rule, first, second }
+        Conflict { race, first, second }
     })
 }
 

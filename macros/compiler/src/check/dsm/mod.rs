@@ -37,8 +37,9 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::{Callee, FunctionPath};
 use crate::model::{Function, Role};
+use crate::rules::Rule;
 use crate::span::SpanRange;
-use conflict::Conflict;
+use conflict::{Conflict, Race};
 use numbers::Numbers;
 use path::Path;
 use phases::{Key, Phases, Record, State, side_of};
@@ -153,7 +154,7 @@ fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
 type Place = (u32, u32);
 
 /// A fault is told once where it is: by its rule and its place.
-type FaultId = (&'static str, Place);
+type FaultId = (Rule, Place);
 
 struct Fault {
     diag: Diag,
@@ -326,7 +327,7 @@ impl Check<'_, '_> {
                 continue;
             }
             for pair in conflict::between(other.side, touch.side, record.marks) {
-                if pair.rule == conflict::UNORDERED && record.path.is_edge(path) {
+                if pair.race == Race::UnorderedWrite && record.path.is_edge(path) {
                     continue;
                 }
                 if let Some(mut case) = case_of(&other, touch, &pair, record) {
@@ -382,16 +383,16 @@ impl Check<'_, '_> {
         let name = name_of(self.function, self.phases.cfg, shared);
         let place = |at: SpanRange| (at.line(), at.column());
         let round = !aside && place(first.at) >= place(second.at);
-        if let (conflict::RELAXED, Some(arrival)) = (pair.rule, relaxed) {
+        if let (Race::RelaxedPublishes, Some(arrival)) = (pair.race, relaxed) {
             let reads = |touch: &Touch| matches!(touch.by, By::Itself(uses::READ | uses::ATOMIC_READ));
             let firsts = (first.side == Side::Remote, reads(first));
             return messages::relaxed_publishes(second.at, first.at, arrival, &name, firsts, round);
         }
-        match pair.rule {
-            conflict::UNPUBLISHED => messages::unpublished_remote_read(second.at, first.at, &name, round),
-            conflict::AFTER_ARRIVE => messages::write_after_arrive(first.at, second.at, &name, round),
-            conflict::OVERWRITE => messages::overwrite_while_read(second.at, first.at, &name, round),
-            _ => {
+        match pair.race {
+            Race::UnpublishedRead => messages::unpublished_remote_read(second.at, first.at, &name, round),
+            Race::WriteAfterArrive => messages::write_after_arrive(first.at, second.at, &name, round),
+            Race::OverwriteWhileRead => messages::overwrite_while_read(second.at, first.at, &name, round),
+            Race::RelaxedPublishes | Race::UnorderedWrite => {
                 let own = if first.side == Side::Own { first } else { second };
                 let reads = matches!(own.by, By::Itself(uses::READ | uses::ATOMIC_READ));
                 let roles = (second.side == Side::Remote, !reads);
@@ -458,7 +459,8 @@ impl Check<'_, '_> {
             self.found.iter().any(|((as_rule, at), mirrored)| {
                 at == other
                     && mirrored.others.contains(place)
-                    && (!mirrored.aside || *as_rule == conflict::UNPUBLISHED && *rule != conflict::UNPUBLISHED)
+                    && (!mirrored.aside
+                        || *as_rule == Rule::UnpublishedRemoteRead && *rule != Rule::UnpublishedRemoteRead)
             })
         };
         let is_needless = |(id, fault): &(&FaultId, &Fault)| {

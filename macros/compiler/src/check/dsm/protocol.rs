@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::diag::Diag;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// What a function does, one bit each.
@@ -106,7 +107,7 @@ pub(crate) struct Case {
 #[derive(Debug)]
 pub(crate) struct Demand {
     pub(crate) case: Case,
-    pub(crate) rule: &'static str,
+    pub(crate) rule: Rule,
     pub(crate) at: SpanRange,
     pub(crate) message: String,
 }
@@ -145,7 +146,7 @@ impl Protocol {
     }
 
     /// Asks no more about a rule; says whether anything was asked.
-    pub(crate) fn waive(&mut self, rule: &str) -> bool {
+    pub(crate) fn waive(&mut self, rule: Rule) -> bool {
         let before = self.demands.len();
         self.demands.retain(|demand| demand.rule != rule);
         self.demands.len() != before
