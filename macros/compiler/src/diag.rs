@@ -56,7 +56,7 @@ impl Diag {
         }
         // Of what a kernel does: why, and what is right.
         if let Some(page) = self.rule.page() {
-            text += &format!("\nnote: the rule: {page}");
+            text += &format!("\nnote: see {page}");
         }
         text
     }

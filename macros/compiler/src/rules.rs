@@ -7,8 +7,9 @@ use std::str::FromStr;
 
 use Unchecked::{Allowed, Refused};
 
-/// The documentation page of the rules about what a kernel does; each has a section under its name.
-pub(crate) const RULES_PAGE: &str = "docs/rules.md";
+/// Where `docs/rules.md` can be read: the documentation of the runtime crate, whose module `rules` it is. Each rule about
+/// what a kernel does has a section under its name.
+pub(crate) const RULES_PAGE: &str = "https://docs.rs/phalanx/latest/phalanx/rules/index.html";
 
 /// Whether `unchecked(...)` can switch a rule off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,6 +215,13 @@ mod tests {
             assert_eq!(rule.name().parse(), Ok(*rule));
         }
         assert_eq!("token".parse::<Rule>(), Err(ParseRuleError));
+    }
+
+    /// What the runtime's constant functions refuse points to the same page.
+    #[test]
+    fn the_runtime_knows_the_page() {
+        let program = include_str!("../../../runtime/src/program/mod.rs");
+        assert!(program.contains(&format!("concat!(\"\\nnote: see {RULES_PAGE}#\", $rule)")));
     }
 
     /// The index at the top of the pages.

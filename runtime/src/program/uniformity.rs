@@ -296,10 +296,14 @@ pub const fn agree(obligation: Obligation, results: &[Level], message: &str) {
 #[inline(always)]
 pub fn agreed_result<const SCOPE: Scope, F: super::template::Summary>(_slot: &super::template::Callee<F>) {
     const {
-        assert!(
-            F::UNIFORMITY.result.meets(Need { scope: SCOPE, groups: 0 }),
-            "the result of this method decides who comes to a collective, and is not the same for all threads of the group: say so with `uniform(..)` if it is [divergent_collective]"
-        );
+        if !F::UNIFORMITY.result.meets(Need { scope: SCOPE, groups: 0 }) {
+            panic!(concat!(
+                "whether a collective is reached depends on the result of this method, which may differ between threads \
+                 of the group [divergent_collective]\n\
+                 help: if all threads of the group get the same result, say so: `group.uniform(result)`",
+                see_page!("divergent_collective")
+            ));
+        }
     }
 }
 
