@@ -120,6 +120,10 @@ pub mod by_hand {
     pub use crate::kernel::memory::{load, store};
 }
 
+pub mod rules {
+    #![doc = include_str!("../../docs/rules.md")]
+}
+
 /// What generated code names. No part of the interface: it changes with the macros.
 #[doc(hidden)]
 pub mod __private {
@@ -152,9 +156,6 @@ pub mod __private {
 mod documents {
     #[doc = include_str!("../../README.md")]
     struct Readme;
-
-    #[doc = include_str!("../../docs/rules.md")]
-    struct Rules;
 
     #[doc = include_str!("../../docs/language.md")]
     struct Language;

@@ -1,32 +1,28 @@
 //! `cargo xtask mutate`: switches each rule off in turn and lists the tests of the macro crate that fail for it. A rule that
 //! none misses is a fault. What rustc is asked about calls is not switched off: `ui-tests/reject` has that.
 
-use std::fs;
+use phalanx_compiler::Rule;
 
-use crate::run::{Result, at, cargo, root};
-
-/// Those that the macro does not report itself: rustc has the move, and the size.
-const OF_RUSTC: [&str; 1] = ["token_reused"];
+use crate::run::{Result, cargo};
 
 pub(crate) fn mutate() -> Result<()> {
-    let pages = root().join("docs/rules.md");
-    let text = fs::read_to_string(&pages).map_err(at(&pages))?;
-    let rows = text.lines().filter_map(|line| line.strip_prefix("| [")?.split(']').next());
     let mut missed = Vec::new();
     println!("| rule | tests that fail without it |\n|---|---|");
-    for rule in rows.filter(|rule| !OF_RUSTC.contains(rule)) {
-        let failed = failed_without(rule)?;
+    // rustc has the move of a token: the compiler itself does not report a second use.
+    let reported = |rule: &&Rule| rule.behavior().is_some() && **rule != Rule::TokenReused;
+    for rule in Rule::ALL.iter().filter(reported) {
+        let failed = failed_without(*rule)?;
         println!("| {rule} | {} |", failed.join(", "));
         if failed.is_empty() {
-            missed.push(rule);
+            missed.push(rule.name());
         }
     }
     if missed.is_empty() { Ok(()) } else { Err(format!("no test misses {}", missed.join(", "))) }
 }
 
-fn failed_without(rule: &str) -> Result<Vec<String>> {
+fn failed_without(rule: Rule) -> Result<Vec<String>> {
     let mut test = cargo(&["test", "--release", "--package", "phalanx-compiler", "--lib"]);
-    let output = test.env("PHALANX_WITHOUT_RULE", rule).output();
+    let output = test.env("PHALANX_WITHOUT_RULE", rule.name()).output();
     let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
     let report = String::from_utf8_lossy(&output.stdout);
     if !report.contains("test result:") {

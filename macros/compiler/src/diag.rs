@@ -5,13 +5,14 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenS
 
 use quote::quote_spanned;
 
-use crate::rules;
+use crate::rules::Rule;
+use crate::session::Session;
 use crate::span::SpanRange;
 
 /// One fault, with the rule that it breaks.
 #[derive(Debug)]
 pub(crate) struct Diag {
-    pub(crate) rule: &'static str,
+    pub(crate) rule: Rule,
     pub(crate) at: SpanRange,
     pub(crate) message: String,
     /// Where the fault comes from: further places, each with its line; and what is to be said of it as a whole.
@@ -20,7 +21,7 @@ pub(crate) struct Diag {
 }
 
 impl Diag {
-    pub(crate) fn new(rule: &'static str, at: SpanRange, message: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: Rule, at: SpanRange, message: impl Into<String>) -> Self {
         Diag { rule, at, message: message.into(), notes: Vec::new(), help: None }
     }
 
@@ -54,10 +55,15 @@ impl Diag {
             text += &format!("\nhelp: {help}");
         }
         // Of what a kernel does: why, and what is right.
-        if let Some(rule) = rules::by_name(self.rule) {
-            text += &format!("\nnote: the rule: {}", rule.page());
+        if let Some(page) = self.rule.page() {
+            text += &format!("\nnote: see {page}");
         }
         text
+    }
+
+    fn to_fault(&self) -> Fault {
+        let start = self.at.lo.start();
+        Fault { line: start.line, column: start.column + 1, rule: self.rule, text: self.text() }
     }
 
     /// `::core::compile_error! { "text" }`, underlined from the first to the last token.
@@ -101,9 +107,41 @@ impl Diag {
     }
 }
 
+/// One thing that is wrong with an item, as rustc shows it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fault {
+    line: usize,
+    column: usize,
+    rule: Rule,
+    text: String,
+}
+
+impl Fault {
+    /// Returns the rule that is broken.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// Returns the line of the first token at fault, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Returns the column of the first token at fault, from 1 as rustc counts it.
+    pub fn column(&self) -> usize {
+        self.column
+    }
+
+    /// Returns the whole message: the sentence with its rule in brackets, then notes and help on lines of their own.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
 /// All faults of one function.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Diags {
+    session: Session,
     list: Vec<Diag>,
 }
 
@@ -112,13 +150,19 @@ pub(crate) struct Diags {
 pub(crate) struct Reported;
 
 impl Diags {
+    pub(crate) fn new(session: Session) -> Self {
+        Diags { session, list: Vec::new() }
+    }
+
+    /// Collects faults that may be dropped or appended here, in the same session.
+    pub(crate) fn nested(&self) -> Self {
+        Diags::new(self.session)
+    }
+
     pub(crate) fn push(&mut self, diag: Diag) {
-        // `cargo xtask mutate`: which test misses the rule?
-        #[cfg(test)]
-        if std::env::var("PHALANX_WITHOUT_RULE").is_ok_and(|rule| rule == diag.rule) {
-            return;
+        if self.session.without != Some(diag.rule) {
+            self.list.push(diag);
         }
-        self.list.push(diag);
     }
 
     /// The last one as tokens.
@@ -131,7 +175,7 @@ impl Diags {
     }
 
     /// Forgets the faults of a rule; says whether there were any.
-    pub(crate) fn waive(&mut self, rule: &str) -> bool {
+    pub(crate) fn waive(&mut self, rule: Rule) -> bool {
         let before = self.list.len();
         self.list.retain(|diag| diag.rule != rule);
         self.list.len() != before
@@ -146,15 +190,25 @@ impl Diags {
         if self.list.is_empty() { Ok(()) } else { Err(Reported) }
     }
 
-    /// `compile_error!`s in source order; one fault found twice at one place is shown once.
-    pub(crate) fn into_tokens(mut self) -> TokenStream {
+    /// The faults in source order; one that was found twice at one place is kept once.
+    fn sorted(mut self) -> Vec<Diag> {
         self.list.sort_by_key(|diag| (diag.at.line(), diag.at.column()));
         self.list.dedup_by_key(|diag| (diag.at.line(), diag.at.column(), diag.text()));
-        self.list.iter().map(Diag::to_tokens).collect()
+        self.list
+    }
+
+    /// `compile_error!`s in source order.
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        self.sorted().iter().map(Diag::to_tokens).collect()
+    }
+
+    /// The same faults as data.
+    pub(crate) fn into_faults(self) -> Vec<Fault> {
+        self.sorted().iter().map(Diag::to_fault).collect()
     }
 
     #[cfg(test)]
-    pub(crate) fn rules(&self) -> Vec<&'static str> {
+    pub(crate) fn rules(&self) -> Vec<Rule> {
         self.list.iter().map(|diag| diag.rule).collect()
     }
 }

@@ -3,123 +3,177 @@
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
-use syn::{Item, ItemFn, ItemImpl, ItemTrait};
+use syn::{Attribute, Item, ItemFn};
 
-use crate::check;
-use crate::diag::{Diags, Reported};
+use crate::check::{self, Checked};
+use crate::diag::{Diag, Diags, Fault, Reported};
 use crate::emit;
 use crate::fragment;
 use crate::messages;
 use crate::model::options::Options;
-use crate::model::{Function, Role};
+use crate::model::{Function, Implementation, Method, Role};
 use crate::parse;
+use crate::session::Session;
 use crate::span::SpanRange;
 
 /// `#[cluster_kernel(options)] item`
-pub(crate) fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
-    let mut diags = Diags::default();
-    let options = parse::attribute::kernel_options(options, &mut diags);
-    expand(item, Role::Kernel, options, "cluster_kernel", diags)
+pub(crate) fn kernel(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::new(session);
+    let parsed = parse_kernel(options, item, &mut diags);
+    generate(&parsed, diags)
 }
 
 /// `#[device(options)] item`
-pub(crate) fn device(options: TokenStream, item: TokenStream) -> TokenStream {
-    let mut diags = Diags::default();
-    let options = parse::attribute::device_options(options, &mut diags);
-    expand(item, Role::Device, options, "device", diags)
+pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::new(session);
+    let parsed = parse_device(options, item, &mut diags);
+    generate(&parsed, diags)
 }
 
-fn expand(item: TokenStream, role: Role, options: Options, attribute: &str, mut diags: Diags) -> TokenStream {
+/// The faults that `kernel` reports.
+pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+    let mut diags = Diags::new(session);
+    let parsed = parse_kernel(options, item, &mut diags);
+    faults(parsed, diags)
+}
+
+/// The faults that `device` reports.
+pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+    let mut diags = Diags::new(session);
+    let parsed = parse_device(options, item, &mut diags);
+    faults(parsed, diags)
+}
+
+/// What an attribute is on, parsed.
+enum Parsed {
+    /// A `#[cfg]` below the attribute holds for all that stands for the function.
+    Function { function: Box<Function>, conditions: Vec<Attribute> },
+    /// `#[device] impl`
+    Implementation(Implementation),
+    /// `#[device] trait`
+    Declaration(Implementation),
+    /// An item that no attribute takes: it stays as it is.
+    Refused(TokenStream),
+    /// An item that is no Rust. rustc has said so before it called the macro, and its callers are to say no more.
+    Unread { fault: Diag, signature: Option<Box<Function>>, item: TokenStream },
+}
+
+fn parse_kernel(options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
+    let options = parse::attribute::kernel_options(options, diags);
+    parse(item, Role::Kernel, options, "cluster_kernel", diags)
+}
+
+fn parse_device(options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
+    let options = parse::attribute::device_options(options, diags);
+    parse(item, Role::Device, options, "device", diags)
+}
+
+fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags: &mut Diags) -> Parsed {
     let item = fragment::opened(item);
     let parsed = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(parsed)) => parsed,
         Ok(Item::Impl(parsed)) if role == Role::Device => {
-            parse::attribute::refuse_options(&options, &mut diags);
-            return implementation(&parsed, diags);
+            parse::attribute::refuse_options(&options, diags);
+            return Parsed::Implementation(parse::implementation::implementation(&parsed, diags));
         }
         Ok(Item::Trait(parsed)) if role == Role::Device => {
-            parse::attribute::refuse_options(&options, &mut diags);
-            return declaration(&parsed, diags);
+            parse::attribute::refuse_options(&options, diags);
+            return Parsed::Declaration(parse::implementation::declaration(&parsed, diags));
         }
         Ok(_) => {
             diags.push(messages::not_a_function(SpanRange::of(&item), attribute));
-            let errors = diags.into_tokens();
-            return quote!(#errors #item);
+            return Parsed::Refused(item);
         }
         Err(error) => return unread(item, role, &error, diags),
     };
     if parsed.sig.receiver().is_some() {
         // Inside an `impl`, where the items that stand for a function have no place.
         diags.push(messages::receiver(SpanRange::of(&parsed.sig.ident)));
-        let errors = diags.into_tokens();
-        return quote!(#errors #item);
+        return Parsed::Refused(item);
     }
-    let function = Function { options, ..parse::function(&parsed, role, &mut diags) };
-    let items = match generate(&function, &mut diags) {
-        Ok(items) => items,
-        Err(Reported) => {
-            let (errors, stub) = (diags.into_tokens(), emit::stub(&function));
-            quote!(#errors #stub)
-        }
-    };
-    under_conditions(&parsed, items)
+    let function = Box::new(Function { options, ..parse::function(&parsed, role, diags) });
+    let conditions = parsed.attrs.into_iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    Parsed::Function { function, conditions }
 }
 
-/// An item that is no Rust. rustc has said so before it called the macro, and its callers are to say no more.
-fn unread(item: TokenStream, role: Role, error: &syn::Error, mut diags: Diags) -> TokenStream {
-    let fault = messages::not_parsed(SpanRange::at(error.span()), &error.to_string()).unless_rustc_says_more();
+fn unread(item: TokenStream, role: Role, error: &syn::Error, diags: &mut Diags) -> Parsed {
+    let fault = messages::not_parsed(SpanRange::at(error.span()), &error.to_string());
     let mut trees: Vec<TokenTree> = item.clone().into_iter().collect();
     trees.pop();
     trees.push(Group::new(Delimiter::Brace, TokenStream::new()).into());
-    let stub = match syn::parse2::<ItemFn>(trees.into_iter().collect()) {
-        Ok(signature) if signature.sig.receiver().is_none() => {
-            emit::stub(&parse::function(&signature, role, &mut diags))
-        }
-        _ => item,
+    let signature = match syn::parse2::<ItemFn>(trees.into_iter().collect()) {
+        Ok(signature) if signature.sig.receiver().is_none() => Some(Box::new(parse::function(&signature, role, diags))),
+        _ => None,
     };
-    let errors = diags.into_tokens();
-    quote!(#errors #fault #stub)
+    Parsed::Unread { fault, signature, item }
 }
 
-/// `#[device] impl`: each method is checked, and left as its signature where it has faults.
-fn implementation(item: &ItemImpl, mut diags: Diags) -> TokenStream {
-    let implementation = parse::implementation::implementation(item, &mut diags);
+/// Checks each method by itself.
+fn check_methods<'i>(implementation: &'i Implementation, diags: &mut Diags) -> Vec<(&'i Method, Option<Checked<'i>>)> {
     let checked = implementation.methods.iter().map(|method| {
-        let mut faults = Diags::default();
+        let mut faults = diags.nested();
         let checked = check::run(&method.function, &mut faults).ok();
         diags.append(faults);
         (method, checked)
     });
-    let checked: Vec<_> = checked.collect();
-    let items = match diags.gate() {
-        Ok(()) => emit::implementation(&implementation, &checked),
-        // Which method a fault of the parser is in, only its place says.
-        Err(Reported) => {
-            let stubs: Vec<_> = implementation.methods.iter().map(|method| (method, None)).collect();
-            emit::implementation(&implementation, &stubs)
+    checked.collect()
+}
+
+fn faults(parsed: Parsed, mut diags: Diags) -> Vec<Fault> {
+    match parsed {
+        Parsed::Function { function, .. } => drop(check::run(&function, &mut diags)),
+        Parsed::Implementation(implementation) => drop(check_methods(&implementation, &mut diags)),
+        Parsed::Declaration(_) | Parsed::Refused(_) => {}
+        Parsed::Unread { fault, .. } => diags.push(fault),
+    }
+    diags.into_faults()
+}
+
+/// The items that replace what the attribute is on; where there is a fault, signatures without their bodies.
+fn generate(parsed: &Parsed, mut diags: Diags) -> TokenStream {
+    match parsed {
+        Parsed::Function { function, conditions } => {
+            let items = match check::run(function, &mut diags) {
+                Ok(checked) => emit::items(&checked),
+                Err(Reported) => {
+                    let (errors, stub) = (diags.into_tokens(), emit::stub(function));
+                    quote!(#errors #stub)
+                }
+            };
+            under_conditions(conditions, items)
         }
-    };
-    let errors = diags.into_tokens();
-    quote!(#errors #items)
+        Parsed::Implementation(implementation) => {
+            let checked = check_methods(implementation, &mut diags);
+            let items = match diags.gate() {
+                Ok(()) => emit::implementation(implementation, &checked),
+                // Which method a fault of the parser is in, only its place says.
+                Err(Reported) => {
+                    let stubs: Vec<_> = implementation.methods.iter().map(|method| (method, None)).collect();
+                    emit::implementation(implementation, &stubs)
+                }
+            };
+            let errors = diags.into_tokens();
+            quote!(#errors #items)
+        }
+        Parsed::Declaration(declaration) => {
+            let (errors, items) = (diags.into_tokens(), emit::declaration(declaration));
+            quote!(#errors #items)
+        }
+        Parsed::Refused(item) => {
+            let errors = diags.into_tokens();
+            quote!(#errors #item)
+        }
+        Parsed::Unread { fault, signature, item } => {
+            let (errors, fault) = (diags.into_tokens(), fault.unless_rustc_says_more());
+            let stub = signature.as_ref().map_or_else(|| item.clone(), |signature| emit::stub(signature));
+            quote!(#errors #fault #stub)
+        }
+    }
 }
 
-/// `#[device] trait`
-fn declaration(item: &ItemTrait, mut diags: Diags) -> TokenStream {
-    let declaration = parse::implementation::declaration(item, &mut diags);
-    let (errors, items) = (diags.into_tokens(), emit::declaration(&declaration));
-    quote!(#errors #items)
-}
-
-/// A `#[cfg]` below the attribute holds for all that stands for the function.
-fn under_conditions(function: &ItemFn, items: TokenStream) -> TokenStream {
-    let conditions: Vec<_> = function.attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+fn under_conditions(conditions: &[Attribute], items: TokenStream) -> TokenStream {
     match (conditions.is_empty(), syn::parse2::<syn::File>(items.clone())) {
         (false, Ok(syn::File { items, .. })) => items.iter().map(|item| quote!(#(#conditions)* #item)).collect(),
         _ => items,
     }
-}
-
-fn generate(function: &Function, diags: &mut Diags) -> Result<TokenStream, Reported> {
-    let checked = check::run(function, diags)?;
-    Ok(emit::items(&checked))
 }

@@ -13,6 +13,7 @@ mod messages;
 mod model;
 mod parse;
 mod rules;
+mod session;
 mod span;
 mod stack;
 #[cfg(test)]
@@ -20,6 +21,9 @@ mod tests;
 
 use proc_macro2::TokenStream;
 
+pub use diag::Fault;
+pub use rules::{Behavior, ParseRuleError, Rule, Unchecked};
+pub use session::Session;
 use stack::with_large_stack;
 
 /// Expands `#[cluster_kernel(options)] item` to the items that replace it, or to its faults as `compile_error!`s beside a
@@ -32,15 +36,56 @@ use stack::with_large_stack;
 /// # Ok::<(), proc_macro2::LexError>(())
 /// ```
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
-    with_large_stack(|| expand::kernel(options, item))
+    Session::default().kernel(options, item)
 }
 
 /// Expands `#[device(options)] item`, of a function, an `impl` or a trait, in the same way.
 pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
-    with_large_stack(|| expand::device(options, item))
+    Session::default().device(options, item)
 }
 
 /// Expands `#[derive(DeviceCopy)]` on `item` to the implementation of the trait, or to its faults.
 pub fn device_copy(item: TokenStream) -> TokenStream {
-    with_large_stack(|| derive::device_copy(item))
+    Session::default().device_copy(item)
+}
+
+impl Session {
+    /// Expands a kernel as [`kernel`] does.
+    pub fn kernel(self, options: TokenStream, item: TokenStream) -> TokenStream {
+        with_large_stack(|| expand::kernel(self, options, item))
+    }
+
+    /// Expands a device function as [`device`] does.
+    pub fn device(self, options: TokenStream, item: TokenStream) -> TokenStream {
+        with_large_stack(|| expand::device(self, options, item))
+    }
+
+    /// Expands a derived type as [`device_copy`] does.
+    pub fn device_copy(self, item: TokenStream) -> TokenStream {
+        with_large_stack(|| derive::device_copy(self, item))
+    }
+
+    /// Checks a kernel without generating code: its faults in the order of its text, none for a kernel that is right.
+    ///
+    /// ```
+    /// use phalanx_compiler::{Rule, Session};
+    ///
+    /// let item = "fn lost() { let token = this_cluster().barrier_arrive(); }";
+    /// let faults = Session::default().check_kernel("cluster = 2".parse()?, item.parse()?);
+    /// assert_eq!(faults[0].rule(), Rule::TokenNeverWaited);
+    /// # Ok::<(), proc_macro2::LexError>(())
+    /// ```
+    pub fn check_kernel(self, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+        with_large_stack(|| expand::check_kernel(self, options, item))
+    }
+
+    /// Checks what `#[device]` is on, in the same way.
+    pub fn check_device(self, options: TokenStream, item: TokenStream) -> Vec<Fault> {
+        with_large_stack(|| expand::check_device(self, options, item))
+    }
+
+    /// Checks what `#[derive(DeviceCopy)]` is on, in the same way. What only rustc knows of its fields is not asked.
+    pub fn check_device_copy(self, item: TokenStream) -> Vec<Fault> {
+        with_large_stack(|| derive::check_device_copy(self, item))
+    }
 }

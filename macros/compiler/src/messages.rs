@@ -23,6 +23,7 @@ use crate::diag::Diag;
 use crate::model::op::MEMORY_METHODS;
 use crate::model::ty::{Group, Kind, SCALARS};
 use crate::model::warp::{OPERATORS, WARP_METHODS};
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -32,17 +33,17 @@ fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 // What an attribute is on.
 
 pub(crate) fn not_parsed(at: SpanRange, why: &str) -> Diag {
-    Diag::new("not_parsed", at, format!("this function cannot be read: {why}"))
+    Diag::new(Rule::NotParsed, at, format!("this function cannot be read: {why}"))
 }
 
 pub(crate) fn not_a_function(at: SpanRange, attribute: &str) -> Diag {
-    Diag::new("attribute_target", at, format!("`#[{attribute}]` goes on a function"))
+    Diag::new(Rule::AttributeTarget, at, format!("`#[{attribute}]` goes on a function"))
 }
 
 // Signatures.
 
 pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
-    let diag = Diag::new("unsupported_signature", at, format!("a kernel or device function cannot be {what}"));
+    let diag = Diag::new(Rule::UnsupportedSignature, at, format!("a kernel or device function cannot be {what}"));
     diag.help(match what {
         "`unsafe`" => "leave it out: what `unchecked(...)` switches off makes a function `unsafe` to call",
         _ => "leave it out",
@@ -50,69 +51,69 @@ pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
 }
 
 pub(crate) fn receiver(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "the attribute goes on the `impl`")
+    Diag::new(Rule::UnsupportedSignature, at, "the attribute goes on the `impl`")
         .help("write `#[device] impl Type { ... }`: all its functions become device functions")
 }
 
 pub(crate) fn typed_receiver(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "a receiver is `self`, `&self` or `&mut self`")
+    Diag::new(Rule::UnsupportedSignature, at, "a receiver is `self`, `&self` or `&mut self`")
 }
 
 pub(crate) fn implementing_type(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "`#[device] impl` is for a type that has a name")
+    Diag::new(Rule::UnsupportedSignature, at, "`#[device] impl` is for a type that has a name")
 }
 
 pub(crate) fn implementation_member(at: SpanRange) -> Diag {
-    Diag::new("unsupported_syntax", at, "`#[device]` takes functions, constants and types only")
+    Diag::new(Rule::UnsupportedSyntax, at, "`#[device]` takes functions, constants and types only")
 }
 
 pub(crate) fn provided_method(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "a device trait provides no bodies")
+    Diag::new(Rule::UnsupportedSignature, at, "a device trait provides no bodies")
         .help("write the method in each `impl`, or as a generic device function")
 }
 
 pub(crate) fn generic_trait_method(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "a method of a device trait is not generic")
+    Diag::new(Rule::UnsupportedSignature, at, "a method of a device trait is not generic")
         .help("make the trait generic, or write a generic device function")
 }
 
 pub(crate) fn collective_in_closure(at: SpanRange) -> Diag {
-    Diag::new("collective_in_closure", at, "a collective in a closure, whose callers may not be the whole group")
+    Diag::new(Rule::CollectiveInClosure, at, "a collective in a closure, whose callers may not be the whole group")
         .help("call it outside of the closure")
 }
 
 pub(crate) fn lifetime_parameter(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "lifetime parameters are not supported")
+    Diag::new(Rule::UnsupportedSignature, at, "lifetime parameters are not supported")
         .help("leave lifetimes out: every reference parameter lives for the whole call")
 }
 
 pub(crate) fn unbounded_parameter(at: SpanRange, name: &str) -> Diag {
-    Diag::new("unsupported_signature", at, format!("nothing is known of the type `{name}`: it has no bound"))
+    Diag::new(Rule::UnsupportedSignature, at, format!("nothing is known of the type `{name}`: it has no bound"))
         .help(format!("write `{name}: DeviceCopy` for plain data, `{name}: Number` for arithmetic, or another bound"))
 }
 
 pub(crate) fn impl_trait_parameter(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "`impl Trait` parameters are closures: `impl Fn(A) -> B`")
+    Diag::new(Rule::UnsupportedSignature, at, "`impl Trait` parameters are closures: `impl Fn(A) -> B`")
         .help("for another trait, write a type parameter: `fn f<T: Trait>(x: T)`")
 }
 
 pub(crate) fn tuple_parameter(at: SpanRange) -> Diag {
-    Diag::new("kernel_parameter", at, "a kernel takes no tuples: Rust does not say how they lie in memory")
+    Diag::new(Rule::KernelParameter, at, "a kernel takes no tuples: Rust does not say how they lie in memory")
         .help("take the parts one by one, or a struct with `#[derive(DeviceCopy)]` and `#[repr(C)]`")
 }
 
 pub(crate) fn parameter_pattern(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "a parameter is a name, or a pattern of names")
+    Diag::new(Rule::UnsupportedSignature, at, "a parameter is a name, or a pattern of names")
         .help("take the value under one name and bind its parts with `let`")
 }
 
 pub(crate) fn kernel_parameter(at: SpanRange) -> Diag {
-    Diag::new("kernel_parameter", at, "a kernel takes slices and plain values only")
+    Diag::new(Rule::KernelParameter, at, "a kernel takes slices and plain values only")
         .help("`&[T]` is read-only global memory, `&mut [T]` is global memory that the whole grid shares, either may be in an `Option`, scalars, arrays and `DeviceCopy` types go by value; groups and shared memory come from `this_cluster()`, `shared_array()` and their like")
 }
 
 pub(crate) fn kernel_result(at: SpanRange) -> Diag {
-    Diag::new("kernel_result", at, "a kernel returns nothing").help("write results through a `&mut [T]` parameter")
+    Diag::new(Rule::KernelResult, at, "a kernel returns nothing").help("write results through a `&mut [T]` parameter")
 }
 
 pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
@@ -124,42 +125,42 @@ pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
 
 /// The same, with the mend.
 pub(crate) fn unsupported_type_with(at: SpanRange, mend: &str) -> Diag {
-    Diag::new("unsupported_type", at, "this type is not part of the kernel language").help(mend)
+    Diag::new(Rule::UnsupportedType, at, "this type is not part of the kernel language").help(mend)
 }
 
 pub(crate) fn group_by_value(at: SpanRange, name: &str) -> Diag {
-    Diag::new("unsupported_type", at, format!("`{name}` is passed by reference")).help(format!("write `&{name}`"))
+    Diag::new(Rule::UnsupportedType, at, format!("`{name}` is passed by reference")).help(format!("write `&{name}`"))
 }
 
 // Syntax.
 
 pub(crate) fn unsupported_syntax(at: SpanRange, what: &str) -> Diag {
-    Diag::new("unsupported_syntax", at, format!("{what} not part of the kernel language"))
+    Diag::new(Rule::UnsupportedSyntax, at, format!("{what} not part of the kernel language"))
 }
 
 pub(crate) fn statement_attribute(at: SpanRange) -> Diag {
-    Diag::new("unsupported_syntax", at, "attributes inside a function are not part of the kernel language")
+    Diag::new(Rule::UnsupportedSyntax, at, "attributes inside a function are not part of the kernel language")
         .help("put the attribute on the function")
 }
 
 pub(crate) fn nested_item(at: SpanRange) -> Diag {
-    Diag::new("unsupported_syntax", at, "an item in an inner block is not part of the kernel language")
+    Diag::new(Rule::UnsupportedSyntax, at, "an item in an inner block is not part of the kernel language")
         .help("move it to the top of the function")
 }
 
 pub(crate) fn unsupported_pattern(at: SpanRange) -> Diag {
-    Diag::new("unsupported_pattern", at, "this pattern is not part of the kernel language").help(
+    Diag::new(Rule::UnsupportedPattern, at, "this pattern is not part of the kernel language").help(
         "there are names, `_`, integers and their ranges, constants, tuples, structs, arrays, `Some`, `None`, `Ok`, `Err`, `a | b`, and `..` in arrays, or as the last part of a tuple or a struct; `for` binds one name or `_`",
     )
 }
 
 pub(crate) fn pattern_without_value(at: SpanRange) -> Diag {
-    Diag::new("unsupported_pattern", at, "a pattern needs a value")
+    Diag::new(Rule::UnsupportedPattern, at, "a pattern needs a value")
         .help("declare the names one by one: `let a; let b;`")
 }
 
 pub(crate) fn scrutinee_kind(at: SpanRange, found: Kind) -> Diag {
-    let diag = Diag::new("wrong_kind", at, format!("{} cannot be matched", found.noun()));
+    let diag = Diag::new(Rule::WrongKind, at, format!("{} cannot be matched", found.noun()));
     match found {
         Kind::Reference { .. } => diag.help("match what it refers to: `*reference`"),
         _ => diag,
@@ -168,24 +169,25 @@ pub(crate) fn scrutinee_kind(at: SpanRange, found: Kind) -> Diag {
 
 pub(crate) fn matches_form(at: SpanRange) -> Diag {
     Diag::new(
-        "format_string",
+        Rule::FormatString,
         at,
         "`matches!` is written `matches!(value, pattern)` or `matches!(value, pattern if condition)`",
     )
 }
 
 pub(crate) fn borrow(at: SpanRange) -> Diag {
-    Diag::new("unsupported_borrow", at, "`&` stands only before an argument")
+    Diag::new(Rule::UnsupportedBorrow, at, "`&` stands only before an argument")
         .help("pass `&group`, `&array` or `&mut local` directly to the function that takes it")
 }
 
 pub(crate) fn reference_local(at: SpanRange) -> Diag {
-    Diag::new("unsupported_borrow", at, "a local cannot hold a reference").help("copy the value: `let x = *reference;`")
+    Diag::new(Rule::UnsupportedBorrow, at, "a local cannot hold a reference")
+        .help("copy the value: `let x = *reference;`")
 }
 
 pub(crate) fn borrow_target(at: SpanRange) -> Diag {
     Diag::new(
-        "unsupported_borrow",
+        Rule::UnsupportedBorrow,
         at,
         "only a local variable, a field of one, or a constant can be passed by reference",
     )
@@ -193,26 +195,26 @@ pub(crate) fn borrow_target(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn deref(at: SpanRange) -> Diag {
-    Diag::new("unsupported_borrow", at, "`*` reads through a reference parameter or `get_unchecked`")
+    Diag::new(Rule::UnsupportedBorrow, at, "`*` reads through a reference parameter or `get_unchecked`")
         .help("what is no reference is written without it")
 }
 
 pub(crate) fn literal(at: SpanRange) -> Diag {
-    Diag::new("unsupported_literal", at, "this literal is not part of the kernel language")
+    Diag::new(Rule::UnsupportedLiteral, at, "this literal is not part of the kernel language")
         .help("there are integers, floats, `true` and `false`")
 }
 
 pub(crate) fn literal_suffix(at: SpanRange, suffix: &str) -> Diag {
-    Diag::new("unsupported_literal", at, format!("unknown suffix `{suffix}`"))
+    Diag::new(Rule::UnsupportedLiteral, at, format!("unknown suffix `{suffix}`"))
         .help(format!("the types are {}", list(SCALARS)))
 }
 
 pub(crate) fn reserved_name(at: SpanRange, name: &str) -> Diag {
-    Diag::new("reserved_name", at, format!("names that start with `__phalanx` are reserved: `{name}`"))
+    Diag::new(Rule::ReservedName, at, format!("names that start with `__phalanx` are reserved: `{name}`"))
 }
 
 pub(crate) fn collective_in_method(at: SpanRange) -> Diag {
-    Diag::new("collective_in_method", at, "a collective in a method, which its callers' checks do not see")
+    Diag::new(Rule::CollectiveInMethod, at, "a collective in a method, which its callers' checks do not see")
         .help("make it a device function: `#[device] fn f(x: &Type, block: &ThreadBlock)`")
 }
 
@@ -223,12 +225,12 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         Kind::Group(group) => group_methods(group),
         Kind::Memory(_) => list(MEMORY_METHODS),
         Kind::OptionalMemory(_) => {
-            return Diag::new("unknown_method", at, format!("an optional slice has no method `{name}` in a kernel"))
+            return Diag::new(Rule::UnknownMethod, at, format!("an optional slice has no method `{name}` in a kernel"))
                 .help("there are `is_some` and `is_none`; what is in it comes out by `if let Some(slice) = option`");
         }
         Kind::OptionalToken(_) => list(["is_some", "is_none", "take"]),
         Kind::Token(_) => {
-            return Diag::new("unknown_method", at, format!("an arrival token has no method `{name}`"))
+            return Diag::new(Rule::UnknownMethod, at, format!("an arrival token has no method `{name}`"))
                 .help("pass it to `barrier_wait`");
         }
         Kind::Unknown
@@ -240,7 +242,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         | Kind::Barrier(_)
         | Kind::Closure => "Rust's methods of numbers, as far as a GPU has them: docs/language.md".into(),
     };
-    Diag::new("unknown_method", at, format!("{} has no method `{name}` in a kernel", kind.noun()))
+    Diag::new(Rule::UnknownMethod, at, format!("{} has no method `{name}` in a kernel", kind.noun()))
         .help(format!("there are {known}"))
 }
 
@@ -261,46 +263,46 @@ fn group_methods(group: Group) -> String {
 }
 
 pub(crate) fn tile_size(at: SpanRange) -> Diag {
-    Diag::new("tile_size", at, "no tile has this size").help("there are tiles of 1, 2, 4, 8, 16 and 32 threads")
+    Diag::new(Rule::TileSize, at, "no tile has this size").help("there are tiles of 1, 2, 4, 8, 16 and 32 threads")
 }
 
 pub(crate) fn invoke_one(at: SpanRange) -> Diag {
-    Diag::new("argument_count", at, "`invoke_one` takes a closure without arguments or result")
+    Diag::new(Rule::ArgumentCount, at, "`invoke_one` takes a closure without arguments or result")
         .help("write `group.invoke_one(|| { ... })`")
 }
 
 pub(crate) fn invoke_one_broadcast(at: SpanRange) -> Diag {
-    Diag::new("argument_count", at, "`invoke_one_broadcast` takes a closure without arguments")
+    Diag::new(Rule::ArgumentCount, at, "`invoke_one_broadcast` takes a closure without arguments")
         .help("write `group.invoke_one_broadcast(|| value)`")
 }
 
 pub(crate) fn operator(at: SpanRange) -> Diag {
     let operators: Vec<String> = OPERATORS.iter().map(|operator| format!("op::{}", operator.rust_name)).collect();
-    Diag::new("operator", at, "this is no operator of a reduction")
+    Diag::new(Rule::Operator, at, "this is no operator of a reduction")
         .help(format!("there are {}", list(operators.iter().map(String::as_str))))
 }
 
 pub(crate) fn argument_count(at: SpanRange, name: &str, expected: usize, found: usize) -> Diag {
     let arguments = if expected == 1 { "argument" } else { "arguments" };
-    Diag::new("argument_count", at, format!("`{name}` takes {expected} {arguments}, {found} given"))
+    Diag::new(Rule::ArgumentCount, at, format!("`{name}` takes {expected} {arguments}, {found} given"))
 }
 
 pub(crate) fn turbofish(at: SpanRange, name: &str, form: &str) -> Diag {
-    Diag::new("type_arguments", at, format!("`{name}` is written `{form}`"))
+    Diag::new(Rule::TypeArguments, at, format!("`{name}` is written `{form}`"))
 }
 
 pub(crate) fn recursion(at: SpanRange, name: &str) -> Diag {
-    Diag::new("recursion", at, format!("`{name}` calls itself, which kernels and device functions cannot"))
+    Diag::new(Rule::Recursion, at, format!("`{name}` calls itself, which kernels and device functions cannot"))
         .help("write a loop")
 }
 
 pub(crate) fn not_a_path(at: SpanRange) -> Diag {
-    Diag::new("unsupported_call", at, "only a function's path can be called")
+    Diag::new(Rule::UnsupportedCall, at, "only a function's path can be called")
         .help("mark the function with `#[device]` and call it by name")
 }
 
 pub(crate) fn unknown_macro(at: SpanRange, name: &str) -> Diag {
-    let diag = Diag::new("unknown_macro", at, format!("`{name}!` is not part of the kernel language"));
+    let diag = Diag::new(Rule::UnknownMacro, at, format!("`{name}!` is not part of the kernel language"));
     diag.help(match name {
         "dbg" => "write `println!(\"{x:?}\")`".into(),
         "eprint" | "eprintln" => "kernels print to one output: write `println!`".into(),
@@ -329,21 +331,21 @@ const MACROS: [&str; 14] = [
 ];
 
 pub(crate) fn format_string(at: SpanRange, why: &str) -> Diag {
-    Diag::new("format_string", at, format!("this message cannot be formatted: {why}"))
+    Diag::new(Rule::FormatString, at, format!("this message cannot be formatted: {why}"))
         .help("write a string literal, and after it the values that its `{}` stand for")
 }
 
 pub(crate) fn too_many_values(at: SpanRange, most: usize) -> Diag {
-    Diag::new("format_string", at, format!("a message shows at most {most} values"))
+    Diag::new(Rule::FormatString, at, format!("a message shows at most {most} values"))
 }
 
 pub(crate) fn not_shown(at: SpanRange, kind: Kind) -> Diag {
-    Diag::new("wrong_kind", at, format!("{} cannot be shown in a message", kind.noun()))
+    Diag::new(Rule::WrongKind, at, format!("{} cannot be shown in a message", kind.noun()))
         .help("a message shows plain values and a `Dim3`")
 }
 
 pub(crate) fn wrong_kind(at: SpanRange, expected: &str, found: Kind) -> Diag {
-    Diag::new("wrong_kind", at, format!("expected {expected}, found {}", found.noun()))
+    Diag::new(Rule::WrongKind, at, format!("expected {expected}, found {}", found.noun()))
 }
 
 pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
@@ -353,7 +355,7 @@ pub(crate) fn not_a_token(at: SpanRange, found: Kind) -> Diag {
 }
 
 pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
-    let diag = Diag::new("wrong_kind", at, format!("{} is not a number or a truth value", found.noun()));
+    let diag = Diag::new(Rule::WrongKind, at, format!("{} is not a number or a truth value", found.noun()));
     match found {
         Kind::Reference { .. } => diag.help("read what it refers to: `*reference`"),
         _ => diag,
@@ -361,7 +363,7 @@ pub(crate) fn operand_kind(at: SpanRange, found: Kind) -> Diag {
 }
 
 pub(crate) fn group_memory_copy(at: SpanRange, kind: Kind) -> Diag {
-    Diag::new("unsupported_syntax", at, format!("{} cannot be a value of a block or an `if`", kind.noun()))
+    Diag::new(Rule::UnsupportedSyntax, at, format!("{} cannot be a value of a block or an `if`", kind.noun()))
         .help("use it under the name that it was bound to")
 }
 
@@ -406,7 +408,7 @@ pub(crate) fn token_never_waited(
         Origin::Call => format!("the arrival of the {noun} whose token this call returns"),
         Origin::Parameter => format!("the arrival of the {noun} behind this token"),
     };
-    let mut diag = Diag::new("token_never_waited", arrival, format!("{what} is not waited for on every path"));
+    let mut diag = Diag::new(Rule::TokenNeverWaited, arrival, format!("{what} is not waited for on every path"));
     let mut waited = None;
     for (how, at, name) in losses {
         waited = waited.or(name.as_deref());
@@ -438,7 +440,7 @@ pub(crate) fn token_never_waited(
 
 pub(crate) fn arrive_while_pending(at: SpanRange, group: Group, pending: SpanRange, origin: Origin) -> Diag {
     Diag::new(
-        "arrive_while_pending",
+        Rule::ArriveWhilePending,
         at,
         format!("a second arrival of the {} before the first was waited for", group.noun()),
     )
@@ -461,7 +463,7 @@ pub(crate) fn collective_while_pending(
     arrival: SpanRange,
 ) -> Diag {
     let diag = Diag::new(
-        "collective_while_pending",
+        Rule::CollectiveWhilePending,
         at,
         format!(
             "`{what}` is a collective of the {} while an arrival of the {} is pending",
@@ -479,7 +481,7 @@ pub(crate) fn collective_while_pending(
 
 pub(crate) fn token_escapes(at: SpanRange, whereto: &str) -> Diag {
     Diag::new(
-        "token_escapes",
+        Rule::TokenEscapes,
         at,
         format!("an arrival token cannot be put into {whereto}, where it cannot be followed"),
     )

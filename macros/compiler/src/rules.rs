@@ -1,101 +1,251 @@
-//! The catalogue of rules about what a kernel does: their names, what each asks for, and whether `unchecked(...)` can
-//! switch it off. Messages name them; `docs/rules.md` has a page for each. Rules about syntax and types are not here:
-//! they are the language itself.
+//! All rules by name. Those about what a kernel does have a summary, a page in `docs/rules.md`, and may be switched off by
+//! `unchecked(...)` or not; those about syntax and types have neither: they are the language itself. How a rule is checked
+//! is not here, nor what a message says.
 
-#[derive(Debug)]
-pub(crate) struct Rule {
-    pub(crate) name: &'static str,
-    /// What it asks for, as a sentence without its full stop.
-    pub(crate) summary: &'static str,
-    /// Why it cannot be switched off, if it cannot.
-    pub(crate) fixed: Option<&'static str>,
+use std::fmt;
+use std::str::FromStr;
+
+use Unchecked::{Allowed, Refused};
+
+/// Where `docs/rules.md` can be read: the documentation of the runtime crate, whose module `rules` it is. Each rule about
+/// what a kernel does has a section under its name.
+pub(crate) const RULES_PAGE: &str = phalanx_contract::rules_page!();
+
+/// Whether `unchecked(...)` can switch a rule off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unchecked {
+    /// It can.
+    Allowed,
+    /// It cannot, and this is why.
+    Refused(&'static str),
 }
 
-const fn rule(name: &'static str, summary: &'static str) -> Rule {
-    Rule { name, summary, fixed: None }
+/// What is known of a rule about what a kernel does, beyond its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Behavior {
+    /// What the rule asks for, as a sentence without its full stop.
+    pub summary: &'static str,
+    /// Whether `unchecked(...)` can switch the rule off.
+    pub unchecked: Unchecked,
 }
 
-const fn fixed(name: &'static str, summary: &'static str, why: &'static str) -> Rule {
-    Rule { name, summary, fixed: Some(why) }
+/// Declares [`Rule`] with what its variants are called and, for those about what a kernel does, their [`Behavior`]: a
+/// variant cannot be added without them.
+macro_rules! rules {
+    (
+        behavior { $($rule:ident = $name:literal: $summary:literal, $unchecked:expr;)* }
+        language { $($other:ident = $other_name:literal;)* }
+    ) => {
+        /// A rule that a kernel, a device function or a derived type can break. Each message names the one that it is about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule {
+            $(#[doc = concat!("`", $name, "`: ", $summary, ".")] $rule,)*
+            $(#[doc = concat!("`", $other_name, "`, a rule about syntax or types.")] $other,)*
+        }
+
+        impl Rule {
+            /// Every rule, in the order of the pages; those about syntax and types come last.
+            pub const ALL: &[Rule] = &[$(Rule::$rule,)* $(Rule::$other,)*];
+
+            /// Returns the name that messages and `unchecked(...)` use, as `token_never_waited`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Rule::$rule => $name,)*
+                    $(Rule::$other => $other_name,)*
+                }
+            }
+
+            /// Returns what is known of a rule about what a kernel does; `None` for rules about syntax and types.
+            pub const fn behavior(self) -> Option<Behavior> {
+                match self {
+                    $(Rule::$rule => Some(Behavior { summary: $summary, unchecked: $unchecked }),)*
+                    $(Rule::$other => None,)*
+                }
+            }
+        }
+    };
 }
 
-pub(crate) static RULES: [Rule; 29] = [
-    rule("token_never_waited", "every arrival must be waited on, on every path"),
-    fixed("token_reused", "a token must be waited on only once", "rustc checks it, as a move"),
-    fixed("token_escapes", "a token must stay in a local variable", "a token stored anywhere else cannot be tracked"),
-    rule("arrive_while_pending", "a thread must arrive at a barrier only once per phase"),
-    rule(COLLECTIVE_WHILE_PENDING, "no other collective of the group may stand between arrive and wait"),
-    rule(DIVERGENT_COLLECTIVE, "a group's collectives must be reached by all of its threads together"),
-    rule(DIVERGENT_EXIT, "no thread may exit before the last collective of its groups"),
-    rule("divergent_aligned", "an `.aligned` barrier must be reached by all threads of a warp together"),
-    rule("remote_before_entry", "a peer's memory must not be accessed before a cluster barrier"),
-    rule("exit_before_peers_done", "no block may exit while a peer may access its memory"),
-    rule("unpublished_remote_read", "what peers read must have been published by a cluster barrier"),
-    rule("overwrite_while_read", "what peers may still read must not be overwritten"),
-    rule("write_after_arrive", "what peers read after a wait must be written before its arrival"),
-    rule("relaxed_publishes", "what a relaxed arrival must order needs a fence"),
-    rule("unordered_remote_write", "peers' writes must be ordered with the owner's accesses"),
-    rule(RANK_OUT_OF_RANGE, "a rank must exist in the cluster"),
-    rule("uninit_shared_read", "shared memory must be written before it is read"),
-    rule("copy_in_flight", "what a copy reads and writes must be left alone until a wait has shown its completion"),
-    rule("barrier_uninitialized", "a phase barrier must be initialized before it is used"),
-    rule("barrier_unpublished", "threads must synchronize between one thread's `init` and the others' use"),
-    rule("barrier_init_not_elected", "a barrier must be initialized by a single thread"),
-    rule("barrier_reinit", "a barrier in use must not be initialized again"),
-    rule("barrier_count", "a phase must not expect more arrivals than can occur"),
-    rule("barrier_use_after_drop", "a thread that has dropped out of a barrier must not arrive again"),
-    rule("barrier_stale_token", "a token must belong to the current phase or the preceding one"),
-    fixed(
-        "barrier_token_mixed",
-        "a token must be used at the barrier that returned it",
-        "rustc checks it, by the barrier's brand",
-    ),
-    fixed(
-        "barrier_scope",
-        "remote arrivals need a cluster-scope barrier, and remote waits do not exist",
-        "there is nothing to run",
-    ),
-    fixed("barrier_copy", "a barrier has one location and one name", "there is nothing to run"),
-    fixed("launch_limit", "a launch must fit the device's limits", "no device can run what it rejects"),
-];
-
-// What a device function does against these shows only at its definition.
-pub(crate) const DIVERGENT_COLLECTIVE: &str = "divergent_collective";
-pub(crate) const DIVERGENT_EXIT: &str = "divergent_exit";
-/// By these, all threads of a warp come to a barrier together.
-pub(crate) const CONVERGENCE: [&str; 2] = [DIVERGENT_COLLECTIVE, DIVERGENT_EXIT];
-pub(crate) const RANK_OUT_OF_RANGE: &str = "rank_out_of_range";
-pub(crate) const COLLECTIVE_WHILE_PENDING: &str = "collective_while_pending";
-
-impl Rule {
-    /// Where its page is.
-    pub(crate) fn page(&self) -> String {
-        format!("docs/rules.md#{}", self.name)
+rules! {
+    behavior {
+        TokenNeverWaited = "token_never_waited": "every arrival must be waited on, on every path", Allowed;
+        TokenReused = "token_reused": "a token must be waited on only once", Refused("rustc checks it, as a move");
+        TokenEscapes = "token_escapes":
+            "a token must stay in a local variable", Refused("a token stored anywhere else cannot be tracked");
+        ArriveWhilePending = "arrive_while_pending": "a thread must arrive at a barrier only once per phase", Allowed;
+        CollectiveWhilePending = "collective_while_pending":
+            "no other collective of the group may stand between arrive and wait", Allowed;
+        DivergentCollective = "divergent_collective":
+            "a group's collectives must be reached by all of its threads together", Allowed;
+        DivergentExit = "divergent_exit": "no thread may exit before the last collective of its groups", Allowed;
+        DivergentAligned = "divergent_aligned":
+            "an `.aligned` barrier must be reached by all threads of a warp together", Allowed;
+        RemoteBeforeEntry = "remote_before_entry":
+            "a peer's memory must not be accessed before a cluster barrier", Allowed;
+        ExitBeforePeersDone = "exit_before_peers_done": "no block may exit while a peer may access its memory", Allowed;
+        UnpublishedRemoteRead = "unpublished_remote_read":
+            "what peers read must have been published by a cluster barrier", Allowed;
+        OverwriteWhileRead = "overwrite_while_read": "what peers may still read must not be overwritten", Allowed;
+        WriteAfterArrive = "write_after_arrive":
+            "what peers read after a wait must be written before its arrival", Allowed;
+        RelaxedPublishes = "relaxed_publishes": "what a relaxed arrival must order needs a fence", Allowed;
+        UnorderedRemoteWrite = "unordered_remote_write":
+            "peers' writes must be ordered with the owner's accesses", Allowed;
+        RankOutOfRange = "rank_out_of_range": "a rank must exist in the cluster", Allowed;
+        UninitSharedRead = "uninit_shared_read": "shared memory must be written before it is read", Allowed;
+        CopyInFlight = "copy_in_flight":
+            "what a copy reads and writes must be left alone until a wait has shown its completion", Allowed;
+        BarrierUninitialized = "barrier_uninitialized":
+            "a phase barrier must be initialized before it is used", Allowed;
+        BarrierUnpublished = "barrier_unpublished":
+            "threads must synchronize between one thread's `init` and the others' use", Allowed;
+        BarrierInitNotElected = "barrier_init_not_elected": "a barrier must be initialized by a single thread", Allowed;
+        BarrierReinit = "barrier_reinit": "a barrier in use must not be initialized again", Allowed;
+        BarrierCount = "barrier_count": "a phase must not expect more arrivals than can occur", Allowed;
+        BarrierUseAfterDrop = "barrier_use_after_drop":
+            "a thread that has dropped out of a barrier must not arrive again", Allowed;
+        BarrierStaleToken = "barrier_stale_token":
+            "a token must belong to the current phase or the preceding one", Allowed;
+        BarrierTokenMixed = "barrier_token_mixed":
+            "a token must be used at the barrier that returned it", Refused("rustc checks it, by the barrier's brand");
+        BarrierScope = "barrier_scope":
+            "remote arrivals need a cluster-scope barrier, and remote waits do not exist", Refused("there is nothing to run");
+        BarrierCopy = "barrier_copy": "a barrier has one location and one name", Refused("there is nothing to run");
+        LaunchLimit = "launch_limit":
+            "a launch must fit the device's limits", Refused("no device can run what it rejects");
+    }
+    language {
+        ArgumentCount = "argument_count";
+        AssignmentTarget = "assignment_target";
+        AtomicOrdering = "atomic_ordering";
+        AtomicScope = "atomic_scope";
+        AtomicUse = "atomic_use";
+        AttributeOption = "attribute_option";
+        AttributeTarget = "attribute_target";
+        CollectiveInClosure = "collective_in_closure";
+        CollectiveInMethod = "collective_in_method";
+        Cuda = "cuda";
+        DeriveEmpty = "derive_empty";
+        DeriveNames = "derive_names";
+        DeriveRepr = "derive_repr";
+        DeriveTarget = "derive_target";
+        FormatString = "format_string";
+        KernelParameter = "kernel_parameter";
+        KernelResult = "kernel_result";
+        NoFields = "no_fields";
+        NotIndexable = "not_indexable";
+        NotParsed = "not_parsed";
+        Operator = "operator";
+        OutsideLoop = "outside_loop";
+        PartOfMemory = "part_of_memory";
+        ReadOnlyMemory = "read_only_memory";
+        Recursion = "recursion";
+        ReservedName = "reserved_name";
+        TileSize = "tile_size";
+        TypeArguments = "type_arguments";
+        UnboundSharedArray = "unbound_shared_array";
+        Unchecked = "unchecked";
+        UnknownLabel = "unknown_label";
+        UnknownMacro = "unknown_macro";
+        UnknownMethod = "unknown_method";
+        UnsupportedBorrow = "unsupported_borrow";
+        UnsupportedCall = "unsupported_call";
+        UnsupportedLiteral = "unsupported_literal";
+        UnsupportedLoop = "unsupported_loop";
+        UnsupportedPattern = "unsupported_pattern";
+        UnsupportedSignature = "unsupported_signature";
+        UnsupportedSyntax = "unsupported_syntax";
+        UnsupportedType = "unsupported_type";
+        WrongKind = "wrong_kind";
     }
 }
 
-pub(crate) fn by_name(name: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.name == name)
+impl Rule {
+    /// The rules by which all threads of a warp come to a barrier together.
+    pub(crate) const CONVERGENCE: [Rule; 2] = [Rule::DivergentCollective, Rule::DivergentExit];
+
+    /// Returns the rules that `unchecked(...)` takes, each with its summary.
+    pub(crate) fn switchable() -> impl Iterator<Item = (Rule, &'static str)> {
+        Rule::ALL.iter().filter_map(|rule| match rule.behavior()? {
+            Behavior { summary, unchecked: Allowed } => Some((*rule, summary)),
+            Behavior { unchecked: Refused(_), .. } => None,
+        })
+    }
+
+    /// Returns where the rule's page is, if it has one.
+    pub(crate) fn page(self) -> Option<String> {
+        self.behavior().map(|_| format!("{RULES_PAGE}#{self}"))
+    }
 }
 
-/// Those that `unchecked(...)` takes.
-pub(crate) fn switchable() -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().filter(|rule| rule.fixed.is_none())
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The text is not the name of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParseRuleError;
+
+impl fmt::Display for ParseRuleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no rule has this name")
+    }
+}
+
+impl std::error::Error for ParseRuleError {}
+
+impl FromStr for Rule {
+    type Err = ParseRuleError;
+
+    fn from_str(name: &str) -> Result<Rule, ParseRuleError> {
+        Rule::ALL.iter().copied().find(|rule| rule.name() == name).ok_or(ParseRuleError)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Variants are called as their rules are, so that one is found by the other.
+    #[test]
+    fn names_are_those_of_the_variants() {
+        for rule in Rule::ALL {
+            let mut variant = String::new();
+            for word in rule.name().split('_') {
+                let (first, rest) = word.split_at(1);
+                variant += &(first.to_uppercase() + rest);
+            }
+            assert_eq!(format!("{rule:?}"), variant);
+            assert_eq!(rule.name().parse(), Ok(*rule));
+        }
+        assert_eq!("token".parse::<Rule>(), Err(ParseRuleError));
+    }
+
+    /// What the runtime's constant functions refuse points to the same page.
+    #[test]
+    fn the_runtime_knows_the_page() {
+        let program = include_str!("../../../runtime/src/program/mod.rs");
+        assert!(program.contains(&format!("concat!(\"\\nnote: see {RULES_PAGE}#\", $rule)")));
+    }
+
     /// The index at the top of the pages.
     #[test]
     fn the_pages_index_is_this_catalogue() {
         let pages = include_str!("../../../docs/rules.md");
-        for Rule { name, summary, fixed } in &RULES {
-            let off = fixed.map_or("yes".into(), |why| format!("no: {why}"));
-            let row = format!("| [{name}](#{name}) | {summary} | {off} |");
-            assert!(pages.contains(&row), "docs/rules.md lacks the row\n{row}");
-            assert!(pages.contains(&format!("\n## {name}\n")), "docs/rules.md has no page for {name}");
+        let row = |rule: &Rule| {
+            let Behavior { summary, unchecked } = rule.behavior()?;
+            let off = match unchecked {
+                Allowed => "yes".into(),
+                Refused(why) => format!("no: {why}"),
+            };
+            Some(format!("| [{rule}](#{rule}) | {summary} | {off} |"))
+        };
+        let index: Vec<&str> = pages.lines().filter(|line| line.starts_with("| [")).collect();
+        assert_eq!(index, Rule::ALL.iter().filter_map(row).collect::<Vec<_>>());
+        for rule in Rule::ALL.iter().filter(|rule| rule.behavior().is_some()) {
+            assert!(pages.contains(&format!("\n## {rule}\n")), "docs/rules.md has no page for {rule}");
         }
     }
 }

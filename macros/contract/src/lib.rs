@@ -12,5 +12,18 @@ mod index_set;
 pub mod protocol;
 pub mod uniformity;
 
+/// The address of `docs/rules.md` in the documentation of the runtime crate, whose module `rules` it is. Each rule about what
+/// a kernel does has a section under its name. A macro, so that messages of `const fn`s can be put together with it.
+///
+/// ```
+/// assert!(phalanx_contract::rules_page!().ends_with("/phalanx/rules/index.html"));
+/// ```
+#[macro_export]
+macro_rules! rules_page {
+    () => {
+        "https://docs.rs/phalanx/latest/phalanx/rules/index.html"
+    };
+}
+
 pub use groups::Groups;
 pub use index_set::IndexSet;

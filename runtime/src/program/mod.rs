@@ -3,6 +3,13 @@
 //! (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), and what makes text
 //! of a message's values (`message`). What a kernel's attribute fixed is `options`. It knows no GPU and compiles nothing.
 
+/// The note that ends a message about a rule: where the rule is explained.
+macro_rules! see_page {
+    ($rule:literal) => {
+        concat!("\nnote: see ", phalanx_contract::rules_page!(), "#", $rule)
+    };
+}
+
 mod assemble;
 pub(crate) mod constant;
 mod constants;

@@ -70,7 +70,7 @@ pub const fn rank_of_cluster(rank: u32, cluster: Option<[u32; 3]>) {
         let message = Message::new().text("no block has rank ").number(rank as usize);
         let message = message.text(": the cluster has ").number((x * y * z) as usize);
         let message = message.text(" blocks, whose ranks are below that [rank_out_of_range]");
-        message.text("\nnote: the rule: docs/rules.md#rank_out_of_range").panic();
+        message.text(see_page!("rank_out_of_range")).panic();
     }
 }
 
@@ -95,7 +95,7 @@ const fn extents([x, y, z]: [Wide; 3], most: Wide) -> Option<[u32; 3]> {
 /// `launch_limit`, where rustc evaluates it.
 macro_rules! refuse {
     ($text:literal) => {
-        panic!(concat!($text, "\nnote: the rule: docs/rules.md#launch_limit"))
+        panic!(concat!($text, see_page!("launch_limit")))
     };
 }
 

@@ -393,10 +393,14 @@ pub const fn no_collective_at_all(collectives: Groups) {
 #[inline(always)]
 pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
     const {
-        assert!(
-            F::UNIFORMITY.result.meets(Need::of(Uniformity::from_height(HEIGHT))),
-            "the result of this method decides who comes to a collective, and is not the same for all threads of the group: say so with `uniform(..)` if it is [divergent_collective]"
-        );
+        if !F::UNIFORMITY.result.meets(Need::of(Uniformity::from_height(HEIGHT))) {
+            panic!(concat!(
+                "whether a collective is reached depends on the result of this method, which may differ between threads \
+                 of the group [divergent_collective]\n\
+                 help: if all threads of the group get the same result, say so: `group.uniform(result)`",
+                see_page!("divergent_collective")
+            ));
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::uniform::summary::Summary;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Function;
-use crate::rules::{COLLECTIVE_WHILE_PENDING, DIVERGENT_COLLECTIVE, RANK_OUT_OF_RANGE};
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// What device functions do is known where they are defined, so that only rustc sees whether one of these calls breaks
@@ -31,18 +31,18 @@ pub(super) fn apply(
     let mut broken_at = None;
     let mut idle = Vec::new();
     for waiver in function.options.unchecked.iter().flatten() {
-        let mut needed = diags.waive(waiver.rule.name) | protocol.waive(waiver.rule.name);
-        if waiver.rule.name == COLLECTIVE_WHILE_PENDING {
+        let mut needed = diags.waive(waiver.rule) | protocol.waive(waiver.rule);
+        if waiver.rule == Rule::CollectiveWhilePending {
             let calls = std::mem::take(pending);
             if !needed && !calls.is_empty() {
                 broken_at = Some(BrokenAt { calls, waiver: waiver.at });
                 needed = true;
             }
         }
-        if waiver.rule.name == RANK_OUT_OF_RANGE {
+        if waiver.rule == Rule::RankOutOfRange {
             needed |= dsm::ranks::asks_rustc(function);
         }
-        if waiver.rule.name == DIVERGENT_COLLECTIVE {
+        if waiver.rule == Rule::DivergentCollective {
             // What only rustc finds is not asked; nor can it be known whether it was needed.
             needed |= !summary.obligations.is_empty();
             summary.waived = true;
@@ -51,6 +51,6 @@ pub(super) fn apply(
             idle.push(waiver);
         }
     }
-    idle.into_iter().for_each(|waiver| diags.push(messages::not_needed(waiver.at, waiver.rule)));
+    idle.into_iter().for_each(|waiver| diags.push(messages::not_needed(waiver.at, waiver.rule, waiver.summary)));
     broken_at
 }

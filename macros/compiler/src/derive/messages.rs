@@ -1,46 +1,47 @@
 //! What `#[derive(DeviceCopy)]` says. Where only rustc knows what is wrong, the checks in `phalanx` say it.
 
 use crate::diag::Diag;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(super) fn union(at: SpanRange, name: &str) -> Diag {
-    Diag::new("derive_target", at, format!("the union `{name}` cannot be kept in device memory"))
+    Diag::new(Rule::DeriveTarget, at, format!("the union `{name}` cannot be kept in device memory"))
         .help("write a struct: the fields of a union share bytes, which may be values of none of them")
 }
 
 pub(super) fn enum_fields(at: SpanRange, variant: &str) -> Diag {
-    Diag::new("derive_target", at, format!("the variant `{variant}` has fields, which device memory cannot hold"))
+    Diag::new(Rule::DeriveTarget, at, format!("the variant `{variant}` has fields, which device memory cannot hold"))
         .help("write a struct with a fieldless enum and the fields of all variants")
 }
 
 pub(super) fn generic_enum(at: SpanRange) -> Diag {
-    Diag::new("derive_target", at, "an enum in device memory cannot be generic")
+    Diag::new(Rule::DeriveTarget, at, "an enum in device memory cannot be generic")
 }
 
 pub(super) fn lifetime(at: SpanRange) -> Diag {
-    Diag::new("derive_target", at, "a type in device memory holds no references").help("hold an index instead")
+    Diag::new(Rule::DeriveTarget, at, "a type in device memory holds no references").help("hold an index instead")
 }
 
 pub(super) fn struct_repr(at: SpanRange, name: &str) -> Diag {
-    Diag::new("derive_repr", at, format!("the layout of `{name}` is not fixed"))
+    Diag::new(Rule::DeriveRepr, at, format!("the layout of `{name}` is not fixed"))
         .help("write `#[repr(C)]` above it, so that Rust and CUDA C++ lay it out alike")
 }
 
 pub(super) fn enum_repr(at: SpanRange, name: &str) -> Diag {
-    Diag::new("derive_repr", at, format!("the integer of the enum `{name}` is not fixed"))
+    Diag::new(Rule::DeriveRepr, at, format!("the integer of the enum `{name}` is not fixed"))
         .help("write `#[repr(u8)]` or another integer type above it, so that Rust and CUDA C++ lay it out alike")
 }
 
 pub(super) fn packed(at: SpanRange) -> Diag {
-    Diag::new("derive_repr", at, "a packed type cannot be kept in device memory, whose accesses are aligned")
+    Diag::new(Rule::DeriveRepr, at, "a packed type cannot be kept in device memory, whose accesses are aligned")
         .help("order the fields by size, and put explicit fields where padding would be")
 }
 
 pub(super) fn empty(at: SpanRange, name: &str, what: &str) -> Diag {
-    Diag::new("derive_empty", at, format!("`{name}` has no {what}: there is nothing to keep in device memory"))
+    Diag::new(Rule::DeriveEmpty, at, format!("`{name}` has no {what}: there is nothing to keep in device memory"))
 }
 
 pub(super) fn names(at: SpanRange, name: &str, other: &str) -> Diag {
-    Diag::new("derive_names", at, format!("`{name}` and `{other}` have one name in CUDA C++"))
+    Diag::new(Rule::DeriveNames, at, format!("`{name}` and `{other}` have one name in CUDA C++"))
         .help("rename one of them")
 }

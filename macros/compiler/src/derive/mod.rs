@@ -9,8 +9,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::DeriveInput;
 
-use crate::diag::Diags;
+use crate::diag::{Diags, Fault};
 use crate::messages::not_parsed;
+use crate::session::Session;
 use crate::span::SpanRange;
 
 /// A type that can be plain data, as far as syntax shows.
@@ -30,8 +31,8 @@ struct Field<'i> {
 }
 
 /// The impls for the type, or what is wrong with it.
-pub(crate) fn device_copy(item: TokenStream) -> TokenStream {
-    let mut diags = Diags::default();
+pub(crate) fn device_copy(session: Session, item: TokenStream) -> TokenStream {
+    let mut diags = Diags::new(session);
     let input = match syn::parse2::<DeriveInput>(item.clone()) {
         Ok(input) => input,
         Err(error) => {
@@ -47,4 +48,16 @@ pub(crate) fn device_copy(item: TokenStream) -> TokenStream {
             quote!(#errors #stub)
         }
     }
+}
+
+/// What is wrong with the type, as far as its text shows.
+pub(crate) fn check_device_copy(session: Session, item: TokenStream) -> Vec<Fault> {
+    let mut diags = Diags::new(session);
+    match syn::parse2::<DeriveInput>(item) {
+        Ok(input) => {
+            parse::user_type(&input, &mut diags);
+        }
+        Err(error) => diags.push(not_parsed(SpanRange::at(error.span()), &error.to_string())),
+    }
+    diags.into_faults()
 }

@@ -14,7 +14,7 @@ use crate::model::options::{Extents, Setting};
 use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId};
-use crate::rules;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>) -> TokenStream {
@@ -48,7 +48,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         quote!(::phalanx::__private::Site { line: #line, column: #column, message: #message })
     });
     let (locals, constants) = (&text.locals, &text.constants);
-    let converged = !rules::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule));
+    let converged = !Rule::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule));
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
         let tokens = &constant.tokens;

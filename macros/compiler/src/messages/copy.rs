@@ -3,17 +3,18 @@
 use crate::diag::Diag;
 use crate::model::copy::Told;
 use crate::model::ty::Kind;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(crate) fn copy_form(at: SpanRange) -> Diag {
-    Diag::new("argument_count", at, "`memcpy_async` takes a group, where to and from where, and a barrier or none").help(
+    Diag::new(Rule::ArgumentCount, at, "`memcpy_async` takes a group, where to and from where, and a barrier or none").help(
         "write `memcpy_async(&block, &shared, &slice[a..b], &bar)`, or leave the barrier out and wait by `block.wait_async()`",
     )
 }
 
 pub(crate) fn bulk_copy_form(at: SpanRange) -> Diag {
     Diag::new(
-        "argument_count",
+        Rule::ArgumentCount,
         at,
         "a bulk copy to shared memory tells a barrier, and one to global memory is waited for by its thread",
     )
@@ -21,7 +22,7 @@ pub(crate) fn bulk_copy_form(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn copy_ends(at: SpanRange, name: &str) -> Diag {
-    let diag = Diag::new("wrong_kind", at, format!("`{name}` does not copy between these kinds of memory"));
+    let diag = Diag::new(Rule::WrongKind, at, format!("`{name}` does not copy between these kinds of memory"));
     match name {
         "memcpy_async" => diag.help("it copies from global memory to the block's own shared memory"),
         _ => diag.help(
@@ -31,16 +32,16 @@ pub(crate) fn copy_ends(at: SpanRange, name: &str) -> Diag {
 }
 
 pub(crate) fn told_barrier(at: SpanRange, expected: &str, found: Kind) -> Diag {
-    Diag::new("wrong_kind", at, format!("expected {expected}, found {}", found.noun()))
+    Diag::new(Rule::WrongKind, at, format!("expected {expected}, found {}", found.noun()))
         .help("the barrier is of the block whose memory is written: it is told when the bytes have arrived")
 }
 
 pub(crate) fn barrier_by_value(at: SpanRange) -> Diag {
-    Diag::new("wrong_kind", at, "expected the barrier by reference").help("write `&` before it")
+    Diag::new(Rule::WrongKind, at, "expected the barrier by reference").help("write `&` before it")
 }
 
 pub(crate) fn store_async_target(at: SpanRange) -> Diag {
-    Diag::new("wrong_kind", at, "`store_async` sends a value to a peer's shared memory")
+    Diag::new(Rule::WrongKind, at, "`store_async` sends a value to a peer's shared memory")
         .help("its receiver is what `cluster.map_shared_rank(&array, rank)` gives")
 }
 
@@ -58,7 +59,7 @@ pub(crate) fn copy_in_flight(at: SpanRange, begun: SpanRange, name: &str, writes
         Told::Group => "let the group wait before this: `block.wait_async()`",
         Told::Bulk => "let the copy's thread wait before this: `bulk_wait_group_read::<0>()`, and the others for it",
     };
-    Diag::new("copy_in_flight", at, sentence).note(begun, "the copy begins here").help(help)
+    Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy begins here").help(help)
 }
 
 pub(crate) fn copy_left(at: SpanRange, told: Told) -> Diag {
@@ -66,6 +67,10 @@ pub(crate) fn copy_left(at: SpanRange, told: Told) -> Diag {
         Told::Group => "let the group wait for it: `block.wait_async()`",
         Told::Bulk | Told::Barrier => "let its thread wait for it: `bulk_wait_group_read::<0>()` at least",
     };
-    Diag::new("copy_in_flight", at, "nobody waits for this copy: the block's shared memory may go before it has ended")
-        .help(help)
+    Diag::new(
+        Rule::CopyInFlight,
+        at,
+        "nobody waits for this copy: the block's shared memory may go before it has ended",
+    )
+    .help(help)
 }

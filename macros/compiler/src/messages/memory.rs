@@ -4,44 +4,45 @@ use super::{group_methods, list};
 use crate::diag::Diag;
 use crate::model::atomic::{ATOMIC_METHODS, Order, Scope};
 use crate::model::ty::Kind;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(crate) fn optional_slice(at: SpanRange) -> Diag {
-    Diag::new("unsupported_signature", at, "a device function takes no optional slice")
+    Diag::new(Rule::UnsupportedSignature, at, "a device function takes no optional slice")
         .help("call it with the slice, in `if let Some(slice) = option`")
 }
 
 pub(crate) fn read_only_part(at: SpanRange) -> Diag {
-    Diag::new("read_only_memory", at, "a part of a `&[T]` cannot be borrowed as mutable")
+    Diag::new(Rule::ReadOnlyMemory, at, "a part of a `&[T]` cannot be borrowed as mutable")
         .help("borrow it with `&`, or declare the parameter as `&mut [T]`")
 }
 
 pub(crate) fn unborrowed_part(at: SpanRange) -> Diag {
-    Diag::new("part_of_memory", at, "a part of memory is used by reference").help("write `&` or `&mut` before it")
+    Diag::new(Rule::PartOfMemory, at, "a part of memory is used by reference").help("write `&` or `&mut` before it")
 }
 
 pub(crate) fn no_parts(at: SpanRange, kind: Kind) -> Diag {
-    Diag::new("part_of_memory", at, format!("{} has no parts that can be borrowed", kind.noun()))
+    Diag::new(Rule::PartOfMemory, at, format!("{} has no parts that can be borrowed", kind.noun()))
         .help("global, shared and remote memory have")
 }
 
 pub(crate) fn chunks(at: SpanRange) -> Diag {
-    Diag::new("part_of_memory", at, "`chunks` is followed by the index of a chunk")
+    Diag::new(Rule::PartOfMemory, at, "`chunks` is followed by the index of a chunk")
         .help("write `&memory.chunks(n)[i]`; a loop goes over `0..memory.len().div_ceil(n)`")
 }
 
 pub(crate) fn split_at(at: SpanRange) -> Diag {
-    Diag::new("part_of_memory", at, "`split_at` is taken apart by a `let`")
+    Diag::new(Rule::PartOfMemory, at, "`split_at` is taken apart by a `let`")
         .help("write `let (left, right) = memory.split_at(mid);`")
 }
 
 pub(crate) fn read_only_memory(at: SpanRange) -> Diag {
-    Diag::new("read_only_memory", at, "this memory is read-only")
+    Diag::new(Rule::ReadOnlyMemory, at, "this memory is read-only")
         .help("declare the parameter as `&mut [T]` to write to it")
 }
 
 pub(crate) fn not_indexable(at: SpanRange, kind: Kind) -> Diag {
-    let diag = Diag::new("not_indexable", at, format!("{} cannot be indexed", kind.noun()));
+    let diag = Diag::new(Rule::NotIndexable, at, format!("{} cannot be indexed", kind.noun()));
     match kind {
         Kind::Extent => diag.help("its fields are `x`, `y` and `z`"),
         Kind::OptionalMemory(_) => diag.help("take the slice out: `if let Some(slice) = option`"),
@@ -50,7 +51,7 @@ pub(crate) fn not_indexable(at: SpanRange, kind: Kind) -> Diag {
 }
 
 pub(crate) fn no_fields(at: SpanRange, kind: Kind) -> Diag {
-    let diag = Diag::new("no_fields", at, format!("{} has no fields", kind.noun()));
+    let diag = Diag::new(Rule::NoFields, at, format!("{} has no fields", kind.noun()));
     match kind {
         Kind::Group(group) => diag.help(format!("its methods are {}", group_methods(group))),
         _ => diag,
@@ -58,57 +59,58 @@ pub(crate) fn no_fields(at: SpanRange, kind: Kind) -> Diag {
 }
 
 pub(crate) fn unknown_atomic(at: SpanRange, name: &str) -> Diag {
-    Diag::new("unknown_method", at, format!("an atomic has no method `{name}`"))
+    Diag::new(Rule::UnknownMethod, at, format!("an atomic has no method `{name}`"))
         .help(format!("there are {}", list(ATOMIC_METHODS.iter().map(|method| method.name))))
 }
 
 pub(crate) fn atomic_alone(at: SpanRange) -> Diag {
-    Diag::new("atomic_use", at, "`atomic(i)` is followed by the operation")
+    Diag::new(Rule::AtomicUse, at, "`atomic(i)` is followed by the operation")
         .help("write `memory.atomic(i).fetch_add(1, Relaxed)`")
 }
 
 pub(crate) fn atomic_ordering(at: SpanRange, of: &str, allowed: &[Order]) -> Diag {
-    Diag::new("atomic_ordering", at, format!("not an order that `{of}` can have here"))
+    Diag::new(Rule::AtomicOrdering, at, format!("not an order that `{of}` can have here"))
         .help(format!("there are {}", list(allowed.iter().map(|order| order.rust_name()))))
 }
 
 pub(crate) fn atomic_scope(at: SpanRange) -> Diag {
     let scopes = Scope::ALL.map(|scope| format!("Scope::{}", scope.rust_name()));
-    Diag::new("atomic_scope", at, "not a scope").help(format!("there are {}", list(scopes.iter().map(String::as_str))))
+    Diag::new(Rule::AtomicScope, at, "not a scope")
+        .help(format!("there are {}", list(scopes.iter().map(String::as_str))))
 }
 
 pub(crate) fn unknown_constructor(at: SpanRange, name: &str) -> Diag {
-    Diag::new("unknown_method", at, format!("`{name}` has no such function in a kernel"))
+    Diag::new(Rule::UnknownMethod, at, format!("`{name}` has no such function in a kernel"))
         .help(format!("there are `{name}::new([a, b])` and `{name}::splat(x)`"))
 }
 
 pub(crate) fn vector_lanes(at: SpanRange, name: &str) -> Diag {
-    Diag::new("argument_count", at, format!("`{name}::new` takes its lanes as one array"))
+    Diag::new(Rule::ArgumentCount, at, format!("`{name}::new` takes its lanes as one array"))
         .help(format!("write `{name}::new([a, b])`"))
 }
 
 pub(crate) fn unbound_shared_array(at: SpanRange) -> Diag {
-    Diag::new("unbound_shared_array", at, "a shared array needs a name")
+    Diag::new(Rule::UnboundSharedArray, at, "a shared array needs a name")
         .help("bind it first: `let array = shared_array::<T, N>();`")
 }
 
 pub(crate) fn shared_address(at: SpanRange) -> Diag {
-    Diag::new("wrong_kind", at, "expected shared memory by reference")
+    Diag::new(Rule::WrongKind, at, "expected shared memory by reference")
         .help("write `cluster.map_shared_rank(&array, rank)`")
 }
 
 pub(crate) fn assignment_target(at: SpanRange) -> Diag {
-    Diag::new("assignment_target", at, "this cannot be assigned to")
+    Diag::new(Rule::AssignmentTarget, at, "this cannot be assigned to")
         .help("assign to a local, to `memory[i]`, to a field of these, or through a `&mut` parameter")
 }
 
 /// A name that is no local: a constant, or nothing at all.
 pub(crate) fn not_a_variable(at: SpanRange, name: &str) -> Diag {
-    Diag::new("assignment_target", at, format!("`{name}` is no variable that is in scope here"))
+    Diag::new(Rule::AssignmentTarget, at, format!("`{name}` is no variable that is in scope here"))
         .help("assign to a local or a parameter; in a `macro_rules!`, a name of its caller is another than its own")
 }
 
 pub(crate) fn no_elements_in_array(at: SpanRange) -> Diag {
-    Diag::new("unsupported_type", at, "an array of the kernel language has at least one element")
+    Diag::new(Rule::UnsupportedType, at, "an array of the kernel language has at least one element")
         .help("leave the array out: C++ has none of length 0")
 }

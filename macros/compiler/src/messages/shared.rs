@@ -1,11 +1,12 @@
 //! Sentences about distributed shared memory.
 
 use crate::diag::Diag;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(crate) fn remote_before_entry(at: SpanRange) -> Diag {
     Diag::new(
-        "remote_before_entry",
+        Rule::RemoteBeforeEntry,
         at,
         "a peer's shared memory is touched before a barrier of the cluster: the peer may not have started",
     )
@@ -14,7 +15,7 @@ pub(crate) fn remote_before_entry(at: SpanRange) -> Diag {
 
 pub(crate) fn call_before_entry(at: SpanRange) -> Diag {
     Diag::new(
-        "remote_before_entry",
+        Rule::RemoteBeforeEntry,
         at,
         "this function touches a peer's shared memory, and no barrier of the cluster comes before: the peer may not have started",
     )
@@ -24,7 +25,7 @@ pub(crate) fn call_before_entry(at: SpanRange) -> Diag {
 /// In a method, whose callers do not see what it does.
 pub(crate) fn remote_in_method(at: SpanRange) -> Diag {
     Diag::new(
-        "remote_before_entry",
+        Rule::RemoteBeforeEntry,
         at,
         "a method touches a peer's shared memory that it was not given: its callers do not see that they must have entered the cluster",
     )
@@ -33,7 +34,7 @@ pub(crate) fn remote_in_method(at: SpanRange) -> Diag {
 
 pub(crate) fn exit_before_peers_done(at: SpanRange, end: SpanRange) -> Diag {
     Diag::new(
-        "exit_before_peers_done",
+        Rule::ExitBeforePeersDone,
         at,
         "a peer's shared memory is touched with no barrier of the cluster after it: the peer may have left by then",
     )
@@ -43,7 +44,7 @@ pub(crate) fn exit_before_peers_done(at: SpanRange, end: SpanRange) -> Diag {
 
 pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
     Diag::new(
-        "exit_before_peers_done",
+        Rule::ExitBeforePeersDone,
         at,
         "this function may touch a peer's shared memory last, and no barrier of the cluster comes after it: the peer may have left by then",
     )
@@ -58,7 +59,7 @@ fn before(earlier: bool) -> &'static str {
 
 pub(crate) fn unpublished_remote_read(read: SpanRange, write: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
-        "unpublished_remote_read",
+        Rule::UnpublishedRemoteRead,
         read,
         format!("a peer's {name} is read while the peer may not have written it: no barrier of the cluster is between"),
     )
@@ -68,7 +69,7 @@ pub(crate) fn unpublished_remote_read(read: SpanRange, write: SpanRange, name: &
 
 pub(crate) fn overwrite_while_read(write: SpanRange, read: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
-        "overwrite_while_read",
+        Rule::OverwriteWhileRead,
         write,
         format!("{name} is written while peers may still read it: no barrier of the cluster is between"),
     )
@@ -85,7 +86,7 @@ pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
 
 pub(crate) fn write_after_arrive(write: SpanRange, read: SpanRange, name: &str, round: bool) -> Diag {
     Diag::new(
-        "write_after_arrive",
+        Rule::WriteAfterArrive,
         write,
         format!(
             "{name} is written after the arrival, so that the barrier does not publish it to the peers that read it"
@@ -118,7 +119,7 @@ pub(crate) fn unordered_remote_write(
             "a peer writes to it here",
         ),
     };
-    Diag::new("unordered_remote_write", at, message)
+    Diag::new(Rule::UnorderedRemoteWrite, at, message)
         .note(other, format!("{note}{}", before(round)))
         .help("let all threads execute `cluster.sync()`, or arrive and wait, between the two")
 }
@@ -146,7 +147,7 @@ pub(crate) fn relaxed_publishes(
             "a peer writes to it here",
         ),
     };
-    Diag::new("relaxed_publishes", at, message)
+    Diag::new(Rule::RelaxedPublishes, at, message)
         .note(other, format!("{note}{}", before(round)))
         .note(arrival, "this arrival is relaxed, and no fence comes before it")
         .help("execute `fence(AcqRel, Scope::Cluster)` before it; or use `barrier_arrive`, which has one")
@@ -154,7 +155,7 @@ pub(crate) fn relaxed_publishes(
 
 pub(crate) fn relaxed_before_exit(at: SpanRange, arrival: SpanRange, end: SpanRange) -> Diag {
     Diag::new(
-        "relaxed_publishes",
+        Rule::RelaxedPublishes,
         at,
         "a peer's shared memory is touched, and the relaxed arrival after it does not wait until that is done: the peer may have left by then",
     )
@@ -165,7 +166,7 @@ pub(crate) fn relaxed_before_exit(at: SpanRange, arrival: SpanRange, end: SpanRa
 
 pub(crate) fn relaxed_token_leaves(at: SpanRange, arrival: SpanRange) -> Diag {
     Diag::new(
-        "relaxed_publishes",
+        Rule::RelaxedPublishes,
         arrival,
         "the token of this relaxed arrival goes to another function, which counts on what was done before the arrival",
     )
@@ -175,7 +176,7 @@ pub(crate) fn relaxed_token_leaves(at: SpanRange, arrival: SpanRange) -> Diag {
 
 pub(crate) fn twice_a_phase(at: SpanRange, first: SpanRange) -> Diag {
     let diag = Diag::new(
-        "overwrite_while_read",
+        Rule::OverwriteWhileRead,
         at,
         "this function writes to shared memory of its own that peers may still read since it was called before",
     );
@@ -186,7 +187,7 @@ pub(crate) fn twice_a_phase(at: SpanRange, first: SpanRange) -> Diag {
 
 pub(crate) fn same_memory_twice(at: SpanRange) -> Diag {
     Diag::new(
-        "overwrite_while_read",
+        Rule::OverwriteWhileRead,
         at,
         "this function is given one piece of shared memory twice, as the block's own and as a peer's, and touches both with no barrier of the cluster between",
     )
@@ -194,13 +195,13 @@ pub(crate) fn same_memory_twice(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn rank_out_of_range(at: SpanRange, rank: u64, blocks: u64) -> Diag {
-    Diag::new("rank_out_of_range", at, format!("no block has rank {rank}: the cluster has {blocks}"))
+    Diag::new(Rule::RankOutOfRange, at, format!("no block has rank {rank}: the cluster has {blocks}"))
         .help(format!("ranks are below {blocks}"))
 }
 
 pub(crate) fn uninit_shared_read(at: SpanRange, name: &str) -> Diag {
     Diag::new(
-        "uninit_shared_read",
+        Rule::UninitSharedRead,
         at,
         format!("{name} is read, and nothing can have been written to it before: shared memory begins with anything"),
     )

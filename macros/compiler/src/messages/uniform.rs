@@ -4,6 +4,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use crate::diag::Diag;
 use crate::model::ty::Group;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// What a fault depends on, from the fault back to where threads first differ.
@@ -21,7 +22,7 @@ fn with(diag: Diag, chain: Chain, more: usize) -> Diag {
 pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more: usize, chain: Chain) -> Diag {
     let noun = group.noun();
     let diag = Diag::new(
-        "divergent_collective",
+        Rule::DivergentCollective,
         at,
         format!("`{name}` is for all threads of the {noun}, and not all of them may come here"),
     );
@@ -34,7 +35,7 @@ pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more
 pub(crate) fn divergent_exit(at: SpanRange, name: &str, group: Group, more: usize, chain: Chain) -> Diag {
     let noun = group.noun();
     let diag = Diag::new(
-        "divergent_exit",
+        Rule::DivergentExit,
         at,
         format!("`{name}` is for all threads of the {noun}, and some of them may have left before"),
     );
@@ -46,7 +47,7 @@ pub(crate) fn divergent_exit(at: SpanRange, name: &str, group: Group, more: usiz
 /// A device function has the collective.
 pub(crate) fn divergent_call(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
-        "divergent_collective",
+        Rule::DivergentCollective,
         at,
         "this function executes a collective, and not all threads of its group may come here",
     );
@@ -56,7 +57,7 @@ pub(crate) fn divergent_call(at: SpanRange, chain: Chain) -> Diag {
 /// A device function decides by an argument who comes to a collective.
 pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
-        "divergent_collective",
+        Rule::DivergentCollective,
         at,
         "this function decides by an argument whether a collective is executed, and it may not be the same for all threads of the group",
     );
@@ -65,7 +66,7 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
 
 pub(crate) fn divergent_aligned(at: SpanRange, name: &str, chain: Chain) -> Diag {
     let diag = Diag::new(
-        "divergent_aligned",
+        Rule::DivergentAligned,
         at,
         format!("`{name}` is for whole warps, and not all threads of a warp may come here"),
     );
@@ -78,7 +79,7 @@ pub(crate) fn divergent_aligned(at: SpanRange, name: &str, chain: Chain) -> Diag
 pub(crate) fn aligned_in_function(at: SpanRange, name: &str) -> Diag {
     let plain = name.trim_end_matches("_aligned");
     Diag::new(
-        "divergent_aligned",
+        Rule::DivergentAligned,
         at,
         format!("`{name}` is for whole warps, and who comes here is up to the callers of this function"),
     )

@@ -10,13 +10,13 @@ use super::op::{Effect, Op};
 use super::ty::Group;
 use super::walk::{walk, walk_block};
 use super::{Function, LocalId};
-use crate::rules;
+use crate::rules::Rule;
 
 /// The tokens of such arrivals.
 pub(crate) fn joined_tokens(function: &Function) -> BTreeSet<LocalId> {
     let mut tokens = BTreeSet::new();
     // A timeline shows both. And where threads need not be together, some may arrive here and others elsewhere.
-    if function.options.profile || rules::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule)) {
+    if function.options.profile || Rule::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule)) {
         return tokens;
     }
     of_block(function, &function.body, &mut tokens);

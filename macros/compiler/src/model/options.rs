@@ -23,8 +23,8 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    pub(crate) fn waives(&self, rule: &str) -> bool {
-        self.unchecked.iter().flatten().any(|waiver| waiver.rule.name == rule)
+    pub(crate) fn waives(&self, rule: Rule) -> bool {
+        self.unchecked.iter().flatten().any(|waiver| waiver.rule == rule)
     }
 }
 
@@ -55,6 +55,8 @@ impl Extents {
 /// A rule that `unchecked(...)` switches off.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiver {
-    pub(crate) rule: &'static Rule,
+    pub(crate) rule: Rule,
+    /// What the rule asks for.
+    pub(crate) summary: &'static str,
     pub(crate) at: SpanRange,
 }

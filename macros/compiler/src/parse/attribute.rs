@@ -12,7 +12,7 @@ use syn::{Expr, ExprLit, Lit, Meta, Token};
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::options::{Extents, Options, Setting, Waiver};
-use crate::rules;
+use crate::rules::{Behavior, Rule, Unchecked};
 use crate::span::SpanRange;
 
 pub(crate) const OF_KERNELS: [&str; 11] = [
@@ -214,11 +214,13 @@ fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
             return Err(messages::repeated_rule(at, &name.to_string()));
         }
         seen.push(name);
-        match rules::by_name(&name.to_string()) {
-            Some(rule) => match rule.fixed {
-                None => Ok(Waiver { rule, at }),
-                Some(why) => Err(messages::fixed_rule(at, rule, why)),
-            },
+        // A rule about syntax or types is the language itself: nothing to switch off has its name.
+        let rule = name.to_string().parse().ok().and_then(|rule: Rule| Some((rule, rule.behavior()?)));
+        match rule {
+            Some((rule, Behavior { unchecked: Unchecked::Allowed, summary })) => Ok(Waiver { rule, summary, at }),
+            Some((rule, Behavior { unchecked: Unchecked::Refused(why), .. })) => {
+                Err(messages::fixed_rule(at, rule, why))
+            }
             None => Err(messages::unknown_rule(at, &name.to_string())),
         }
     };

@@ -54,7 +54,7 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Fun
     let mut known = Vec::new();
     let mut passes = 0;
     loop {
-        let mut faults = Diags::default();
+        let mut faults = diags.nested();
         let (function, learned) = pass(item, role, known, &mut faults);
         passes += 1;
         if !learned || passes == PASSES {

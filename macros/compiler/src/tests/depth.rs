@@ -1,6 +1,6 @@
 //! What is nested deeply, as other macros write it, is expanded like the rest: no stack ends.
 
-use super::{expand, faults};
+use super::{errors, expand};
 use crate::stack::with_large_stack;
 
 const LEVELS: usize = 300;
@@ -17,8 +17,8 @@ fn levels(count: usize, before: &str, inner: &str, after: &str) -> String {
 #[track_caller]
 fn expands(body: &str) {
     let source = format!("#[cluster_kernel(block = 32)] fn deep(n: u32, out: &mut [u32]) {{ {body} }}");
-    let faults = with_large_stack(|| faults(&expand(&source)));
-    assert!(faults.is_empty(), "{faults:?}");
+    let errors = with_large_stack(|| errors(&expand(&source)));
+    assert!(errors.is_empty(), "{errors:?}");
 }
 
 #[test]

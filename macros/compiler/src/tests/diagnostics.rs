@@ -9,22 +9,27 @@ use syn::{File, Item, ItemFn};
 use super::corpus::{Annotated, annotated};
 use crate::parse::attribute::{OF_DEVICE_FUNCTIONS, OF_KERNELS};
 
-use super::{Fault, expand, expand_item, faults};
+use super::{Attributed, errors, expand, faults};
+use crate::{Fault, Rule};
 
 fn expansion(function: &Annotated) -> TokenStream {
-    expand_item(&function.attribute, function.item.clone())
+    Attributed::new(&function.attribute, function.item.clone()).expand()
+}
+
+fn faults_of(function: &Annotated) -> Vec<Fault> {
+    Attributed::new(&function.attribute, function.item.clone()).faults()
 }
 
 /// Every message that a function in `ui-tests` shows.
 fn messages() -> Vec<Fault> {
-    annotated("reject").iter().flat_map(|function| faults(&expansion(function))).collect()
+    annotated("reject").iter().flat_map(faults_of).collect()
 }
 
 /// Where the faults are, and the rules that they break, in the order of the output.
 #[track_caller]
-fn check(source: &str, expected: &[(usize, usize, &str)]) {
-    let faults = faults(&expand(source));
-    let found: Vec<_> = faults.iter().map(|fault| (fault.line, fault.column, fault.rule())).collect();
+fn check(source: &str, expected: &[(usize, usize, Rule)]) {
+    let faults = faults(source);
+    let found: Vec<_> = faults.iter().map(|fault| (fault.line(), fault.column(), fault.rule())).collect();
     assert_eq!(found, expected, "{faults:#?}");
 }
 
@@ -43,21 +48,21 @@ async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
     cluster.sync(1) + 'x';
 }",
         &[
-            (1, 18, "launch_limit"),
-            (1, 31, "attribute_option"),
-            (2, 1, "unsupported_signature"),
-            (2, 24, "kernel_parameter"),
-            (2, 60, "unsupported_type"),
-            (2, 71, "kernel_result"),
-            (4, 17, "token_never_waited"),
-            (5, 20, "unsupported_syntax"),
-            (6, 5, "arrive_while_pending"),
-            (6, 5, "token_never_waited"),
-            (7, 31, "unknown_method"),
-            (8, 11, "wrong_kind"),
-            (9, 14, "unsupported_loop"),
-            (10, 5, "argument_count"),
-            (10, 23, "unsupported_literal"),
+            (1, 18, Rule::LaunchLimit),
+            (1, 31, Rule::AttributeOption),
+            (2, 1, Rule::UnsupportedSignature),
+            (2, 24, Rule::KernelParameter),
+            (2, 60, Rule::UnsupportedType),
+            (2, 71, Rule::KernelResult),
+            (4, 17, Rule::TokenNeverWaited),
+            (5, 20, Rule::UnsupportedSyntax),
+            (6, 5, Rule::ArriveWhilePending),
+            (6, 5, Rule::TokenNeverWaited),
+            (7, 31, Rule::UnknownMethod),
+            (8, 11, Rule::WrongKind),
+            (9, 14, Rule::UnsupportedLoop),
+            (10, 5, Rule::ArgumentCount),
+            (10, 23, Rule::UnsupportedLiteral),
         ],
     );
 }
@@ -85,8 +90,8 @@ fn each_option_once() {
             };
             let block = if *option == "min_blocks" { "block = 64, " } else { "" };
             let twice = |options: &str| {
-                let faults = faults(&expand(&format!("#[{attribute}({block}{options})] fn f(n: u32) {{}}")));
-                let texts = faults.into_iter().map(|fault| fault.text);
+                let faults = faults(&format!("#[{attribute}({block}{options})] fn f(n: u32) {{}}"));
+                let texts = faults.into_iter().map(|fault| fault.text().to_string());
                 texts.filter(|text| text.contains("is given twice")).collect::<Vec<_>>()
             };
             assert!(twice(written).is_empty(), "{option}");
@@ -107,7 +112,7 @@ fn kernel(output: &mut [u32]) {
     output[y + 1] = y.sum().atomic(0).load(Relaxed) as u32;
     for i in 0..y { if let Some(t) = x { this_cluster().barrier_wait(t); } }
 }",
-        &[(3, 13, "unsupported_syntax")],
+        &[(3, 13, Rule::UnsupportedSyntax)],
     );
     // Both iterations lose the token, and two paths do.
     check(
@@ -120,7 +125,7 @@ fn kernel(n: u32) {
         if i == 2 { break; }
     }
 }",
-        &[(5, 21, "token_never_waited")],
+        &[(5, 21, Rule::TokenNeverWaited)],
     );
 }
 
@@ -128,7 +133,7 @@ fn kernel(n: u32) {
 fn faults_come_in_the_order_of_the_source() {
     for function in annotated("reject") {
         let places: Vec<_> =
-            faults(&expansion(&function)).into_iter().map(|fault| (fault.line, fault.column, fault.text)).collect();
+            faults_of(&function).iter().map(|fault| (fault.line(), fault.column(), fault.text().to_string())).collect();
         assert!(places.is_sorted_by_key(|(line, column, _)| (*line, *column)), "{places:#?}");
         let different: BTreeSet<_> = places.iter().collect();
         assert_eq!(different.len(), places.len(), "a fault is shown twice: {places:#?}");
@@ -140,30 +145,30 @@ fn accepted_functions_have_no_fault() {
     let accepted = annotated("accept");
     assert!(!accepted.is_empty());
     for function in accepted {
-        let faults = faults(&expansion(&function));
+        let faults = faults_of(&function);
         assert!(faults.is_empty(), "{}: {faults:#?}", function.item);
     }
 }
 
 #[test]
 fn every_rule_is_seen() {
-    let catalogue = concat!(
-        include_str!("../messages.rs"),
-        include_str!("../messages/attribute.rs"),
-        include_str!("../messages/barrier.rs"),
-        include_str!("../messages/by_hand.rs"),
-        include_str!("../messages/control.rs"),
-        include_str!("../messages/copy.rs"),
-        include_str!("../messages/memory.rs"),
-        include_str!("../messages/shared.rs"),
-        include_str!("../messages/uniform.rs"),
-        include_str!("../derive/messages.rs"),
-    );
-    let names =
-        catalogue.split("Diag::new(").skip(1).filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
-    let seen = messages();
-    let seen: BTreeSet<&str> = seen.iter().map(Fault::rule).collect();
-    assert_eq!(names.collect::<BTreeSet<_>>(), seen);
+    let seen: BTreeSet<Rule> = messages().iter().map(Fault::rule).collect();
+    let unseen: Vec<Rule> = Rule::ALL.iter().copied().filter(|rule| !seen.contains(rule)).collect();
+    assert_eq!(unseen, [Rule::TokenReused], "rustc has the move");
+}
+
+/// What the checks report as data is what rustc is told, except of an item that it could not read itself.
+#[test]
+fn faults_are_the_errors_of_the_expansion() {
+    for function in annotated("reject").iter().chain(&annotated("accept")) {
+        let mut faults = faults_of(function);
+        if syn::parse2::<Item>(function.item.clone()).is_err() && !function.attribute.to_string().starts_with("derive")
+        {
+            faults.retain(|fault| fault.rule() != Rule::NotParsed);
+        }
+        let faults = faults.iter().map(|fault| (fault.line(), fault.column(), fault.text().to_string()));
+        assert_eq!(faults.collect::<Vec<_>>(), errors(&expansion(function)), "{}", function.item);
+    }
 }
 
 /// Sentences that no test can show, with the reason.
@@ -252,7 +257,7 @@ fn every_sentence_is_seen() {
     let is_seen = |sentence: &String| {
         let words = fixed_words(sentence);
         seen.iter().any(|fault| {
-            let mut rest = fault.text.as_str();
+            let mut rest = fault.text();
             words.iter().all(|word| rest.split_once(word).map(|(_, after)| rest = after).is_some())
         })
     };
@@ -280,11 +285,12 @@ fn fixed_words(format: &str) -> Vec<String> {
 /// `sentence [rule]`, then notes and help on lines of their own.
 #[test]
 fn the_form_of_a_message() {
-    for Fault { text, .. } in messages() {
-        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    for fault in messages() {
+        let text = fault.text();
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let (sentence, rule) = first.rsplit_once(" [").unwrap_or_else(|| panic!("no rule: {text}"));
         let name = rule.strip_suffix(']').unwrap_or_else(|| panic!("no rule at the first line's end: {text}"));
-        assert!(!name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{text}");
+        assert_eq!(name.parse(), Ok(fault.rule()), "{text}");
         let further = rest.lines().map(|line| {
             let (kind, sentence) = line.split_once(": ").unwrap_or_else(|| panic!("neither note nor help: {text}"));
             assert!(matches!(kind, "note" | "help"), "neither note nor help: {text}");
@@ -316,11 +322,11 @@ fn messages_name_nothing_internal() {
         "syn",
     ];
     for fault in messages() {
-        let words = fault.text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let words = fault.text().split(|c: char| !c.is_alphanumeric() && c != '_');
         let internal: Vec<&str> = words.filter(|word| INTERNAL.contains(word)).collect();
-        assert!(internal.is_empty(), "{internal:?} in {}", fault.text);
+        assert!(internal.is_empty(), "{internal:?} in {}", fault.text());
         // The prefix is the user's business only where it is refused.
-        assert!(!fault.text.contains("__phalanx") || fault.rule() == "reserved_name", "{}", fault.text);
+        assert!(!fault.text().contains("__phalanx") || fault.rule() == Rule::ReservedName, "{}", fault.text());
     }
 }
 
@@ -378,7 +384,7 @@ fn helper<'__phalanx>(x: f32, y: &'__phalanx mut u32) -> f32 {
 #[track_caller]
 fn check_signature(source: &str, expected: &str) {
     let expansion = expand(source);
-    assert_eq!(faults(&expansion).len(), 1);
+    assert_eq!(errors(&expansion).len(), 1);
     let name = if source.contains("kernel") { "kernel" } else { "helper" };
     let function = remaining(expansion, name).expect("the signature is there");
     let file = File { shebang: None, frontmatter: None, attrs: Vec::new(), items: vec![Item::Fn(function)] };
@@ -392,7 +398,7 @@ fn every_kernel_leaves_its_signature() {
         let (Ok(function), expansion) = (syn::parse2::<ItemFn>(kernel.item.clone()), expansion(kernel)) else {
             continue;
         };
-        if !faults(&expansion).is_empty() {
+        if !errors(&expansion).is_empty() {
             let name = function.sig.ident.to_string();
             let left = remaining(expansion, &name).unwrap_or_else(|| panic!("nothing is left of `{name}`"));
             assert_eq!(left.vis, function.vis, "{name}");

@@ -22,59 +22,96 @@ mod text;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitStr;
 
-use crate::{derive, expand};
+use crate::{Fault, Session};
 
-/// What the function's attribute makes of it, with lines and columns counted from the text's start.
+/// What `cargo xtask mutate` sets: without the rule that `PHALANX_WITHOUT_RULE` names.
+fn session() -> Session {
+    let without = std::env::var("PHALANX_WITHOUT_RULE").ok();
+    Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")) }
+}
+
+/// An item under an attribute of phalanx.
+struct Attributed {
+    attribute: String,
+    options: TokenStream,
+    item: TokenStream,
+}
+
+impl Attributed {
+    /// Lines and columns are counted from the text's start.
+    #[track_caller]
+    fn parse(source: &str) -> Attributed {
+        let mut trees = source.parse::<TokenStream>().expect("the test's source is made of tokens").into_iter();
+        let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) = (trees.next(), trees.next()) else {
+            panic!("the source starts with its attribute");
+        };
+        Attributed::new(&attribute.stream(), trees.collect())
+    }
+
+    /// `attribute` is what stands in its brackets.
+    fn new(attribute: &TokenStream, item: TokenStream) -> Attributed {
+        let mut attribute = attribute.clone().into_iter();
+        let name = attribute.next().map(|name| name.to_string()).unwrap_or_default();
+        let options = match attribute.next() {
+            Some(TokenTree::Group(options)) => options.stream(),
+            _ => TokenStream::new(),
+        };
+        Attributed { attribute: name, options, item }
+    }
+
+    /// What the attribute makes of the item.
+    #[track_caller]
+    fn expand(self) -> TokenStream {
+        match self.attribute.as_str() {
+            "cluster_kernel" => session().kernel(self.options, self.item),
+            "device" => session().device(self.options, self.item),
+            "derive" => session().device_copy(self.item),
+            other => panic!("no attribute of phalanx: {other}"),
+        }
+    }
+
+    /// What is wrong with the item.
+    #[track_caller]
+    fn faults(self) -> Vec<Fault> {
+        match self.attribute.as_str() {
+            "cluster_kernel" => session().check_kernel(self.options, self.item),
+            "device" => session().check_device(self.options, self.item),
+            "derive" => session().check_device_copy(self.item),
+            other => panic!("no attribute of phalanx: {other}"),
+        }
+    }
+}
+
+/// What the attribute at the head of the text makes of its item.
 #[track_caller]
 fn expand(source: &str) -> TokenStream {
-    let mut trees = source.parse::<TokenStream>().expect("the test's source is made of tokens").into_iter();
-    let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) = (trees.next(), trees.next()) else {
-        panic!("the source starts with its attribute");
-    };
-    expand_item(&attribute.stream(), trees.collect())
+    Attributed::parse(source).expand()
 }
 
-/// `attribute` is what stands in its brackets.
+/// What is wrong with the item under the attribute at the head of the text.
 #[track_caller]
-fn expand_item(attribute: &TokenStream, item: TokenStream) -> TokenStream {
-    let mut attribute = attribute.clone().into_iter();
-    let name = attribute.next().map(|name| name.to_string());
-    let options = match attribute.next() {
-        Some(TokenTree::Group(options)) => options.stream(),
-        _ => TokenStream::new(),
-    };
-    match name.as_deref() {
-        Some("cluster_kernel") => expand::kernel(options, item),
-        Some("device") => expand::device(options, item),
-        Some("derive") => derive::device_copy(item),
-        other => panic!("no attribute of this crate: {other:?}"),
-    }
+fn faults(source: &str) -> Vec<Fault> {
+    Attributed::parse(source).faults()
 }
 
-/// One `compile_error!` of an expansion.
-#[derive(Debug)]
-struct Fault {
-    line: usize,
-    column: usize,
-    text: String,
+/// What is wrong with a function as a kernel under these options. A generator's text has no faults of syntax or types.
+#[track_caller]
+fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
+    let options = options.parse().expect("options are made of tokens");
+    let item = function.parse().unwrap_or_else(|error| panic!("{error}\n{function}"));
+    let faults = session().check_kernel(options, item);
+    assert!(faults.iter().all(|fault| fault.rule().behavior().is_some()), "{faults:?}\n{function}");
+    faults
 }
 
-impl Fault {
-    /// The name in brackets at the end of the first line.
-    fn rule(&self) -> &str {
-        let first = self.text.lines().next().unwrap_or_default();
-        first.rsplit_once('[').map_or("", |(_, rule)| rule.trim_end_matches(']'))
-    }
-}
-
-/// The faults of an expansion, in its order.
-fn faults(expansion: &TokenStream) -> Vec<Fault> {
+/// The `compile_error!`s of an expansion, in its order: line, column and text.
+fn errors(expansion: &TokenStream) -> Vec<(usize, usize, String)> {
     let trees: Vec<TokenTree> = expansion.clone().into_iter().collect();
     let at = |index: usize| match (&trees[index], trees.get(index + 2)) {
         (TokenTree::Ident(name), Some(TokenTree::Group(message))) if name == "compile_error" => {
             let start = name.span().start();
             let text: LitStr = syn::parse2(message.stream()).expect("a message is a string literal");
-            Some(Fault { line: start.line, column: start.column + 1, text: text.value() })
+            Some((start.line, start.column + 1, text.value()))
         }
         _ => None,
     };

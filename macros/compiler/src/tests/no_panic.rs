@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use super::corpus::annotated;
 use super::random::Random;
-use crate::{derive, expand};
+use crate::{device, device_copy, kernel};
 
 const CASES: u64 = 6_000;
 
@@ -47,15 +47,14 @@ const STATEMENTS: &str = r##"
 /// Expands under all attributes: the answer is items or errors.
 #[track_caller]
 fn check(options: &TokenStream, item: &TokenStream) {
-    let derived = |_, item| derive::device_copy(item);
-    let attributes: [(_, fn(_, _) -> _); 3] =
-        [("cluster_kernel", expand::kernel), ("device", expand::device), ("derive", derived)];
+    let derived = |_, item| device_copy(item);
+    let attributes: [(_, fn(_, _) -> _); 3] = [("cluster_kernel", kernel), ("device", device), ("derive", derived)];
     for (name, attribute) in attributes {
         let shown = format!("#[{name}({options})] {item}");
         let expansion: TokenStream = catch_unwind(AssertUnwindSafe(|| attribute(options.clone(), item.clone())))
             .unwrap_or_else(|_| panic!("panics on\n{shown}"));
         // What is no Rust stays so.
-        let refused = !super::faults(&expansion).is_empty() || syn::parse2::<syn::File>(item.clone()).is_err();
+        let refused = !super::errors(&expansion).is_empty() || syn::parse2::<syn::File>(item.clone()).is_err();
         if let Err(error) = syn::parse2::<syn::File>(expansion.clone()) {
             assert!(refused, "neither items nor errors ({error}) for\n{shown}\n{expansion}");
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use syn::ItemFn;
 
+use super::session;
 use crate::diag::Diags;
 use crate::model::{Function, Role};
 use crate::{check, emit, parse};
@@ -32,15 +33,16 @@ fn stages_of_an_expansion() {
     let text = std::fs::read_to_string(path).expect("the file is there");
     let text = &text[text.find("\nfn ").expect("it has a function")..];
     let item: ItemFn = syn::parse_str(text).expect("it is Rust");
+    let diags = || Diags::new(session());
     let options =
-        || parse::attribute::kernel_options("cluster = 2, block = 256".parse().expect("tokens"), &mut Diags::default());
-    let read = || Function { options: options(), ..parse::function(&item, Role::Kernel, &mut Diags::default()) };
+        || parse::attribute::kernel_options("cluster = 2, block = 256".parse().expect("tokens"), &mut diags());
+    let read = || Function { options: options(), ..parse::function(&item, Role::Kernel, &mut diags()) };
     let function = read();
-    let checked = check::run(&function, &mut Diags::default()).expect("the kernel is right");
+    let checked = check::run(&function, &mut diags()).expect("the kernel is right");
     println!(
         "| {} | {} | {} |",
         median(|| drop(black_box(read()))),
-        median(|| drop(black_box(check::run(&function, &mut Diags::default())))),
+        median(|| drop(black_box(check::run(&function, &mut diags())))),
         median(|| drop(black_box(emit::items(&checked)))),
     );
 }

@@ -40,6 +40,7 @@ use crate::model::place::local_of;
 use crate::model::ty::Kind;
 use crate::model::walk::{walk, walk_block};
 use crate::model::{Function, LocalId, Role};
+use crate::rules::Rule;
 use crate::span::SpanRange;
 use life::{Id, Lives, State, id_of, is_exact};
 pub(super) use summary::Summary;
@@ -195,7 +196,7 @@ struct Check<'a, 'f, 'd> {
     seen: &'a Seen<'a, 'f>,
     lives: &'a Lives<'a, 'f>,
     /// By the rule and the barrier: one fault, one report.
-    told: BTreeSet<(&'static str, Shared, bool)>,
+    told: BTreeSet<(Rule, Shared, bool)>,
     summary: &'a mut Summary,
     diags: &'d mut Diags,
 }

@@ -6,19 +6,23 @@ use phalanx_contract::protocol::{Party, Uses};
 use super::phases::Timing;
 use crate::check::cfg::{How, Shared};
 
-/// The rule that two accesses break that are at once, and what they do.
+/// How two accesses race; each has a rule of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Race {
+    UnpublishedRead,
+    OverwriteWhileRead,
+    WriteAfterArrive,
+    RelaxedPublishes,
+    UnorderedWrite,
+}
+
+/// How two accesses race that are at once, and what they do.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Conflict {
-    pub(super) rule: &'static str,
+    pub(super) race: Race,
     pub(super) first: Uses,
     pub(super) second: Uses,
 }
-
-pub(super) const UNPUBLISHED: &str = "unpublished_remote_read";
-pub(super) const OVERWRITE: &str = "overwrite_while_read";
-pub(super) const AFTER_ARRIVE: &str = "write_after_arrive";
-pub(super) const RELAXED: &str = "relaxed_publishes";
-pub(super) const UNORDERED: &str = "unordered_remote_write";
 
 /// What the owner does, what a peer does, and whether the peer's is a write.
 const PAIRS: [(Uses, Uses, bool); 4] = [
@@ -45,15 +49,15 @@ pub(super) fn between(first: Party, second: Party, timing: Timing) -> impl Itera
     pairs.map(move |(own, remote, written)| {
         let now = timing.intersects(Timing::SINCE_WAIT | Timing::SINCE_ARRIVAL);
         let relaxed = timing.contains(Timing::RELAXED) && !timing.contains(Timing::BEFORE_WAIT);
-        let rule = match (written, first) {
-            _ if relaxed && !now => RELAXED,
-            (true, _) => UNORDERED,
-            (false, Party::Peer) => OVERWRITE,
-            (false, Party::Owner) if now => UNPUBLISHED,
-            (false, Party::Owner) => AFTER_ARRIVE,
+        let race = match (written, first) {
+            _ if relaxed && !now => Race::RelaxedPublishes,
+            (true, _) => Race::UnorderedWrite,
+            (false, Party::Peer) => Race::OverwriteWhileRead,
+            (false, Party::Owner) if now => Race::UnpublishedRead,
+            (false, Party::Owner) => Race::WriteAfterArrive,
         };
         let (first, second) = if first == Party::Owner { (own, remote) } else { (remote, own) };
-        Conflict { rule, first, second }
+        Conflict { race, first, second }
     })
 }
 

@@ -39,8 +39,9 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::{Callee, FunctionPath};
 use crate::model::{Function, Role};
+use crate::rules::Rule;
 use crate::span::SpanRange;
-use conflict::Conflict;
+use conflict::{Conflict, Race};
 use numbers::Numbers;
 use path::Path;
 use phases::{Key, Phases, Record, State, party_of};
@@ -155,7 +156,7 @@ fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
 type Place = (u32, u32);
 
 /// A fault is told once where it is: by its rule and its place.
-type FaultId = (&'static str, Place);
+type FaultId = (Rule, Place);
 
 struct Fault {
     diag: Diag,
@@ -329,7 +330,7 @@ impl Check<'_, '_> {
                 continue;
             }
             for pair in conflict::between(other.party, touch.party, record.timing) {
-                if pair.rule == conflict::UNORDERED && record.path.is_edge(path) {
+                if pair.race == Race::UnorderedWrite && record.path.is_edge(path) {
                     continue;
                 }
                 if let Some(mut guard) = guard_of(&other, touch, &pair, record) {
@@ -386,19 +387,17 @@ impl Check<'_, '_> {
         let name = name_of(self.function, self.phases.cfg, shared);
         let place = |at: SpanRange| (at.line(), at.column());
         let round = !aside && place(first.at) >= place(second.at);
-        if let (conflict::RELAXED, Some(arrival)) = (pair.rule, relaxed) {
-            let reads = |touch: &Touch| touch.only_reads();
-            let firsts = (first.party == Party::Peer, reads(first));
+        if let (Race::RelaxedPublishes, Some(arrival)) = (pair.race, relaxed) {
+            let firsts = (first.party == Party::Peer, first.only_reads());
             return messages::relaxed_publishes(second.at, first.at, arrival, &name, firsts, round);
         }
-        match pair.rule {
-            conflict::UNPUBLISHED => messages::unpublished_remote_read(second.at, first.at, &name, round),
-            conflict::AFTER_ARRIVE => messages::write_after_arrive(first.at, second.at, &name, round),
-            conflict::OVERWRITE => messages::overwrite_while_read(second.at, first.at, &name, round),
-            _ => {
+        match pair.race {
+            Race::UnpublishedRead => messages::unpublished_remote_read(second.at, first.at, &name, round),
+            Race::WriteAfterArrive => messages::write_after_arrive(first.at, second.at, &name, round),
+            Race::OverwriteWhileRead => messages::overwrite_while_read(second.at, first.at, &name, round),
+            Race::RelaxedPublishes | Race::UnorderedWrite => {
                 let own = if first.party == Party::Owner { first } else { second };
-                let reads = own.only_reads();
-                let roles = (second.party == Party::Peer, !reads);
+                let roles = (second.party == Party::Peer, !own.only_reads());
                 messages::unordered_remote_write(second.at, first.at, &name, roles, round)
             }
         }
@@ -465,7 +464,8 @@ impl Check<'_, '_> {
             self.found.iter().any(|((as_rule, at), mirrored)| {
                 at == other
                     && mirrored.others.contains(place)
-                    && (!mirrored.aside || *as_rule == conflict::UNPUBLISHED && *rule != conflict::UNPUBLISHED)
+                    && (!mirrored.aside
+                        || *as_rule == Rule::UnpublishedRemoteRead && *rule != Rule::UnpublishedRemoteRead)
             })
         };
         let is_needless = |(id, fault): &(&FaultId, &Fault)| {

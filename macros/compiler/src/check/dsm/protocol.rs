@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::protocol::{self as contract, Behavior};
 
 use crate::diag::Diag;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// A question about a call, which is named by its slot.
@@ -27,7 +28,7 @@ pub(crate) struct Guard {
 #[derive(Debug)]
 pub(crate) struct Demand {
     pub(crate) guard: Guard,
-    pub(crate) rule: &'static str,
+    pub(crate) rule: Rule,
     pub(crate) at: SpanRange,
     pub(crate) message: String,
 }
@@ -49,7 +50,7 @@ impl Protocol {
     }
 
     /// Asks no more about a rule; says whether anything was asked.
-    pub(crate) fn waive(&mut self, rule: &str) -> bool {
+    pub(crate) fn waive(&mut self, rule: Rule) -> bool {
         let before = self.demands.len();
         self.demands.retain(|demand| demand.rule != rule);
         self.demands.len() != before

@@ -24,7 +24,7 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::Callee;
 use crate::model::{Function, Role};
-use crate::rules;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 use control::Control;
 use explain::Explain;
@@ -162,7 +162,7 @@ impl<'a, 'f> Check<'a, 'f> {
         };
         let Some(branch) = self.control().deciders(block).find(|branch| !proved(branch)) else { return };
         let leaves = control::leaves(self.cfg, branch, block);
-        let told = if leaves { rules::DIVERGENT_EXIT } else { rules::DIVERGENT_COLLECTIVE };
+        let told = if leaves { Rule::DivergentExit } else { Rule::DivergentCollective };
         if self.function.options.waives(told) {
             let explain = Explain::new(self.function, self.values, Uniformity::Warp);
             self.unaligned.push(messages::divergent_aligned(at, name, explain.branch(branch)));

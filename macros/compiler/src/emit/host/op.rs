@@ -15,7 +15,7 @@ use crate::model::ty::{Group, Kind, ValueType};
 use crate::model::walk::walk_block;
 use crate::model::warp::WarpOperand;
 use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
-use crate::rules::RANK_OUT_OF_RANGE;
+use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// Refuses an `unchecked(collective_while_pending)` where no callee breaks the rule.
@@ -36,7 +36,7 @@ impl Host<'_> {
     /// `rank_out_of_range`, where rustc knows the rank.
     fn constant_rank(&self, operands: &[Expr]) -> Option<TokenStream> {
         let rank = operands.get(2).filter(|rank| dsm::ranks::is_rustc_s(self.function, rank))?;
-        if self.function.options.waives(RANK_OUT_OF_RANGE) {
+        if self.function.options.waives(Rule::RankOutOfRange) {
             return None;
         }
         let (lo, value) = (rank.span.lo, self.expr(rank));

@@ -19,20 +19,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use phalanx::{Cause, Race, RaceMemory, Schedule, Simulator};
-use proc_macro2::TokenStream;
-
-use crate::check;
-use crate::diag::Diags;
-use crate::model::options::Options;
-use crate::model::{Function, Role};
-use crate::parse;
 use print::print;
 use tree::{Block, Kernel, Stmt};
 
-use super::faults;
 use super::generated_dsm::judge::is_halo;
 use super::generated_dsm::tree::{Access, DOMAIN};
+use super::kernel_faults;
 use super::shrink::{Nested, shrink};
+use crate::{Fault, Rule};
 
 const KERNELS: u64 = 6_000;
 const BY_RANK: u64 = 1_800;
@@ -76,19 +70,20 @@ impl Shown {
     }
 
     /// What a kernel does that breaks the rule: one of these.
-    fn by(rule: &str) -> &'static [Shown] {
+    fn by(rule: Rule) -> &'static [Shown] {
         match rule {
-            "token_never_waited" => &[Shown::NeverWaited],
-            "arrive_while_pending" | "collective_while_pending" => &[Shown::Between],
-            "divergent_collective" | "divergent_exit" => &[Shown::Deadlock],
-            "remote_before_entry" => &[Shown::Early],
-            "exit_before_peers_done" => &[Shown::Late],
-            "unpublished_remote_read" | "overwrite_while_read" | "write_after_arrive" | "unordered_remote_write" => {
-                &[Shown::Race]
-            }
-            "relaxed_publishes" => &[Shown::Race, Shown::Late],
-            "rank_out_of_range" => &[Shown::NoSuchRank],
-            "uninit_shared_read" => &[Shown::Unwritten],
+            Rule::TokenNeverWaited => &[Shown::NeverWaited],
+            Rule::ArriveWhilePending | Rule::CollectiveWhilePending => &[Shown::Between],
+            Rule::DivergentCollective | Rule::DivergentExit => &[Shown::Deadlock],
+            Rule::RemoteBeforeEntry => &[Shown::Early],
+            Rule::ExitBeforePeersDone => &[Shown::Late],
+            Rule::UnpublishedRemoteRead
+            | Rule::OverwriteWhileRead
+            | Rule::WriteAfterArrive
+            | Rule::UnorderedRemoteWrite => &[Shown::Race],
+            Rule::RelaxedPublishes => &[Shown::Race, Shown::Late],
+            Rule::RankOutOfRange => &[Shown::NoSuchRank],
+            Rule::UninitSharedRead => &[Shown::Unwritten],
             other => panic!("a rule of which nobody said what it excludes: {other}"),
         }
     }
@@ -144,18 +139,10 @@ fn shown(kernel: &Arc<Kernel>, mut is_enough: impl FnMut(Shown) -> bool) -> BTre
     all
 }
 
-/// The rules that the checks name. What `expand` does, without the code for kernels that are right.
-fn reports(kernel: &Kernel) -> BTreeSet<String> {
-    let text = print(kernel);
-    let item = syn::parse_str(&text).expect("a function");
-    let mut diags = Diags::default();
-    let options: TokenStream =
-        format!("cluster = {}, block = {}", kernel.blocks, kernel.threads).parse().expect("tokens");
-    let options: Options = parse::attribute::kernel_options(options, &mut diags);
-    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
-    assert!(diags.is_empty(), "{:?}\n{text}", diags.rules());
-    let _ = check::run(&function, &mut diags);
-    faults(&diags.into_tokens()).iter().map(|fault| fault.rule().to_string()).collect()
+/// The rules that the checks name.
+fn reports(kernel: &Kernel) -> BTreeSet<Rule> {
+    let options = format!("cluster = {}, block = {}", kernel.blocks, kernel.threads);
+    kernel_faults(&options, &print(kernel)).iter().map(Fault::rule).collect()
 }
 
 /// How the checks and the runs of a kernel stand to each other.
@@ -168,7 +155,7 @@ enum Agreement {
     Another,
     Hidden,
     /// Refused, and all goes well: by these rules.
-    Imprecise(BTreeSet<String>),
+    Imprecise(BTreeSet<Rule>),
     /// Accepted, and yet.
     Unsound(Shown),
 }
@@ -181,7 +168,7 @@ impl Agreement {
             let all = shown(&kernel, |shown| !shown.is_open());
             return all.into_iter().find(|shown| !shown.is_open()).map_or(Agreement::Right, Agreement::Unsound);
         }
-        let wanted: BTreeSet<Shown> = reported.iter().flat_map(|rule| Shown::by(rule)).copied().collect();
+        let wanted: BTreeSet<Shown> = reported.iter().flat_map(|rule| Shown::by(*rule)).copied().collect();
         let all = shown(&kernel, |shown| wanted.contains(&shown));
         if !all.is_disjoint(&wanted) {
             Agreement::Shown
@@ -214,7 +201,7 @@ struct Count {
     hidden: usize,
     /// By rule.
     /// Of each, the least kernel of the first.
-    imprecise: BTreeMap<BTreeSet<String>, (usize, String)>,
+    imprecise: BTreeMap<BTreeSet<Rule>, (usize, String)>,
     unsound: BTreeMap<Shown, (usize, String)>,
 }
 

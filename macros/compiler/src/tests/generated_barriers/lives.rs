@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::reports;
+use crate::Rule;
 use crate::tests::random::Random;
 use crate::tests::shrink::{Nested, shrink};
 
@@ -200,7 +201,7 @@ fn nests(body: &[Stmt], loops: usize) -> bool {
 #[derive(Debug, Default)]
 struct Verdict {
     /// Rules and lines: some run shows it; and those of which the checks know no better.
-    faults: BTreeSet<(&'static str, usize)>,
+    faults: BTreeSet<(Rule, usize)>,
     /// The barriers of them that are to be told.
     told: BTreeSet<usize>,
     /// Barriers of which two threads leave different things behind: what is right after that, nobody knows.
@@ -235,7 +236,7 @@ impl Verdict {
         }
         for ((_, line), (left, stayed)) in &verdict.after_drop {
             if *left && !stayed {
-                verdict.faults.insert(("barrier_use_after_drop", *line));
+                verdict.faults.insert((Rule::BarrierUseAfterDrop, *line));
             }
         }
         verdict
@@ -280,10 +281,10 @@ impl Verdict {
                         Deed::Init | Deed::InitAll => {
                             let again = own == Life::Live;
                             if again {
-                                fault("barrier_reinit", !open[thread] && (own_change || !changed));
+                                fault(Rule::BarrierReinit, !open[thread] && (own_change || !changed));
                             }
                             if others && *deed == Deed::Init {
-                                fault("barrier_init_not_elected", !again && !open[thread] && !own_change);
+                                fault(Rule::BarrierInitNotElected, !again && !open[thread] && !own_change);
                             }
                             own = Life::Live;
                             own_change = true;
@@ -292,10 +293,10 @@ impl Verdict {
                         Deed::Invalidate | Deed::Use { .. } => {
                             if own != Life::Live {
                                 let unknown = others && !own_change;
-                                let rule = if unknown { "barrier_unpublished" } else { "barrier_uninitialized" };
+                                let rule = if unknown { Rule::BarrierUnpublished } else { Rule::BarrierUninitialized };
                                 fault(rule, !open[thread]);
                                 if own == Life::Invalid && own_change {
-                                    fault("barrier_unpublished", false);
+                                    fault(Rule::BarrierUnpublished, false);
                                 }
                             }
                             if let (Deed::Use { arrives: true, leaves, .. }, true) = (deed, thread < REAL) {
@@ -412,21 +413,20 @@ fn barriers(body: &[Stmt]) -> BTreeMap<usize, usize> {
     text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, of(line)?))).collect()
 }
 
-const RULES: [&str; 5] = [
-    "barrier_uninitialized",
-    "barrier_unpublished",
-    "barrier_init_not_elected",
-    "barrier_reinit",
-    "barrier_use_after_drop",
+const RULES: [Rule; 5] = [
+    Rule::BarrierUninitialized,
+    Rule::BarrierUnpublished,
+    Rule::BarrierInitNotElected,
+    Rule::BarrierReinit,
+    Rule::BarrierUseAfterDrop,
 ];
 
 /// Barriers with a fault of which nothing is told, and reports that no run explains.
-fn differences(body: &[Stmt]) -> (BTreeSet<usize>, BTreeSet<(String, usize)>) {
+fn differences(body: &[Stmt]) -> (BTreeSet<usize>, BTreeSet<(Rule, usize)>) {
     let reported = reports(&print(body));
     let verdict = Verdict::of(body);
     let barriers = barriers(body);
-    let reported: BTreeSet<(String, usize)> =
-        reported.into_iter().filter(|(rule, _)| RULES.contains(&rule.as_str())).collect();
+    let reported: BTreeSet<(Rule, usize)> = reported.into_iter().filter(|(rule, _)| RULES.contains(rule)).collect();
     let told: BTreeSet<usize> = reported.iter().filter_map(|(_, line)| barriers.get(line).copied()).collect();
     let missed = verdict.told.difference(&told).copied().collect();
     let unexplained = reported.into_iter().filter(|(rule, line)| {
@@ -436,10 +436,12 @@ fn differences(body: &[Stmt]) -> (BTreeSet<usize>, BTreeSet<(String, usize)>) {
             return false;
         }
         // What comes first of two threads, no order says.
-        let alike = |known: &str| {
-            let pairs =
-                [["barrier_uninitialized", "barrier_unpublished"], ["barrier_init_not_elected", "barrier_reinit"]];
-            known == rule || pairs.iter().any(|pair| pair.contains(&known) && pair.contains(&rule.as_str()))
+        let alike = |known: &Rule| {
+            let pairs = [
+                [Rule::BarrierUninitialized, Rule::BarrierUnpublished],
+                [Rule::BarrierInitNotElected, Rule::BarrierReinit],
+            ];
+            known == rule || pairs.iter().any(|pair| pair.contains(known) && pair.contains(rule))
         };
         !verdict.faults.iter().any(|(known, at)| at == line && alike(known))
     });

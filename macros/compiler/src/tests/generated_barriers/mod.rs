@@ -8,21 +8,10 @@ mod tokens;
 
 use std::collections::BTreeSet;
 
-use crate::check;
-use crate::diag::Diags;
-use crate::model::{Function, Role};
-use crate::parse;
-
-use super::faults;
+use super::kernel_faults;
+use crate::Rule;
 
 /// Rules and lines.
-fn reports(text: &str) -> BTreeSet<(String, usize)> {
-    let item = syn::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut diags = Diags::default();
-    let options = "block = 64".parse().expect("tokens");
-    let options = parse::attribute::kernel_options(options, &mut diags);
-    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
-    assert!(diags.is_empty(), "{:?}\n{text}", diags.rules());
-    let _ = check::run(&function, &mut diags);
-    faults(&diags.into_tokens()).iter().map(|fault| (fault.rule().to_string(), fault.line)).collect()
+fn reports(text: &str) -> BTreeSet<(Rule, usize)> {
+    kernel_faults("block = 64", text).iter().map(|fault| (fault.rule(), fault.line())).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::reports;
+use crate::Rule;
 use crate::tests::random::Random;
 use crate::tests::shrink::{Nested, shrink};
 
@@ -176,7 +177,7 @@ fn kernel(seed: u64) -> Vec<Stmt> {
 
 /// Lines that are reported and not stale on any way; and the other way round.
 fn differences(body: &[Stmt]) -> (Vec<usize>, Vec<usize>) {
-    let reported = reports(&print(body)).into_iter().filter(|(rule, _)| rule == "barrier_stale_token");
+    let reported = reports(&print(body)).into_iter().filter(|(rule, _)| *rule == Rule::BarrierStaleToken);
     let reported: BTreeSet<usize> = reported.map(|(_, line)| line).collect();
     let stale = stale(body);
     (reported.difference(&stale).copied().collect(), stale.difference(&reported).copied().collect())

@@ -2,7 +2,8 @@
 //! right, and that are wrong in one way: no form hides an access from the rules, and none invents one. By hand, because
 //! the generator knows indexes only.
 
-use super::super::{expand, faults};
+use super::super::faults;
+use crate::Rule;
 
 /// Each writes to the block's own memory.
 const WRITES: &[&str] = &[
@@ -73,7 +74,7 @@ const READS: &[&str] = &[
 ];
 
 /// The rules and lines that are reported of a kernel.
-fn reported(body: &str) -> Vec<(String, usize)> {
+fn reported(body: &str) -> Vec<(Rule, usize)> {
     let text = format!(
         "#[cluster_kernel(cluster = 2, block = 4)]
         fn kernel(out: &mut [u32]) {{
@@ -87,12 +88,12 @@ fn reported(body: &str) -> Vec<(String, usize)> {
             {body}
         }}"
     );
-    faults(&expand(&text)).into_iter().map(|fault| (fault.rule().to_string(), fault.line)).collect()
+    faults(&text).iter().map(|fault| (fault.rule(), fault.line())).collect()
 }
 
 /// What is wrong, over all forms at once.
 #[track_caller]
-fn check(forms: impl Iterator<Item = String>, right: &[&str], wrong: &[(&str, &str)]) {
+fn check(forms: impl Iterator<Item = String>, right: &[&str], wrong: &[(Rule, &str)]) {
     let mut found = Vec::new();
     for form in forms {
         for context in right {
@@ -133,13 +134,13 @@ fn own_writes() {
             "cluster.sync(); let t = cluster.barrier_arrive(); $ cluster.barrier_wait(t); cluster.sync(); sum += peer[i]; cluster.sync();",
         ],
         &[
-            ("unpublished_remote_read", "cluster.sync(); $ sum += peer[i]; cluster.sync();"),
-            ("overwrite_while_read", "cluster.sync(); sum += peer[i]; $ cluster.sync();"),
+            (Rule::UnpublishedRemoteRead, "cluster.sync(); $ sum += peer[i]; cluster.sync();"),
+            (Rule::OverwriteWhileRead, "cluster.sync(); sum += peer[i]; $ cluster.sync();"),
             (
-                "write_after_arrive",
+                Rule::WriteAfterArrive,
                 "let t = cluster.barrier_arrive(); $ cluster.barrier_wait(t); sum += peer[i]; cluster.sync();",
             ),
-            ("unordered_remote_write", "cluster.sync(); peer[i] = 3; peer[0] = 3; $ cluster.sync();"),
+            (Rule::UnorderedRemoteWrite, "cluster.sync(); peer[i] = 3; peer[0] = 3; $ cluster.sync();"),
         ],
     );
 }
@@ -150,8 +151,8 @@ fn own_reads() {
         owned(READS),
         &["cluster.sync(); peer[i] = 3; cluster.sync(); $", "$ cluster.sync(); peer[i] = 3; cluster.sync();"],
         &[
-            ("unordered_remote_write", "cluster.sync(); peer[i] = 3; peer[0] = 3; $ cluster.sync();"),
-            ("unordered_remote_write", "cluster.sync(); $ peer[i] = 3; peer[0] = 3; cluster.sync();"),
+            (Rule::UnorderedRemoteWrite, "cluster.sync(); peer[i] = 3; peer[0] = 3; $ cluster.sync();"),
+            (Rule::UnorderedRemoteWrite, "cluster.sync(); $ peer[i] = 3; peer[0] = 3; cluster.sync();"),
         ],
     );
 }
@@ -162,9 +163,9 @@ fn remote_reads() {
         of_peer(READS),
         &["cluster.sync(); $ cluster.sync();", "cluster.sync(); $ cluster.sync(); tile[i] = 3;"],
         &[
-            ("remote_before_entry", "$ cluster.sync();"),
-            ("exit_before_peers_done", "cluster.sync(); $"),
-            ("overwrite_while_read", "cluster.sync(); $ tile[i] = 3; tile[0] = 3; cluster.sync();"),
+            (Rule::RemoteBeforeEntry, "$ cluster.sync();"),
+            (Rule::ExitBeforePeersDone, "cluster.sync(); $"),
+            (Rule::OverwriteWhileRead, "cluster.sync(); $ tile[i] = 3; tile[0] = 3; cluster.sync();"),
         ],
     );
 }
@@ -175,9 +176,9 @@ fn remote_writes() {
         of_peer(WRITES),
         &["cluster.sync(); $ cluster.sync();", "cluster.sync(); $ cluster.sync(); sum += tile[i];"],
         &[
-            ("remote_before_entry", "$ cluster.sync();"),
-            ("exit_before_peers_done", "cluster.sync(); $"),
-            ("unordered_remote_write", "cluster.sync(); $ tile[i] = 3; tile[0] = 3; cluster.sync();"),
+            (Rule::RemoteBeforeEntry, "$ cluster.sync();"),
+            (Rule::ExitBeforePeersDone, "cluster.sync(); $"),
+            (Rule::UnorderedRemoteWrite, "cluster.sync(); $ tile[i] = 3; tile[0] = 3; cluster.sync();"),
         ],
     );
 }

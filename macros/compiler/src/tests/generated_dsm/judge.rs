@@ -7,44 +7,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::super::shrink::Nested;
 use super::run::{Event, Trace, Unknown, runs};
 use super::tree::{Access, Array, Block, Index, Kernel, Kind, Owner, Parity, Stmt};
+use crate::Rule;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rule {
-    RemoteBeforeEntry,
-    ExitBeforePeersDone,
-    UnpublishedRemoteRead,
-    OverwriteWhileRead,
-    WriteAfterArrive,
-    UnorderedRemoteWrite,
-    RelaxedPublishes,
-    RankOutOfRange,
-    UninitSharedRead,
-}
-
-impl Rule {
-    /// Of two accesses.
-    pub(super) const RACES: [Rule; 5] = [
-        Rule::UnpublishedRemoteRead,
-        Rule::OverwriteWhileRead,
-        Rule::WriteAfterArrive,
-        Rule::UnorderedRemoteWrite,
-        Rule::RelaxedPublishes,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Rule::RemoteBeforeEntry => "remote_before_entry",
-            Rule::ExitBeforePeersDone => "exit_before_peers_done",
-            Rule::UnpublishedRemoteRead => "unpublished_remote_read",
-            Rule::OverwriteWhileRead => "overwrite_while_read",
-            Rule::WriteAfterArrive => "write_after_arrive",
-            Rule::UnorderedRemoteWrite => "unordered_remote_write",
-            Rule::RelaxedPublishes => "relaxed_publishes",
-            Rule::RankOutOfRange => "rank_out_of_range",
-            Rule::UninitSharedRead => "uninit_shared_read",
-        }
-    }
-}
+/// The rules about two accesses.
+pub(super) const RACES: [Rule; 5] = [
+    Rule::UnpublishedRemoteRead,
+    Rule::OverwriteWhileRead,
+    Rule::WriteAfterArrive,
+    Rule::UnorderedRemoteWrite,
+    Rule::RelaxedPublishes,
+];
 
 /// Two accesses, or one twice; and the rules any of which says so.
 pub(super) type Faults = BTreeMap<(usize, usize), BTreeSet<Rule>>;

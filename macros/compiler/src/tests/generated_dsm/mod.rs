@@ -19,20 +19,14 @@ pub(super) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenStream;
-
-use crate::check;
-use crate::diag::Diags;
-use crate::model::options::Options;
-use crate::model::{Function, Role};
-use crate::parse;
-use judge::{Rule, Verdict, judge};
+use judge::{RACES, Verdict, judge};
 use print::{Source, print};
 use run::Unknown;
 use tree::{Block, Kernel};
 
-use super::faults;
+use super::kernel_faults;
 use super::shrink::shrink;
+use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 const BY_RANK: u64 = 4_000;
@@ -54,17 +48,10 @@ const UNKNOWN: [(&str, Unknown); 7] = {
     ]
 };
 
-/// Rules and lines. What `expand` does, without the code for kernels that are right. `cluster`: as the attribute says it.
-fn reports(cluster: &str, source: &Source) -> BTreeSet<(String, usize)> {
-    let item = syn::parse_str(&source.text).expect("a function");
-    let mut diags = Diags::default();
-    let options: TokenStream = format!("cluster = {cluster}, block = {}", tree::THREADS).parse().expect("tokens");
-    let options: Options = parse::attribute::kernel_options(options, &mut diags);
-    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
-    assert!(diags.is_empty(), "{:?}\n{}", diags.rules(), source.text);
-    let _ = check::run(&function, &mut diags);
-    let reported = faults(&diags.into_tokens());
-    reported.iter().map(|fault| (fault.rule().to_string(), fault.line)).collect()
+/// Rules and lines. `cluster`: as the attribute says it.
+fn reports(cluster: &str, source: &Source) -> BTreeSet<(Rule, usize)> {
+    let faults = kernel_faults(&format!("cluster = {cluster}, block = {}", tree::THREADS), &source.text);
+    faults.iter().map(|fault| (fault.rule(), fault.line())).collect()
 }
 
 /// How the reports on a kernel stand to its runs.
@@ -75,8 +62,8 @@ struct Comparison {
     /// Faults of which no report says anything.
     missed: BTreeSet<BTreeSet<Rule>>,
     /// Reports that nothing explains, and those that an unknown explains: by rule.
-    unexplained: BTreeSet<String>,
-    explained: BTreeMap<&'static str, BTreeSet<String>>,
+    unexplained: BTreeSet<Rule>,
+    explained: BTreeMap<&'static str, BTreeSet<Rule>>,
 }
 
 impl Comparison {
@@ -90,7 +77,7 @@ impl Comparison {
         let exact = judge(kernel, UNKNOWN[0].1);
         let mut comparison = Comparison::default();
         // What comes too early is reported as that alone.
-        let early = |site: &usize| reported.contains(&(Rule::RemoteBeforeEntry.name().to_string(), source.lines[site]));
+        let early = |site: &usize| reported.contains(&(Rule::RemoteBeforeEntry, source.lines[site]));
         let must = exact.must.iter().filter(|((first, second), _)| first == second || !early(first) && !early(second));
         let ways = judge(kernel, UNKNOWN[4].1);
         let uninit = if ways.is_cut { None } else { ways.never_written(kernel).next() };
@@ -98,20 +85,18 @@ impl Comparison {
         for ((first, second), rules) in must.cloned().chain(uninit) {
             comparison.is_faulty = true;
             // A race, named by another of its two accesses' races, is mended with it.
-            let is_told = reported.iter().any(|(name, line)| {
+            let is_told = reported.iter().any(|(rule, line)| {
                 let is_here = first != second && (source.lines[&first] == *line || source.lines[&second] == *line);
-                let other = Rule::RACES.iter().any(|rule| rule.name() == name);
-                rules.iter().any(|rule| rule.name() == name) || is_here && other
+                rules.contains(rule) || is_here && RACES.contains(rule)
             });
             if !is_told {
                 comparison.missed.insert(rules);
             }
         }
-        let explains = |verdict: &Verdict, rule: &str, line: usize| {
+        let explains = |verdict: &Verdict, rule: Rule, line: usize| {
             let here = |site: usize| source.lines[&site] == line;
             verdict.may.iter().any(|((first, second), rules)| {
-                (here(*first) || here(*second) || rule == Rule::RankOutOfRange.name())
-                    && rules.iter().any(|known| known.name() == rule)
+                (here(*first) || here(*second) || rule == Rule::RankOutOfRange) && rules.contains(&rule)
             })
         };
         let mut verdicts = vec![(UNKNOWN[0].0, exact)];
@@ -122,7 +107,7 @@ impl Comparison {
                     verdicts.push((name, judge(kernel, *unknown)));
                 }
                 let (name, verdict) = &verdicts[at];
-                if explains(verdict, rule, *line) || verdict.is_cut && at + 1 == UNKNOWN.len() {
+                if explains(verdict, *rule, *line) || verdict.is_cut && at + 1 == UNKNOWN.len() {
                     by = Some(*name);
                     break;
                 }
@@ -130,10 +115,10 @@ impl Comparison {
             match by {
                 Some("runs") => {}
                 Some(name) => {
-                    comparison.explained.entry(name).or_default().insert(rule.clone());
+                    comparison.explained.entry(name).or_default().insert(*rule);
                 }
                 None => {
-                    comparison.unexplained.insert(rule.clone());
+                    comparison.unexplained.insert(*rule);
                 }
             }
         }
@@ -177,7 +162,7 @@ struct Count {
     /// Refused, and no run shows why: all, by what was left open, and by rule.
     refused: usize,
     open: BTreeMap<&'static str, usize>,
-    rules: BTreeMap<String, usize>,
+    rules: BTreeMap<Rule, usize>,
 }
 
 impl Count {
@@ -196,8 +181,8 @@ impl Count {
         if !comparison.is_faulty {
             self.refused += usize::from(!comparison.explained.is_empty());
             comparison.explained.keys().for_each(|name| *self.open.entry(name).or_default() += 1);
-            let rules: BTreeSet<&String> = comparison.explained.values().flatten().collect();
-            rules.into_iter().for_each(|rule| *self.rules.entry(rule.clone()).or_default() += 1);
+            let rules: BTreeSet<&Rule> = comparison.explained.values().flatten().collect();
+            rules.into_iter().for_each(|rule| *self.rules.entry(*rule).or_default() += 1);
         }
     }
 

@@ -11,16 +11,17 @@ mod tree;
 
 use std::collections::BTreeSet;
 
-use interpret::{Options, Rule, Verdict, interpret};
+use interpret::{Options, RULES, Verdict, interpret};
 use tree::{Block, Kernel};
 
+use super::faults;
 use super::shrink::shrink;
-use super::{expand, faults};
+use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 
 /// Rules and lines.
-type Faults = BTreeSet<(String, usize)>;
+type Faults = BTreeSet<(Rule, usize)>;
 
 /// What is wrong with a kernel.
 struct Comparison {
@@ -43,11 +44,10 @@ impl Comparison {
         let source = print::print(kernel);
         let lines = |verdict: Verdict| {
             let faults = verdict.faults.into_iter();
-            faults.map(|(rule, site)| (rule.name().to_string(), source.lines[&site.id])).collect::<Faults>()
+            faults.map(|(rule, site)| (rule, source.lines[&site.id])).collect::<Faults>()
         };
         let (real, most) = (lines(interpret(kernel, Options::Known)), lines(most));
-        let reported = faults(&expand(&source.text));
-        let reported = reported.iter().map(|fault| (fault.rule().to_string(), fault.line)).collect();
+        let reported = faults(&source.text).iter().map(|fault| (fault.rule(), fault.line())).collect();
         Some(Comparison { source: source.text, real, most, reported })
     }
 
@@ -62,8 +62,8 @@ impl Comparison {
         self.real == self.most
     }
 
-    fn breaks(&self, rule: &Rule) -> bool {
-        self.real.iter().any(|(broken, _)| broken == rule.name())
+    fn breaks(&self, rule: Rule) -> bool {
+        self.real.iter().any(|(broken, _)| *broken == rule)
     }
 }
 
@@ -74,9 +74,7 @@ fn check(kernel: &Kernel) -> Option<Comparison> {
     if comparison.agrees() {
         return Some(comparison);
     }
-    let others = |comparison: &Comparison| {
-        comparison.reported.iter().any(|(rule, _)| Rule::ALL.iter().all(|known| known.name() != rule))
-    };
+    let others = |comparison: &Comparison| comparison.reported.iter().any(|(rule, _)| !RULES.contains(rule));
     let with = |body: &Block| Comparison::of(&Kernel { body: body.clone(), ..kernel.clone() });
     let fails = |smaller: &Block| {
         with(smaller).is_some_and(|smaller| !smaller.agrees() && others(&smaller) == others(&comparison))
@@ -95,8 +93,8 @@ fn random_kernels() {
     assert!(kernels.len() as u64 > KERNELS / 10 * 8, "{} kernels", kernels.len());
     assert!((25..75).contains(&share(&|kernel| kernel.real.is_empty())));
     assert!(share(&Comparison::is_exact) > 95);
-    for rule in Rule::ALL {
-        assert!(share(&|kernel| kernel.breaks(&rule)) > 10, "{}", rule.name());
+    for rule in RULES {
+        assert!(share(&|kernel| kernel.breaks(rule)) > 10, "{rule}");
     }
 }
 

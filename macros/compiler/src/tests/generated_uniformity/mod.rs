@@ -10,35 +10,23 @@ mod systematic;
 mod tree;
 mod uniform;
 
-use proc_macro2::TokenStream;
-
-use crate::check;
-use crate::diag::Diags;
-use crate::model::options::Options;
-use crate::model::{Function, Role};
-use crate::parse;
 use print::print;
 use run::{Verdict, run};
 use tree::{Block, Expr, Group, Site, Stmt};
 
 use super::shrink::{Nested, shrink};
-use super::{expand, faults};
+use super::{faults, kernel_faults};
+use crate::Rule;
 
 /// Each kernel is run on so many inputs.
 const INPUTS: u64 = 12;
 
 const KERNELS: u64 = 500;
 
-/// Whether the checks refuse the kernel for its uniformity. What `expand` does, without the code for kernels that are right.
+/// Whether the checks refuse the kernel for its uniformity.
 fn is_refused(kernel: &Block) -> bool {
-    let item = syn::parse_str(&print(kernel)).expect("a function");
-    let mut diags = Diags::default();
-    let options: TokenStream = "cluster = 2, block = 64".parse().expect("tokens");
-    let options: Options = parse::attribute::kernel_options(options, &mut diags);
-    let function = Function { options, ..parse::function(&item, Role::Kernel, &mut diags) };
-    assert!(diags.is_empty(), "{:?}", diags.rules());
-    let _ = check::run(&function, &mut diags);
-    diags.rules().iter().any(|rule| matches!(*rule, "divergent_collective" | "divergent_exit"))
+    let faults = kernel_faults("cluster = 2, block = 64", &print(kernel));
+    faults.iter().any(|fault| matches!(fault.rule(), Rule::DivergentCollective | Rule::DivergentExit))
 }
 
 /// The kernel with a collective in the place of a probe.
@@ -103,7 +91,7 @@ fn differ(kernel: &Block, refused: bool) -> ! {
     };
     let least = shrink(kernel.clone(), fails);
     let text = print(&least);
-    let reported: Vec<String> = faults(&expand(&text)).into_iter().map(|fault| fault.text).collect();
+    let reported: Vec<String> = faults(&text).iter().map(|fault| fault.text().to_string()).collect();
     let what = if refused { "refused, and no run shows why" } else { "not refused, and divergent in a run" };
     panic!("{what}:\n{text}{}", reported.join("\n"));
 }
@@ -204,7 +192,7 @@ fn by_hand() {
                 {body}
             }}"
         );
-        faults(&expand(&text)).iter().any(|fault| fault.rule() == "divergent_collective")
+        faults(&text).iter().any(|fault| fault.rule() == Rule::DivergentCollective)
     };
     assert!(kernel("loop { if rank == 0 { block.sync(); } }"));
     assert!(kernel("loop { if rank == 0 { continue; } block.sync(); }"));

@@ -5,6 +5,7 @@ mod dump;
 
 use syn::ItemFn;
 
+use super::session;
 use crate::check::build::build;
 use crate::diag::Diags;
 use crate::model::Role;
@@ -13,7 +14,7 @@ use dump::dump;
 
 fn graph(function: &str) -> String {
     let item: ItemFn = syn::parse_str(function).expect("a function");
-    let mut diags = Diags::default();
+    let mut diags = Diags::new(session());
     let function = parse::function(&item, Role::Device, &mut diags);
     assert!(diags.rules().is_empty(), "{:?}", diags.rules());
     dump(&function, &build(&function))

@@ -9,7 +9,7 @@ mod order;
 use proc_macro2::{TokenStream, TokenTree};
 use syn::LitInt;
 
-use super::{expand, faults};
+use super::{errors, expand};
 
 /// What the bodies use. `h`, `g` and `k` are device functions.
 const SIGNATURE: &str = "fn subject(a: i32, b: i32, c: i32, p: bool, q: bool, m: &mut [i32], r: &mut i32)";
@@ -27,8 +27,8 @@ fn check(body: &str, expected: &str) {
 #[track_caller]
 fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
     let expansion = expand(source);
-    let faults = faults(&expansion);
-    assert!(faults.is_empty(), "{faults:#?}");
+    let errors = errors(&expansion);
+    assert!(errors.is_empty(), "{errors:#?}");
     let pieces = list(expansion.clone(), "body").expect("a template has a body");
     let constants = list(expansion, "constants").expect("a template has constants");
     let names = constants.iter().filter_map(|name| syn::parse2::<syn::LitStr>(name.iter().cloned().collect()).ok());

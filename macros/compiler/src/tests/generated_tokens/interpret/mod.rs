@@ -8,26 +8,11 @@ mod value;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Block, Jump, Kernel, Label, Site, Stmt, Value, Var};
+use crate::Rule;
 use flow::{Flow, Place, State, States};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Rule {
-    TokenNeverWaited,
-    ArriveWhilePending,
-    CollectiveWhilePending,
-}
-
-impl Rule {
-    pub(super) const ALL: [Rule; 3] = [Rule::TokenNeverWaited, Rule::ArriveWhilePending, Rule::CollectiveWhilePending];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Rule::TokenNeverWaited => "token_never_waited",
-            Rule::ArriveWhilePending => "arrive_while_pending",
-            Rule::CollectiveWhilePending => "collective_while_pending",
-        }
-    }
-}
+/// The rules that the interpreter judges by.
+pub(super) const RULES: [Rule; 3] = [Rule::TokenNeverWaited, Rule::ArriveWhilePending, Rule::CollectiveWhilePending];
 
 /// What a test of an `Option` knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::tree::{Arm, Jump, Site, Test, Value};
 use super::flow::{Flow, Place, State, States};
-use super::{Interpreter, Options, Rule};
+use super::{Interpreter, Options};
+use crate::Rule;
 
 impl Interpreter {
     fn arm(&mut self, arm: &Arm, states: States) -> Flow {
