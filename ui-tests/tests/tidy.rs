@@ -29,8 +29,16 @@ fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
 }
 
 fn sources() -> Vec<(String, String)> {
-    let folders =
-        ["macros/src", "macros/compiler/src", "runtime/src", "examples/src", "ui-tests/src", "ui-tests/tests", "ui-tests/accept", "xtask/src"];
+    let folders = [
+        "macros/src",
+        "macros/compiler/src",
+        "runtime/src",
+        "examples/src",
+        "ui-tests/src",
+        "ui-tests/tests",
+        "ui-tests/accept",
+        "xtask/src",
+    ];
     folders.into_iter().flat_map(|folder| files(folder, "rs")).collect()
 }
 
@@ -134,7 +142,8 @@ fn rules() -> BTreeSet<String> {
     let of_messages = |(name, _): &(String, String)| {
         name.starts_with("macros/compiler/src/messages") || name == "macros/src/derive/messages.rs"
     };
-    let text: String = files("macros/compiler/src", "rs").into_iter().filter(of_messages).map(|(_, text)| text).collect();
+    let text: String =
+        files("macros/compiler/src", "rs").into_iter().filter(of_messages).map(|(_, text)| text).collect();
     let starts = text.split("Diag::new(").skip(1);
     starts.filter_map(|rest| Some(rest.trim_start().strip_prefix('"')?.split('"').next()?.to_string())).collect()
 }

@@ -18,8 +18,9 @@ use super::cfg::{
 use super::scope::{Scope, Team};
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
+use crate::model::query::Query;
 use crate::model::ty::{Group, Kind};
-use crate::model::{Function, LocalId, LoopId};
+use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
 use memory::piece_of_kind;
 
@@ -74,7 +75,7 @@ struct Builder<'f> {
     accesses: Vec<Access>,
     copies: Vec<CopyStep>,
     phases: Vec<PhaseCall>,
-    queries: BTreeMap<NodeId, (Group, &'static str)>,
+    queries: BTreeMap<NodeId, (Group, &'static Query)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// Locals in scope, innermost last.
@@ -88,7 +89,7 @@ struct Builder<'f> {
     /// Groups whose threads only the run knows.
     groups: u16,
     /// Those that are tiles of a size that is no literal, by the size.
-    sizes: BTreeMap<String, Scope>,
+    sizes: BTreeMap<ValueId, Scope>,
     /// What locals that are memory are memory of.
     pieces: BTreeMap<LocalId, Piece>,
     /// Uses of `dynamic_shared_slice`.

@@ -11,6 +11,7 @@ use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::copy::Told;
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::op::BarrierMethod;
+use crate::model::query::Query;
 use crate::model::ty::Group;
 use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
@@ -43,8 +44,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) accesses: Vec<Access>,
     pub(crate) copies: Vec<CopyStep>,
     pub(crate) phases: Vec<PhaseCall>,
-    /// Questions to groups of whole blocks: of which, and what.
-    pub(crate) queries: BTreeMap<NodeId, (Group, &'static str)>,
+    /// Queries of groups of whole blocks: of which, and what.
+    pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
     /// The slices of the dynamic shared memory, by their numbers.
     pub(crate) slices: Vec<Slice>,
     /// What pieces of shared memory are called.

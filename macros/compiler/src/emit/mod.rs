@@ -2,6 +2,7 @@
 
 mod cuda;
 mod device;
+mod headers;
 mod host;
 mod item;
 mod launcher;

@@ -3,7 +3,7 @@
 
 use super::Function;
 use super::expr::{Arm, Block, Condition, Expr, ExprKind};
-use super::op::Effect;
+use super::facts::Effect;
 
 pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
     let of = |expr: &Expr| effect(function, expr);

@@ -11,6 +11,7 @@ mod generated_dsm;
 mod generated_tokens;
 mod generated_uniformity;
 mod graph;
+pub(crate) mod made_up;
 mod no_panic;
 mod page;
 mod random;

@@ -17,6 +17,7 @@ use crate::diag::Diags;
 use crate::messages;
 use crate::model::Role;
 use crate::model::barrier::{BarrierForm, What};
+use crate::model::query::{Answer, Query};
 use crate::model::ty::Group;
 
 pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
@@ -98,7 +99,9 @@ pub(super) fn is_all(seen: &Seen<'_, '_>, node: NodeId) -> bool {
             _ => false,
         },
         Source::Known { .. } => {
-            cfg.queries.get(&node).is_some_and(|query| matches!(query, (Group::ThreadBlock, "num_threads" | "size")))
+            let is_count =
+                |(group, query): &(Group, &Query)| (*group, query.answer) == (Group::ThreadBlock, Answer::ThreadCount);
+            cfg.queries.get(&node).is_some_and(is_count)
         }
         _ => false,
     }

@@ -17,6 +17,7 @@ use crate::check::uniform::control::reachable;
 use crate::model::Role;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, What};
 use crate::model::expr::BinaryOp;
+use crate::model::query::Answer;
 use crate::model::ty::Group;
 
 /// The waits of such meetings, each right after its arrival.
@@ -89,7 +90,10 @@ fn follows(seen: &Seen<'_, '_>, arrival: PhaseId, wait: PhaseId) -> bool {
 fn is_of_the_peer(seen: &Seen<'_, '_>, piece: &Piece) -> bool {
     let (cfg, Some(rank)) = (seen.cfg, piece.rank) else { return false };
     let rank = &cfg.nodes[seen.resolved(rank).0];
-    let own = |node: NodeId| cfg.queries.get(&seen.resolved(node)) == Some(&(Group::Cluster, "block_rank"));
+    let own = |node: NodeId| {
+        let query = cfg.queries.get(&seen.resolved(node));
+        query.is_some_and(|(group, query)| (*group, query.answer) == (Group::Cluster, Answer::BlockRank))
+    };
     let is_one = |node: NodeId| matches!(cfg.nodes[seen.resolved(node).0].source, Source::Integer(1));
     match (&rank.source, &rank.operands[..]) {
         (Source::Binary(BinaryOp::Sub), [one, rank]) => is_one(*one) && own(*rank),

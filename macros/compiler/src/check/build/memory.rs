@@ -4,7 +4,7 @@ use super::{Builder, Place, Source, StepKind, Value};
 use crate::check::cfg::{Access, AccessId, How, NodeId, Piece, Root, Select, Shared, Slice};
 use crate::check::scope::Scope;
 use crate::model::LocalId;
-use crate::model::atomic::AtomicUse;
+use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{Op, Part};
@@ -145,7 +145,10 @@ impl<'f> Builder<'f> {
 
 /// What an atomic operation does.
 pub(super) fn atomically(atomic: AtomicUse) -> How {
-    if atomic.method.name == "load" { How::AtomicRead } else { How::Atomic }
+    match atomic.method.access {
+        AtomicAccess::Load => How::AtomicRead,
+        AtomicAccess::Store | AtomicAccess::Update => How::Atomic,
+    }
 }
 
 /// The same piece, of the peer of this rank.

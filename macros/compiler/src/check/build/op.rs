@@ -7,9 +7,11 @@ use crate::check::scope::{Scope, Team};
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::op::{BarrierMethod, Op, Query};
+use crate::model::op::{BarrierMethod, Op};
 use crate::model::options::Extents;
+use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::ty::{Group, Kind, ParamType};
+use crate::model::warp::WarpResult;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -44,12 +46,14 @@ impl<'f> Builder<'f> {
             Op::Warp(group, method) => {
                 let team = team(group);
                 self.step(StepKind::Collective { team, name: method.name, barrier: false }, at);
-                match method.name {
-                    "shfl" => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
-                    "any" | "all" | "ballot" | "match_all" | "reduce" | "invoke_one_broadcast" => {
+                match method.result {
+                    WarpResult::OfOneThread => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
+                    WarpResult::Agreed => {
                         self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at)
                     }
-                    _ => self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at),
+                    WarpResult::PerThread => {
+                        self.node(Source::Known { scope: Scope::Nothing, what: method.name }, nodes, at)
+                    }
                 }
             }
             Op::Partition(group, name) => {
@@ -64,14 +68,10 @@ impl<'f> Builder<'f> {
             }
             Op::Query(group, query) => {
                 let team = team(group);
-                let scope = self.rank_scope(team, query).unwrap_or_else(|| Self::query_scope(team, query));
-                let source = match (group, query.name) {
-                    (Group::ThreadBlock, "thread_rank") => Source::ThreadRank,
-                    _ => Source::Known { scope, what: query.name },
-                };
+                let source = self.answer(team, query);
                 let node = self.node(source, Vec::new(), at);
                 if !group.is_of_a_warp() {
-                    self.queries.insert(node, (group, query.name));
+                    self.queries.insert(node, (group, query));
                 }
                 node
             }
@@ -199,15 +199,14 @@ impl<'f> Builder<'f> {
     }
 
     fn tile(&mut self, size: ValueId) -> Team {
-        let text = self.function.values[usize::from(size.0)].tokens.to_string();
-        let scope = match text.trim_end_matches("u32").trim_end_matches('_').parse() {
-            Ok(threads) => Scope::of_threads(threads),
+        let scope = match self.function.values[usize::from(size.0)].literal {
+            Some(threads) => Scope::of_threads(threads),
             // Tiles of one size are one partition, whatever the size is.
-            Err(_) => match self.sizes.get(&text) {
+            None => match self.sizes.get(&size) {
                 Some(scope) => *scope,
                 None => {
                     let scope = self.fresh_scope();
-                    self.sizes.insert(text, scope);
+                    self.sizes.insert(size, scope);
                     scope
                 }
             },
@@ -232,30 +231,39 @@ impl<'f> Builder<'f> {
         })
     }
 
-    /// How far threads agree on the answer to a question.
+    /// At which scope a query's answer is uniform, of a rank too.
     pub(super) fn query_scope(team: Team, query: &Query) -> Scope {
-        match (team.group, query.name) {
-            (_, "thread_rank" | "thread_index") => Scope::Nothing,
-            (Group::Tile, "meta_group_rank") | (Group::Coalesced, _) => team.scope,
-            (Group::Cluster | Group::Grid, "block_rank" | "block_index") | (Group::ThreadBlock, "group_index") => {
-                Scope::Block
-            }
-            (Group::Grid, "cluster_rank" | "cluster_index") => Scope::Cluster,
-            _ => Scope::Grid,
+        match query.uniform_at {
+            UniformAt::Thread => Scope::Nothing,
+            UniformAt::Group => team.scope,
+            UniformAt::Block => Scope::Block,
+            UniformAt::Cluster => Scope::Cluster,
+            UniformAt::Grid => Scope::Grid,
         }
     }
 
-    /// Of what is a rank.
-    fn rank_scope(&self, team: Team, query: &Query) -> Option<Scope> {
-        let is_rank = match (team.group, query.name) {
-            (Group::ThreadBlock, "thread_rank") => true,
-            // Blocks of whole warps go before it.
-            (Group::Cluster | Group::Grid, "thread_rank") => {
-                self.block_extents()?.count().is_some_and(|threads| threads % 32 == 0)
-            }
-            _ => false,
-        };
-        is_rank.then_some(Scope::Rank)
+    /// What a query gives: a thread's rank is known for more than its scope.
+    fn answer(&self, team: Team, query: &Query) -> Source<'f> {
+        let known = |scope| Source::Known { scope, what: query.name };
+        match query.answer {
+            Answer::ThreadRank => match team.group {
+                Group::ThreadBlock => Source::ThreadRank,
+                // Blocks of whole warps go before it.
+                Group::Cluster | Group::Grid if self.are_blocks_whole_warps() => known(Scope::Rank),
+                Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => known(Self::query_scope(team, query)),
+            },
+            Answer::ThreadIndex
+            | Answer::ThreadCount
+            | Answer::BlockRank
+            | Answer::BlockCount
+            | Answer::Number
+            | Answer::Extent => known(Self::query_scope(team, query)),
+        }
+    }
+
+    fn are_blocks_whole_warps(&self) -> bool {
+        let threads = self.block_extents().and_then(|extents| extents.count());
+        threads.is_some_and(|threads| threads % 32 == 0)
     }
 
     fn block_extents(&self) -> Option<&'f Extents> {
@@ -264,12 +272,14 @@ impl<'f> Builder<'f> {
 
     /// `extent.x`: what a thread's index says of its warp follows from the block's extents.
     pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
-        let of_thread =
-            matches!(&extent.kind, ExprKind::Op { op: Op::Query(_, query), .. } if query.name == "thread_index");
+        let query = match &extent.kind {
+            ExprKind::Op { op: Op::Query(_, query), .. } => Some(*query),
+            _ => None,
+        };
         let node = self.value(extent).node;
-        if !of_thread {
+        let Some(query) = query.filter(|query| query.answer == Answer::ThreadIndex) else {
             return Value::of(node);
-        }
+        };
         let literals: Option<Vec<u64>> =
             self.block_extents().and_then(|extents| extents.each.iter().map(|extent| extent.literal).collect());
         let scope = match (axis, literals.as_deref()) {
@@ -280,7 +290,7 @@ impl<'f> Builder<'f> {
             ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Scope::Grid,
             _ => Scope::Nothing,
         };
-        let node = self.node(Source::Known { scope, what: "thread_index" }, Vec::new(), at);
+        let node = self.node(Source::Known { scope, what: query.name }, Vec::new(), at);
         Value::of(node)
     }
 }

@@ -14,6 +14,7 @@ use crate::check::scope::Scope;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 use crate::model::options::Extents;
+use crate::model::query::Answer;
 use crate::model::ty::Group;
 use crate::model::{Function, ValueId};
 
@@ -198,10 +199,10 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 Number { form: counted.form, ..bounds.unwrap_or_default() }
             }
             Source::ThreadRank => Number::between(0, self.block_size()),
-            Source::Known { .. } => match self.cfg.queries.get(&id) {
-                Some((Group::Cluster, "block_rank")) => Number::rank(self.blocks),
-                Some((Group::Cluster, "num_blocks")) => Number::blocks(self.blocks),
-                _ => Number::UNKNOWN,
+            Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
+                Some((Group::Cluster, Answer::BlockRank)) => Number::rank(self.blocks),
+                Some((Group::Cluster, Answer::BlockCount)) => Number::blocks(self.blocks),
+                Some(_) | None => Number::UNKNOWN,
             },
             Source::Operands
             | Source::Param(_)
