@@ -10,7 +10,7 @@ use crate::messages::Loss;
 use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::copy::Told;
 use crate::model::expr::{BinaryOp, Callee};
-use crate::model::op::BarrierMethod;
+use crate::model::group_barrier::BarrierMethod;
 use crate::model::query::Query;
 use crate::model::ty::Group;
 use crate::model::{LocalId, SlotId, ValueId};
@@ -107,22 +107,16 @@ impl End {
 impl Cfg<'_> {
     /// Of a variable that is set once, what it was set to; else the node itself.
     pub(crate) fn origin(&self, node: NodeId) -> NodeId {
-        match self.nodes[node.0].source {
-            Source::Read(place) => self.only_value(place).unwrap_or(node),
-            _ => node,
-        }
+        self.nodes[node.0].source.read().and_then(|place| self.only_value(place)).unwrap_or(node)
     }
 
     /// The value of a place that is set once, as a whole.
     pub(crate) fn only_value(&self, place: Place) -> Option<NodeId> {
         let steps = self.blocks.iter().flat_map(|block| &block.steps);
-        let mut sets = steps.filter_map(|step| match step.kind {
-            StepKind::Set { place: set, value, extent } if set == place => Some((value, extent)),
-            _ => None,
-        });
+        let mut sets = steps.filter_map(|step| step.kind.set()).filter(|(set, ..)| *set == place);
         match (sets.next(), sets.next()) {
-            (Some((value, Extent::Whole)), None) => Some(value),
-            _ => None,
+            (Some((_, value, Extent::Whole)), None) => Some(value),
+            (Some(_) | None, _) => None,
         }
     }
 }

@@ -37,8 +37,8 @@ impl Scope {
             0 => Scope::Nothing,
             log2 @ 1..5 => Scope::Lanes(log2 as u8),
             // Zero divides nothing.
+            5..64 => Scope::Warp,
             64.. => Scope::Nothing,
-            _ => Scope::Warp,
         }
     }
 

@@ -181,6 +181,28 @@ pub(crate) enum What {
 }
 
 impl What {
+    /// Whether it begins the barrier's life.
+    pub(crate) fn begins(self) -> bool {
+        match self {
+            What::Init | What::InitTogether => true,
+            What::Arrive
+            | What::ArriveMany
+            | What::Drop
+            | What::Wait
+            | What::WaitParity
+            | What::ArriveAndWait
+            | What::Try
+            | What::Expect
+            | What::Copy
+            | What::Invalidate => false,
+        }
+    }
+
+    /// Whether it begins or ends the barrier's life.
+    pub(crate) fn changes_life(self) -> bool {
+        self.begins() || self == What::Invalidate
+    }
+
     /// Whether it counts.
     pub(crate) fn arrives(self) -> bool {
         match self {

@@ -9,13 +9,42 @@ use super::ty::{Group, Kind, Memory};
 /// The facts of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Every thread of this group must execute it together.
-    pub(crate) collective: Option<Group>,
+    /// Which threads must execute it together.
+    pub(crate) convergence: Convergence,
     /// Its order against other operands.
     pub(crate) effect: Effect,
     /// It can fail at run time, and so has a site.
     pub(crate) fails: bool,
     pub(crate) result: Kind,
+}
+
+/// Which threads must execute an operation together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Convergence {
+    /// Any thread by itself.
+    Alone,
+    /// All threads of the group. It is no barrier: arrivals may be pending.
+    Together(Group),
+    /// All threads of the group, which have no arrival pending.
+    Collective(Group),
+}
+
+impl Convergence {
+    /// The group whose threads all come to it.
+    pub(crate) fn group(self) -> Option<Group> {
+        match self {
+            Convergence::Alone => None,
+            Convergence::Together(group) | Convergence::Collective(group) => Some(group),
+        }
+    }
+
+    /// The group whose collective it is.
+    pub(crate) fn collective(self) -> Option<Group> {
+        match self {
+            Convergence::Alone | Convergence::Together(_) => None,
+            Convergence::Collective(group) => Some(group),
+        }
+    }
 }
 
 /// Whether an operand may be evaluated in another order.
@@ -33,8 +62,16 @@ impl Op {
     /// The operation's facts.
     pub(crate) fn facts(self) -> Facts {
         use Effect::{Changes, Pure, Reads};
-        let alone = |effect, fails, result| Facts { collective: None, effect, fails, result };
-        let together = |group, fails, result| Facts { collective: Some(group), effect: Changes, fails, result };
+        let alone = |effect, fails, result| Facts { convergence: Convergence::Alone, effect, fails, result };
+        // What threads do together changes something.
+        let together = |group, fails, result| {
+            let convergence = Convergence::Together(group);
+            Facts { convergence, effect: Changes, fails, result }
+        };
+        let collective = |group, fails, result| {
+            let convergence = Convergence::Collective(group);
+            Facts { convergence, effect: Changes, fails, result }
+        };
         let (never, at_its_site) = (false, true);
         match self {
             // Who is here together depends on the place.
@@ -46,15 +83,14 @@ impl Op {
             Op::TiledPartition(Group::Coalesced | Group::Tile | Group::Cluster | Group::Grid, _) => {
                 alone(Pure, never, Kind::Group(Group::Tile))
             }
-            Op::Partition(group, _) => together(group, never, Kind::Group(Group::Coalesced)),
-            Op::Warp(group, _) => together(group, never, Kind::Value),
+            Op::Partition(group, _) => collective(group, never, Kind::Group(Group::Coalesced)),
+            Op::Warp(group, _) => collective(group, never, Kind::Value),
             Op::Query(_, query) => {
                 alone(Pure, never, if query.answer.is_extent() { Kind::Extent } else { Kind::Value })
             }
-            // No barrier: other collectives may be pending.
-            Op::Uniform(_) => alone(Changes, never, Kind::Value),
-            Op::Sync(group, _) | Op::Wait(group, _) => together(group, never, Kind::Unit),
-            Op::Arrive(group, _) => together(group, never, Kind::Token(group)),
+            Op::Uniform(group) => together(group, never, Kind::Value),
+            Op::Sync(group, _) | Op::Wait(group, _) => collective(group, never, Kind::Unit),
+            Op::Arrive(group, _) => collective(group, never, Kind::Token(group)),
             Op::MapSharedRank(memory) => {
                 let remote = match memory {
                     Memory::SharedSlice => Memory::RemoteSlice,
@@ -85,9 +121,9 @@ impl Op {
             Op::LoadUnchecked => alone(Reads, never, Kind::Reference { mutable: false }),
             Op::Atomic(atomic) => alone(Changes, at_its_site, atomic.method.result),
             Op::Copy(copy) => match copy {
-                // Not a barrier: other collectives may be pending.
-                CopyOp::Together { .. } | CopyOp::Bulk(_) | CopyOp::Store => alone(Changes, at_its_site, Kind::Unit),
-                CopyOp::Wait { group, .. } => together(group, never, Kind::Unit),
+                CopyOp::Together { group, .. } => together(group, at_its_site, Kind::Unit),
+                CopyOp::Bulk(_) | CopyOp::Store => alone(Changes, at_its_site, Kind::Unit),
+                CopyOp::Wait { group, .. } => collective(group, never, Kind::Unit),
                 CopyOp::BulkWait { .. } => alone(Changes, never, Kind::Unit),
             },
             Op::Fence(..) => alone(Changes, never, Kind::Unit),
@@ -100,10 +136,10 @@ impl Op {
 
 impl PhaseMethod {
     fn facts(&self, scope: BarrierScope) -> Facts {
-        let (collective, fails) = match self.what {
+        let (convergence, fails) = match self.what {
             // The count is looked at.
-            What::InitTogether => (Some(scope.group()), true),
-            What::Init => (None, true),
+            What::InitTogether => (Convergence::Collective(scope.group()), true),
+            What::Init => (Convergence::Alone, true),
             What::Arrive
             | What::ArriveMany
             | What::Drop
@@ -113,13 +149,13 @@ impl PhaseMethod {
             | What::Try
             | What::Expect
             | What::Copy
-            | What::Invalidate => (None, false),
+            | What::Invalidate => (Convergence::Alone, false),
         };
         let result = match self.gives {
             Gives::Nothing => Kind::Unit,
             // Plain data, of a type that rustc tells apart by the barrier: it may be dropped, and is not copied.
             Gives::Token | Gives::Bool => Kind::Value,
         };
-        Facts { collective, effect: Effect::Changes, fails, result }
+        Facts { convergence, effect: Effect::Changes, fails, result }
     }
 }

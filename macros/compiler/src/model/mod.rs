@@ -8,6 +8,7 @@ pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod facts;
+pub(crate) mod group_barrier;
 pub(crate) mod joined;
 pub(crate) mod message;
 pub(crate) mod method;

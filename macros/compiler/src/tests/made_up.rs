@@ -172,7 +172,7 @@ fn a_barrier_s_method_does_what_its_entry_says() {
     assert!(
         of("if block.thread_rank() == 0 { bar.made_up_begin(64); } block.sync(); bar.arrive_and_wait();").is_empty()
     );
-    assert_eq!(of("bar.made_up_begin(0);").first().map(String::as_str), Some("barrier_count"));
+    assert!(of("bar.made_up_begin(0);").iter().any(|rule| rule == "barrier_count"));
     let test = "bar.init_collective(&block, 64); let over = bar.made_up_test(); if over { block.sync(); }";
     assert_eq!(of(test), ["divergent_collective"]);
 }

@@ -2,6 +2,7 @@
 //! CUDA C++ compile and do what they should, which `ui-tests` asks rustc, the simulator and NVRTC.
 
 mod agreement;
+mod closures;
 mod corpus;
 mod depth;
 mod diagnostics;

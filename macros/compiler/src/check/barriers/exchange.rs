@@ -40,13 +40,8 @@ fn is_meeting(seen: &Seen<'_, '_>, wait: PhaseId) -> bool {
     let Some(id) = id_of(cfg, &cfg.phases[wait.0].piece).filter(|id| !seen.hidden.contains(&id.shared)) else {
         return false;
     };
-    let given = |source: &Source<'_>| match source {
-        Source::Call { barriers, .. } => {
-            barriers.iter().any(|(_, piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared))
-        }
-        _ => false,
-    };
-    if cfg.nodes.iter().any(|node| given(&node.source)) {
+    let is_given = |(_, piece): &(usize, Piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared);
+    if cfg.nodes.iter().flat_map(|node| node.source.barriers()).any(is_given) {
         return false;
     }
     // All that is done to the barrier: its `init`, the arrival, the wait.

@@ -147,11 +147,26 @@ impl<'a, 'f> Lives<'a, 'f> {
         let changed = steps.flat_map(|step| match step.kind {
             StepKind::Phase(PhaseId(phase)) => {
                 let call = &self.cfg.phases[phase];
-                let changes = matches!(call.method.what, What::Init | What::InitTogether | What::Invalidate);
+                let changes = call.method.what.changes_life();
                 id_of(self.cfg, &call.piece).filter(|_| changes).into_iter().collect()
             }
             StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
-            _ => Vec::new(),
+            StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Access(_)
+            | StepKind::Copy(_)
+            | StepKind::Collective { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
+            | StepKind::Renew(_)
+            | StepKind::Together { .. }
+            | StepKind::Arrive { .. }
+            | StepKind::Wait { .. }
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => Vec::new(),
         });
         changed.flat_map(|id| self.touched(id)).collect()
     }
@@ -377,7 +392,7 @@ impl Analysis for Lives<'_, '_> {
                     Known::All if aside && !matches!(way.life, Life::Open | Life::Given) => {
                         way.clone().is(way.life, Known::Aside)
                     }
-                    _ => way,
+                    Known::All | Known::Own | Known::Sent(_) | Known::Aside | Known::Near => way,
                 }
             });
         }

@@ -168,7 +168,16 @@ pub(super) fn piece_of_kind(kind: Kind) -> Piece {
         Kind::Memory(Memory::Global) => Root::Global,
         Kind::Memory(memory) => given(memory, Shared::Any),
         Kind::Barrier(barrier) => barrier_root(barrier, Shared::Any),
-        _ => Root::Global,
+        Kind::Unknown
+        | Kind::Value
+        | Kind::Reference { .. }
+        | Kind::Extent
+        | Kind::Unit
+        | Kind::Never
+        | Kind::Group(_)
+        | Kind::Token(_)
+        | Kind::OptionalToken(_)
+        | Kind::Closure => Root::Global,
     })
 }
 

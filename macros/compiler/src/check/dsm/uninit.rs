@@ -87,7 +87,23 @@ fn is_free(cfg: &Cfg<'_>, read: &Point, write: &Point) -> bool {
         StepKind::Collective { team, barrier: true, .. } => {
             team.group == Group::ThreadBlock && !of_peers || is_for_cluster(team.group)
         }
-        _ => false,
+        StepKind::Collective { barrier: false, .. }
+        | StepKind::Evaluate(_)
+        | StepKind::Set { .. }
+        | StepKind::Access(_)
+        | StepKind::Copy(_)
+        | StepKind::Aligned { .. }
+        | StepKind::Fence
+        | StepKind::Renew(_)
+        | StepKind::Together { .. }
+        | StepKind::Arrive { .. }
+        | StepKind::Phase(_)
+        | StepKind::Call { .. }
+        | StepKind::Move { .. }
+        | StepKind::Return(_)
+        | StepKind::HandOver { .. }
+        | StepKind::Clear { .. }
+        | StepKind::Drop { .. } => false,
     };
     let mut seen = Blocks::none(cfg.blocks.len());
     let mut work = vec![(read.block, read.step + 1)];
