@@ -1,6 +1,8 @@
 //! What analyses ask of steps and of sources of values, each answered once and without a wildcard: a new kind of step does not
 //! compile until it says whether it sets a place, a new source until it says what it hands on.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::cfg::{Extent, NodeId, Piece, Place, Source, StepKind};
 
 impl StepKind {
@@ -40,6 +42,27 @@ impl Source<'_> {
             | Source::Binary(_)
             | Source::Not
             | Source::Counter { .. }
+            | Source::Param(_)
+            | Source::Known { .. }
+            | Source::ThreadRank
+            | Source::Round(..)
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => None,
+        }
+    }
+
+    /// The number that it is.
+    pub(crate) fn integer(&self) -> Option<u64> {
+        match *self {
+            Source::Integer(number) => Some(number),
+            Source::Operands
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Read(_)
             | Source::Param(_)
             | Source::Known { .. }
             | Source::ThreadRank

@@ -3,6 +3,8 @@
 //! how they nest. Values are nodes of a graph of their own, each evaluated at a step. `build` makes both from the
 //! model's tree.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use super::scope::{Scope, Team};

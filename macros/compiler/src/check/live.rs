@@ -1,6 +1,8 @@
 //! Which places are read later: of the others, an analysis need not carry along what it knows. Backwards from each read
 //! to where the place was set, as in any compiler.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, Extent, Place, Source, StepKind};

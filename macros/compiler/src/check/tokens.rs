@@ -7,6 +7,8 @@
 //!
 //! Not checked here: whether all threads come (uniformity), and what happens to memory between the two.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cfg::{BlockId, Cfg, End, Place, Step, StepKind};

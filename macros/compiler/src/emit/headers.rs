@@ -1,6 +1,8 @@
 //! The prelude's headers that a text needs, by what is in the body. Each operation and each form of expression says its own,
 //! matched without a wildcard: what needs none says so.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::cuda::Text;
 use crate::model::Function;
 use crate::model::expr::ExprKind;

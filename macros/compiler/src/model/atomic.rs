@@ -1,5 +1,7 @@
 //! Atomics: their methods, the orders that each may have, and the scopes.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ty::Kind;
 
 /// `std::sync::atomic::Ordering`

@@ -1,6 +1,8 @@
 //! Phase barriers (`cuda::barrier`, mbarrier) as far as syntax shows them: which there are, and their methods as a table,
 //! because those have the same names in Rust and in CUDA C++. Whose a token is, rustc knows by the barrier's brand.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ty::Group;
 
 /// What an expression is that is a barrier.

@@ -1,5 +1,7 @@
 //! Asynchronous copies: their forms, and what the checks need to know of each.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ValueId;
 use super::ty::Group;
 

@@ -1,6 +1,8 @@
 //! Whether an expression's place among its neighbours matters. C++ leaves the order of operands open where Rust says
 //! left to right, so the printer gives names to operands when one of them changes something.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::Function;
 use super::expr::{Arm, Block, Condition, Expr, ExprKind};
 use super::facts::Effect;

@@ -1,6 +1,8 @@
 //! What the parser and the checks need to know of each operation. Each arm states every fact: none has a default, so that a
 //! new operation is not by omission one that anybody may call anywhere and in any order.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::barrier::{Barrier, BarrierForm, BarrierScope, Gives, PhaseMethod, What};
 use super::copy::CopyOp;
 use super::op::Op;

@@ -2,6 +2,8 @@
 //! states what it asks for and which threads get the same answer; neither has a default, because the checks believe it.
 //! CUDA C++ Programming Guide, Cooperative Groups.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ty::Group;
 
 /// A query of a group.

@@ -1,6 +1,8 @@
 //! What the threads of a tile or a coalesced group do together, as tables: the methods have the same names in Rust and
 //! in CUDA C++, so that the printers need one arm for all of them. CUDA C++ Programming Guide, Cooperative Groups.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 /// A collective of a group of one warp.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WarpMethod {

@@ -5,6 +5,8 @@
 //! What some threads do on one side of a branch, the others know once all have met. Whatever else may tell them (another phase
 //! barrier, an atomic, a device function) leaves open what they know: of that, nothing is reported.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::conditions::Condition;
@@ -77,17 +79,10 @@ pub(super) struct Lives<'a, 'f> {
 pub(super) fn id_of(cfg: &Cfg<'_>, piece: &Piece) -> Option<Id> {
     let (Root::Shared(shared) | Root::Remote(shared)) = piece.root else { return None };
     let index = match piece.path.first() {
-        Some(Select::At(node)) => literal(cfg, *node),
-        _ => None,
+        Some(Select::At(node)) => cfg.nodes[node.0].source.integer(),
+        Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
     };
     Some(Id { shared, index })
-}
-
-fn literal(cfg: &Cfg<'_>, node: NodeId) -> Option<u64> {
-    match cfg.nodes[node.0].source {
-        Source::Integer(number) => Some(number),
-        _ => None,
-    }
 }
 
 /// Whether one barrier is meant, and which.

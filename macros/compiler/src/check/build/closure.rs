@@ -1,6 +1,8 @@
 //! Closures: they capture values and call no collective, so that what they capture and what they ask the GPU is all that
 //! matters of them. Their control flow is not followed: a part of what they see is as good as all of it.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::copy::touched_by_copy;
 use super::memory::atomically;
 use super::{Builder, NodeId, Place, Source};

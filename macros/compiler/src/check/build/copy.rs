@@ -1,5 +1,7 @@
 //! Asynchronous copies: what they touch, and who comes together for them.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::{Builder, StepKind, Value};
 use crate::check::build::memory::piece_of_kind;
 use crate::check::cfg::{CopyId, CopyStep, How, PhaseCall, PhaseId, Piece};

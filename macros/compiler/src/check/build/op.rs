@@ -1,5 +1,7 @@
 //! Operations: groups, their questions and collectives, barriers, memory.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::memory::{atomically, piece_of_kind};
 use super::{Builder, Source, StepKind, Value};
 use crate::check::cfg::{How, PhaseCall, PhaseId, Piece, Root, Select};
@@ -137,10 +139,8 @@ impl<'f> Builder<'f> {
             | Op::Unwrap
             | Op::UnwrapOr => {
                 let value = self.combined(nodes, at);
-                let element = match &expr.kind {
-                    ExprKind::Op { types: Some((element, _)), .. } => Some(element),
-                    _ => None,
-                };
+                let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
+                let element = types.map(|(element, _)| element);
                 return match self.piece_of_op(op, &values, element, expr.gives) {
                     Some(piece) => value.in_memory(piece),
                     None => value,
@@ -161,11 +161,10 @@ impl<'f> Builder<'f> {
     }
 
     /// What an expression that is a group is a group of.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not known to be another's group is one of its own")]
     pub(super) fn team(&mut self, expr: &Expr) -> Team {
-        let group = match expr.gives {
-            Kind::Group(group) => group,
-            _ => Group::Coalesced,
-        };
+        // Of a faulty expression, nothing is known.
+        let group = if let Kind::Group(group) = expr.gives { group } else { Group::Coalesced };
         match &expr.kind {
             ExprKind::Local(local) => match self.teams.get(local) {
                 Some(team) => *team,
@@ -225,10 +224,22 @@ impl<'f> Builder<'f> {
                 let team = self.tile(*size);
                 match team.scope {
                     Scope::Group(_) => Team { param: Some(index), ..team },
-                    _ => team,
+                    Scope::Nothing
+                    | Scope::Rank
+                    | Scope::Lanes(_)
+                    | Scope::Warp
+                    | Scope::Block
+                    | Scope::Cluster
+                    | Scope::Grid => team,
                 }
             }
-            _ => return None,
+            ParamType::Value(_)
+            | ParamType::Reference { .. }
+            | ParamType::Slice { .. }
+            | ParamType::OptionalSlice { .. }
+            | ParamType::Memory { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => return None,
         })
     }
 
@@ -273,10 +284,7 @@ impl<'f> Builder<'f> {
 
     /// `extent.x`: what a thread's index says of its warp follows from the block's extents.
     pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
-        let query = match &extent.kind {
-            ExprKind::Op { op: Op::Query(_, query), .. } => Some(*query),
-            _ => None,
-        };
+        let query = if let ExprKind::Op { op: Op::Query(_, query), .. } = &extent.kind { Some(*query) } else { None };
         let node = self.value(extent).node;
         let Some(query) = query.filter(|query| query.answer == Answer::ThreadIndex) else {
             return Value::of(node);

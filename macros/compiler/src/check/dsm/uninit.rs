@@ -3,6 +3,8 @@
 //! A write counts that may come before the read on some way, or that another thread may make before: on another way, or
 //! further on where no barrier keeps it back. Memory that leaves the function's sight is taken to be written to.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use super::conflict::overlap;

@@ -5,6 +5,8 @@
 //! a variable that was set on one of them has a value that depends on the branch, inside of loops and behind them. A
 //! thread that fails ends the launch, so no way leads from there to anywhere.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::bits::Blocks;

@@ -1,6 +1,8 @@
 //! Why a value is not the same for all threads of a group: the chain from what was tested back to where threads first
 //! differ, as notes.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use super::level::Unknown;

@@ -6,6 +6,8 @@
 //!
 //! Among the threads that are at a point together: whether all threads of a group are there is for `super` to ask.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -154,14 +156,16 @@ impl State {
     fn seen(&self, shared: Shared) -> u8 {
         match shared.whole() {
             Shared::Any => self.dirty.values().fold(self.others, |all, dirt| all | dirt),
-            shared => self.dirt(shared) | self.dirt(Shared::Any),
+            shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_)) => {
+                self.dirt(shared) | self.dirt(Shared::Any)
+            }
         }
     }
 
     fn write(&mut self, shared: Shared, bits: u8) {
         match shared.whole() {
             Shared::Any => self.each(|dirt| dirt | bits),
-            shared => {
+            shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_)) => {
                 let dirt = self.dirt(shared) | bits;
                 self.dirty.insert(shared, dirt);
                 self.forget_others();
