@@ -1,5 +1,7 @@
 //! Sets of blocks, one bit each: as many as a graph has.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::cfg::BlockId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

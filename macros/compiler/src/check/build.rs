@@ -20,8 +20,9 @@ use super::cfg::{
 use super::team::Team;
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
+use crate::model::query::Query;
 use crate::model::ty::{Group, Kind};
-use crate::model::{Function, LocalId, LoopId};
+use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
 use memory::piece_of_kind;
 
@@ -76,7 +77,7 @@ struct Builder<'f> {
     accesses: Vec<Access>,
     copies: Vec<CopyStep>,
     phases: Vec<PhaseCall>,
-    queries: BTreeMap<NodeId, (Group, &'static str)>,
+    queries: BTreeMap<NodeId, (Group, &'static Query)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
     /// Locals in scope, innermost last.
@@ -90,7 +91,7 @@ struct Builder<'f> {
     /// Groups whose threads only the run knows.
     groups: u16,
     /// Those that are tiles of a size that is no literal, by the size.
-    sizes: BTreeMap<String, Uniformity>,
+    sizes: BTreeMap<ValueId, Uniformity>,
     /// What locals that are memory are memory of.
     pieces: BTreeMap<LocalId, Piece>,
     /// Uses of `dynamic_shared_slice`.

@@ -3,6 +3,8 @@
 //! how they nest. Values are nodes of a graph of their own, each evaluated at a step. `build` makes both from the
 //! model's tree.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
@@ -12,7 +14,8 @@ use crate::messages::Loss;
 use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::copy::Told;
 use crate::model::expr::{BinaryOp, Callee};
-use crate::model::op::BarrierMethod;
+use crate::model::group_barrier::BarrierMethod;
+use crate::model::query::Query;
 use crate::model::ty::Group;
 use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
@@ -45,8 +48,8 @@ pub(crate) struct Cfg<'f> {
     pub(crate) accesses: Vec<Access>,
     pub(crate) copies: Vec<CopyStep>,
     pub(crate) phases: Vec<PhaseCall>,
-    /// Questions to groups of whole blocks: of which, and what.
-    pub(crate) queries: BTreeMap<NodeId, (Group, &'static str)>,
+    /// Queries of groups of whole blocks: of which, and what.
+    pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
     /// The slices of the dynamic shared memory, by their numbers.
     pub(crate) slices: Vec<Slice>,
     /// What pieces of shared memory are called.
@@ -108,22 +111,16 @@ impl End {
 impl Cfg<'_> {
     /// Of a variable that is set once, what it was set to; else the node itself.
     pub(crate) fn origin(&self, node: NodeId) -> NodeId {
-        match self.nodes[node.0].source {
-            Source::Read(place) => self.only_value(place).unwrap_or(node),
-            _ => node,
-        }
+        self.nodes[node.0].source.read().and_then(|place| self.only_value(place)).unwrap_or(node)
     }
 
     /// The value of a place that is set once, as a whole.
     pub(crate) fn only_value(&self, place: Place) -> Option<NodeId> {
         let steps = self.blocks.iter().flat_map(|block| &block.steps);
-        let mut sets = steps.filter_map(|step| match step.kind {
-            StepKind::Set { place: set, value, extent } if set == place => Some((value, extent)),
-            _ => None,
-        });
+        let mut sets = steps.filter_map(|step| step.kind.set()).filter(|(set, ..)| *set == place);
         match (sets.next(), sets.next()) {
-            (Some((value, Extent::Whole)), None) => Some(value),
-            _ => None,
+            (Some((_, value, Extent::Whole)), None) => Some(value),
+            (Some(_) | None, _) => None,
         }
     }
 }

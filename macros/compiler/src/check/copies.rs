@@ -6,11 +6,11 @@
 //! is said, and a barrier of a group ends it. Only what is certain to overlap is reported: the whole of what is copied, or the same literal element. The rest is the
 //! simulator's.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
-use super::cfg::{
-    Access, AccessId, BlockId, Cfg, CopyId, CopyStep, How, Piece, Root, Select, Shared, Source, Step, StepKind,
-};
+use super::cfg::{Access, AccessId, BlockId, Cfg, CopyId, CopyStep, How, Piece, Root, Select, Shared, Step, StepKind};
 use super::engine::{self, Analysis, Join};
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -124,10 +124,7 @@ impl Flights<'_, '_> {
         let known = |shared: Shared| shared != Shared::Any;
         let same = matches!((copied.root, touched.root), (Root::Shared(a), Root::Shared(b)) if a == b && known(a));
         let literal = |select: &Select| match select {
-            Select::At(node) => match self.cfg.nodes[node.0].source {
-                Source::Integer(number) => Some(number),
-                _ => None,
-            },
+            Select::At(node) => self.cfg.nodes[node.0].source.integer(),
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => None,
         };
         let equal = |a: &Select, b: &Select| literal(a).is_some() && literal(a) == literal(b);

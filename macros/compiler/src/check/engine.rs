@@ -2,6 +2,8 @@
 //! more. Transfer functions never report; only a visitor does, so that no fault is found twice by a loop's
 //! iterations. After rustc's `rustc_mir_dataflow`, with one effect a step.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use super::cfg::{BasicBlock, BlockId, Cfg, End, Step};

@@ -1,6 +1,8 @@
 //! Which places are read later: of the others, an analysis need not carry along what it knows. Backwards from each read
 //! to where the place was set, as in any compiler.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use super::cfg::{BlockId, Cfg, Extent, Place, Source, StepKind};
@@ -22,19 +24,18 @@ impl Live {
         for (at, block) in cfg.blocks.iter().enumerate() {
             block.end.successors().for_each(|next| before[next.0].push(at));
             for step in &block.steps {
-                match step.kind {
-                    StepKind::Evaluate(node) => {
-                        if let Source::Read(place) = cfg.nodes[node.0].source {
-                            // A field that was not set by itself is as good as the whole.
-                            for place in std::iter::once(place).chain(place.whole()) {
-                                if !live.places.is_in(&set[at], place) {
-                                    work.push((at, place));
-                                }
-                            }
+                if let StepKind::Evaluate(node) = step.kind
+                    && let Some(place) = cfg.nodes[node.0].source.read()
+                {
+                    // A field that was not set by itself is as good as the whole.
+                    for place in std::iter::once(place).chain(place.whole()) {
+                        if !live.places.is_in(&set[at], place) {
+                            work.push((at, place));
                         }
                     }
-                    StepKind::Set { place, extent: Extent::Whole, .. } => set[at][live.places.number(place)] = true,
-                    _ => {}
+                }
+                if let Some((place, _, Extent::Whole)) = step.kind.set() {
+                    set[at][live.places.number(place)] = true;
                 }
             }
         }
@@ -73,14 +74,13 @@ impl Places {
     fn of(cfg: &Cfg<'_>) -> Places {
         let mut places = Places { locals: 0, temporaries: 0, fields: BTreeMap::new() };
         for step in cfg.blocks.iter().flat_map(|block| &block.steps) {
-            match step.kind {
-                StepKind::Set { place, .. } => places.add(place),
-                StepKind::Evaluate(node) => {
-                    if let Source::Read(place) | Source::Counter { of: place, .. } = cfg.nodes[node.0].source {
-                        places.add(place);
-                    }
-                }
-                _ => {}
+            if let Some((place, ..)) = step.kind.set() {
+                places.add(place);
+            }
+            if let StepKind::Evaluate(node) = step.kind
+                && let Source::Read(place) | Source::Counter { of: place, .. } = cfg.nodes[node.0].source
+            {
+                places.add(place);
             }
         }
         places

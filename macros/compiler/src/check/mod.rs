@@ -1,6 +1,7 @@
 //! What the kernel language forbids beyond what rustc does. All rules report before the gate. Only this folder makes
 //! a [`Checked`].
 
+mod accessors;
 mod barriers;
 mod bits;
 pub(crate) mod build;
@@ -117,7 +118,7 @@ impl<'f> Checked<'f> {
         let mut groups = Groups::empty();
         walk_block(&self.function.body, &mut |expr| {
             if let ExprKind::Op { op, .. } = &expr.kind
-                && let Some(group) = op.facts().collective
+                && let Some(group) = op.facts().convergence.collective()
             {
                 groups |= group.flag();
             }

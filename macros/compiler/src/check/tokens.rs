@@ -7,6 +7,8 @@
 //!
 //! Not checked here: whether all threads come (uniformity), and what happens to memory between the two.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::Groups;
@@ -16,7 +18,7 @@ use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
 use crate::messages::{self, Loss, Origin};
 use crate::model::Function;
-use crate::model::ty::{Group, Kind};
+use crate::model::ty::Group;
 use crate::span::SpanRange;
 
 /// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.
@@ -54,12 +56,8 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
     let params = function.params.iter().filter_map(|param| {
         let at = SpanRange::of(&function.local(param.local).name);
         let into = Place::Local(param.local);
-        match function.kind(param.local) {
-            Kind::Token(group) | Kind::OptionalToken(Some(group)) => {
-                Some(Arrival { group, at, origin: Origin::Parameter, into, relaxed: false })
-            }
-            _ => None,
-        }
+        let group = function.kind(param.local).token()?;
+        Some(Arrival { group, at, origin: Origin::Parameter, into, relaxed: false })
     });
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
         StepKind::Arrive { group, method, into } => {
@@ -68,7 +66,23 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
         StepKind::Call { gives: Some((group, into)), .. } => {
             Some(Arrival { group, at: step.at, origin: Origin::Call, into, relaxed: false })
         }
-        _ => None,
+        StepKind::Call { gives: None, .. }
+        | StepKind::Evaluate(_)
+        | StepKind::Set { .. }
+        | StepKind::Access(_)
+        | StepKind::Copy(_)
+        | StepKind::Collective { .. }
+        | StepKind::Aligned { .. }
+        | StepKind::Fence
+        | StepKind::Renew(_)
+        | StepKind::Together { .. }
+        | StepKind::Wait { .. }
+        | StepKind::Phase(_)
+        | StepKind::Move { .. }
+        | StepKind::Return(_)
+        | StepKind::HandOver { .. }
+        | StepKind::Clear { .. }
+        | StepKind::Drop { .. } => None,
     });
     params.chain(steps).collect()
 }

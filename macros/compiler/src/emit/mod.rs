@@ -3,6 +3,7 @@
 mod constant;
 mod cuda;
 mod device;
+mod headers;
 mod host;
 mod item;
 mod launcher;

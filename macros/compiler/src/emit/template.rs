@@ -4,15 +4,12 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::cuda::{Piece, Text};
+use super::headers::headers;
 use super::host::internal;
 use super::{item, protocol, uniformity};
 use crate::check::Checked;
-use crate::model::expr::{ExprKind, FunctionPath, StmtKind};
-use crate::model::method::ScalarFunction;
-use crate::model::op::Op;
+use crate::model::expr::{FunctionPath, StmtKind};
 use crate::model::options::{Extents, Setting};
-use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape};
-use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -284,111 +281,4 @@ fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
         quote!(::phalanx::__private::Piece::#piece)
     };
     pieces.iter().map(piece).collect()
-}
-
-/// The types that the text names, with those inside of them.
-fn written_shapes(function: &Function) -> Vec<&TypeShape> {
-    let params = function.params.iter().map(|param| match &param.ty {
-        ParamType::Value(value) | ParamType::Reference { target: value, .. } => Some(&value.shape),
-        ParamType::Slice { element, .. }
-        | ParamType::OptionalSlice { element, .. }
-        | ParamType::Memory { element, .. } => Some(&element.shape),
-        ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Barrier { .. } | ParamType::Closure { .. } => None,
-    });
-    let locals = function.locals.iter().map(|local| local.ty.as_ref().map(|ty| &ty.shape));
-    let result = function.ret.as_ref().map(|ret| &ret.shape);
-    let mut shapes: Vec<&TypeShape> = params.chain(locals).chain([result]).flatten().collect();
-    let mut next = 0;
-    while let Some(shape) = shapes.get(next).copied() {
-        next += 1;
-        match shape {
-            TypeShape::Array(inner, _) | TypeShape::Option(inner) => shapes.push(inner),
-            TypeShape::Tuple(elements) => shapes.extend(elements),
-            TypeShape::Scalar(_)
-            | TypeShape::Named(_)
-            | TypeShape::Token(_)
-            | TypeShape::BarrierToken(_)
-            | TypeShape::OptionalToken(_) => {}
-        }
-    }
-    shapes
-}
-
-/// The prelude's headers that the text needs, by what is in the body.
-fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
-    let mut headers = vec!["scalar.cuh"];
-    let mut need = |header| {
-        if !headers.contains(&header) {
-            headers.push(header);
-        }
-    };
-    for shape in written_shapes(function) {
-        match shape {
-            TypeShape::Option(_) | TypeShape::OptionalToken(_) => need("option.cuh"),
-            TypeShape::Tuple(_) => need("tuple.cuh"),
-            TypeShape::Array(..) => need("memory.cuh"),
-            TypeShape::Token(_) => need("groups.cuh"),
-            TypeShape::BarrierToken(_) => need("barrier.cuh"),
-            TypeShape::Scalar(_) | TypeShape::Named(_) => {}
-        }
-    }
-    let mut of_kind = |kind: Kind| match kind {
-        Kind::Group(Group::Tile | Group::Coalesced) => need("tile.cuh"),
-        Kind::Group(Group::ThreadBlock | Group::Cluster | Group::Grid) | Kind::Extent | Kind::Token(_) => {
-            need("groups.cuh")
-        }
-        Kind::OptionalToken(_) => {
-            need("groups.cuh");
-            need("option.cuh");
-        }
-        Kind::Memory(Memory::RemoteArray | Memory::RemoteSlice) => {
-            need("groups.cuh");
-            need("memory.cuh");
-        }
-        Kind::OptionalMemory(_) => {
-            need("memory.cuh");
-            need("option.cuh");
-        }
-        Kind::Barrier(_) => need("barrier.cuh"),
-        Kind::Memory(_) => need("memory.cuh"),
-        Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never | Kind::Closure => {}
-    };
-    function.locals.iter().for_each(|local| of_kind(local.kind));
-    walk_block(&function.body, &mut |expr| of_kind(expr.gives));
-    // Of a joined token, neither the arrival nor the wait is in the text.
-    let mut split = 0;
-    walk_block(&function.body, &mut |expr| match &expr.kind {
-        ExprKind::Op { op: Op::Atomic(_) | Op::Fence(..), .. } => need("atomic.cuh"),
-        ExprKind::Op { op: Op::Arrive(Group::ThreadBlock, _) | Op::Wait(Group::ThreadBlock, _), .. } => {
-            split += 1;
-        }
-        ExprKind::Op {
-            op: Op::Sync(Group::Grid, _) | Op::Arrive(Group::Grid, _) | Op::Wait(Group::Grid, _), ..
-        } => {
-            need("grid_barrier.cuh");
-        }
-        ExprKind::Op { op: Op::Copy(_), .. } => need("copy.cuh"),
-        ExprKind::Op { op: Op::Part { .. } | Op::SplitAt { .. }, .. } => need("subslice.cuh"),
-        ExprKind::Op { op: Op::LoadVec(_) | Op::StoreVec, .. } => need("vector.cuh"),
-        ExprKind::Vector { .. } => need("lanes.cuh"),
-        ExprKind::Some(_) | ExprKind::None(_) | ExprKind::Op { op: Op::Is(_) | Op::Unwrap | Op::UnwrapOr, .. } => {
-            need("option.cuh");
-        }
-        ExprKind::Tuple { .. } => need("tuple.cuh"),
-        // The text may use all of it.
-        ExprKind::Cuda(_) => ["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"].into_iter().for_each(&mut need),
-        ExprKind::Method { method, .. } | ExprKind::ScalarCall { function: ScalarFunction::Method(method), .. } => {
-            need(method.header);
-        }
-        ExprKind::FastCall { .. } => need("fast.cuh"),
-        ExprKind::For { .. } => need("range.cuh"),
-        ExprKind::Array { .. } | ExprKind::Repeat { .. } | ExprKind::Index { .. } => need("memory.cuh"),
-        ExprKind::Assert(..) | ExprKind::Panic(_) => need("message.cuh"),
-        ExprKind::Print(_) => need("print.cuh"),
-        _ => {}
-    });
-    if split > 2 * text.joined.len() {
-        need("block_barrier.cuh");
-    }
-    headers
 }

@@ -1,5 +1,7 @@
 //! Atomics: their methods, the orders that each may have, and the scopes.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ty::Kind;
 
 /// `std::sync::atomic::Ordering`
@@ -101,7 +103,26 @@ pub(crate) struct AtomicMethod {
     pub(crate) operands: usize,
     /// The orders that each ordering may be.
     pub(crate) orders: &'static [&'static [Order]],
+    pub(crate) access: AtomicAccess,
     pub(crate) result: Kind,
+}
+
+/// What an atomic does to its element. Nobody else need see the value that it gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtomicAccess {
+    Load,
+    Store,
+    /// Reads the element and writes it, or may.
+    Update,
+}
+
+impl AtomicMethod {
+    pub(crate) fn by_name(name: &str) -> Option<&'static AtomicMethod> {
+        let known = ATOMIC_METHODS.iter();
+        #[cfg(test)]
+        let known = known.chain(&crate::tests::made_up::ATOMIC_METHODS);
+        known.into_iter().find(|method| method.name == name)
+    }
 }
 
 const LOADS: &[Order] = &[Order::Relaxed, Order::Acquire, Order::SeqCst];
@@ -111,16 +132,16 @@ const UPDATES: &[Order] = &Order::ALL;
 pub(crate) const FENCES: &[Order] = &[Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
 
 const fn update(name: &'static str) -> AtomicMethod {
-    AtomicMethod { name, operands: 1, orders: &[UPDATES], result: Kind::Value }
+    AtomicMethod { name, operands: 1, orders: &[UPDATES], access: AtomicAccess::Update, result: Kind::Value }
 }
 
 const fn exchange(name: &'static str) -> AtomicMethod {
-    AtomicMethod { name, operands: 2, orders: &[UPDATES, LOADS], result: Kind::Value }
+    AtomicMethod { name, operands: 2, orders: &[UPDATES, LOADS], access: AtomicAccess::Update, result: Kind::Value }
 }
 
 pub(crate) static ATOMIC_METHODS: [AtomicMethod; 13] = [
-    AtomicMethod { name: "load", operands: 0, orders: &[LOADS], result: Kind::Value },
-    AtomicMethod { name: "store", operands: 1, orders: &[STORES], result: Kind::Unit },
+    AtomicMethod { name: "load", operands: 0, orders: &[LOADS], access: AtomicAccess::Load, result: Kind::Value },
+    AtomicMethod { name: "store", operands: 1, orders: &[STORES], access: AtomicAccess::Store, result: Kind::Unit },
     update("swap"),
     update("fetch_add"),
     update("fetch_sub"),

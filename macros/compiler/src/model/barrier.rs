@@ -1,8 +1,9 @@
 //! Phase barriers (`cuda::barrier`, mbarrier) as far as syntax shows them: which there are, and their methods as a table,
 //! because those have the same names in Rust and in CUDA C++. Whose a token is, rustc knows by the barrier's brand.
 
-use super::op::{Effect, Facts};
-use super::ty::{Group, Kind};
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::ty::Group;
 
 /// What an expression is that is a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,9 +98,17 @@ impl Barrier {
     pub(crate) fn methods(self) -> &'static [PhaseMethod] {
         match self.form {
             BarrierForm::One => &METHODS,
-            BarrierForm::Array => &METHODS[..1],
+            BarrierForm::Array => &ARRAY_METHODS,
             BarrierForm::Remote => &REMOTE_METHODS,
         }
+    }
+
+    /// The method of this name.
+    pub(crate) fn method(self, name: &str) -> Option<&'static PhaseMethod> {
+        let known = self.methods().iter();
+        #[cfg(test)]
+        let known = known.chain(&crate::tests::made_up::PHASE_METHODS);
+        known.into_iter().find(|method| method.name == name)
     }
 }
 
@@ -127,6 +136,8 @@ pub(crate) struct PhaseMethod {
 pub(crate) enum PhaseOperand {
     /// A number or a truth value, of the type that the method has it in.
     Given,
+    /// The same, of a number of arrivals: a literal is at least 1 and at most as many as the hardware counts.
+    Count,
     /// A token, which is consumed.
     Token,
     /// `&token`
@@ -172,6 +183,28 @@ pub(crate) enum What {
 }
 
 impl What {
+    /// Whether it begins the barrier's life.
+    pub(crate) fn begins(self) -> bool {
+        match self {
+            What::Init | What::InitTogether => true,
+            What::Arrive
+            | What::ArriveMany
+            | What::Drop
+            | What::Wait
+            | What::WaitParity
+            | What::ArriveAndWait
+            | What::Try
+            | What::Expect
+            | What::Copy
+            | What::Invalidate => false,
+        }
+    }
+
+    /// Whether it begins or ends the barrier's life.
+    pub(crate) fn changes_life(self) -> bool {
+        self.begins() || self == What::Invalidate
+    }
+
     /// Whether it counts.
     pub(crate) fn arrives(self) -> bool {
         match self {
@@ -204,18 +237,20 @@ impl What {
     }
 }
 
-use PhaseOperand::{Given, Token, TokenRef};
+use PhaseOperand::{Count, Given, Token, TokenRef};
 
 const fn method(name: &'static str, operands: &'static [PhaseOperand], gives: Gives, what: What) -> PhaseMethod {
     PhaseMethod { name, operands, gives, what }
 }
 
-/// The first is an array's too.
+const INIT_COLLECTIVE: PhaseMethod =
+    method("init_collective", &[PhaseOperand::Group, Count], Gives::Nothing, What::InitTogether);
+
 static METHODS: [PhaseMethod; 13] = [
-    method("init_collective", &[PhaseOperand::Group, Given], Gives::Nothing, What::InitTogether),
-    method("init", &[Given], Gives::Nothing, What::Init),
+    INIT_COLLECTIVE,
+    method("init", &[Count], Gives::Nothing, What::Init),
     method("arrive", &[], Gives::Token, What::Arrive),
-    method("arrive_n", &[Given], Gives::Token, What::ArriveMany),
+    method("arrive_n", &[Count], Gives::Token, What::ArriveMany),
     method("wait", &[Token], Gives::Nothing, What::Wait),
     method("arrive_and_wait", &[], Gives::Nothing, What::ArriveAndWait),
     method("arrive_and_drop", &[], Gives::Nothing, What::Drop),
@@ -227,29 +262,12 @@ static METHODS: [PhaseMethod; 13] = [
     method("invalidate", &[], Gives::Nothing, What::Invalidate),
 ];
 
+static ARRAY_METHODS: [PhaseMethod; 1] = [INIT_COLLECTIVE];
+
 static REMOTE_METHODS: [PhaseMethod; 2] = [
     method("arrive", &[], Gives::Nothing, What::Arrive),
-    method("arrive_n", &[Given], Gives::Nothing, What::ArriveMany),
+    method("arrive_n", &[Count], Gives::Nothing, What::ArriveMany),
 ];
 
 /// What each function that copies does to the barrier that it is given.
 pub(crate) static COPY: PhaseMethod = method("memcpy_async", &[], Gives::Nothing, What::Copy);
-
-impl PhaseMethod {
-    pub(super) fn facts(&self, scope: BarrierScope) -> Facts {
-        let is_init = matches!(self.what, What::Init | What::InitTogether);
-        Facts {
-            collective: (self.what == What::InitTogether).then(|| scope.group()),
-            produces: None,
-            consumes: None,
-            effect: Effect::Changes,
-            // The count is looked at.
-            fails: is_init,
-            result: match self.gives {
-                Gives::Nothing => Kind::Unit,
-                // Plain data, of a type that rustc tells apart by the barrier: it may be dropped, and is not copied.
-                Gives::Token | Gives::Bool => Kind::Value,
-            },
-        }
-    }
-}

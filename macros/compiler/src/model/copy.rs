@@ -1,8 +1,9 @@
 //! Asynchronous copies: their forms, and what the checks need to know of each.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ValueId;
-use super::op::{Effect, Facts};
-use super::ty::{Group, Kind};
+use super::ty::Group;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CopyOp {
@@ -41,23 +42,6 @@ pub(crate) enum Told {
 }
 
 impl CopyOp {
-    pub(super) fn facts(self) -> Facts {
-        let plain = Facts {
-            collective: None,
-            produces: None,
-            consumes: None,
-            effect: Effect::Changes,
-            fails: false,
-            result: Kind::Unit,
-        };
-        match self {
-            // Not a barrier: other collectives may be pending.
-            CopyOp::Together { .. } | CopyOp::Bulk(_) | CopyOp::Store => Facts { fails: true, ..plain },
-            CopyOp::Wait { group, .. } => Facts { collective: Some(group), ..plain },
-            CopyOp::BulkWait { .. } => plain,
-        }
-    }
-
     /// The operand that is the barrier.
     pub(crate) fn barrier(self) -> Option<usize> {
         match self {

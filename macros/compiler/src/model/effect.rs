@@ -1,9 +1,11 @@
 //! Whether an expression's place among its neighbours matters. C++ leaves the order of operands open where Rust says
 //! left to right, so the printer gives names to operands when one of them changes something.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::Function;
 use super::expr::{Arm, Block, Condition, Expr, ExprKind};
-use super::op::Effect;
+use super::facts::Effect;
 
 pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
     let of = |expr: &Expr| effect(function, expr);

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use super::effect::effect;
 use super::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
-use super::op::{Effect, Op};
+use super::facts::Effect;
+use super::op::Op;
 use super::ty::Group;
 use super::walk::{walk, walk_block};
 use super::{Function, LocalId};

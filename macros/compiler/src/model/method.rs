@@ -80,57 +80,61 @@ static FAST_FUNCTIONS: &[FastFunction] = fast! {
     sin 1, cos 1, tan 1, exp 1, exp2 1, exp10 1, ln 1, log2 1, log10 1, powf 2, div 2, recip 1, sqrt 1, rsqrt 1, tanh 1,
 };
 
-const DIVISION: &str = "";
-const BOUNDS: &str = "assertion failed: min <= max";
-const LOGARITHM: &str = "argument of integer logarithm must be positive";
-const ROOT: &str = "argument of integer square root cannot be negative";
-
-/// Names with the number of their arguments and, where they fail, the message.
+/// Names with the number of their arguments. Each section says in which header its methods are, and with which message they
+/// fail, or that they never do.
 macro_rules! methods {
-    ($($header:literal: $($name:ident $arguments:literal $(fails $message:ident)?),*;)*) => {
-        &[$($(ValueMethod {
-            name: stringify!($name),
-            arguments: $arguments,
-            header: $header,
-            fails: methods!(@message $($message)?),
-        }),*),*]
+    ($($header:literal, $fails:expr => $($name:ident $arguments:literal),*;)*) => {
+        &[$($(ValueMethod { name: stringify!($name), arguments: $arguments, header: $header, fails: $fails }),*),*]
     };
-    (@message) => { None };
-    (@message $message:ident) => { Some($message) };
 }
 
+const NEVER: Option<&str> = None;
+/// The message is the failure's own.
+const DIVISION: Option<&str> = Some("");
+const BOUNDS: Option<&str> = Some("assertion failed: min <= max");
+const LOGARITHM: Option<&str> = Some("argument of integer logarithm must be positive");
+const ROOT: Option<&str> = Some("argument of integer square root cannot be negative");
+
 pub(crate) static VALUE_METHODS: &[ValueMethod] = methods! {
-    "math.cuh":
-        min 1, max 1, clamp 2 fails BOUNDS, abs 0, signum 0, div_euclid 1 fails DIVISION, rem_euclid 1 fails DIVISION;
-    "wrapping.cuh":
+    "math.cuh", NEVER =>
+        min 1, max 1, abs 0, signum 0;
+    "math.cuh", BOUNDS =>
+        clamp 2;
+    "math.cuh", DIVISION =>
+        div_euclid 1, rem_euclid 1;
+    "wrapping.cuh", NEVER =>
         wrapping_add 1, wrapping_sub 1, wrapping_mul 1, wrapping_neg 0, wrapping_abs 0, wrapping_shl 1, wrapping_shr 1,
-        wrapping_pow 1, wrapping_div 1 fails DIVISION, wrapping_rem 1 fails DIVISION, wrapping_div_euclid 1 fails DIVISION,
-        wrapping_rem_euclid 1 fails DIVISION, wrapping_add_signed 1, wrapping_add_unsigned 1, wrapping_sub_unsigned 1,
-        pow 1, saturating_add 1, saturating_sub 1, saturating_mul 1, saturating_neg 0, saturating_abs 0,
-        saturating_pow 1, saturating_div 1 fails DIVISION, saturating_add_signed 1, saturating_add_unsigned 1,
-        saturating_sub_unsigned 1;
-    "checked.cuh":
+        wrapping_pow 1, wrapping_add_signed 1, wrapping_add_unsigned 1, wrapping_sub_unsigned 1, pow 1,
+        saturating_add 1, saturating_sub 1, saturating_mul 1, saturating_neg 0, saturating_abs 0, saturating_pow 1,
+        saturating_add_signed 1, saturating_add_unsigned 1, saturating_sub_unsigned 1;
+    "wrapping.cuh", DIVISION =>
+        wrapping_div 1, wrapping_rem 1, wrapping_div_euclid 1, wrapping_rem_euclid 1, saturating_div 1;
+    "checked.cuh", NEVER =>
         checked_add 1, checked_sub 1, checked_mul 1, checked_div 1, checked_rem 1, checked_div_euclid 1,
         checked_rem_euclid 1, checked_neg 0, checked_abs 0, checked_shl 1, checked_shr 1, checked_pow 1,
         checked_ilog2 0, checked_ilog10 0, checked_isqrt 0, checked_next_power_of_two 0, checked_next_multiple_of 1,
         checked_add_signed 1, checked_add_unsigned 1, checked_sub_unsigned 1, overflowing_add 1, overflowing_sub 1,
-        overflowing_mul 1, overflowing_div 1 fails DIVISION, overflowing_rem 1 fails DIVISION,
-        overflowing_div_euclid 1 fails DIVISION, overflowing_rem_euclid 1 fails DIVISION, overflowing_neg 0,
-        overflowing_abs 0, overflowing_shl 1, overflowing_shr 1, overflowing_pow 1, overflowing_add_signed 1,
-        overflowing_add_unsigned 1, overflowing_sub_unsigned 1;
-    "bits.cuh":
+        overflowing_mul 1, overflowing_neg 0, overflowing_abs 0, overflowing_shl 1, overflowing_shr 1, overflowing_pow 1,
+        overflowing_add_signed 1, overflowing_add_unsigned 1, overflowing_sub_unsigned 1;
+    "checked.cuh", DIVISION =>
+        overflowing_div 1, overflowing_rem 1, overflowing_div_euclid 1, overflowing_rem_euclid 1;
+    "bits.cuh", NEVER =>
         count_ones 0, count_zeros 0, leading_zeros 0, trailing_zeros 0, leading_ones 0, trailing_ones 0, rotate_left 1,
         rotate_right 1, reverse_bits 0, swap_bytes 0, to_be 0, to_le 0, cast_signed 0, cast_unsigned 0, unsigned_abs 0,
-        abs_diff 1, is_positive 0, is_negative 0, midpoint 1, is_power_of_two 0, next_power_of_two 0,
-        div_ceil 1 fails DIVISION, next_multiple_of 1 fails DIVISION, ilog2 0 fails LOGARITHM, ilog10 0 fails LOGARITHM,
-        isqrt 0 fails ROOT;
-    "float_math.cuh":
+        abs_diff 1, is_positive 0, is_negative 0, midpoint 1, is_power_of_two 0, next_power_of_two 0;
+    "bits.cuh", DIVISION =>
+        div_ceil 1, next_multiple_of 1;
+    "bits.cuh", LOGARITHM =>
+        ilog2 0, ilog10 0;
+    "bits.cuh", ROOT =>
+        isqrt 0;
+    "float_math.cuh", NEVER =>
         to_bits 0, to_f32 0, to_f64 0, is_nan 0, is_infinite 0, is_finite 0, is_normal 0, is_subnormal 0,
         is_sign_positive 0, is_sign_negative 0, copysign 1, sqrt 0, mul_add 2, recip 0, to_degrees 0, to_radians 0,
         powi 1, floor 0, ceil 0, round 0, round_ties_even 0, trunc 0, fract 0;
-    "transcendental.cuh":
+    "transcendental.cuh", NEVER =>
         cbrt 0, rsqrt 0, exp 0, exp2 0, exp_m1 0, ln 0, ln_1p 0, log 1, log2 0, log10 0, powf 1, sin 0, cos 0, tan 0,
         asin 0, acos 0, atan 0, atan2 1, sinh 0, cosh 0, tanh 0, asinh 0, acosh 0, atanh 0, hypot 1;
-    "sin_cos.cuh":
+    "sin_cos.cuh", NEVER =>
         sin_cos 0;
 };

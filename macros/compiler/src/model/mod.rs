@@ -7,6 +7,8 @@ pub(crate) mod by_hand;
 pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
+pub(crate) mod facts;
+pub(crate) mod group_barrier;
 pub(crate) mod joined;
 pub(crate) mod message;
 pub(crate) mod method;
@@ -14,6 +16,7 @@ pub(crate) mod op;
 pub(crate) mod options;
 pub(crate) mod pattern;
 pub(crate) mod place;
+pub(crate) mod query;
 pub(crate) mod range;
 pub(crate) mod ty;
 pub(crate) mod walk;
@@ -197,6 +200,8 @@ pub(crate) struct Constant {
     pub(crate) ty: Option<&'static str>,
     /// A pattern compares with it.
     pub(crate) in_pattern: bool,
+    /// The number that it is, if it is a literal.
+    pub(crate) literal: Option<u64>,
 }
 
 /// A place that can fail at run time, or that prints.

@@ -5,9 +5,11 @@
 
 use super::ValueId;
 use super::atomic::{AtomicUse, Order, Scope};
-use super::barrier::{Barrier, BarrierForm, PhaseMethod, What};
+use super::barrier::{Barrier, PhaseMethod, What};
 use super::copy::CopyOp;
-use super::ty::{Group, Kind, Memory};
+use super::group_barrier::BarrierMethod;
+use super::query::Query;
+use super::ty::{Group, Memory};
 use super::warp::WarpMethod;
 
 /// An operation. Operands are the receiver first, then the arguments.
@@ -126,107 +128,7 @@ impl Variant {
     }
 }
 
-/// What the checks need to know of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Facts {
-    /// Every thread of this group must execute it together.
-    pub(crate) collective: Option<Group>,
-    /// Gives an arrival token of this group.
-    pub(crate) produces: Option<Group>,
-    /// Consumes an arrival token of this group.
-    pub(crate) consumes: Option<Group>,
-    /// Order against other operands matters.
-    pub(crate) effect: Effect,
-    /// Can fail at run time, and so has a site.
-    pub(crate) fails: bool,
-    pub(crate) result: Kind,
-}
-
-/// Whether an operand may be evaluated in another order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Effect {
-    /// Gives the same value whenever it is evaluated.
-    Pure,
-    /// Reads what others may change, or may fail.
-    Reads,
-    /// Changes something.
-    Changes,
-}
-
 impl Op {
-    pub(crate) fn facts(self) -> Facts {
-        let plain = |result| Facts {
-            collective: None,
-            produces: None,
-            consumes: None,
-            effect: Effect::Pure,
-            fails: false,
-            result,
-        };
-        match self {
-            // Who is here together depends on the place.
-            Op::This(group @ Group::Coalesced) => Facts { effect: Effect::Changes, ..plain(Kind::Group(group)) },
-            Op::This(group) => plain(Kind::Group(group)),
-            Op::TiledPartition(Group::ThreadBlock, _) => {
-                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Group(Group::Tile)) }
-            }
-            Op::TiledPartition(..) => plain(Kind::Group(Group::Tile)),
-            Op::Partition(group, _) => {
-                Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Group(Group::Coalesced)) }
-            }
-            Op::Warp(group, _) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Value) },
-            Op::Query(_, query) => plain(if query.extent { Kind::Extent } else { Kind::Value }),
-            // No barrier: other collectives may be pending.
-            Op::Uniform(_) => Facts { effect: Effect::Changes, ..plain(Kind::Value) },
-            Op::Sync(group, _) => Facts { collective: Some(group), effect: Effect::Changes, ..plain(Kind::Unit) },
-            Op::Arrive(group, _) => Facts {
-                collective: Some(group),
-                produces: Some(group),
-                effect: Effect::Changes,
-                ..plain(Kind::Token(group))
-            },
-            Op::Wait(group, _) => {
-                Facts { collective: Some(group), consumes: Some(group), effect: Effect::Changes, ..plain(Kind::Unit) }
-            }
-            Op::MapSharedRank(memory) => {
-                let remote = match memory {
-                    Memory::SharedSlice => Memory::RemoteSlice,
-                    Memory::SharedArray
-                    | Memory::Global
-                    | Memory::GlobalMut
-                    | Memory::RemoteArray
-                    | Memory::RemoteSlice => Memory::RemoteArray,
-                };
-                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Memory(remote)) }
-            }
-            Op::QuerySharedRank | Op::Length | Op::IsEmpty => plain(Kind::Value),
-            Op::SharedArray(_) => plain(Kind::Memory(Memory::SharedArray)),
-            Op::SharedBarrier(barrier, _) => plain(Kind::Barrier(barrier)),
-            Op::Barrier(barrier, method) => method.facts(barrier.scope),
-            Op::MapBarrier(barrier) => {
-                let remote = Barrier { form: BarrierForm::Remote, ..barrier };
-                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Barrier(remote)) }
-            }
-            Op::DynamicShared => plain(Kind::Memory(Memory::SharedSlice)),
-            Op::DynamicSharedSlice => {
-                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Memory(Memory::SharedSlice)) }
-            }
-            Op::Part { of, mutable, .. } | Op::SplitAt { of, mutable } => {
-                Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Memory(of.part(mutable))) }
-            }
-            Op::LoadVec(_) => Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Value) },
-            Op::StoreVec => Facts { effect: Effect::Changes, fails: true, ..plain(Kind::Unit) },
-            // As in Rust, a reference: `*` reads it.
-            Op::LoadUnchecked => Facts { effect: Effect::Reads, ..plain(Kind::Reference { mutable: false }) },
-            Op::Atomic(atomic) => Facts { effect: Effect::Changes, fails: true, ..plain(atomic.method.result) },
-            Op::Copy(copy) => copy.facts(),
-            Op::Fence(..) => Facts { effect: Effect::Changes, ..plain(Kind::Unit) },
-            Op::Take => Facts { effect: Effect::Changes, ..plain(Kind::OptionalToken(None)) },
-            Op::Is(_) | Op::UnwrapOr => Facts { effect: Effect::Reads, ..plain(Kind::Value) },
-            Op::Unwrap => Facts { effect: Effect::Reads, fails: true, ..plain(Kind::Value) },
-        }
-    }
-
     /// What a timeline tells of it, as profile.cuh numbers it: whether it arrives (1), waits (2) or both (3), and at the
     /// barrier of which group; a phase barrier is the fourth.
     pub(crate) fn recorded(self) -> Option<(u32, u32)> {
@@ -279,129 +181,6 @@ impl Op {
             | Op::Take
             | Op::Unwrap
             | Op::UnwrapOr => None,
-        }
-    }
-}
-
-/// What a thread does at its group's barrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BarrierOperation {
-    Sync,
-    Arrive,
-    Wait,
-}
-
-/// The method for it, with PTX's modifiers (PTX ISA, barrier{.cta} and barrier.cluster).
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BarrierMethod {
-    pub(crate) name: &'static str,
-    pub(crate) operation: BarrierOperation,
-    /// The arrival publishes nothing, and waits for nothing that was begun before.
-    pub(crate) relaxed: bool,
-    /// All threads of a warp execute it together, whatever rule is switched off.
-    pub(crate) aligned: bool,
-}
-
-const fn barrier(name: &'static str, operation: BarrierOperation) -> BarrierMethod {
-    BarrierMethod { name, operation, relaxed: false, aligned: false }
-}
-
-static BARRIER_METHODS: [BarrierMethod; 8] = [
-    barrier("sync", BarrierOperation::Sync),
-    barrier("barrier_arrive", BarrierOperation::Arrive),
-    barrier("barrier_wait", BarrierOperation::Wait),
-    BarrierMethod { aligned: true, ..barrier("sync_aligned", BarrierOperation::Sync) },
-    BarrierMethod { relaxed: true, ..barrier("barrier_arrive_relaxed", BarrierOperation::Arrive) },
-    BarrierMethod { aligned: true, ..barrier("barrier_arrive_aligned", BarrierOperation::Arrive) },
-    BarrierMethod {
-        relaxed: true,
-        aligned: true,
-        ..barrier("barrier_arrive_relaxed_aligned", BarrierOperation::Arrive)
-    },
-    BarrierMethod { aligned: true, ..barrier("barrier_wait_aligned", BarrierOperation::Wait) },
-];
-
-/// A question to a group that has the same name in Rust and in CUDA.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Query {
-    pub(crate) name: &'static str,
-    /// The answer is a `Dim3`.
-    pub(crate) extent: bool,
-}
-
-const fn number(name: &'static str) -> Query {
-    Query { name, extent: false }
-}
-
-const fn extent(name: &'static str) -> Query {
-    Query { name, extent: true }
-}
-
-/// CUDA C++ Programming Guide, Cooperative Groups, explicit groups: `thread_block_tile` and `coalesced_group`.
-static WARP_QUERIES: [Query; 5] = [
-    number("thread_rank"),
-    number("num_threads"),
-    number("size"),
-    number("meta_group_rank"),
-    number("meta_group_size"),
-];
-
-/// The same, implicit groups: `thread_block`.
-static BLOCK_QUERIES: [Query; 7] = [
-    number("thread_rank"),
-    number("num_threads"),
-    number("size"),
-    extent("thread_index"),
-    extent("group_index"),
-    extent("dim_threads"),
-    extent("group_dim"),
-];
-
-/// The same, `cluster_group`.
-static CLUSTER_QUERIES: [Query; 8] = [
-    number("thread_rank"),
-    number("num_threads"),
-    number("size"),
-    number("block_rank"),
-    number("num_blocks"),
-    extent("block_index"),
-    extent("dim_blocks"),
-    extent("dim_threads"),
-];
-
-/// The same, `grid_group`.
-static GRID_QUERIES: [Query; 11] = [
-    number("thread_rank"),
-    number("num_threads"),
-    number("size"),
-    number("block_rank"),
-    number("num_blocks"),
-    number("cluster_rank"),
-    number("num_clusters"),
-    extent("block_index"),
-    extent("dim_blocks"),
-    extent("cluster_index"),
-    extent("dim_clusters"),
-];
-
-impl Group {
-    /// What its barrier has. Only the cluster's is all modified: the block's arrival and wait are an mbarrier's.
-    pub(crate) fn barrier_methods(self) -> impl Iterator<Item = &'static BarrierMethod> {
-        BARRIER_METHODS.iter().filter(move |method| match (self, method.operation) {
-            (Group::Cluster, _) => true,
-            (Group::ThreadBlock, BarrierOperation::Sync) => true,
-            (Group::ThreadBlock | Group::Grid, _) => !method.aligned && !method.relaxed,
-            (Group::Coalesced | Group::Tile, BarrierOperation::Sync) => !method.aligned,
-            (Group::Coalesced | Group::Tile, BarrierOperation::Arrive | BarrierOperation::Wait) => false,
-        })
-    }
-
-    pub(crate) fn queries(self) -> &'static [Query] {
-        match self {
-            Group::Coalesced | Group::Tile => &WARP_QUERIES,
-            Group::ThreadBlock => &BLOCK_QUERIES,
-            Group::Cluster => &CLUSTER_QUERIES,
-            Group::Grid => &GRID_QUERIES,
         }
     }
 }

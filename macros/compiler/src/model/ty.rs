@@ -164,6 +164,25 @@ impl Kind {
         }
     }
 
+    /// The group whose token it is, or may be.
+    pub(crate) fn token(self) -> Option<Group> {
+        match self {
+            Kind::Token(group) => Some(group),
+            Kind::OptionalToken(group) => group,
+            Kind::Unknown
+            | Kind::Value
+            | Kind::Reference { .. }
+            | Kind::Extent
+            | Kind::Unit
+            | Kind::Never
+            | Kind::Group(_)
+            | Kind::Memory(_)
+            | Kind::Barrier(_)
+            | Kind::OptionalMemory(_)
+            | Kind::Closure => None,
+        }
+    }
+
     /// In a sentence.
     pub(crate) fn noun(self) -> &'static str {
         match self {

@@ -1,6 +1,8 @@
 //! What the threads of a tile or a coalesced group do together, as tables: the methods have the same names in Rust and
 //! in CUDA C++, so that the printers need one arm for all of them. CUDA C++ Programming Guide, Cooperative Groups.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 /// A collective of a group of one warp.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WarpMethod {
@@ -8,6 +10,18 @@ pub(crate) struct WarpMethod {
     pub(crate) operands: &'static [WarpOperand],
     /// Coalesced groups do not have it.
     pub(crate) of_tiles: bool,
+    pub(crate) result: WarpResult,
+}
+
+/// Which threads of the group get the same result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WarpResult {
+    /// All of them, whatever each of them gave.
+    Agreed,
+    /// Those that ask for the same thread's value: all, where its rank, the last operand, is uniform in the group.
+    OfOneThread,
+    /// Each has its own.
+    PerThread,
 }
 
 /// An argument of a [`WarpMethod`].
@@ -23,27 +37,42 @@ pub(crate) enum WarpOperand {
     Once,
 }
 
+use super::ty::Group;
 use WarpOperand::{Given, Once, Operator, Value};
 
-const fn method(name: &'static str, operands: &'static [WarpOperand]) -> WarpMethod {
-    WarpMethod { name, operands, of_tiles: false }
-}
+pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
+    use WarpResult::{Agreed, OfOneThread, PerThread};
+    [
+        WarpMethod { name: "shfl", operands: &[Value, Given], of_tiles: false, result: OfOneThread },
+        WarpMethod { name: "shfl_up", operands: &[Value, Given], of_tiles: false, result: PerThread },
+        WarpMethod { name: "shfl_down", operands: &[Value, Given], of_tiles: false, result: PerThread },
+        WarpMethod { name: "shfl_xor", operands: &[Value, Given], of_tiles: true, result: PerThread },
+        WarpMethod { name: "any", operands: &[Given], of_tiles: false, result: Agreed },
+        WarpMethod { name: "all", operands: &[Given], of_tiles: false, result: Agreed },
+        WarpMethod { name: "ballot", operands: &[Given], of_tiles: false, result: Agreed },
+        WarpMethod { name: "match_any", operands: &[Value], of_tiles: false, result: PerThread },
+        WarpMethod { name: "match_all", operands: &[Value], of_tiles: false, result: Agreed },
+        WarpMethod { name: "reduce", operands: &[Value, Operator], of_tiles: false, result: Agreed },
+        WarpMethod { name: "inclusive_scan", operands: &[Value, Operator], of_tiles: false, result: PerThread },
+        WarpMethod { name: "exclusive_scan", operands: &[Value, Operator], of_tiles: false, result: PerThread },
+        WarpMethod { name: "invoke_one_broadcast", operands: &[Once], of_tiles: false, result: Agreed },
+    ]
+};
 
-pub(crate) static WARP_METHODS: [WarpMethod; 13] = [
-    method("shfl", &[Value, Given]),
-    method("shfl_up", &[Value, Given]),
-    method("shfl_down", &[Value, Given]),
-    WarpMethod { name: "shfl_xor", operands: &[Value, Given], of_tiles: true },
-    method("any", &[Given]),
-    method("all", &[Given]),
-    method("ballot", &[Given]),
-    method("match_any", &[Value]),
-    method("match_all", &[Value]),
-    method("reduce", &[Value, Operator]),
-    method("inclusive_scan", &[Value, Operator]),
-    method("exclusive_scan", &[Value, Operator]),
-    method("invoke_one_broadcast", &[Once]),
-];
+impl WarpMethod {
+    /// The method of this name, if the group has it.
+    pub(crate) fn of(group: Group, name: &str) -> Option<&'static WarpMethod> {
+        let known = WARP_METHODS.iter();
+        #[cfg(test)]
+        let known = known.chain(&crate::tests::made_up::WARP_METHODS);
+        let fits = |method: &WarpMethod| match group {
+            Group::Tile => true,
+            Group::Coalesced => !method.of_tiles,
+            Group::ThreadBlock | Group::Cluster | Group::Grid => false,
+        };
+        known.into_iter().find(|method| method.name == name && fits(method))
+    }
+}
 
 /// An operator of `reduce` and the scans.
 #[derive(Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use super::Parser;
 use super::method::strip;
 use crate::messages;
-use crate::model::atomic::{ATOMIC_METHODS, AtomicUse, FENCES, Order, Scope};
+use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, Order, Scope};
 use crate::model::expr::Expr;
 use crate::model::op::Op;
 use crate::model::ty::{Kind, Memory};
@@ -60,7 +60,7 @@ impl Parser<'_> {
             kind => return self.error(messages::unknown_method(SpanRange::of(&atomic.method), "atomic", kind)),
         }
         let name = call.method.to_string();
-        let Some(method) = ATOMIC_METHODS.iter().find(|method| method.name == name) else {
+        let Some(method) = AtomicMethod::by_name(&name) else {
             return self.error(messages::unknown_atomic(SpanRange::of(&call.method), &name));
         };
         let expected = method.operands + method.orders.len();

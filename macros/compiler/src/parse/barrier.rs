@@ -185,7 +185,7 @@ impl Parser<'_> {
         span: SpanRange,
     ) -> Expr {
         let (name, at) = (call.method.to_string(), SpanRange::of(&call.method));
-        let Some(method) = barrier.methods().iter().find(|method| method.name == name) else {
+        let Some(method) = barrier.method(&name) else {
             return self.error(messages::unknown_barrier_method(at, &name, barrier));
         };
         if call.args.len() != method.operands.len() {
@@ -193,13 +193,6 @@ impl Parser<'_> {
         }
         let mut operands = vec![receiver];
         operands.extend(self.barrier_operands(barrier, method, &call.args));
-        if let "init" | "init_collective" | "arrive_n" = method.name
-            && let Some(count) = operands.last()
-            && let Some(number) = count.integer()
-            && !(1..=MOST_ARRIVALS).contains(&number)
-        {
-            self.diags.push(messages::barrier_count(count.span, number, MOST_ARRIVALS));
-        }
         self.op(Op::Barrier(barrier, method), operands, span)
     }
 
@@ -207,6 +200,14 @@ impl Parser<'_> {
         let mut operands = Vec::new();
         for (operand, argument) in method.operands.iter().zip(arguments) {
             operands.push(match operand {
+                PhaseOperand::Count => {
+                    let count = self.beside(argument);
+                    self.require_value(&count);
+                    if let Some(number) = count.integer().filter(|number| !(1..=MOST_ARRIVALS).contains(number)) {
+                        self.diags.push(messages::barrier_count(count.span, number, MOST_ARRIVALS));
+                    }
+                    count
+                }
                 PhaseOperand::Given | PhaseOperand::Token => {
                     let value = self.beside(argument);
                     // A group's token is rustc's to refuse: it shows both types.

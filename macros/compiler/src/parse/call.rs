@@ -71,7 +71,7 @@ impl Parser<'_> {
     /// An operation with its facts: what it gives, and its site where it can fail.
     pub(super) fn op(&mut self, op: Op, operands: Vec<Expr>, span: SpanRange) -> Expr {
         let facts = op.facts();
-        if facts.collective.is_some() {
+        if facts.convergence.group().is_some() {
             if self.closures > 0 {
                 return self.error(messages::collective_in_closure(span));
             }

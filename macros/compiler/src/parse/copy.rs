@@ -5,7 +5,6 @@ use syn::{ExprMethodCall, PathArguments, PathSegment};
 use super::Parser;
 use super::call::Arguments;
 use crate::messages;
-use crate::model::Role;
 use crate::model::barrier::BarrierForm;
 use crate::model::copy::{CopyOp, Ends};
 use crate::model::expr::Expr;
@@ -36,12 +35,6 @@ impl Parser<'_> {
     fn memcpy_async(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
         if !(3..=4).contains(&arguments.len()) {
             return self.error(messages::copy_form(span));
-        }
-        if self.closures > 0 {
-            return self.error(messages::collective_in_closure(span));
-        }
-        if self.function.role == Role::Method {
-            return self.error(messages::collective_in_method(span));
         }
         let copies = |group: Group| group.is_of_a_warp() || group == Group::ThreadBlock;
         let group = self.group_argument(&arguments[0], "a block, a tile or a coalesced group", copies);

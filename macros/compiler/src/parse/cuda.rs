@@ -12,7 +12,7 @@ use crate::messages;
 use crate::model::by_hand::{ByHand, Closure, Direction, Operand};
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::op::Effect;
+use crate::model::facts::Effect;
 use crate::model::ty::Kind;
 use crate::span::SpanRange;
 

@@ -8,10 +8,11 @@ use super::expr::dereferenced;
 use crate::messages;
 use crate::model::SiteMessage;
 use crate::model::expr::{Callee, Expr, ExprKind};
+use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
 use crate::model::method::ValueMethod;
-use crate::model::op::{BarrierMethod, BarrierOperation, MEMORY_METHODS, Op, Variant};
+use crate::model::op::{MEMORY_METHODS, Op, Variant};
 use crate::model::ty::{Group, Kind, Memory};
-use crate::model::warp::WARP_METHODS;
+use crate::model::warp::WarpMethod;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -79,8 +80,7 @@ impl Parser<'_> {
 
     fn group_method(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let name = call.method.to_string();
-        let method = WARP_METHODS.iter().find(|method| method.name == name).filter(|_| group.is_of_a_warp());
-        if let Some(method) = method.filter(|method| group == Group::Tile || !method.of_tiles) {
+        if let Some(method) = WarpMethod::of(group, &name) {
             return self.warp_method(group, method, receiver, call, span);
         }
         if let Some(method) = group.barrier_methods().find(|method| method.name == name) {
@@ -99,7 +99,7 @@ impl Parser<'_> {
             }
             "map_shared_rank" if group == Group::Cluster => return self.map_shared_rank(receiver, call, span),
             "query_shared_rank" if group == Group::Cluster => return self.query_shared_rank(receiver, call, span),
-            _ => match group.queries().iter().find(|query| query.name == name) {
+            _ => match group.query(&name) {
                 Some(query) => Op::Query(group, query),
                 None => {
                     return self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives));

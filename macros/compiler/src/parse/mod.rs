@@ -243,7 +243,8 @@ impl<'d> Parser<'d> {
 
     /// A constant under a name for the text. One constant is kept once.
     fn constant(&mut self, tokens: TokenStream, name: &str) -> ValueId {
-        self.value_hole(Constant { tokens, name: name.to_string(), declared: true, ty: None, in_pattern: false })
+        let name = name.to_string();
+        self.value_hole(Constant { tokens, name, declared: true, ty: None, in_pattern: false, literal: None })
     }
 
     fn length_hole(&mut self, tokens: TokenStream) -> ValueId {
@@ -253,7 +254,8 @@ impl<'d> Parser<'d> {
     /// A constant of which the text has only the digits.
     fn digits_hole(&mut self, tokens: TokenStream, ty: &'static str) -> ValueId {
         let name = String::new();
-        self.value_hole(Constant { tokens, name, declared: false, ty: Some(ty), in_pattern: false })
+        let literal = syn::parse2::<syn::LitInt>(tokens.clone()).and_then(|literal| literal.base10_parse()).ok();
+        self.value_hole(Constant { tokens, name, declared: false, ty: Some(ty), in_pattern: false, literal })
     }
 
     fn value_hole(&mut self, constant: Constant) -> ValueId {

@@ -9,6 +9,7 @@ use crate::messages;
 use crate::model::ValueId;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType};
 use crate::model::op::Op;
+use crate::model::query::THREAD_RANK;
 use crate::model::ty::{Group, Kind};
 use crate::model::warp::{OPERATORS, PARTITIONS, WarpMethod, WarpOperand};
 use crate::span::SpanRange;
@@ -139,10 +140,7 @@ impl Parser<'_> {
         if let Some(local) = self.captured_token(closure) {
             return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
         }
-        let Some(rank) = group.queries().iter().find(|query| query.name == "thread_rank") else {
-            return Expr::error(span);
-        };
-        let rank = Box::new(self.op(Op::Query(group, rank), vec![receiver], span));
+        let rank = Box::new(self.op(Op::Query(group, &THREAD_RANK), vec![receiver], span));
         let zero = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
         let zero = Box::new(Expr { kind: zero, gives: Kind::Value, span });
         let test = ExprKind::Binary { op: BinaryOp::Eq, left: rank, right: zero, site: None };

@@ -3,6 +3,7 @@
 //! and NVRTC.
 
 mod agreement;
+mod closures;
 mod corpus;
 mod depth;
 mod diagnostics;
@@ -12,6 +13,7 @@ mod generated_dsm;
 mod generated_tokens;
 mod generated_uniformity;
 mod graph;
+pub(crate) mod made_up;
 mod no_panic;
 mod page;
 mod random;

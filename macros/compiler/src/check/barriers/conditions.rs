@@ -127,8 +127,8 @@ impl Values<'_, '_> {
                 followed.unwrap_or_else(|| format!("variable {}", local.0))
             }
             (Source::Known { .. }, []) => {
-                let (group, name) = self.cfg.queries.get(&node)?;
-                format!("{group:?}.{name}")
+                let (group, query) = self.cfg.queries.get(&node)?;
+                format!("{group:?}.{}", query.name)
             }
             (
                 Source::Operands

@@ -11,13 +11,14 @@ use phalanx_contract::uniformity::Uniformity;
 use super::life::{Id, id_of, is_exact};
 use super::{Seen, is_same};
 use crate::check::bits::Blocks;
-use crate::check::cfg::{BlockId, Cfg, End, How, NodeId, PhaseCall, PhaseId, Source, Step, StepKind};
+use crate::check::cfg::{BlockId, Cfg, End, How, NodeId, PhaseCall, PhaseId, Piece, Source, Step, StepKind};
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Role;
 use crate::model::barrier::{BarrierForm, What};
+use crate::model::query::{Answer, Query};
 use crate::model::ty::Group;
 
 pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
@@ -46,13 +47,8 @@ pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
 /// The `init` of a barrier that expects each thread of the block once.
 fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
     let cfg = seen.cfg;
-    let given = |node: &crate::check::cfg::Node<'_>| match &node.source {
-        Source::Call { barriers, .. } => {
-            barriers.iter().any(|(_, piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared))
-        }
-        _ => false,
-    };
-    if cfg.nodes.iter().any(given) {
+    let is_given = |(_, piece): &(usize, Piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared);
+    if cfg.nodes.iter().flat_map(|node| node.source.barriers()).any(is_given) {
         return None;
     }
     let mut init = None;
@@ -99,7 +95,9 @@ pub(super) fn is_all(seen: &Seen<'_, '_>, node: NodeId) -> bool {
             _ => false,
         },
         Source::Known { .. } => {
-            cfg.queries.get(&node).is_some_and(|query| matches!(query, (Group::ThreadBlock, "num_threads" | "size")))
+            let is_count =
+                |(group, query): &(Group, &Query)| (*group, query.answer) == (Group::ThreadBlock, Answer::ThreadCount);
+            cfg.queries.get(&node).is_some_and(is_count)
         }
         _ => false,
     }

@@ -18,6 +18,7 @@ use crate::check::uniform::control::reachable;
 use crate::model::Role;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, What};
 use crate::model::expr::BinaryOp;
+use crate::model::query::Answer;
 use crate::model::ty::Group;
 
 /// The waits of such meetings, each right after its arrival.
@@ -40,13 +41,8 @@ fn is_meeting(seen: &Seen<'_, '_>, wait: PhaseId) -> bool {
     let Some(id) = id_of(cfg, &cfg.phases[wait.0].piece).filter(|id| !seen.hidden.contains(&id.shared)) else {
         return false;
     };
-    let given = |source: &Source<'_>| match source {
-        Source::Call { barriers, .. } => {
-            barriers.iter().any(|(_, piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared))
-        }
-        _ => false,
-    };
-    if cfg.nodes.iter().any(|node| given(&node.source)) {
+    let is_given = |(_, piece): &(usize, Piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared);
+    if cfg.nodes.iter().flat_map(|node| node.source.barriers()).any(is_given) {
         return false;
     }
     // All that is done to the barrier: its `init`, the arrival, the wait.
@@ -90,7 +86,10 @@ fn follows(seen: &Seen<'_, '_>, arrival: PhaseId, wait: PhaseId) -> bool {
 fn is_of_the_peer(seen: &Seen<'_, '_>, piece: &Piece) -> bool {
     let (cfg, Some(rank)) = (seen.cfg, piece.rank) else { return false };
     let rank = &cfg.nodes[seen.resolved(rank).0];
-    let own = |node: NodeId| cfg.queries.get(&seen.resolved(node)) == Some(&(Group::Cluster, "block_rank"));
+    let own = |node: NodeId| {
+        let query = cfg.queries.get(&seen.resolved(node));
+        query.is_some_and(|(group, query)| (*group, query.answer) == (Group::Cluster, Answer::BlockRank))
+    };
     let is_one = |node: NodeId| matches!(cfg.nodes[seen.resolved(node).0].source, Source::Integer(1));
     match (&rank.source, &rank.operands[..]) {
         (Source::Binary(BinaryOp::Sub), [one, rank]) => is_one(*one) && own(*rank),

@@ -5,6 +5,8 @@
 //! What some threads do on one side of a branch, the others know once all have met. Whatever else may tell them (another phase
 //! barrier, an atomic, a device function) leaves open what they know: of that, nothing is reported.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
@@ -78,17 +80,10 @@ pub(super) struct Lives<'a, 'f> {
 pub(super) fn id_of(cfg: &Cfg<'_>, piece: &Piece) -> Option<Id> {
     let (Root::Shared(shared) | Root::Remote(shared)) = piece.root else { return None };
     let index = match piece.path.first() {
-        Some(Select::At(node)) => literal(cfg, *node),
-        _ => None,
+        Some(Select::At(node)) => cfg.nodes[node.0].source.integer(),
+        Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
     };
     Some(Id { shared, index })
-}
-
-fn literal(cfg: &Cfg<'_>, node: NodeId) -> Option<u64> {
-    match cfg.nodes[node.0].source {
-        Source::Integer(number) => Some(number),
-        _ => None,
-    }
 }
 
 /// Whether one barrier is meant, and which.
@@ -148,11 +143,26 @@ impl<'a, 'f> Lives<'a, 'f> {
         let changed = steps.flat_map(|step| match step.kind {
             StepKind::Phase(PhaseId(phase)) => {
                 let call = &self.cfg.phases[phase];
-                let changes = matches!(call.method.what, What::Init | What::InitTogether | What::Invalidate);
+                let changes = call.method.what.changes_life();
                 id_of(self.cfg, &call.piece).filter(|_| changes).into_iter().collect()
             }
             StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
-            _ => Vec::new(),
+            StepKind::Evaluate(_)
+            | StepKind::Set { .. }
+            | StepKind::Access(_)
+            | StepKind::Copy(_)
+            | StepKind::Collective { .. }
+            | StepKind::Aligned { .. }
+            | StepKind::Fence
+            | StepKind::Renew(_)
+            | StepKind::Together { .. }
+            | StepKind::Arrive { .. }
+            | StepKind::Wait { .. }
+            | StepKind::Move { .. }
+            | StepKind::Return(_)
+            | StepKind::HandOver { .. }
+            | StepKind::Clear { .. }
+            | StepKind::Drop { .. } => Vec::new(),
         });
         changed.flat_map(|id| self.touched(id)).collect()
     }
@@ -378,7 +388,7 @@ impl Analysis for Lives<'_, '_> {
                     Known::All if aside && !matches!(way.life, Life::Open | Life::Given) => {
                         way.clone().is(way.life, Known::Aside)
                     }
-                    _ => way,
+                    Known::All | Known::Own | Known::Sent(_) | Known::Aside | Known::Near => way,
                 }
             });
         }

@@ -87,11 +87,7 @@ struct Seen<'a, 'f> {
 impl<'a> Seen<'a, '_> {
     /// The barriers that are followed.
     fn ids(&self) -> BTreeSet<Id> {
-        let given = self.cfg.nodes.iter().flat_map(|node| match &node.source {
-            Source::Call { barriers, .. } => &barriers[..],
-            _ => &[],
-        });
-        let given = given.map(|(_, piece)| piece);
+        let given = self.cfg.nodes.iter().flat_map(|node| node.source.barriers()).map(|(_, piece)| piece);
         let params = self.cfg.names.iter().filter(|(_, local)| matches!(self.function.kind(**local), Kind::Barrier(_)));
         let params = params.map(|(shared, _)| Id { shared: *shared, index: None });
         let pieces = self.cfg.phases.iter().map(|call| &call.piece).chain(given);

@@ -11,7 +11,6 @@ use crate::check::cfg::{PhaseCall, PhaseId, Root, Shared, Source};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate, Protocol};
 use crate::diag::Diag;
 use crate::model::Role;
-use crate::model::barrier::What;
 use crate::model::expr::Callee;
 
 /// Questions about the functions that are called, and what callers must know.
@@ -36,7 +35,7 @@ impl Summary {
         }
         for id in seen.ids().into_iter().filter(|id| id.index.is_none()) {
             let Shared::Param(param) = id.shared else { continue };
-            let begins = |call: &PhaseCall| matches!(call.method.what, What::Init | What::InitTogether);
+            let begins = |call: &PhaseCall| call.method.what.begins();
             let mut guard = Some(Guard::default()).filter(|_| !seen.calls(id).any(begins));
             for (slot, callee, barriers) in seen.cfg.nodes.iter().filter_map(|node| match &node.source {
                 Source::Call { slot, callee, barriers, .. } => Some((slot, callee, barriers)),

@@ -128,7 +128,7 @@ impl Tokens<'_, '_> {
 
     fn phase(&self, state: &mut State, PhaseId(phase): PhaseId) {
         let call = &self.seen.cfg.phases[phase];
-        if let What::Init | What::InitTogether = call.method.what {
+        if call.method.what.begins() {
             let begun = id_of(self.seen.cfg, &call.piece);
             let whole = call.piece.path.is_empty();
             let of = |token: &&mut Token| {

@@ -1,5 +1,7 @@
 //! Asynchronous copies: what they touch, and who comes together for them.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::{Builder, StepKind, Value};
 use crate::check::build::memory::piece_of_kind;
 use crate::check::cfg::{CopyId, CopyStep, How, PhaseCall, PhaseId, Piece};
@@ -23,9 +25,11 @@ impl Builder<'_> {
             let of_kind = || operands.get(index).map(|operand| piece_of_kind(operand.gives));
             values.get(index).and_then(|value| value.piece.clone()).or_else(of_kind)
         };
-        let touch = |builder: &mut Self, index: usize, how: How| {
-            if let Some(piece) = piece(index) {
-                builder.access(piece, how, at);
+        let touch = |builder: &mut Self| {
+            for (index, how) in touched_by_copy(copy) {
+                if let Some(piece) = piece(*index) {
+                    builder.access(piece, *how, at);
+                }
             }
         };
         let tell = |builder: &mut Self| {
@@ -37,18 +41,13 @@ impl Builder<'_> {
             CopyOp::Together { group, to_barrier } => {
                 let team = team.unwrap_or(Team::whole(group));
                 self.step(StepKind::Together { team, name: copy.name() }, at);
-                touch(self, 2, How::Read);
-                touch(self, 1, How::Write);
+                touch(self);
                 tell(self);
                 let told = if to_barrier { Told::Barrier } else { Told::Group };
                 self.copy_step(CopyStep::Begin { reads: None, writes: piece(1), told, at }, at);
             }
             CopyOp::Bulk(ends) => {
-                touch(self, 1, How::Read);
-                match ends {
-                    Ends::Fetch | Ends::WriteBack => touch(self, 0, How::Write),
-                    Ends::Send => touch(self, 0, How::Sent),
-                }
+                touch(self);
                 tell(self);
                 let (reads, writes, told) = match ends {
                     Ends::Fetch => (None, piece(0), Told::Barrier),
@@ -59,7 +58,7 @@ impl Builder<'_> {
                 self.copy_step(CopyStep::Begin { reads, writes, told, at }, at);
             }
             CopyOp::Store => {
-                touch(self, 0, How::Sent);
+                touch(self);
                 tell(self);
             }
             CopyOp::Wait { group, .. } => {
@@ -85,5 +84,16 @@ impl Builder<'_> {
     fn copy_step(&mut self, step: CopyStep, at: SpanRange) {
         self.copies.push(step);
         self.step(StepKind::Copy(CopyId(self.copies.len() - 1)), at);
+    }
+}
+
+/// The operands that a copy touches, and how.
+pub(super) fn touched_by_copy(copy: CopyOp) -> &'static [(usize, How)] {
+    match copy {
+        CopyOp::Together { .. } => &[(2, How::Read), (1, How::Write)],
+        CopyOp::Bulk(Ends::Fetch | Ends::WriteBack) => &[(1, How::Read), (0, How::Write)],
+        CopyOp::Bulk(Ends::Send) => &[(1, How::Read), (0, How::Sent)],
+        CopyOp::Store => &[(0, How::Sent)],
+        CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
     }
 }

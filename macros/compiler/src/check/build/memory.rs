@@ -5,7 +5,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::{Builder, Place, Source, StepKind, Value};
 use crate::check::cfg::{Access, AccessId, How, NodeId, Piece, Root, Select, Shared, Slice};
 use crate::model::LocalId;
-use crate::model::atomic::AtomicUse;
+use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::{Op, Part};
@@ -146,7 +146,10 @@ impl<'f> Builder<'f> {
 
 /// What an atomic operation does.
 pub(super) fn atomically(atomic: AtomicUse) -> How {
-    if atomic.method.name == "load" { How::AtomicRead } else { How::Atomic }
+    match atomic.method.access {
+        AtomicAccess::Load => How::AtomicRead,
+        AtomicAccess::Store | AtomicAccess::Update => How::Atomic,
+    }
 }
 
 /// The same piece, of the peer of this rank.
@@ -166,7 +169,16 @@ pub(super) fn piece_of_kind(kind: Kind) -> Piece {
         Kind::Memory(Memory::Global) => Root::Global,
         Kind::Memory(memory) => given(memory, Shared::Any),
         Kind::Barrier(barrier) => barrier_root(barrier, Shared::Any),
-        _ => Root::Global,
+        Kind::Unknown
+        | Kind::Value
+        | Kind::Reference { .. }
+        | Kind::Extent
+        | Kind::Unit
+        | Kind::Never
+        | Kind::Group(_)
+        | Kind::Token(_)
+        | Kind::OptionalToken(_)
+        | Kind::Closure => Root::Global,
     })
 }
 

@@ -1,5 +1,7 @@
 //! Operations: groups, their questions and collectives, barriers, memory.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::{atomically, piece_of_kind};
@@ -9,9 +11,12 @@ use crate::check::team::Team;
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::op::{BarrierMethod, Op, Query};
+use crate::model::group_barrier::BarrierMethod;
+use crate::model::op::Op;
 use crate::model::options::Extents;
+use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::ty::{Group, Kind, ParamType};
+use crate::model::warp::WarpResult;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -46,12 +51,14 @@ impl<'f> Builder<'f> {
             Op::Warp(group, method) => {
                 let team = team(group);
                 self.step(StepKind::Collective { team, name: method.name, barrier: false }, at);
-                match method.name {
-                    "shfl" => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
-                    "any" | "all" | "ballot" | "match_all" | "reduce" | "invoke_one_broadcast" => {
+                match method.result {
+                    WarpResult::OfOneThread => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
+                    WarpResult::Agreed => {
                         self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at)
                     }
-                    _ => self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at),
+                    WarpResult::PerThread => {
+                        self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at)
+                    }
                 }
             }
             Op::Partition(group, name) => {
@@ -66,15 +73,10 @@ impl<'f> Builder<'f> {
             }
             Op::Query(group, query) => {
                 let team = team(group);
-                let uniformity =
-                    self.rank_uniformity(team, query).unwrap_or_else(|| Self::query_uniformity(team, query));
-                let source = match (group, query.name) {
-                    (Group::ThreadBlock, "thread_rank") => Source::ThreadRank,
-                    _ => Source::Known { uniformity, what: query.name },
-                };
+                let source = self.answer(team, query);
                 let node = self.node(source, Vec::new(), at);
                 if !group.is_of_a_warp() {
-                    self.queries.insert(node, (group, query.name));
+                    self.queries.insert(node, (group, query));
                 }
                 node
             }
@@ -140,10 +142,8 @@ impl<'f> Builder<'f> {
             | Op::Unwrap
             | Op::UnwrapOr => {
                 let value = self.combined(nodes, at);
-                let element = match &expr.kind {
-                    ExprKind::Op { types: Some((element, _)), .. } => Some(element),
-                    _ => None,
-                };
+                let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
+                let element = types.map(|(element, _)| element);
                 return match self.piece_of_op(op, &values, element, expr.gives) {
                     Some(piece) => value.in_memory(piece),
                     None => value,
@@ -164,11 +164,10 @@ impl<'f> Builder<'f> {
     }
 
     /// What an expression that is a group is a group of.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is not known to be another's group is one of its own")]
     pub(super) fn team(&mut self, expr: &Expr) -> Team {
-        let group = match expr.gives {
-            Kind::Group(group) => group,
-            _ => Group::Coalesced,
-        };
+        // Of a faulty expression, nothing is known.
+        let group = if let Kind::Group(group) = expr.gives { group } else { Group::Coalesced };
         match &expr.kind {
             ExprKind::Local(local) => match self.teams.get(local) {
                 Some(team) => *team,
@@ -203,15 +202,14 @@ impl<'f> Builder<'f> {
     }
 
     fn tile(&mut self, size: ValueId) -> Team {
-        let text = self.function.values[usize::from(size.0)].tokens.to_string();
-        let uniformity = match text.trim_end_matches("u32").trim_end_matches('_').parse() {
-            Ok(threads) => Uniformity::of_threads(threads),
+        let uniformity = match self.function.values[usize::from(size.0)].literal {
+            Some(threads) => Uniformity::of_threads(u128::from(threads)),
             // Tiles of one size are one partition, whatever the size is.
-            Err(_) => match self.sizes.get(&text) {
+            None => match self.sizes.get(&size) {
                 Some(uniformity) => *uniformity,
                 None => {
                     let uniformity = self.fresh_group();
-                    self.sizes.insert(text, uniformity);
+                    self.sizes.insert(size, uniformity);
                     uniformity
                 }
             },
@@ -229,37 +227,61 @@ impl<'f> Builder<'f> {
                 let team = self.tile(*size);
                 match team.uniformity {
                     Uniformity::Group(_) => Team { param: Some(index), ..team },
-                    _ => team,
+                    Uniformity::Divergent
+                    | Uniformity::Rank
+                    | Uniformity::Parameter(_)
+                    | Uniformity::Tile(_)
+                    | Uniformity::Warp
+                    | Uniformity::Block
+                    | Uniformity::Cluster
+                    | Uniformity::Grid => team,
                 }
             }
-            _ => return None,
+            ParamType::Value(_)
+            | ParamType::Reference { .. }
+            | ParamType::Slice { .. }
+            | ParamType::OptionalSlice { .. }
+            | ParamType::Memory { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => return None,
         })
     }
 
-    /// How far threads agree on the answer to a question.
+    /// At which scope a query's answer is uniform, of a rank too.
     pub(super) fn query_uniformity(team: Team, query: &Query) -> Uniformity {
-        match (team.group, query.name) {
-            (_, "thread_rank" | "thread_index") => Uniformity::Divergent,
-            (Group::Tile, "meta_group_rank") | (Group::Coalesced, _) => team.uniformity,
-            (Group::Cluster | Group::Grid, "block_rank" | "block_index") | (Group::ThreadBlock, "group_index") => {
-                Uniformity::Block
-            }
-            (Group::Grid, "cluster_rank" | "cluster_index") => Uniformity::Cluster,
-            _ => Uniformity::Grid,
+        match query.uniform_at {
+            UniformAt::Thread => Uniformity::Divergent,
+            UniformAt::Group => team.uniformity,
+            UniformAt::Block => Uniformity::Block,
+            UniformAt::Cluster => Uniformity::Cluster,
+            UniformAt::Grid => Uniformity::Grid,
         }
     }
 
-    /// Of what is a rank.
-    fn rank_uniformity(&self, team: Team, query: &Query) -> Option<Uniformity> {
-        let is_rank = match (team.group, query.name) {
-            (Group::ThreadBlock, "thread_rank") => true,
-            // Blocks of whole warps go before it.
-            (Group::Cluster | Group::Grid, "thread_rank") => {
-                self.block_extents()?.count().is_some_and(|threads| threads % 32 == 0)
-            }
-            _ => false,
-        };
-        is_rank.then_some(Uniformity::Rank)
+    /// What a query gives: a thread's rank is known for more than its scope.
+    fn answer(&self, team: Team, query: &Query) -> Source<'f> {
+        let known = |uniformity| Source::Known { uniformity, what: query.name };
+        match query.answer {
+            Answer::ThreadRank => match team.group {
+                Group::ThreadBlock => Source::ThreadRank,
+                // Blocks of whole warps go before it.
+                Group::Cluster | Group::Grid if self.are_blocks_whole_warps() => known(Uniformity::Rank),
+                Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
+                    known(Self::query_uniformity(team, query))
+                }
+            },
+            Answer::ThreadIndex
+            | Answer::ThreadCount
+            | Answer::BlockRank
+            | Answer::BlockCount
+            | Answer::Number
+            | Answer::Extent => known(Self::query_uniformity(team, query)),
+        }
+    }
+
+    fn are_blocks_whole_warps(&self) -> bool {
+        let threads = self.block_extents().and_then(|extents| extents.count());
+        threads.is_some_and(|threads| threads % 32 == 0)
     }
 
     fn block_extents(&self) -> Option<&'f Extents> {
@@ -268,12 +290,11 @@ impl<'f> Builder<'f> {
 
     /// `extent.x`: what a thread's index says of its warp follows from the block's extents.
     pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
-        let of_thread =
-            matches!(&extent.kind, ExprKind::Op { op: Op::Query(_, query), .. } if query.name == "thread_index");
+        let query = if let ExprKind::Op { op: Op::Query(_, query), .. } = &extent.kind { Some(*query) } else { None };
         let node = self.value(extent).node;
-        if !of_thread {
+        let Some(query) = query.filter(|query| query.answer == Answer::ThreadIndex) else {
             return Value::of(node);
-        }
+        };
         let literals: Option<Vec<u64>> =
             self.block_extents().and_then(|extents| extents.each.iter().map(|extent| extent.literal).collect());
         let uniformity = match (axis, literals.as_deref()) {
@@ -284,7 +305,7 @@ impl<'f> Builder<'f> {
             ('y' | 'z', Some([_])) | ('z', Some([_, _])) => Uniformity::Grid,
             _ => Uniformity::Divergent,
         };
-        let node = self.node(Source::Known { uniformity, what: "thread_index" }, Vec::new(), at);
+        let node = self.node(Source::Known { uniformity, what: query.name }, Vec::new(), at);
         Value::of(node)
     }
 }

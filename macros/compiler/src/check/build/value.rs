@@ -29,7 +29,15 @@ impl<'f> Builder<'f> {
                         let touches = self.closures.get(local).cloned().unwrap_or_default();
                         Value { touches, ..value }
                     }
-                    _ => value,
+                    Kind::Unknown
+                    | Kind::Value
+                    | Kind::Reference { .. }
+                    | Kind::Extent
+                    | Kind::Unit
+                    | Kind::Never
+                    | Kind::Group(_)
+                    | Kind::Token(_)
+                    | Kind::OptionalToken(_) => value,
                 }
             }
             ExprKind::Int { .. } => match expr.integer() {
@@ -63,11 +71,9 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);
-                let whole = match ty.shape {
-                    // Where a large rank of the grid's would be a negative number, a division rounds the other way.
-                    TypeShape::Scalar(name) => !matches!(name, "f32" | "f64" | "i8" | "i16" | "i32"),
-                    _ => false,
-                };
+                // Where a large rank of the grid's would be a negative number, a division rounds the other way.
+                const RANKS: [&str; 10] = ["i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
+                let whole = matches!(ty.shape, TypeShape::Scalar(name) if RANKS.contains(&name));
                 // A rank is one as long as it is an integer.
                 match whole {
                     true => value.with(None),
@@ -152,18 +158,11 @@ impl<'f> Builder<'f> {
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.piece.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee, teams, pieces, barriers }, seen, at);
                 self.touch(values.iter(), at);
-                let takes = arguments.iter().filter_map(|argument| match argument.gives {
-                    Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some(group),
-                    _ => None,
-                });
-                let takes = takes.collect();
+                let takes = arguments.iter().filter_map(|argument| argument.gives.token()).collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
-                let gives = match expr.gives {
-                    Kind::Token(group) | Kind::OptionalToken(Some(group)) => Some((group, self.temporary())),
-                    _ => None,
-                };
+                let gives = expr.gives.token().map(|group| (group, self.temporary()));
                 self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
                 let how = if let Callee::Function(_) = callee { How::Lent } else { How::ByHand };
                 self.lent(arguments, &values, how, node, at);

@@ -1,6 +1,8 @@
 //! What goes between a function and those that it calls, or is called by: rustc is asked about the former, and told for
 //! the latter.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};

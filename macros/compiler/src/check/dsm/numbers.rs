@@ -15,6 +15,7 @@ use crate::check::live::Live;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 use crate::model::options::Extents;
+use crate::model::query::Answer;
 use crate::model::ty::Group;
 use crate::model::{Function, ValueId};
 
@@ -115,7 +116,7 @@ impl<'a, 'f> Numbers<'a, 'f> {
         let places = self.live.places();
         let mut sets: Vec<Vec<NodeId>> = vec![Vec::new(); places.count()];
         for step in self.cfg.blocks.iter().flat_map(|block| &block.steps) {
-            if let StepKind::Set { place, value, .. } = step.kind {
+            if let Some((place, value, _)) = step.kind.set() {
                 sets[places.number(place)].push(value);
             }
         }
@@ -151,13 +152,13 @@ impl<'a, 'f> Numbers<'a, 'f> {
 
     /// What a step assigns, if others may be counted from it.
     pub(super) fn assigned(&self, state: &Known, step: &Step) -> Option<(Place, Number)> {
-        match step.kind {
+        let (place, value, extent) = step.kind.set()?;
+        match extent {
             // The field has a step of its own.
-            StepKind::Set { extent: Extent::Field, .. } => None,
-            StepKind::Set { place, .. } if !self.counts_from(place) => None,
-            StepKind::Set { place, value, extent: Extent::Whole } => Some((place, state.node(value))),
-            StepKind::Set { place, extent: Extent::Part, .. } => Some((place, Number::UNKNOWN)),
-            _ => None,
+            Extent::Field => None,
+            Extent::Whole | Extent::Part if !self.counts_from(place) => None,
+            Extent::Whole => Some((place, state.node(value))),
+            Extent::Part => Some((place, Number::UNKNOWN)),
         }
     }
 
@@ -199,10 +200,10 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 Number { form: counted.form, ..bounds.unwrap_or_default() }
             }
             Source::ThreadRank => Number::between(0, self.block_size()),
-            Source::Known { .. } => match self.cfg.queries.get(&id) {
-                Some((Group::Cluster, "block_rank")) => Number::rank(self.blocks),
-                Some((Group::Cluster, "num_blocks")) => Number::blocks(self.blocks),
-                _ => Number::UNKNOWN,
+            Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
+                Some((Group::Cluster, Answer::BlockRank)) => Number::rank(self.blocks),
+                Some((Group::Cluster, Answer::BlockCount)) => Number::blocks(self.blocks),
+                Some(_) | None => Number::UNKNOWN,
             },
             Source::Operands
             | Source::Param(_)

@@ -6,6 +6,8 @@
 //! accesses since the last wait, and those between the arrival before and that wait. Where blocks may go different
 //! ways between two barriers, what is done on one of them is done while others go the other (`sides`).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use bitflags::bitflags;

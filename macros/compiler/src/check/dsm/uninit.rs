@@ -3,6 +3,8 @@
 //! A write counts that may come before the read on some way, or that another thread may make before: on another way, or
 //! further on where no barrier keeps it back. Memory that leaves the function's sight is taken to be written to.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
@@ -88,7 +90,23 @@ fn is_free(cfg: &Cfg<'_>, read: &Point, write: &Point) -> bool {
         StepKind::Collective { team, barrier: true, .. } => {
             team.group == Group::ThreadBlock && !of_peers || is_for_cluster(team.group)
         }
-        _ => false,
+        StepKind::Collective { barrier: false, .. }
+        | StepKind::Evaluate(_)
+        | StepKind::Set { .. }
+        | StepKind::Access(_)
+        | StepKind::Copy(_)
+        | StepKind::Aligned { .. }
+        | StepKind::Fence
+        | StepKind::Renew(_)
+        | StepKind::Together { .. }
+        | StepKind::Arrive { .. }
+        | StepKind::Phase(_)
+        | StepKind::Call { .. }
+        | StepKind::Move { .. }
+        | StepKind::Return(_)
+        | StepKind::HandOver { .. }
+        | StepKind::Clear { .. }
+        | StepKind::Drop { .. } => false,
     };
     let mut seen = Blocks::none(cfg.blocks.len());
     let mut work = vec![(read.block, read.step + 1)];

@@ -5,10 +5,12 @@
 //! a variable that was set on one of them has a value that depends on the branch, inside of loops and behind them. A
 //! thread that fails ends the launch, so no way leads from there to anywhere.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::bits::Blocks;
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Place, StepKind};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Place};
 
 pub(crate) struct Control {
     /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
@@ -54,12 +56,8 @@ impl Control {
         let (Some(first), Some(second)) = (ways.next(), ways.next()) else { return };
         let between = first.clone().or(&second);
         let steps = between.iter().flat_map(|block| &cfg.blocks[block.0].steps);
-        let set = steps.filter_map(|step| match step.kind {
-            StepKind::Set { place, extent, .. } => Some((place, extent)),
-            _ => None,
-        });
         let mut assigned = BTreeSet::new();
-        for (place, extent) in set {
+        for (place, _, extent) in steps.filter_map(|step| step.kind.set()) {
             assigned.insert(place);
             // The whole is set: so are its fields, which have no step of their own.
             if let (Place::Local(local), Extent::Whole | Extent::Part) = (place, extent) {
@@ -114,11 +112,8 @@ pub(super) fn leaves(cfg: &Cfg<'_>, branch: BlockId, block: BlockId) -> bool {
 /// The fields that are set by themselves anywhere.
 fn fields(cfg: &Cfg<'_>) -> BTreeSet<Place> {
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    let set = steps.filter_map(|step| match step.kind {
-        StepKind::Set { place: place @ Place::Field(..), .. } => Some(place),
-        _ => None,
-    });
-    set.collect()
+    let set = steps.filter_map(|step| step.kind.set()).map(|(place, ..)| place);
+    set.filter(|place| matches!(place, Place::Field(..))).collect()
 }
 
 /// Blocks that end in a choice.

@@ -1,13 +1,15 @@
 //! Why a value is not the same for all threads of a group: the chain from what was tested back to where threads first
 //! differ, as notes.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::level::Unknown;
 use super::values::Values;
-use crate::check::cfg::{BlockId, NodeId, Place, Root, Source, StepKind};
+use crate::check::cfg::{BlockId, NodeId, Place, Root, Source};
 use crate::messages;
 use crate::model::Function;
 use crate::span::SpanRange;
@@ -101,11 +103,9 @@ impl<'a, 'f> Explain<'a, 'f> {
         };
         let steps = self.values.cfg.blocks.iter().flat_map(|block| &block.steps);
         let set = |place: Place| {
-            let set = steps.clone().filter_map(move |step| match step.kind {
-                StepKind::Set { place: other, value, .. } if other == place && self.differs(value) => {
-                    Some((step.at, value))
-                }
-                _ => None,
+            let set = steps.clone().filter_map(move |step| {
+                let (other, value, _) = step.kind.set()?;
+                (other == place && self.differs(value)).then_some((step.at, value))
             });
             set.min_by_key(|(at, _)| (at.line(), at.column()))
         };

@@ -1,6 +1,8 @@
 //! What is known of a value's uniformity: how many threads hold the same, as far as it depends on this function, and on
 //! what else it depends that only rustc sees.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -8,6 +8,8 @@
 //! Not checked here: whether memory that is read without a barrier is what it seems (races), and what a `uniform(x)`
 //! claims; both are the simulator's.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub(crate) mod control;
 mod explain;
 pub(crate) mod level;

@@ -1,6 +1,8 @@
 //! What callers of a function must know of its uniformity, and what it asks of the functions that it calls: rustc joins
 //! the two (`phalanx_contract::uniformity`), because the macro sees one function at a time.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::level::{Level, Unknown};
@@ -55,20 +57,18 @@ pub(crate) enum Need {
 impl Summary {
     pub(super) fn of(cfg: &Cfg<'_>, groups: Vec<(Uniformity, usize)>, level: impl Fn(usize) -> Level) -> Summary {
         let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-        let calls = steps.filter_map(|step| match &step.kind {
-            StepKind::Call { node, .. } => match &cfg.nodes[node.0].source {
-                Source::Call { slot, callee: Callee::Function(function), teams, .. } => Some(Call {
-                    slot: slot.0,
-                    function: function.clone(),
-                    groups: teams
-                        .iter()
-                        .map(|team| team.map_or(Uniformity::Divergent, |team| team.uniformity))
-                        .collect(),
-                    arguments: cfg.nodes[node.0].operands.iter().map(|operand| level(operand.0)).collect(),
-                }),
-                _ => None,
-            },
-            _ => None,
+        let calls = steps.filter_map(|step| {
+            let StepKind::Call { node, .. } = &step.kind else { return None };
+            let node = &cfg.nodes[node.0];
+            let Source::Call { slot, callee: Callee::Function(function), teams, .. } = &node.source else {
+                return None;
+            };
+            Some(Call {
+                slot: slot.0,
+                function: function.clone(),
+                groups: teams.iter().map(|team| team.map_or(Uniformity::Divergent, |team| team.uniformity)).collect(),
+                arguments: node.operands.iter().map(|operand| level(operand.0)).collect(),
+            })
         });
         let top = Level::known(Uniformity::Grid);
         Summary {

@@ -6,6 +6,8 @@
 //!
 //! Among the threads that are at a point together: whether all threads of a group are there is for `super` to ask.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -167,14 +169,16 @@ impl State {
     fn unseen_in(&self, shared: Shared) -> Unseen {
         match shared.whole() {
             Shared::Any => self.unseen.values().fold(self.others, |all, unseen| all | *unseen),
-            shared => self.unseen_of(shared) | self.unseen_of(Shared::Any),
+            shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_)) => {
+                self.unseen_of(shared) | self.unseen_of(Shared::Any)
+            }
         }
     }
 
     fn write(&mut self, shared: Shared, written: Unseen) {
         match shared.whole() {
             Shared::Any => self.each(|unseen| unseen | written),
-            shared => {
+            shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Param(_)) => {
                 let unseen = self.unseen_of(shared) | written;
                 self.unseen.insert(shared, unseen);
                 self.forget_others();

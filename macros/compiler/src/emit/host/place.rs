@@ -7,7 +7,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use super::{Host, internal, private};
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind, Member};
-use crate::model::op::{Effect, Op};
+use crate::model::facts::Effect;
+use crate::model::op::Op;
 use crate::model::ty::Kind;
 use crate::span::SpanRange;
 

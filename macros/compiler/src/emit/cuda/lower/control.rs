@@ -6,7 +6,7 @@ use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::LoopId;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Condition, Expr, ExprKind};
-use crate::model::op::Effect;
+use crate::model::facts::Effect;
 use crate::model::range::{Adaptor, Range};
 
 /// Something that `break` can leave.

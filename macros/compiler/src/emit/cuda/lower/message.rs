@@ -3,8 +3,8 @@
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::effect::effect;
+use crate::model::facts::Effect;
 use crate::model::message::{Message, Test};
-use crate::model::op::Effect;
 
 impl Lower<'_> {
     pub(super) fn assert(&mut self, test: &Test, message: &Message) {

@@ -1,5 +1,7 @@
 //! One arm an operation. Matched without a wildcard, so that a new operation does not compile until it is printed.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::{Lower, memory};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;

@@ -10,7 +10,7 @@ use crate::member::member as cpp_name;
 use crate::model::LocalId;
 use crate::model::effect::effect;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType, Member};
-use crate::model::op::Effect;
+use crate::model::facts::Effect;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::{Kind, ValueType};

@@ -1,0 +1,185 @@
+//! The prelude's headers that a text needs, by what is in the body. Each operation and each form of expression says its own,
+//! matched without a wildcard: what needs none says so.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::cuda::Text;
+use crate::model::Function;
+use crate::model::expr::ExprKind;
+use crate::model::method::ScalarFunction;
+use crate::model::op::Op;
+use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape};
+use crate::model::walk::walk_block;
+
+/// The headers, without those that they include themselves.
+pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
+    let mut headers = vec!["scalar.cuh"];
+    let mut need = |more: &[&'static str]| {
+        for header in more {
+            if !headers.contains(header) {
+                headers.push(header);
+            }
+        }
+    };
+    written_shapes(function).into_iter().for_each(|shape| need(of_shape(shape)));
+    function.locals.iter().for_each(|local| need(of_kind(local.kind)));
+    walk_block(&function.body, &mut |expr| need(of_kind(expr.gives)));
+    // Of a joined token, neither the arrival nor the wait is in the text.
+    let mut split = 0;
+    walk_block(&function.body, &mut |expr| {
+        need(of_expression(&expr.kind));
+        if let ExprKind::Op { op: Op::Arrive(Group::ThreadBlock, _) | Op::Wait(Group::ThreadBlock, _), .. } = expr.kind
+        {
+            split += 1;
+        }
+    });
+    if split > 2 * text.joined.len() {
+        need(&["block_barrier.cuh"]);
+    }
+    headers
+}
+
+/// The types that the text names, with those inside of them.
+fn written_shapes(function: &Function) -> Vec<&TypeShape> {
+    let params = function.params.iter().map(|param| match &param.ty {
+        ParamType::Value(value) | ParamType::Reference { target: value, .. } => Some(&value.shape),
+        ParamType::Slice { element, .. }
+        | ParamType::OptionalSlice { element, .. }
+        | ParamType::Memory { element, .. } => Some(&element.shape),
+        ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Barrier { .. } | ParamType::Closure { .. } => None,
+    });
+    let locals = function.locals.iter().map(|local| local.ty.as_ref().map(|ty| &ty.shape));
+    let result = function.ret.as_ref().map(|ret| &ret.shape);
+    let mut shapes: Vec<&TypeShape> = params.chain(locals).chain([result]).flatten().collect();
+    let mut next = 0;
+    while let Some(shape) = shapes.get(next).copied() {
+        next += 1;
+        match shape {
+            TypeShape::Array(inner, _) | TypeShape::Option(inner) => shapes.push(inner),
+            TypeShape::Tuple(elements) => shapes.extend(elements),
+            TypeShape::Scalar(_)
+            | TypeShape::Named(_)
+            | TypeShape::Token(_)
+            | TypeShape::BarrierToken(_)
+            | TypeShape::OptionalToken(_) => {}
+        }
+    }
+    shapes
+}
+
+fn of_shape(shape: &TypeShape) -> &'static [&'static str] {
+    match shape {
+        TypeShape::Option(_) | TypeShape::OptionalToken(_) => &["option.cuh"],
+        TypeShape::Tuple(_) => &["tuple.cuh"],
+        TypeShape::Array(..) => &["memory.cuh"],
+        TypeShape::Token(_) => &["groups.cuh"],
+        TypeShape::BarrierToken(_) => &["barrier.cuh"],
+        TypeShape::Scalar(_) | TypeShape::Named(_) => &[],
+    }
+}
+
+/// What a value or a variable of this kind needs, whichever operation gives it.
+fn of_kind(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::Group(Group::Tile | Group::Coalesced) => &["tile.cuh"],
+        Kind::Group(Group::ThreadBlock | Group::Cluster | Group::Grid) | Kind::Extent | Kind::Token(_) => {
+            &["groups.cuh"]
+        }
+        Kind::OptionalToken(_) => &["groups.cuh", "option.cuh"],
+        Kind::Memory(Memory::RemoteArray | Memory::RemoteSlice) => &["groups.cuh", "memory.cuh"],
+        Kind::Memory(Memory::Global | Memory::GlobalMut | Memory::SharedArray | Memory::SharedSlice) => &["memory.cuh"],
+        Kind::OptionalMemory(_) => &["memory.cuh", "option.cuh"],
+        Kind::Barrier(_) => &["barrier.cuh"],
+        Kind::Unknown | Kind::Value | Kind::Reference { .. } | Kind::Unit | Kind::Never | Kind::Closure => &[],
+    }
+}
+
+/// What an expression needs beside its operands.
+fn of_expression(kind: &ExprKind) -> &'static [&'static str] {
+    match kind {
+        ExprKind::Op { op, .. } => of_operation(*op),
+        ExprKind::Vector { .. } => &["lanes.cuh"],
+        ExprKind::Some(_) | ExprKind::None(_) => &["option.cuh"],
+        ExprKind::Tuple { .. } => &["tuple.cuh"],
+        // The text may use all of it.
+        ExprKind::Cuda(_) => &["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"],
+        ExprKind::Method { method, .. } => std::slice::from_ref(&method.header),
+        ExprKind::ScalarCall { function, .. } => match function {
+            ScalarFunction::Method(method) => std::slice::from_ref(&method.header),
+            ScalarFunction::From | ScalarFunction::Constructor(_) | ScalarFunction::Default => &[],
+        },
+        ExprKind::FastCall { .. } => &["fast.cuh"],
+        ExprKind::For { .. } => &["range.cuh"],
+        ExprKind::Array { .. } | ExprKind::Repeat { .. } | ExprKind::Index { .. } => &["memory.cuh"],
+        ExprKind::Assert(..) | ExprKind::Panic(_) => &["message.cuh"],
+        ExprKind::Print(_) => &["print.cuh"],
+        // Operators and literals are the scalars'; what is left is C++'s own, or the kind's.
+        ExprKind::Error
+        | ExprKind::Int { .. }
+        | ExprKind::Float { .. }
+        | ExprKind::Bool(_)
+        | ExprKind::Local(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Unary(..)
+        | ExprKind::Binary { .. }
+        | ExprKind::Cast(..)
+        | ExprKind::Typed(..)
+        | ExprKind::UncheckedPlace { .. }
+        | ExprKind::Deref(_)
+        | ExprKind::Axis(..)
+        | ExprKind::Field { .. }
+        | ExprKind::Borrow { .. }
+        | ExprKind::Struct { .. }
+        | ExprKind::Operator(..)
+        | ExprKind::Call { .. }
+        | ExprKind::CallClosure { .. }
+        | ExprKind::Closure { .. }
+        | ExprKind::Block(_)
+        | ExprKind::Unsafe(_)
+        | ExprKind::Labelled { .. }
+        | ExprKind::If { .. }
+        | ExprKind::Match { .. }
+        | ExprKind::Loop { .. }
+        | ExprKind::While { .. }
+        | ExprKind::Assign(..)
+        | ExprKind::AssignOp { .. }
+        | ExprKind::Break { .. }
+        | ExprKind::Continue { .. }
+        | ExprKind::Return { .. } => &[],
+    }
+}
+
+/// What an operation needs beside the kinds of its operands and of its result.
+fn of_operation(op: Op) -> &'static [&'static str] {
+    match op {
+        Op::Atomic(_) | Op::Fence(..) => &["atomic.cuh"],
+        Op::Sync(group, _) | Op::Arrive(group, _) | Op::Wait(group, _) => match group {
+            Group::Grid => &["grid_barrier.cuh"],
+            // The block's split barrier is counted by `headers`.
+            Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => &[],
+        },
+        Op::Copy(_) => &["copy.cuh"],
+        Op::Part { .. } | Op::SplitAt { .. } => &["subslice.cuh"],
+        Op::LoadVec(_) | Op::StoreVec => &["vector.cuh"],
+        Op::Is(_) | Op::Unwrap | Op::UnwrapOr => &["option.cuh"],
+        // Methods of groups, of memory, of barriers and of optional tokens, and what makes them.
+        Op::This(_)
+        | Op::TiledPartition(..)
+        | Op::Partition(..)
+        | Op::Warp(..)
+        | Op::Query(..)
+        | Op::Uniform(_)
+        | Op::MapSharedRank(_)
+        | Op::QuerySharedRank
+        | Op::SharedArray(_)
+        | Op::SharedBarrier(..)
+        | Op::Barrier(..)
+        | Op::MapBarrier(_)
+        | Op::DynamicShared
+        | Op::DynamicSharedSlice
+        | Op::Length
+        | Op::IsEmpty
+        | Op::LoadUnchecked
+        | Op::Take => &[],
+    }
+}

@@ -1,0 +1,161 @@
+//! The queries of groups, as tables: methods that take nothing and have the same names in Rust and in CUDA C++. Each entry
+//! states what it asks for and which threads get the same answer; neither has a default, because the checks believe it.
+//! CUDA C++ Programming Guide, Cooperative Groups.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::ty::Group;
+
+/// A query of a group.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Query {
+    pub(crate) name: &'static str,
+    pub(crate) answer: Answer,
+    pub(crate) uniform_at: UniformAt,
+}
+
+/// What a query asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The calling thread's rank in the group.
+    ThreadRank,
+    /// The calling thread's index in its block, a `Dim3`.
+    ThreadIndex,
+    /// The number of threads in the group.
+    ThreadCount,
+    /// The rank of the calling thread's block in the group.
+    BlockRank,
+    /// The number of blocks in the group.
+    BlockCount,
+    /// Another number, of which the checks know only where it is uniform.
+    Number,
+    /// Another `Dim3`, whose axes are uniform where it is.
+    Extent,
+}
+
+impl Answer {
+    /// Whether the answer is a `Dim3`.
+    pub(crate) fn is_extent(self) -> bool {
+        match self {
+            Answer::ThreadIndex | Answer::Extent => true,
+            Answer::ThreadRank | Answer::ThreadCount | Answer::BlockRank | Answer::BlockCount | Answer::Number => false,
+        }
+    }
+}
+
+/// The largest set of threads that all get the same answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UniformAt {
+    /// A single thread: no two threads need agree.
+    Thread,
+    /// The group that is asked.
+    Group,
+    Block,
+    Cluster,
+    Grid,
+}
+
+const fn query(name: &'static str, answer: Answer, uniform_at: UniformAt) -> Query {
+    Query { name, answer, uniform_at }
+}
+
+/// The query that every group has.
+pub(crate) const THREAD_RANK: Query = query("thread_rank", Answer::ThreadRank, UniformAt::Thread);
+
+/// Explicit groups: `coalesced_group`, whose threads only the run knows.
+static COALESCED_QUERIES: [Query; 5] = [
+    THREAD_RANK,
+    query("num_threads", Answer::ThreadCount, UniformAt::Group),
+    query("size", Answer::ThreadCount, UniformAt::Group),
+    query("meta_group_rank", Answer::Number, UniformAt::Group),
+    query("meta_group_size", Answer::Number, UniformAt::Group),
+];
+
+/// Explicit groups: `thread_block_tile`. All tiles of one partition have one size.
+static TILE_QUERIES: [Query; 5] = [
+    THREAD_RANK,
+    query("num_threads", Answer::ThreadCount, UniformAt::Grid),
+    query("size", Answer::ThreadCount, UniformAt::Grid),
+    query("meta_group_rank", Answer::Number, UniformAt::Group),
+    query("meta_group_size", Answer::Number, UniformAt::Grid),
+];
+
+/// Implicit groups: `thread_block`.
+static BLOCK_QUERIES: [Query; 7] = [
+    THREAD_RANK,
+    query("num_threads", Answer::ThreadCount, UniformAt::Grid),
+    query("size", Answer::ThreadCount, UniformAt::Grid),
+    query("thread_index", Answer::ThreadIndex, UniformAt::Thread),
+    query("group_index", Answer::Extent, UniformAt::Block),
+    query("dim_threads", Answer::Extent, UniformAt::Grid),
+    query("group_dim", Answer::Extent, UniformAt::Grid),
+];
+
+/// Implicit groups: `cluster_group`.
+static CLUSTER_QUERIES: [Query; 8] = [
+    THREAD_RANK,
+    query("num_threads", Answer::ThreadCount, UniformAt::Grid),
+    query("size", Answer::ThreadCount, UniformAt::Grid),
+    query("block_rank", Answer::BlockRank, UniformAt::Block),
+    query("num_blocks", Answer::BlockCount, UniformAt::Grid),
+    query("block_index", Answer::Extent, UniformAt::Block),
+    query("dim_blocks", Answer::Extent, UniformAt::Grid),
+    query("dim_threads", Answer::Extent, UniformAt::Grid),
+];
+
+/// Implicit groups: `grid_group`.
+static GRID_QUERIES: [Query; 11] = [
+    THREAD_RANK,
+    query("num_threads", Answer::ThreadCount, UniformAt::Grid),
+    query("size", Answer::ThreadCount, UniformAt::Grid),
+    query("block_rank", Answer::BlockRank, UniformAt::Block),
+    query("num_blocks", Answer::BlockCount, UniformAt::Grid),
+    query("cluster_rank", Answer::Number, UniformAt::Cluster),
+    query("num_clusters", Answer::Number, UniformAt::Grid),
+    query("block_index", Answer::Extent, UniformAt::Block),
+    query("dim_blocks", Answer::Extent, UniformAt::Grid),
+    query("cluster_index", Answer::Extent, UniformAt::Cluster),
+    query("dim_clusters", Answer::Extent, UniformAt::Grid),
+];
+
+impl Group {
+    /// The queries that the group has.
+    pub(crate) fn queries(self) -> &'static [Query] {
+        match self {
+            Group::Coalesced => &COALESCED_QUERIES,
+            Group::Tile => &TILE_QUERIES,
+            Group::ThreadBlock => &BLOCK_QUERIES,
+            Group::Cluster => &CLUSTER_QUERIES,
+            Group::Grid => &GRID_QUERIES,
+        }
+    }
+
+    /// The query of this name.
+    pub(crate) fn query(self, name: &str) -> Option<&'static Query> {
+        let known = self.queries().iter();
+        #[cfg(test)]
+        let known = known.chain(&crate::tests::made_up::QUERIES);
+        known.into_iter().find(|query| query.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What tells threads apart is said to be the same for none of them.
+    #[test]
+    fn a_thread_s_own_answers_are_uniform_for_it_alone() {
+        for group in Group::ALL {
+            for query in group.queries() {
+                let own = match query.answer {
+                    Answer::ThreadRank | Answer::ThreadIndex => true,
+                    Answer::ThreadCount | Answer::BlockRank | Answer::BlockCount | Answer::Number | Answer::Extent => {
+                        false
+                    }
+                };
+                assert_eq!(own, query.uniform_at == UniformAt::Thread, "{group:?}: {query:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Facts of operations: each table has a made-up entry here, which the look-ups find in tests only, and the checks judge it by
+//! its facts, not by its name. That an entry without one of its facts does not compile, `tests/facts` shows.
+
+use crate::model::atomic::{AtomicAccess, AtomicMethod, Order};
+use crate::model::barrier::{Gives, PhaseMethod, PhaseOperand, What};
+use crate::model::query::{Answer, Query, UniformAt};
+use crate::model::ty::Kind;
+use crate::model::warp::{WarpMethod, WarpOperand, WarpResult};
+
+use super::faults;
+
+pub(crate) static QUERIES: [Query; 8] = [
+    Query { name: "made_up_of_thread", answer: Answer::Number, uniform_at: UniformAt::Thread },
+    Query { name: "made_up_of_group", answer: Answer::Number, uniform_at: UniformAt::Group },
+    Query { name: "made_up_of_block", answer: Answer::Number, uniform_at: UniformAt::Block },
+    Query { name: "made_up_of_cluster", answer: Answer::Number, uniform_at: UniformAt::Cluster },
+    Query { name: "made_up_of_grid", answer: Answer::Number, uniform_at: UniformAt::Grid },
+    Query { name: "made_up_rank", answer: Answer::ThreadRank, uniform_at: UniformAt::Thread },
+    Query { name: "made_up_index", answer: Answer::ThreadIndex, uniform_at: UniformAt::Thread },
+    Query { name: "made_up_extent", answer: Answer::Extent, uniform_at: UniformAt::Thread },
+];
+
+pub(crate) static WARP_METHODS: [WarpMethod; 4] = [
+    WarpMethod { name: "made_up_agreed", operands: &[WarpOperand::Given], of_tiles: false, result: WarpResult::Agreed },
+    WarpMethod {
+        name: "made_up_of_one",
+        operands: &[WarpOperand::Value, WarpOperand::Given],
+        of_tiles: false,
+        result: WarpResult::OfOneThread,
+    },
+    WarpMethod { name: "made_up_own", operands: &[WarpOperand::Given], of_tiles: false, result: WarpResult::PerThread },
+    WarpMethod {
+        name: "made_up_of_tiles",
+        operands: &[WarpOperand::Given],
+        of_tiles: true,
+        result: WarpResult::Agreed,
+    },
+];
+
+pub(crate) static ATOMIC_METHODS: [AtomicMethod; 3] = [
+    AtomicMethod {
+        name: "made_up_load",
+        operands: 0,
+        orders: &[&[Order::Relaxed]],
+        access: AtomicAccess::Load,
+        result: Kind::Value,
+    },
+    AtomicMethod {
+        name: "made_up_store",
+        operands: 1,
+        orders: &[&[Order::Relaxed]],
+        access: AtomicAccess::Store,
+        result: Kind::Unit,
+    },
+    AtomicMethod {
+        name: "made_up_update",
+        operands: 1,
+        orders: &[&[Order::Relaxed]],
+        access: AtomicAccess::Update,
+        result: Kind::Value,
+    },
+];
+
+pub(crate) static PHASE_METHODS: [PhaseMethod; 3] = [
+    PhaseMethod { name: "made_up_arrive", operands: &[], gives: Gives::Token, what: What::Arrive },
+    PhaseMethod { name: "made_up_test", operands: &[], gives: Gives::Bool, what: What::Try },
+    PhaseMethod { name: "made_up_begin", operands: &[PhaseOperand::Count], gives: Gives::Nothing, what: What::Init },
+];
+
+/// The rules that a kernel of two blocks of 64 threads breaks which does this.
+#[track_caller]
+fn broken(body: &str) -> Vec<String> {
+    let source = format!(
+        "#[cluster_kernel(cluster = 2, block = 64)]
+        fn made_up(output: &mut [u32]) {{
+            let grid = this_grid();
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let tile = tiled_partition::<8>(&block);
+            {body}
+        }}"
+    );
+    faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+/// A branch on the value around a collective of the tile, of the block and of the cluster: which of them are refused.
+#[track_caller]
+fn divergent(value: &str) -> [bool; 3] {
+    ["tile", "block", "cluster"].map(|group| {
+        let broken = broken(&format!("let value = {value}; if value == 0 {{ {group}.sync(); }}"));
+        assert!(broken.iter().all(|rule| rule == "divergent_collective"), "{value}, {group}: {broken:?}");
+        !broken.is_empty()
+    })
+}
+
+const NOWHERE: [bool; 3] = [true, true, true];
+const IN_THE_TILE: [bool; 3] = [false, true, true];
+const IN_THE_BLOCK: [bool; 3] = [false, false, true];
+const EVERYWHERE: [bool; 3] = [false, false, false];
+
+#[test]
+fn a_query_is_uniform_where_its_entry_says() {
+    for group in ["tile", "block", "cluster", "grid"] {
+        let of = |name: &str| divergent(&format!("{group}.made_up_of_{name}()"));
+        assert_eq!(of("thread"), NOWHERE, "{group}");
+        assert_eq!(of("block"), IN_THE_BLOCK, "{group}");
+        assert_eq!(of("cluster"), EVERYWHERE, "{group}");
+        assert_eq!(of("grid"), EVERYWHERE, "{group}");
+    }
+    let of_group = |group: &str| divergent(&format!("{group}.made_up_of_group()"));
+    assert_eq!(of_group("tile"), IN_THE_TILE);
+    assert_eq!(of_group("block"), IN_THE_BLOCK);
+    assert_eq!(of_group("cluster"), EVERYWHERE);
+}
+
+/// A rank that is divided by a tile's size is the same for the tile, an extent's axis is what the extent is, and a thread's
+/// index is its rank where the block has one dimension.
+#[test]
+fn a_rank_is_one_where_its_entry_says() {
+    assert_eq!(divergent("block.made_up_rank()"), NOWHERE);
+    assert_eq!(divergent("block.made_up_rank() / 8"), IN_THE_TILE);
+    assert_eq!(divergent("cluster.made_up_rank() / 8"), IN_THE_TILE);
+    assert_eq!(divergent("tile.made_up_rank() / 8"), NOWHERE);
+    assert_eq!(divergent("block.made_up_of_thread() / 8"), NOWHERE);
+    assert_eq!(divergent("block.made_up_index().x / 8"), IN_THE_TILE);
+    assert_eq!(divergent("block.made_up_index().y"), EVERYWHERE);
+    assert_eq!(divergent("block.made_up_extent().y"), NOWHERE);
+}
+
+#[test]
+fn a_warp_method_gives_what_its_entry_says() {
+    let rank = "block.thread_rank() as u32";
+    assert_eq!(divergent(&format!("tile.made_up_agreed({rank})")), IN_THE_TILE);
+    assert_eq!(divergent(&format!("tile.made_up_of_one({rank}, 0)")), IN_THE_TILE);
+    assert_eq!(divergent(&format!("tile.made_up_of_one({rank}, {rank})")), NOWHERE);
+    assert_eq!(divergent(&format!("tile.made_up_own({rank})")), NOWHERE);
+    assert_eq!(divergent("tile.made_up_own(7)"), NOWHERE);
+    assert_eq!(broken("let here = coalesced_threads(); here.made_up_of_tiles(7);"), ["unknown_method"]);
+    // All of them are collectives.
+    assert_eq!(broken("if tile.thread_rank() == 0 { tile.made_up_own(7); }"), ["divergent_collective"]);
+}
+
+/// A peer that loads conflicts with no load of the owner's; what stores or updates does.
+#[test]
+fn an_atomic_accesses_as_its_entry_says() {
+    let kernel = |own: &str, peers: &str| {
+        broken(&format!(
+            "let array = shared_array::<u32, 4>();
+            let peer = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+            if block.thread_rank() == 0 {{ array[0] = 1; }}
+            cluster.sync();
+            {own}
+            {peers}
+            cluster.sync();"
+        ))
+    };
+    let (load, store) =
+        ("output[0] = peer.atomic(0).made_up_load(Relaxed);", "array.atomic(0).made_up_store(1, Relaxed);");
+    assert!(kernel("output[1] = array[0];", load).is_empty());
+    assert!(!kernel(store, "output[0] = peer[0];").is_empty());
+    assert!(!kernel("array.atomic(0).made_up_update(1, Relaxed);", "output[0] = peer[0];").is_empty());
+    // Nobody else sees what an atomic gives.
+    assert_eq!(divergent("output.atomic(0).made_up_load(Relaxed)"), NOWHERE);
+    assert_eq!(divergent("output.atomic(0).made_up_update(1, Relaxed)"), NOWHERE);
+}
+
+#[test]
+fn a_barrier_s_method_does_what_its_entry_says() {
+    let of = |body: &str| broken(&format!("let bar = shared_barrier(); {body}"));
+    assert_eq!(of("let token = bar.made_up_arrive(); bar.wait(token);"), ["barrier_uninitialized"]);
+    assert_eq!(of("bar.made_up_begin(64); block.sync(); bar.arrive_and_wait();"), ["barrier_init_not_elected"]);
+    assert!(
+        of("if block.thread_rank() == 0 { bar.made_up_begin(64); } block.sync(); bar.arrive_and_wait();").is_empty()
+    );
+    assert!(of("bar.made_up_begin(0);").iter().any(|rule| rule == "barrier_count"));
+    let test = "bar.init_collective(&block, 64); let over = bar.made_up_test(); if over { block.sync(); }";
+    assert_eq!(of(test), ["divergent_collective"]);
+}
