@@ -92,7 +92,7 @@ fn unsafe_code_is_in_few_files() {
         "runtime/src/kernel/inline_cuda.rs",
         "runtime/src/sim/context.rs",
         "runtime/src/sim/runner.rs",
-        "runtime/src/sim/shared.rs",
+        "runtime/src/sim/state/shared.rs",
     ];
     // `program/types.rs` declares and keeps the promise itself.
     let promise = "runtime/src/program/types.rs";
