@@ -6,52 +6,16 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::cluster::{Cluster, location};
+use super::context::Context;
+use super::cost;
+use super::memory::{Access, Kind, MemoryId, SharedId};
 use super::race::{Actor, Clock, Doing, Done, Earlier, Layout, Now, PAGE, Page, Synchronization, Who, pages};
 use super::schedule::Touch;
-use super::{Context, SharedId, Site, cost};
+use super::site::{Site, location};
+use super::state::Cluster;
 use crate::report::failure::Cause;
 use crate::report::race::{Race, RaceAccess, RaceKind, RaceMemory};
 use crate::scope::Scope;
-
-/// What memory is accessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemoryId {
-    /// A buffer in global memory that no thread of the launch writes, by its first byte.
-    Constant(NonNull<u8>),
-    /// A buffer in global memory, by its first byte.
-    Global(NonNull<u8>),
-    /// Shared memory, of the thread's own block or of a peer.
-    Shared(SharedId),
-}
-
-/// How.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind<'v> {
-    Read,
-    /// Of these bytes.
-    Write(&'v [u8]),
-    /// An atomic that only reads, and what is there now.
-    AtomicLoad,
-    /// One that may find what was there before, if nothing orders it after what came later.
-    WeakLoad,
-    /// Reads, and may write.
-    Atomic,
-    /// An atomic that only writes.
-    AtomicStore,
-}
-
-/// An access to the bytes `start..start + len`, which lie inside the memory.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Access<'v> {
-    pub(crate) memory: MemoryId,
-    pub(crate) start: usize,
-    pub(crate) len: usize,
-    pub(crate) kind: Kind<'v>,
-    pub(crate) site: Site,
-    /// Of the value.
-    pub(crate) type_name: &'static str,
-}
 
 impl Context<'_> {
     /// Checks a plain access by the running thread and returns the address of its first byte. The address is good until

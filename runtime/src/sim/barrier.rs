@@ -1,90 +1,17 @@
 //! The barriers of groups, by the abstract rules of cooperative groups: every thread of the group arrives once and
 //! waits once in each phase. A thread that has exited does not arrive; today's hardware lets it count.
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
-
-use super::cluster::{Cluster, Status, Thread};
+use super::context::Context;
+use super::cost;
 use super::group::Group;
-use super::race::{Clock, Gathering, Members};
-use super::{Context, Site, cost};
+use super::race::Members;
+use super::site::Site;
+use super::state::{Arrival, Barrier, Cluster, Collective, Operation, Phases, Status, Thread};
 use crate::report::failure::Cause;
 use crate::report::timeline::Doing;
 use crate::scope::Scope;
 
-/// What a thread does at a group's barrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operation {
-    Sync,
-    Arrive,
-    Wait,
-}
-
-/// An operation at a place: what a report names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Collective {
-    pub(crate) group: Group,
-    pub(crate) operation: Operation,
-    pub(crate) site: Site,
-}
-
-/// A thread's standing at a barrier.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Arrival {
-    /// Never arrived alone.
-    None,
-    /// Arrived in this phase, not waited.
-    Pending { phase: u64, site: Site },
-    /// Waited for its last arrival here.
-    Waited { site: Site },
-}
-
-/// How far a barrier is.
-pub(crate) struct Phases {
-    expected: u64,
-    arrived: Cell<u64>,
-    current: Cell<u64>,
-    /// The step of the last who came in this phase, and in the one before.
-    reached: Cell<u64>,
-    ended: Cell<u64>,
-    /// What the threads of the phase bring.
-    gathering: RefCell<Gathering>,
-    /// What those of the last one brought. The next cannot end before all of them have it.
-    gathered: RefCell<Clock>,
-}
-
-/// A barrier of a group, as one cluster has it: the grid's phases are those of all clusters.
-pub(crate) struct Barrier {
-    phases: Rc<Phases>,
-    /// Ranks in the cluster of the threads that wait for the phase to end.
-    waiting: RefCell<Vec<usize>>,
-}
-
-impl Phases {
-    /// For a group of this many threads.
-    pub(crate) fn new(expected: u64) -> Rc<Self> {
-        Rc::new(Phases {
-            expected,
-            arrived: Cell::new(0),
-            current: Cell::new(0),
-            reached: Cell::new(0),
-            ended: Cell::new(0),
-            gathering: RefCell::default(),
-            gathered: RefCell::default(),
-        })
-    }
-
-    /// The phase that has not ended.
-    pub(super) fn current(&self) -> u64 {
-        self.current.get()
-    }
-}
-
 impl Barrier {
-    pub(crate) fn new(phases: Rc<Phases>) -> Self {
-        Barrier { phases, waiting: RefCell::default() }
-    }
-
     /// Counts an arrival; the last one of a phase ends it. The grid's threads in other clusters are `together`'s to release.
     fn arrive(&self, cluster: &Cluster<'_>, clock: u64) -> u64 {
         let Phases { expected, arrived, current, reached, ended, gathering, gathered } = &*self.phases;
@@ -108,18 +35,6 @@ impl Barrier {
         for thread in self.waiting.borrow_mut().drain(..) {
             cluster.wake(&cluster.threads[thread]);
         }
-    }
-}
-
-impl std::fmt::Display for Collective {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let group = self.group.name();
-        let operation = match self.operation {
-            Operation::Sync => "sync",
-            Operation::Arrive => "barrier_arrive",
-            Operation::Wait => "barrier_wait",
-        };
-        write!(f, "`{group}.{operation}()`")
     }
 }
 

@@ -4,9 +4,9 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use super::Site;
-use super::cluster::{Cluster, Thread};
 use super::schedule::Touch;
+use super::site::Site;
+use super::state::{Cluster, Thread};
 use crate::report::failure::Cause;
 
 thread_local! {

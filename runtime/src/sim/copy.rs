@@ -11,14 +11,12 @@
 //! knows. A copy's number comes round again after as many copies as the cluster has threads: who waits for the later of two of one
 //! number knows the earlier, too.
 
-use std::cell::{Cell, RefCell};
-use std::ptr::NonNull;
-
-use super::access::{Access, Kind, MemoryId, read_bytes, write_bytes};
-use super::cluster::Cluster;
-use super::phase_barrier::{BarrierCall, BarrierId};
+use super::access::{read_bytes, write_bytes};
+use super::context::Context;
+use super::memory::{Access, Kind, MemoryId};
 use super::race::Clock;
-use super::{Context, Site};
+use super::site::Site;
+use super::state::{BarrierCall, Batch, Cluster, Flight, Tells};
 use crate::report::failure::Cause;
 
 /// Turns, for each thread of the cluster, after which the bytes land if nobody has waited for them.
@@ -52,56 +50,6 @@ pub(crate) enum From<'v> {
     Memory(End),
     /// A value of the thread's own.
     Value(&'v [u8]),
-}
-
-/// How one learns of a copy's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tells {
-    /// The phase of a barrier lacks its bytes until then. `expect`: the copy says so itself.
-    Barrier { barrier: BarrierId, expect: bool },
-    /// Its thread waits for it, among others of this kind.
-    Batch(Batch),
-}
-
-/// Copies that a thread waits for together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Batch {
-    /// The block's.
-    Block,
-    /// Of a group of these lanes.
-    Lanes(u32),
-    /// Bulk copies to global memory.
-    Bulk,
-}
-
-/// The copies of a cluster that have not ended for all who wait for them.
-#[derive(Default)]
-pub(crate) struct Copies {
-    flying: RefCell<Vec<Flight>>,
-    begun: Cell<u64>,
-    /// Turns of the cluster's threads while there were copies.
-    turns: Cell<u64>,
-}
-
-struct Flight {
-    name: &'static str,
-    site: Site,
-    /// The rank in the cluster of its thread.
-    thread: usize,
-    to: (MemoryId, usize, NonNull<u8>),
-    from: Option<(MemoryId, NonNull<u8>)>,
-    /// What was read, once it was.
-    bytes: Option<Box<[u8]>>,
-    len: usize,
-    tells: Tells,
-    /// Knows that the source has been read, and that all is done.
-    read: Clock,
-    done: Clock,
-    /// The turn in which it lands.
-    due: u64,
-    landed: bool,
-    /// Its thread has waited until the source was read.
-    waited_read: bool,
 }
 
 impl Flight {

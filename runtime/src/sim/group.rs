@@ -1,4 +1,7 @@
-//! The groups that are larger than a warp.
+//! The groups of threads that the simulator knows: those with a barrier, and how many threads a warp has.
+
+/// Lanes of a warp.
+pub(crate) const LANES: u32 = 32;
 
 /// A group of threads that has a barrier, and whose threads can compare a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,18 +5,15 @@
 //! An arrival releases, and who sees its phase over acquires. All are relaxed atomics on the barrier's own bytes, and `init` and
 //! `invalidate` plain writes of them: what nothing orders with those is a race.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::Ordering;
 
-use super::access::{Access, Kind, MemoryId};
-use super::cluster::{Cluster, Status};
+use super::context::Context;
+use super::cost;
+use super::memory::{Access, Kind, MemoryId};
 use super::race::{Clock, Done, Gathering, Members, Synchronization};
-use super::{Context, SharedId, Site, cost};
+use super::state::{BarrierCall, BarrierId, Cluster, Live, PhaseBarriers, State, Status, Ticket};
 use crate::report::failure::Cause;
 use crate::report::timeline::Doing;
-use crate::scope::Scope;
 
 /// The most arrivals and the most bytes of a phase.
 const MOST: u32 = (1 << 20) - 1;
@@ -24,126 +21,11 @@ const MOST: u32 = (1 << 20) - 1;
 /// Bytes of a barrier.
 const BYTES: usize = 8;
 
-/// A barrier of a block: its place in an allocation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BarrierId {
-    pub(crate) memory: SharedId,
-    pub(crate) index: usize,
-    pub(crate) scope: Scope,
-}
-
-/// A method of a barrier, as one thread calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BarrierCall {
-    pub(crate) name: &'static str,
-    pub(crate) barrier: BarrierId,
-    pub(crate) site: Site,
-}
-
-/// Which phase an arrival was in, and of which barrier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket {
-    pub(crate) barrier: u32,
-    pub(crate) phase: u64,
-}
-
-/// The barriers of a cluster.
-#[derive(Default)]
-pub(crate) struct PhaseBarriers {
-    /// By allocation, rank of the block, and index.
-    states: RefCell<BTreeMap<(u32, u32, usize), State>>,
-    /// How many lives have begun.
-    begun: Cell<u32>,
-}
-
-enum State {
-    Live(Box<Live>),
-    /// Invalidated here.
-    Invalid(Site),
-}
-
-/// A barrier from its `init` to its `invalidate`.
-struct Live {
-    /// Which life it is, of all barriers'.
-    number: u32,
-    begun: Site,
-    /// Arrivals of the phases to come.
-    expected: u32,
-    /// Arrivals of this phase, and those of them that have not come.
-    all: u32,
-    missing: u32,
-    /// Bytes of asynchronous copies that have not come; less than none, if they came before somebody expected them.
-    bytes: i64,
-    phase: u64,
-    /// The step of the last who came, and that at which the last phase was over.
-    reached: u64,
-    ended: u64,
-    /// Ranks in the cluster of the threads that wait.
-    waiting: Vec<usize>,
-    /// What the arrivals of this phase released, and those of the phases before it.
-    released: Gathering,
-    over: Clock,
-    /// What the copies did whose bytes have come in this phase.
-    landed: Clock,
-    /// The threads of its block that have arrived in this phase, a bit each.
-    arrived: Vec<u64>,
-}
-
-impl fmt::Display for BarrierCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`bar.{}()`", self.name)
-    }
-}
-
 impl BarrierCall {
     fn access(self, kind: Kind<'_>) -> Access<'_> {
         let BarrierId { memory, index, .. } = self.barrier;
         let memory = MemoryId::Shared(memory);
         Access { memory, start: index * BYTES, len: BYTES, kind, site: self.site, type_name: "u64" }
-    }
-}
-
-impl BarrierId {
-    fn key(self) -> (u32, u32, usize) {
-        (self.memory.allocation, self.memory.rank, self.index)
-    }
-}
-
-impl Live {
-    /// Ends the phase if nothing is missing. Gives the threads that may go on.
-    fn complete(&mut self) -> Vec<usize> {
-        if self.missing > 0 || self.bytes != 0 {
-            return Vec::new();
-        }
-        self.phase += 1;
-        self.over.join(&std::mem::take(&mut self.landed));
-        self.ended = self.reached;
-        (self.all, self.missing) = (self.expected, self.expected);
-        std::mem::take(&mut self.waiting)
-    }
-}
-
-impl Live {
-    fn lack(&self) -> String {
-        let Live { all, missing, bytes, .. } = self;
-        let arrivals = format!("lacks {missing} of {all} arrivals");
-        match (*missing, *bytes) {
-            (_, 0) => arrivals,
-            (0, bytes) if bytes > 0 => format!("lacks {bytes} bytes"),
-            (_, bytes) if bytes > 0 => format!("{arrivals} and {bytes} bytes"),
-            (0, bytes) => format!("has had {} bytes more than were expected", -bytes),
-            (_, bytes) => format!("{arrivals} and has had {} bytes more than were expected", -bytes),
-        }
-    }
-}
-
-impl PhaseBarriers {
-    /// What the current phase of a barrier lacks, in a sentence.
-    pub(super) fn lack(&self, barrier: BarrierId) -> String {
-        match self.states.borrow().get(&barrier.key()) {
-            Some(State::Live(live)) => live.lack(),
-            Some(State::Invalid(_)) | None => "is over".into(),
-        }
     }
 }
 

@@ -1,39 +1,11 @@
 //! What the threads of a launch print: kept until its end, when it is put in the order of the threads.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
-use super::Context;
-use crate::report::output::{PRINT_BYTES, Printed, RECORD_BYTES};
-
-/// Of one launch.
-#[derive(Debug, Default)]
-pub(crate) struct Prints {
-    records: Mutex<Vec<Record>>,
-    used: AtomicU64,
-    lost: AtomicU64,
-}
-
-/// One `print!`.
-#[derive(Debug)]
-struct Record {
-    /// The cluster's rank in the grid.
-    cluster: u64,
-    /// The block's rank in the grid, and the thread's in the block.
-    thread: (u64, u32),
-    text: String,
-}
-
-impl Prints {
-    /// What was printed by the clusters up to this rank: those above a cluster that failed are cut off anywhere.
-    pub(super) fn printed(self, last: u64) -> Printed {
-        let mut records = self.records.into_inner().unwrap_or_else(PoisonError::into_inner);
-        records.retain(|record| record.cluster <= last);
-        // Stable: a thread's own stay in their order.
-        records.sort_by_key(|record| record.thread);
-        Printed { texts: records.into_iter().map(|record| record.text).collect(), lost: self.lost.into_inner() }
-    }
-}
+use super::context::Context;
+use super::state::Record;
+use crate::report::output::{PRINT_BYTES, RECORD_BYTES};
 
 impl Context<'_> {
     /// `print!` by the running thread. `bytes` are what the values take on a GPU.

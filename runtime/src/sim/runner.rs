@@ -8,11 +8,10 @@ use std::rc::Rc;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 
-use super::barrier::Phases;
-use super::cluster::{Cluster, Launch, Status, Threads};
 use super::schedule::Turn;
 use super::stacks::Stacks;
-use super::{barrier, context, report};
+use super::state::{Cluster, Launch, Phases, Status, Threads};
+use super::{barrier, context, deadlock};
 use crate::report::failure::{Cause, Failure};
 
 /// How many turns each thread of a cluster may use up in loops before another cluster gets a chance.
@@ -98,7 +97,7 @@ impl<'l> Runner<'l> {
                         None => continue,
                     }
                 }
-                let stuck = (self.left > 0).then(|| report::deadlock(&[&self.cluster]));
+                let stuck = (self.left > 0).then(|| deadlock::deadlock(&[&self.cluster]));
                 return Progress::Ended(stuck.map_or(Ok(()), Err));
             };
             turn.thread -= self.cluster.first;

@@ -6,11 +6,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::barrier::Phases;
-use super::cluster::{Cluster, Launch};
 use super::runner::Runner;
 use super::stacks::{MOST_STACKS, Stacks};
-use super::{report, schedule};
+use super::state::{Cluster, Launch, Phases};
+use super::{deadlock, schedule};
 use crate::report::failure::Failure;
 use crate::shape::Shape;
 
@@ -71,6 +70,6 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
     let stuck = runners.values().any(|runner| runner.left() > 0);
     (stuck && !scheduler.borrow().is_redundant()).then(|| {
         let clusters: Vec<&Cluster<'_>> = runners.values().map(Runner::cluster).collect();
-        Box::new(report::deadlock(&clusters))
+        Box::new(deadlock::deadlock(&clusters))
     })
 }

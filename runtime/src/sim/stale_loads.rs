@@ -1,8 +1,8 @@
 //! Which of a place's values an atomic load finds, and the book of them (`race::history`): the choice is the schedule's, in those
 //! that decide by lot. In turn, every load finds the latest, and nothing is kept.
 
-use super::Context;
-use super::access::{Access, Kind, MemoryId};
+use super::context::Context;
+use super::memory::{Access, Kind, MemoryId};
 use super::race::{Epoch, Layout, Page, Stored};
 
 /// After so many stale values in a row a thread finds the latest, so that it does not wait for it for ever.

@@ -1,6 +1,8 @@
 //! One iteration of a loop: it counts against the simulator's limit, and other threads may run.
 
-use super::{Context, Site, cost};
+use super::context::Context;
+use super::cost;
+use super::site::Site;
 use crate::report::failure::Cause;
 
 impl Context<'_> {

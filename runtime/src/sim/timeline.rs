@@ -3,27 +3,14 @@
 //! order in which the simulator takes them. Flags in memory, and meetings of a warp, hold nobody back here.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
-use super::cluster::{Cluster, Thread, location};
-use super::{Context, LANES, Site};
+use super::context::Context;
+use super::group::LANES;
+use super::recorder::{Recorded, Recorder, What};
+use super::site::{Site, location};
+use super::state::{Cluster, Thread};
 use crate::report::timeline::{Doing, Event, TimeUnit, Timeline};
-
-/// Where runs leave what happens.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Recorder(Arc<Mutex<Vec<Recorded>>>);
-
-#[derive(Debug)]
-struct Recorded {
-    block: u64,
-    thread: u32,
-    what: What,
-    start: u64,
-    end: u64,
-}
-
-/// What threads of a warp do together, if each of them does it as often.
-type What = (Doing, &'static str, Option<Site>);
 
 impl Recorder {
     fn push(&self, cluster: &Cluster<'_>, thread: &Thread, what: What, start: u64) {

@@ -2,33 +2,13 @@
 //! barrier: each thread compares with what the first of them brought to the same call, and goes on. A thread that never
 //! comes is not noticed here.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
+use super::context::Context;
 use super::group::Group;
-use super::{Context, Site};
+use super::site::Site;
+use super::state::{Call, Check};
 use crate::report::failure::Cause;
-
-/// The calls of a launch that not all threads have come to.
-#[derive(Debug, Default)]
-pub(crate) struct UniformChecks {
-    open: Mutex<BTreeMap<Call, Check>>,
-}
-
-/// The n-th time that the threads of a group come to a place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Call {
-    /// The group, and the rank in the grid of the block or cluster that it is.
-    group: (Group, u64),
-    site: Site,
-    round: u64,
-}
-
-#[derive(Debug)]
-struct Check {
-    value: Box<[u8]>,
-    left: u64,
-}
 
 impl Context<'_> {
     /// Compares `value` with the other threads of the group. `what` begins the sentence of a report: ... "not the same for

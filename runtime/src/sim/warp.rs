@@ -4,90 +4,22 @@
 //! A meeting is for the lanes that its group has, by the abstract rules of cooperative groups: each of them comes, from
 //! the same place in the source. One that has exited does not come; today's hardware lets it count.
 
-use std::any::TypeId;
-use std::cell::{Cell, Ref, RefCell};
-use std::fmt;
+use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use super::cluster::{Cluster, Status, Thread};
-use super::race::{Clock, Gathering, Members};
-use super::{Context, Site, cost};
+use super::context::Context;
+use super::cost;
+use super::group::LANES;
+use super::race::Members;
+use super::site::Site;
+use super::state::{Cluster, Meeting, Status, Thread, Warp, WarpCall};
 use crate::report::failure::Cause;
 use crate::scope::Scope;
-
-/// Lanes of a warp.
-pub(crate) const LANES: u32 = 32;
 
 /// A thread that runs, and is waited for at a `coalesced_threads()`, counts as one that waits itself after this many
 /// iterations of its loops: it may wait for a flag that only those who wait for it can set.
 const PATIENCE: u32 = 1 << 14;
-
-/// A collective of a tile or a coalesced group, as one thread calls it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct WarpCall {
-    /// As a report names it: `tile.shfl()`.
-    pub(crate) name: &'static str,
-    /// The lanes of the group.
-    pub(crate) lanes: u32,
-    /// What the value is.
-    pub(crate) value: TypeId,
-    /// It may stand at several places, and orders memory. No other collective does (CUDA C++ Programming Guide, Warp
-    /// Shuffle Functions: "do not imply a memory barrier").
-    pub(crate) barrier: bool,
-    pub(crate) site: Site,
-}
-
-impl fmt::Display for WarpCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}()`", self.name)
-    }
-}
-
-/// A call of a collective for which not all have come yet, or, for those who came, its values.
-#[derive(Debug)]
-pub(crate) struct Meeting {
-    call: WarpCall,
-    come: Cell<u32>,
-    size: usize,
-    /// By the lane.
-    values: RefCell<Box<[MaybeUninit<u8>]>>,
-    gathering: RefCell<Gathering>,
-    /// What a barrier's threads brought.
-    gathered: RefCell<Clock>,
-}
-
-impl Meeting {
-    /// What the thread of this lane, which is one of the group's, brought.
-    pub(crate) fn value(&self, lane: u32) -> Ref<'_, [MaybeUninit<u8>]> {
-        let at = lane as usize * self.size;
-        Ref::map(self.values.borrow(), |values| &values[at..at + self.size])
-    }
-
-    fn bring(&self, lane: u32, value: &[MaybeUninit<u8>]) {
-        let at = lane as usize * self.size;
-        self.values.borrow_mut()[at..at + self.size].copy_from_slice(value);
-        self.come.set(self.come.get() | 1 << lane);
-    }
-}
-
-/// What a warp has open.
-#[derive(Debug, Default)]
-pub(crate) struct Warp {
-    /// At most one for the same lanes.
-    meetings: RefCell<Vec<Rc<Meeting>>>,
-    /// Some of its threads wait at a `coalesced_threads()`.
-    coalescing: Cell<bool>,
-}
-
-/// A thread's standing with its warp.
-#[derive(Debug, Default)]
-pub(crate) struct Lane {
-    /// Iterations of its loops while others wait for it to join them; `None` if none does.
-    awaited: Cell<Option<u32>>,
-    /// What its `coalesced_threads()` found.
-    coalesced: Cell<u32>,
-}
 
 impl Thread {
     /// Its number in its warp.

@@ -8,10 +8,10 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::cluster::Launch;
 use super::runner::{Progress, Runner};
 use super::schedule;
 use super::stacks::{MOST_STACKS, Stacks};
+use super::state::Launch;
 use crate::report::failure::Failure;
 
 /// Turns that a cluster gets before another one of the same worker: a few milliseconds.

@@ -5,7 +5,7 @@
 
 use super::clock::{Clock, Epoch, Layout, Who};
 use super::order::Actor;
-use crate::sim::Site;
+use crate::sim::site::Site;
 
 /// The accesses to one block's shared memory, by the accessor's number.
 #[derive(Debug, Default)]

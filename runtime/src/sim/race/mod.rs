@@ -29,8 +29,8 @@ pub(crate) use shadow::{Doing, Earlier, Now, PAGE, Page};
 
 use order::Message;
 
-use super::MemoryId;
 use crate::scope::Scope;
+use crate::sim::memory::MemoryId;
 
 /// Locks of the global memory's shadow.
 const SHARDS: usize = 64;

@@ -6,7 +6,7 @@ use super::clock::{Epoch, Layout, Unit, Who};
 use super::history::History;
 use super::order::{Actor, Message, within};
 use crate::scope::Scope;
-use crate::sim::Site;
+use crate::sim::site::Site;
 
 /// Bytes of a page, which is made when it is first touched.
 pub(crate) const PAGE: usize = 256;

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Pending, Scheduler, Touch, Turn};
+use super::scheduler::{Pending, Scheduler, Touch, Turn};
 
 /// A thread's turn goes to its next atomic; a loop without one ends it.
 const FUEL: u32 = 1 << 16;

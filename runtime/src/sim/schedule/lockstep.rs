@@ -7,9 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use super::random::Lots;
-use super::{Pending, Scheduler, Turn};
-use crate::sim::LANES;
+use super::lots::Lots;
+use super::scheduler::{Pending, Scheduler, Turn};
+use crate::sim::group::LANES;
 
 /// A warp takes at most as many steps before another may run.
 const STEPS: u64 = 16;

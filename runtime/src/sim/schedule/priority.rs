@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::random::Lots;
-use super::{Pending, Scheduler, Turn};
+use super::lots::Lots;
+use super::scheduler::{Pending, Scheduler, Turn};
 
 /// A thread that has used this much of a turn may wait for another one, and falls behind.
 const PATIENCE: u32 = 4096;

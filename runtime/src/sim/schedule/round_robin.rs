@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Pending, Scheduler, Turn};
+use super::scheduler::{Pending, Scheduler, Turn};
 
 /// 256 loop iterations, 64 atomics or 16 looks at a flag.
 const FUEL: u32 = 256;

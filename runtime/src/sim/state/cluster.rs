@@ -1,5 +1,5 @@
 //! The state of one cluster while it runs: plain cells, because one OS thread runs all of it. What happens to them is
-//! told in `barrier`, `access` and `runner`.
+//! told in `sim::barrier`, `sim::access` and `sim::runner`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,18 +9,19 @@ use corosensei::Yielder;
 
 use super::barrier::{Arrival, Barrier, Collective, Phases};
 use super::copy::Copies;
-use super::group::Group;
 use super::phase_barrier::{BarrierCall, PhaseBarriers};
 use super::prints::Prints;
-use super::race::{Actor, Detector, Epochs, ForeignAccesses, Layout, Who};
-use super::schedule::{Pending, Scheduler};
 use super::shared::SharedMemory;
 use super::uniform_check::UniformChecks;
-use super::warp::{LANES, Lane, Warp, WarpCall};
-use super::{Simulator, Site};
-use crate::location::Location;
+use super::warp::{Lane, Warp, WarpCall};
 use crate::report::failure::{Cause, Failure};
 use crate::shape::{Dim3, Shape};
+use crate::sim::group::Group;
+use crate::sim::group::LANES;
+use crate::sim::race::{Actor, Detector, Epochs, ForeignAccesses, Layout, Who};
+use crate::sim::schedule::{Pending, Scheduler};
+use crate::sim::simulator::Simulator;
+use crate::sim::site::{Site, location};
 
 /// What all clusters of a launch have in common.
 pub(crate) struct Launch<'l> {
@@ -72,7 +73,7 @@ impl<'l> Launch<'l> {
     }
 
     /// The rank in the grid of the block with this index.
-    pub(super) fn block_rank(&self, index: Dim3) -> u64 {
+    pub(in crate::sim) fn block_rank(&self, index: Dim3) -> u64 {
         let (grid, wide) = (self.shape.grid, u64::from);
         wide(index.x) + wide(grid.x) * (wide(index.y) + wide(grid.y) * wide(index.z))
     }
@@ -84,7 +85,7 @@ impl<'l> Launch<'l> {
 }
 
 /// The scheduler of a cluster's threads, and maybe of other clusters'.
-pub(super) type Threads = Rc<RefCell<Box<dyn Scheduler>>>;
+pub(in crate::sim) type Threads = Rc<RefCell<Box<dyn Scheduler>>>;
 
 /// A cluster.
 pub(crate) struct Cluster<'l> {
@@ -100,17 +101,17 @@ pub(crate) struct Cluster<'l> {
     pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
     pub(crate) phase_barriers: PhaseBarriers,
-    pub(super) copies: Copies,
+    pub(in crate::sim) copies: Copies,
     pub(crate) epochs: Epochs,
-    pub(super) scheduler: Threads,
+    pub(in crate::sim) scheduler: Threads,
     /// The scheduler's number of its first thread.
-    pub(super) first: usize,
+    pub(in crate::sim) first: usize,
     /// Whether its threads say what they are about to touch.
-    pub(super) announces: bool,
+    pub(in crate::sim) announces: bool,
     /// Its atomics may find values that are stale.
-    pub(super) has_stale_loads: bool,
+    pub(in crate::sim) has_stale_loads: bool,
     /// Its threads end their turns before plain accesses.
-    pub(super) stops_at_accesses: bool,
+    pub(in crate::sim) stops_at_accesses: bool,
     /// What is left of the running thread's turn.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
@@ -128,7 +129,7 @@ pub(crate) struct Block {
     /// How many of its threads have exited.
     pub(crate) exited: Cell<u32>,
     /// Who else touches its memory.
-    pub(super) foreign_accesses: RefCell<ForeignAccesses>,
+    pub(in crate::sim) foreign_accesses: RefCell<ForeignAccesses>,
 }
 
 /// A GPU thread.
@@ -145,14 +146,14 @@ pub(crate) struct Thread {
     pub(crate) index: Dim3,
     pub(crate) status: Cell<Status>,
     /// What it is about to touch, if the scheduler wants to know.
-    pub(super) pending: Cell<Pending>,
+    pub(in crate::sim) pending: Cell<Pending>,
     /// Its arrival at the barrier of each group, by `Group as usize`.
     pub(crate) arrivals: [Cell<Arrival>; 3],
     /// A barrier of the cluster or of the grid has shown it that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
     /// How many stale values in a row its atomics have found.
-    pub(super) stale_in_a_row: Cell<u32>,
+    pub(in crate::sim) stale_in_a_row: Cell<u32>,
     /// What it knows of what others did.
     pub(crate) actor: Actor,
     /// How often it has come to a `uniform`, by group and place.
@@ -182,7 +183,12 @@ pub(crate) enum Status {
 
 impl<'l> Cluster<'l> {
     /// The cluster of this rank in the grid, before its first step.
-    pub(super) fn new(launch: &'l Launch<'l>, rank: u64, grid: Option<&Rc<Phases>>, scheduler: Threads) -> Self {
+    pub(in crate::sim) fn new(
+        launch: &'l Launch<'l>,
+        rank: u64,
+        grid: Option<&Rc<Phases>>,
+        scheduler: Threads,
+    ) -> Self {
         let Shape { block, dynamic_shared_bytes, .. } = *launch.shape;
         let blocks = (0..launch.cluster_blocks)
             .map(|block_rank| {
@@ -261,9 +267,4 @@ impl<'l> Cluster<'l> {
         thread.status.set(Status::Ready);
         self.scheduler.borrow_mut().ready(self.first + thread.rank, thread.pending.take());
     }
-}
-
-/// A site as data.
-pub(crate) fn location(site: Site) -> Location {
-    Location { file: site.file().to_owned(), line: site.line(), column: site.column() }
 }

@@ -1,10 +1,9 @@
 //! What a deadlock report says: the threads that wait, by what they do and where, those that have not come to where others
 //! wait for them, and where they are instead.
 
-use super::Site;
-use super::barrier::Arrival;
-use super::cluster::{Cluster, Status, Thread, location};
 use super::group::Group;
+use super::site::{Site, location};
+use super::state::{Arrival, Cluster, Status, Thread};
 use crate::report::failure::{Cause, Failure, Missing, Waiting};
 use crate::scope::Scope;
 use crate::shape::Dim3;

@@ -1,0 +1,22 @@
+//! What happened in a run, for a timeline.
+
+use std::sync::{Arc, Mutex};
+
+use crate::report::timeline::Doing;
+use crate::sim::site::Site;
+
+/// Where runs leave what happens.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Recorder(pub(in crate::sim) Arc<Mutex<Vec<Recorded>>>);
+
+#[derive(Debug)]
+pub(in crate::sim) struct Recorded {
+    pub(in crate::sim) block: u64,
+    pub(in crate::sim) thread: u32,
+    pub(in crate::sim) what: What,
+    pub(in crate::sim) start: u64,
+    pub(in crate::sim) end: u64,
+}
+
+/// What threads of a warp do together, if each of them does it as often.
+pub(in crate::sim) type What = (Doing, &'static str, Option<Site>);

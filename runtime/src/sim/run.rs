@@ -1,0 +1,49 @@
+//! A launch from its first step to its end: all clusters at once on the cores there are, or all in one order.
+
+use super::schedule::Schedule;
+use super::simulator::Simulator;
+use super::state::Launch;
+use super::{serial, workers};
+use crate::report::failure::Failure;
+use crate::report::output::Printed;
+use crate::shape::Shape;
+
+/// Runs a launch to its end or to its first failure: in round robin, that of the lowest cluster that fails, whatever the
+/// number of cores. Gives what it printed so far, too. `shape` must have been checked: no extent of zero, the grid a multiple of
+/// the cluster.
+pub(crate) fn run(
+    kernel: &str,
+    shape: &Shape,
+    simulator: &Simulator,
+    body: &(dyn Fn() + Send + Sync),
+) -> (Printed, Result<(), Box<Failure>>) {
+    if !matches!(simulator.schedule, Schedule::RoundRobin) || simulator.exploration.is_some() {
+        return run_in_one_order(kernel, shape, simulator, body, false);
+    }
+    let launch = Launch::new(kernel, shape, simulator, body);
+    let failed = workers::run_clusters(&launch);
+    let last = failed.as_ref().map_or(u64::MAX, |(cluster, _)| *cluster);
+    (launch.prints.printed(last), failed.map_or(Ok(()), |(_, failure)| Err(failure)))
+}
+
+/// The same of a kernel with a barrier of the grid, which has at most [`serial::most_clusters`] clusters: all of them run at once.
+pub(crate) fn run_together(
+    kernel: &str,
+    shape: &Shape,
+    simulator: &Simulator,
+    body: &(dyn Fn() + Send + Sync),
+) -> (Printed, Result<(), Box<Failure>>) {
+    run_in_one_order(kernel, shape, simulator, body, true)
+}
+
+fn run_in_one_order(
+    kernel: &str,
+    shape: &Shape,
+    simulator: &Simulator,
+    body: &(dyn Fn() + Send + Sync),
+    together: bool,
+) -> (Printed, Result<(), Box<Failure>>) {
+    let launch = Launch::new(kernel, shape, simulator, body);
+    let failed = serial::run_clusters(&launch, together);
+    (launch.prints.printed(u64::MAX), failed.map_or(Ok(()), Err))
+}

@@ -1,0 +1,35 @@
+//! What the threads of a launch have printed so far.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+
+use crate::report::output::Printed;
+
+/// Of one launch.
+#[derive(Debug, Default)]
+pub(crate) struct Prints {
+    pub(in crate::sim) records: Mutex<Vec<Record>>,
+    pub(in crate::sim) used: AtomicU64,
+    pub(in crate::sim) lost: AtomicU64,
+}
+
+/// One `print!`.
+#[derive(Debug)]
+pub(in crate::sim) struct Record {
+    /// The cluster's rank in the grid.
+    pub(in crate::sim) cluster: u64,
+    /// The block's rank in the grid, and the thread's in the block.
+    pub(in crate::sim) thread: (u64, u32),
+    pub(in crate::sim) text: String,
+}
+
+impl Prints {
+    /// What was printed by the clusters up to this rank: those above a cluster that failed are cut off anywhere.
+    pub(in crate::sim) fn printed(self, last: u64) -> Printed {
+        let mut records = self.records.into_inner().unwrap_or_else(PoisonError::into_inner);
+        records.retain(|record| record.cluster <= last);
+        // Stable: a thread's own stay in their order.
+        records.sort_by_key(|record| record.thread);
+        Printed { texts: records.into_iter().map(|record| record.text).collect(), lost: self.lost.into_inner() }
+    }
+}

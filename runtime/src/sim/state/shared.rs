@@ -1,0 +1,144 @@
+//! The shared memory of a cluster's blocks: arenas of bytes, each with a bit that says whether a thread has written
+//! it. An allocation belongs to a call of `shared_array` in the source, so all blocks have it from the start, as on
+//! the chip, whether or not their threads have come that far.
+//!
+//! Not told apart: the arrays of two instances of a generic device function that differ in no type of the array.
+
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::ops::Range;
+use std::ptr::NonNull;
+
+use crate::sim::memory::SharedId;
+use crate::sim::race::Shadow;
+use crate::sim::site::Site;
+
+/// What tells allocations apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) site: Site,
+    /// `std::any::type_name` of the array.
+    pub(crate) type_name: &'static str,
+}
+
+/// The shared memory of all blocks of a cluster.
+pub(crate) struct SharedMemory {
+    blocks: u32,
+    /// The first is the dynamic one.
+    allocations: RefCell<Vec<Allocation>>,
+    /// As what the dynamic memory has been viewed so far.
+    pub(in crate::sim) views: RefCell<Vec<View>>,
+}
+
+/// Bytes of the dynamic memory as elements of a type.
+#[derive(Debug, Clone)]
+pub(in crate::sim) struct View {
+    pub(in crate::sim) type_name: &'static str,
+    pub(in crate::sim) bytes: Range<usize>,
+    /// Where it was first taken.
+    pub(in crate::sim) site: Site,
+}
+
+struct Allocation {
+    /// `None` for dynamic memory.
+    key: Option<Key>,
+    /// By the block's rank.
+    arenas: Vec<Arena>,
+}
+
+/// The bytes of an allocation in one block.
+struct Arena {
+    lines: Box<[Line]>,
+    /// A bit a byte.
+    written: Box<[Cell<u64>]>,
+    shadow: RefCell<Shadow>,
+}
+
+/// The unit of allocation, aligned for every scalar.
+#[repr(C, align(16))]
+struct Line(UnsafeCell<[u8; 16]>);
+
+impl SharedMemory {
+    /// For this many blocks, with this many bytes of dynamic shared memory each.
+    pub(in crate::sim) fn new(blocks: u32, dynamic_bytes: usize) -> Self {
+        let dynamic = Allocation::new(None, blocks, dynamic_bytes);
+        SharedMemory { blocks, allocations: RefCell::new(vec![dynamic]), views: RefCell::new(Vec::new()) }
+    }
+
+    /// The allocation of this key, made on first use.
+    pub(crate) fn allocation(&self, key: Key, bytes: usize) -> u32 {
+        let mut allocations = self.allocations.borrow_mut();
+        let known = allocations.iter().position(|allocation| allocation.key == Some(key));
+        known.unwrap_or_else(|| {
+            allocations.push(Allocation::new(Some(key), self.blocks, bytes));
+            allocations.len() - 1
+        }) as u32
+    }
+
+    /// The byte at `start` of a block's arena.
+    pub(in crate::sim) fn pointer(&self, id: SharedId, start: usize, len: usize) -> NonNull<u8> {
+        self.arena(id, |arena| {
+            assert!(start + len <= size_of_val(&*arena.lines), "a range outside of its shared allocation");
+            // SAFETY: inside the allocation, as just checked.
+            unsafe { NonNull::from(&*arena.lines).cast().add(start) }
+        })
+    }
+
+    /// The first byte of the range that no thread has written.
+    pub(in crate::sim) fn first_unwritten(&self, id: SharedId, start: usize, len: usize) -> Option<usize> {
+        self.arena(id, |arena| {
+            words(start, len).find_map(|(word, mask)| {
+                let missing = mask & !arena.written[word].get();
+                (missing != 0).then(|| word * 64 + missing.trailing_zeros() as usize)
+            })
+        })
+    }
+
+    /// Notes that the range was written.
+    pub(in crate::sim) fn mark_written(&self, id: SharedId, start: usize, len: usize) {
+        self.arena(id, |arena| {
+            words(start, len).for_each(|(word, mask)| arena.written[word].set(arena.written[word].get() | mask));
+        });
+    }
+
+    /// Runs `f` on the record of who accessed it.
+    #[inline]
+    pub(in crate::sim) fn with_shadow<R>(&self, id: SharedId, f: impl FnOnce(&mut Shadow) -> R) -> R {
+        self.arena(id, |arena| f(&mut arena.shadow.borrow_mut()))
+    }
+
+    /// Where its `shared_array` stands; `None` for dynamic memory.
+    pub(in crate::sim) fn declared(&self, id: SharedId) -> Option<Site> {
+        self.allocations.borrow()[id.allocation as usize].key.map(|key| key.site)
+    }
+
+    #[inline]
+    fn arena<R>(&self, id: SharedId, f: impl FnOnce(&Arena) -> R) -> R {
+        f(&self.allocations.borrow()[id.allocation as usize].arenas[id.rank as usize])
+    }
+}
+
+impl Allocation {
+    fn new(key: Option<Key>, blocks: u32, bytes: usize) -> Self {
+        let arena = || Arena {
+            lines: (0..bytes.div_ceil(16)).map(|_| Line(UnsafeCell::new([0; 16]))).collect(),
+            written: (0..bytes.div_ceil(64)).map(|_| Cell::new(0)).collect(),
+            shadow: RefCell::default(),
+        };
+        Allocation { key, arenas: (0..blocks).map(|_| arena()).collect() }
+    }
+}
+
+/// The words of a bitmap that hold the bits of a range, each with the mask of those bits.
+#[inline]
+fn words(start: usize, len: usize) -> impl Iterator<Item = (usize, u64)> {
+    let end = start + len;
+    let mut at = start;
+    std::iter::from_fn(move || {
+        let bits = (64 - at % 64).min(end - at);
+        (bits > 0).then(|| {
+            let word = (at / 64, (!0 >> (64 - bits)) << (at % 64));
+            at += bits;
+            word
+        })
+    })
+}

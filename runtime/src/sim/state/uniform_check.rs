@@ -1,0 +1,28 @@
+//! The calls of `group.uniform(value)` that not all threads have come to.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use crate::sim::group::Group;
+use crate::sim::site::Site;
+
+/// The calls of a launch that not all threads have come to.
+#[derive(Debug, Default)]
+pub(crate) struct UniformChecks {
+    pub(in crate::sim) open: Mutex<BTreeMap<Call, Check>>,
+}
+
+/// The n-th time that the threads of a group come to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::sim) struct Call {
+    /// The group, and the rank in the grid of the block or cluster that it is.
+    pub(in crate::sim) group: (Group, u64),
+    pub(in crate::sim) site: Site,
+    pub(in crate::sim) round: u64,
+}
+
+#[derive(Debug)]
+pub(in crate::sim) struct Check {
+    pub(in crate::sim) value: Box<[u8]>,
+    pub(in crate::sim) left: u64,
+}

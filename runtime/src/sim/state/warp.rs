@@ -1,0 +1,76 @@
+//! What the threads of a warp have open with each other.
+
+use std::any::TypeId;
+use std::cell::{Cell, Ref, RefCell};
+use std::fmt;
+use std::mem::MaybeUninit;
+use std::rc::Rc;
+
+use crate::sim::race::{Clock, Gathering};
+use crate::sim::site::Site;
+
+/// A collective of a tile or a coalesced group, as one thread calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WarpCall {
+    /// As a report names it: `tile.shfl()`.
+    pub(crate) name: &'static str,
+    /// The lanes of the group.
+    pub(crate) lanes: u32,
+    /// What the value is.
+    pub(crate) value: TypeId,
+    /// It may stand at several places, and orders memory. No other collective does (CUDA C++ Programming Guide, Warp
+    /// Shuffle Functions: "do not imply a memory barrier").
+    pub(crate) barrier: bool,
+    pub(crate) site: Site,
+}
+
+impl fmt::Display for WarpCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}()`", self.name)
+    }
+}
+
+/// A call of a collective for which not all have come yet, or, for those who came, its values.
+#[derive(Debug)]
+pub(crate) struct Meeting {
+    pub(in crate::sim) call: WarpCall,
+    pub(in crate::sim) come: Cell<u32>,
+    pub(in crate::sim) size: usize,
+    /// By the lane.
+    pub(in crate::sim) values: RefCell<Box<[MaybeUninit<u8>]>>,
+    pub(in crate::sim) gathering: RefCell<Gathering>,
+    /// What a barrier's threads brought.
+    pub(in crate::sim) gathered: RefCell<Clock>,
+}
+
+impl Meeting {
+    /// What the thread of this lane, which is one of the group's, brought.
+    pub(crate) fn value(&self, lane: u32) -> Ref<'_, [MaybeUninit<u8>]> {
+        let at = lane as usize * self.size;
+        Ref::map(self.values.borrow(), |values| &values[at..at + self.size])
+    }
+
+    pub(in crate::sim) fn bring(&self, lane: u32, value: &[MaybeUninit<u8>]) {
+        let at = lane as usize * self.size;
+        self.values.borrow_mut()[at..at + self.size].copy_from_slice(value);
+        self.come.set(self.come.get() | 1 << lane);
+    }
+}
+
+/// What a warp has open.
+#[derive(Debug, Default)]
+pub(crate) struct Warp {
+    /// At most one for the same lanes.
+    pub(in crate::sim) meetings: RefCell<Vec<Rc<Meeting>>>,
+    /// Some of its threads wait at a `coalesced_threads()`.
+    pub(in crate::sim) coalescing: Cell<bool>,
+}
+
+/// A thread's standing with its warp.
+#[derive(Debug, Default)]
+pub(crate) struct Lane {
+    /// Iterations of its loops while others wait for it to join them; `None` if none does.
+    pub(in crate::sim) awaited: Cell<Option<u32>>,
+    /// What its `coalesced_threads()` found.
+    pub(in crate::sim) coalesced: Cell<u32>,
+}
