@@ -3,6 +3,8 @@
 
 #[path = "tidy/imports.rs"]
 mod imports;
+#[path = "tidy/layers.rs"]
+mod layers;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -95,7 +97,7 @@ fn unsafe_code_is_in_few_files() {
         "runtime/src/kernel/inline_cuda.rs",
         "runtime/src/sim/context.rs",
         "runtime/src/sim/runner.rs",
-        "runtime/src/sim/shared.rs",
+        "runtime/src/sim/state/shared.rs",
     ];
     // `program/types.rs` declares and keeps the promise itself.
     let promise = "runtime/src/program/types.rs";
@@ -110,24 +112,4 @@ fn unsafe_code_is_in_few_files() {
     let listed: BTreeSet<String> = ALLOWED.into_iter().chain([promise]).map(String::from).collect();
     none("`unsafe` in a file that had none so far", found.difference(&listed).cloned());
     none("listed, and without `unsafe`", listed.difference(&found).cloned());
-}
-
-#[test]
-fn levels_point_one_way() {
-    // Who must not name whom.
-    const FORBIDDEN: [(&str, &[&str]); 2] = [
-        ("macros/compiler/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
-        ("macros/compiler/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),
-    ];
-    let mut found = Vec::new();
-    for (name, text) in sources() {
-        for (folder, names) in FORBIDDEN {
-            if name.starts_with(folder) && !name.contains("/tests") {
-                let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-                let bad = code.filter(|line| names.iter().any(|forbidden| line.contains(forbidden)));
-                found.extend(bad.map(|line| format!("{name}: {}", line.trim())));
-            }
-        }
-    }
-    none("imports against the levels of ARCHITECTURE.md", found);
 }
