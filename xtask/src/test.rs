@@ -25,7 +25,8 @@ pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
 
     let compiled = fs::read_to_string(&count).unwrap_or_default();
     let (all, kernels) = (compiled.lines().count(), compiled.lines().collect::<std::collections::BTreeSet<_>>().len());
-    if all == 0 {
+    // A part of the tests may have no kernel.
+    if all == 0 && arguments.is_empty() {
         return Err(format!("the tests passed, but NVRTC of {} compiled no kernel", nvrtc.display()));
     }
     println!("NVRTC compiled {all} times, {kernels} kernels by name");

@@ -1,6 +1,6 @@
-//! What kernels print on a GPU: a buffer in device memory, which threads fill through an atomic cursor, and its reading
-//! as text. The layout is `print.cuh`'s; when it is read is `gpu`'s. Only modules that print know the buffer, and there
-//! is none before the first of them is launched.
+//! The output of kernels on a GPU: a buffer in device memory, which threads fill through an atomic cursor, and its
+//! conversion to text. `print.cuh` defines the layout; `context` decides when it is read. Only modules that print know
+//! the buffer, which is allocated when the first of them is launched.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! What `#[cluster_kernel(...)]` fixes of a kernel: the values, their limits, and how the kernel's head says them. The
-//! macro checks literals itself; constants reach the functions here, which rustc runs, so that both are held to one list of
-//! limits at compile time. A launch's own checks are `launch`'s, the compiler's options `gpu::nvrtc`'s.
+//! The options of a kernel in `#[cluster_kernel(...)]`: their values, their limits, and how the kernel's head states
+//! them. The macro checks literals itself; constants reach the functions here, which rustc evaluates, so that both are
+//! subject to one list of limits at compile time. `launch` checks launches, and `gpu::nvrtc` has the compiler's
+//! options.
 
 use crate::program::refusal::Message;
 

@@ -18,7 +18,7 @@ fn position(line: u32, column: u32) -> u32 {
     line.wrapping_mul(1 << 16).wrapping_add(column)
 }
 
-/// What is at a position.
+/// The source location and message at a position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) file: &'static str,

@@ -1,5 +1,5 @@
-//! What the text must know of a type: its spelling in C++, and for one that a user derived `DeviceCopy` for, its
-//! definition. Which name a user's type gets is `assemble`'s.
+//! The description of a type for the text: its spelling in C++, and the definition of one with a derived `DeviceCopy`.
+//! `assemble` names user-defined types.
 
 use std::any::TypeId;
 use std::fmt;

@@ -1,5 +1,6 @@
-//! What threads of one warp do together: `meet`, at which each brings a value and gets those of all, and
-//! `coalesced_threads`, which finds out who they are. A value is bytes here; what becomes of it is `kernel::group`'s.
+//! The operations of the threads of one warp together: `meet`, to which each brings a value and from which it gets
+//! those of all, and `coalesced_threads`, which finds out which threads are together. A value is bytes here;
+//! `kernel::group` gives it meaning.
 //!
 //! A meeting is for the lanes that its group has, by the abstract rules of cooperative groups: each of them comes, from
 //! the same place in the source. One that has exited does not come; today's hardware lets it count.

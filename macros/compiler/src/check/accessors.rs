@@ -1,41 +1,31 @@
 //! What analyses ask of steps and of sources of values, each answered once and without a wildcard: a new kind of step does not
-//! compile until it says whether it sets a place, a new source until it says what it hands on.
+//! compile until it says whether it sets a variable, a new source until it says what it hands on.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::cfg::{Extent, NodeId, Piece, Place, Source, StepKind};
+use super::cfg::{Extent, NodeId, Region, Source, StepKind, ValueStep, Variable};
 
 impl StepKind {
-    /// The place that the step sets, the value, and how much of the place. Places of tokens are not set but moved to.
-    pub(crate) fn set(&self) -> Option<(Place, NodeId, Extent)> {
+    /// The variable that the step sets, the value, and how much of the variable. Variables of tokens are not set but moved to.
+    pub(crate) fn set(&self) -> Option<(Variable, NodeId, Extent)> {
         match *self {
-            StepKind::Set { place, value, extent } => Some((place, value, extent)),
-            StepKind::Evaluate(_)
-            | StepKind::Access(_)
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => Some((variable, value, extent)),
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
+            | StepKind::Memory(_)
             | StepKind::Copy(_)
-            | StepKind::Collective { .. }
-            | StepKind::Aligned { .. }
-            | StepKind::Fence
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Arrive { .. }
-            | StepKind::Wait { .. }
-            | StepKind::Phase(_)
+            | StepKind::Group(_)
+            | StepKind::BarrierCall(_)
             | StepKind::Call { .. }
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => None,
+            | StepKind::Token(_) => None,
         }
     }
 }
 
 impl Source<'_> {
-    /// The place of which this is the value.
-    pub(crate) fn read(&self) -> Option<Place> {
+    /// The variable of which this is the value.
+    pub(crate) fn read(&self) -> Option<Variable> {
         match *self {
-            Source::Read(place) => Some(place),
+            Source::Read(variable) => Some(variable),
             Source::Operands
             | Source::Integer(_)
             | Source::Constant(_)
@@ -75,7 +65,7 @@ impl Source<'_> {
     }
 
     /// The barriers that others are handed for it, with their positions.
-    pub(crate) fn barriers(&self) -> &[(usize, Piece)] {
+    pub(crate) fn barriers(&self) -> &[(usize, Region)] {
         match self {
             Source::Call { barriers, .. } => barriers,
             Source::Operands

@@ -14,17 +14,16 @@ use std::collections::BTreeMap;
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, How, Node, NodeId, PhaseCall, Piece, Place, Root, Select,
-    Shared, Slice, Source, Step, StepKind,
+    Access, AccessKind, BarrierCall, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
+    NodeId, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
-use super::team::Team;
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::query::Query;
 use crate::model::ty::{Group, Kind};
 use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
-use memory::piece_of_kind;
+use memory::region_of_kind;
 
 pub(crate) fn build(function: &Function) -> Cfg<'_> {
     let mut builder = Builder {
@@ -33,7 +32,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         nodes: Vec::new(),
         accesses: Vec::new(),
         copies: Vec::new(),
-        phases: Vec::new(),
+        barrier_calls: Vec::new(),
         queries: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
@@ -44,7 +43,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         teams: BTreeMap::new(),
         groups: 0,
         sizes: BTreeMap::new(),
-        pieces: BTreeMap::new(),
+        regions: BTreeMap::new(),
         slices: Vec::new(),
         closures: BTreeMap::new(),
         fields: BTreeMap::new(),
@@ -62,7 +61,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         nodes: builder.nodes,
         accesses: builder.accesses,
         copies: builder.copies,
-        phases: builder.phases,
+        barrier_calls: builder.barrier_calls,
         queries: builder.queries,
         slices: builder.slices,
         names: builder.names,
@@ -76,7 +75,7 @@ struct Builder<'f> {
     nodes: Vec<Node<'f>>,
     accesses: Vec<Access>,
     copies: Vec<CopyStep>,
-    phases: Vec<PhaseCall>,
+    barrier_calls: Vec<BarrierCall>,
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
@@ -85,7 +84,7 @@ struct Builder<'f> {
     jumps: Vec<Jump>,
     temporaries: usize,
     /// Operands that are evaluated and wait for the others: a jump out of one of those drops them.
-    waiting: Vec<Place>,
+    waiting: Vec<Variable>,
     /// What locals that are groups are groups of.
     teams: BTreeMap<LocalId, Team>,
     /// Groups whose threads only the run knows.
@@ -93,11 +92,11 @@ struct Builder<'f> {
     /// Those that are tiles of a size that is no literal, by the size.
     sizes: BTreeMap<ValueId, Uniformity>,
     /// What locals that are memory are memory of.
-    pieces: BTreeMap<LocalId, Piece>,
+    regions: BTreeMap<LocalId, Region>,
     /// Uses of `dynamic_shared_slice`.
     slices: Vec<Slice>,
     /// What locals that are closures touch.
-    closures: BTreeMap<LocalId, Vec<(Piece, How)>>,
+    closures: BTreeMap<LocalId, Vec<(Region, AccessKind)>>,
     /// The numbers of fields, by their names.
     fields: BTreeMap<String, u16>,
 }
@@ -106,26 +105,26 @@ struct Builder<'f> {
 #[derive(Debug, Clone)]
 struct Value {
     node: NodeId,
-    /// The place of the token that it is, if it is one.
-    token: Option<Place>,
+    /// The variable of the token that it is, if it is one.
+    token: Option<Variable>,
     /// What is known of its fields, by their numbers.
     fields: Vec<(u16, Value)>,
     /// The memory that it is, or an element of.
-    piece: Option<Piece>,
+    region: Option<Region>,
     /// What it touches where it is called, if it is a closure.
-    touches: Vec<(Piece, How)>,
+    touches: Vec<(Region, AccessKind)>,
 }
 
 impl Value {
     fn of(node: NodeId) -> Value {
-        Value { node, token: None, fields: Vec::new(), piece: None, touches: Vec::new() }
+        Value { node, token: None, fields: Vec::new(), region: None, touches: Vec::new() }
     }
 
-    fn in_memory(self, piece: Piece) -> Value {
-        Value { piece: Some(piece), ..self }
+    fn in_memory(self, region: Region) -> Value {
+        Value { region: Some(region), ..self }
     }
 
-    fn with(self, token: Option<Place>) -> Value {
+    fn with(self, token: Option<Variable>) -> Value {
         Value { token, ..self }
     }
 }
@@ -140,7 +139,7 @@ struct Jump {
     depth: usize,
     /// Waiting operands outside of it.
     waiting: usize,
-    value: Place,
+    value: Variable,
 }
 
 impl<'f> Builder<'f> {
@@ -168,15 +167,15 @@ impl<'f> Builder<'f> {
         self.blocks[self.current.0].steps.push(Step { kind, at });
     }
 
-    fn temporary(&mut self) -> Place {
+    fn temporary(&mut self) -> Variable {
         self.temporaries += 1;
-        Place::Temporary(self.temporaries - 1)
+        Variable::Temporary(self.temporaries - 1)
     }
 
     fn node(&mut self, source: Source<'f>, operands: Vec<NodeId>, at: SpanRange) -> NodeId {
         let node = NodeId(self.nodes.len());
         self.nodes.push(Node { source, operands, at });
-        self.step(StepKind::Evaluate(node), at);
+        self.step(StepKind::Value(ValueStep::Evaluate(node)), at);
         node
     }
 
@@ -190,21 +189,21 @@ impl<'f> Builder<'f> {
         self.combined(Vec::new(), at)
     }
 
-    fn read(&mut self, place: Place, at: SpanRange) -> NodeId {
-        self.node(Source::Read(place), Vec::new(), at)
+    fn read(&mut self, variable: Variable, at: SpanRange) -> NodeId {
+        self.node(Source::Read(variable), Vec::new(), at)
     }
 
-    fn set(&mut self, place: Place, value: &Value, at: SpanRange) {
-        self.set_node(place, value.node, Extent::Whole, at);
-        if let Place::Local(local) = place {
+    fn set(&mut self, variable: Variable, value: &Value, at: SpanRange) {
+        self.set_node(variable, value.node, Extent::Whole, at);
+        if let Variable::Local(local) = variable {
             for (field, value) in &value.fields {
-                self.set_node(Place::Field(local, *field), value.node, Extent::Whole, at);
+                self.set_node(Variable::Field(local, *field), value.node, Extent::Whole, at);
             }
         }
     }
 
-    fn set_node(&mut self, place: Place, value: NodeId, extent: Extent, at: SpanRange) {
-        self.step(StepKind::Set { place, value, extent }, at);
+    fn set_node(&mut self, variable: Variable, value: NodeId, extent: Extent, at: SpanRange) {
+        self.step(StepKind::Value(ValueStep::Set { variable, value, extent }), at);
     }
 
     /// The number of a field's name.
@@ -226,7 +225,7 @@ impl<'f> Builder<'f> {
         let locals = self.scopes[depth..].iter().flatten().copied();
         let tokens: Vec<LocalId> = locals.filter(|local| self.holds_token(*local)).collect();
         for local in tokens.into_iter().rev() {
-            self.step(StepKind::Drop { place: Place::Local(local), how }, at);
+            self.step(StepKind::Token(TokenStep::Drop { variable: Variable::Local(local), how }), at);
         }
     }
 
@@ -234,29 +233,29 @@ impl<'f> Builder<'f> {
     fn give(&mut self, value: Option<Value>, at: SpanRange) {
         for param in &self.function.params {
             if let Kind::Reference { mutable: true } = self.function.kind(param.local) {
-                let left = self.read(Place::Local(param.local), at);
-                self.step(StepKind::Return(left), at);
+                let left = self.read(Variable::Local(param.local), at);
+                self.step(StepKind::Value(ValueStep::Return(left)), at);
             }
         }
         let value = value.unwrap_or_else(|| self.nothing(at));
-        self.step(StepKind::Return(value.node), at);
+        self.step(StepKind::Value(ValueStep::Return(value.node)), at);
         self.hand_over(value.token, at);
     }
 
-    fn hand_over(&mut self, value: Option<Place>, at: SpanRange) {
+    fn hand_over(&mut self, value: Option<Variable>, at: SpanRange) {
         if let Some(from) = value {
-            self.step(StepKind::HandOver { from }, at);
+            self.step(StepKind::Token(TokenStep::HandOver { from }), at);
         }
     }
 
-    fn move_token(&mut self, into: Place, value: Option<Place>, at: SpanRange) {
+    fn move_token(&mut self, into: Variable, value: Option<Variable>, at: SpanRange) {
         if let Some(from) = value.filter(|from| *from != into) {
-            self.step(StepKind::Move { from, into }, at);
+            self.step(StepKind::Token(TokenStep::Move { from, into }), at);
         }
     }
 
-    /// A place gets a value, and the token that it is.
-    fn move_to(&mut self, into: Place, value: &Value, at: SpanRange) {
+    /// A variable gets a value, and the token that it is.
+    fn move_to(&mut self, into: Variable, value: &Value, at: SpanRange) {
         self.move_token(into, value.token, at);
         self.set(into, value, at);
     }
@@ -281,7 +280,7 @@ impl<'f> Builder<'f> {
                 let value = self.value(tail);
                 let token = value.token.map(|from| {
                     let out = self.temporary();
-                    self.step(StepKind::Move { from, into: out }, tail.span);
+                    self.step(StepKind::Token(TokenStep::Move { from, into: out }), tail.span);
                     out
                 });
                 value.with(token)
@@ -305,7 +304,7 @@ impl<'f> Builder<'f> {
             StmtKind::Let { local, init, .. } => {
                 if let Some(init) = init {
                     let value = self.value(init);
-                    self.move_to(Place::Local(*local), &value, init.span);
+                    self.move_to(Variable::Local(*local), &value, init.span);
                     self.name(*local, init, value);
                 }
                 self.declare(*local);
@@ -328,13 +327,13 @@ impl<'f> Builder<'f> {
             StmtKind::Discard(expr) => {
                 let value = self.value(expr);
                 // `let _ = local;` does not move out of the local.
-                if let Some(place @ Place::Temporary(_)) = value.token {
-                    self.step(StepKind::Drop { place, how: Loss::Discarded }, statement.span);
+                if let Some(variable @ Variable::Temporary(_)) = value.token {
+                    self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Discarded }), statement.span);
                 }
             }
             StmtKind::Expr(expr) => {
-                if let Some(place) = self.value(expr).token {
-                    self.step(StepKind::Drop { place, how: Loss::Unused }, statement.span);
+                if let Some(variable) = self.value(expr).token {
+                    self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Unused }), statement.span);
                 }
             }
             StmtKind::Split { halves, init } => {
@@ -346,12 +345,12 @@ impl<'f> Builder<'f> {
                 let named = self.temporary();
                 self.set(named, mid, init.span);
                 let mid = self.read(named, init.span);
-                let whole = memory.piece.clone().unwrap_or_else(|| piece_of_kind(init.gives));
+                let whole = memory.region.clone().unwrap_or_else(|| region_of_kind(init.gives));
                 for (half, second) in halves.iter().zip([false, true]) {
                     if let Some(half) = half {
-                        self.set(Place::Local(*half), &value, init.span);
+                        self.set(Variable::Local(*half), &value, init.span);
                         let half_of = whole.clone().several(Select::Half { mid, second });
-                        self.pieces.insert(*half, half_of);
+                        self.regions.insert(*half, half_of);
                     }
                 }
             }
@@ -366,11 +365,11 @@ impl<'f> Builder<'f> {
             self.teams.insert(local, team);
         }
         if let Kind::Memory(_) | Kind::Barrier(_) = init.gives {
-            let piece = value.piece.unwrap_or_else(|| piece_of_kind(init.gives));
-            if let Root::Shared(shared) = piece.root {
+            let region = value.region.unwrap_or_else(|| region_of_kind(init.gives));
+            if let Root::Shared(shared) = region.root {
                 self.names.entry(shared).or_insert(local);
             }
-            self.pieces.insert(local, piece);
+            self.regions.insert(local, region);
         }
         if !value.touches.is_empty() {
             self.closures.insert(local, value.touches);
@@ -382,7 +381,7 @@ impl<'f> Builder<'f> {
         let mut values = Vec::new();
         for expr in exprs {
             let value = self.value(expr);
-            self.waiting.extend(value.token.filter(|place| matches!(place, Place::Temporary(_))));
+            self.waiting.extend(value.token.filter(|variable| matches!(variable, Variable::Temporary(_))));
             values.push(value);
         }
         self.waiting.truncate(before);
@@ -395,14 +394,14 @@ impl<'f> Builder<'f> {
 
     /// What a jump leaves behind: operands on their way, and locals of the scopes from `depth` inwards.
     fn abandon(&mut self, waiting: usize, depth: usize, how: Loss, at: SpanRange) {
-        let lost: Vec<Place> = self.waiting.iter().skip(waiting).copied().collect();
-        for place in lost {
-            self.step(StepKind::Drop { place, how }, at);
+        let lost: Vec<Variable> = self.waiting.iter().skip(waiting).copied().collect();
+        for variable in lost {
+            self.step(StepKind::Token(TokenStep::Drop { variable, how }), at);
         }
         self.drop_scopes(depth, how, at);
     }
 
-    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Vec<Place>, body: &'f Block) {
+    fn repeat(&mut self, id: LoopId, [again, inside, after]: [BlockId; 3], held: Vec<Variable>, body: &'f Block) {
         let value = self.temporary();
         let (depth, waiting) = (self.scopes.len(), self.waiting.len());
         self.jumps.push(Jump { id, after, again: Some(again), depth, waiting, value });

@@ -10,7 +10,10 @@
 
 use std::collections::BTreeSet;
 
-use super::cfg::{Access, AccessId, BlockId, Cfg, CopyId, CopyStep, How, Piece, Root, Select, Shared, Step, StepKind};
+use super::cfg::{
+    Access, AccessId, AccessKind, BlockId, Cfg, CopyId, CopyStep, GroupStep, MemoryStep, Region, Root, Select, Shared,
+    Step, StepKind,
+};
 use super::engine::{self, Analysis, Join};
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -31,7 +34,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
     let states = engine::solve(&flights, cfg);
     let mut found: Vec<Diag> = Vec::new();
     engine::visit(&flights, cfg, &states, |state, step| {
-        if let StepKind::Access(id) = step.kind {
+        if let StepKind::Memory(MemoryStep::Access(id)) = step.kind {
             found.extend(flights.fault(function, state, id));
         }
     });
@@ -86,19 +89,19 @@ impl Flights<'_, '_> {
     }
 
     fn fault(&self, function: &Function, state: &State, id: AccessId) -> Option<Diag> {
-        let Access { piece, how, at } = &self.cfg.accesses[id.0];
-        let writes = match how {
-            How::Read | How::AtomicRead => false,
-            How::Write | How::Atomic => true,
+        let Access { region, kind, at } = &self.cfg.accesses[id.0];
+        let writes = match kind {
+            AccessKind::Read | AccessKind::AtomicRead => false,
+            AccessKind::Write | AccessKind::Atomic => true,
             // By a function that may wait itself, and by text.
-            How::Lent | How::ByHand | How::Sent => return None,
+            AccessKind::Lent | AccessKind::ByHand | AccessKind::Sent => return None,
         };
         state.under_way(self).find_map(|copy| {
             let CopyStep::Begin { reads, writes: written, told, at: begun } = &self.cfg.copies[copy.0] else {
                 return None;
             };
-            let meets = |end: &Option<Piece>| end.as_ref().is_some_and(|end| self.overlap(end, piece));
-            let name = match piece.root {
+            let meets = |end: &Option<Region>| end.as_ref().is_some_and(|end| self.overlap(end, region));
+            let name = match region.root {
                 Root::Shared(shared) => self.cfg.names.get(&shared).map(|local| &function.local(*local).name)?,
                 Root::ReadOnly | Root::Global | Root::Remote(_) => return None,
             };
@@ -120,7 +123,7 @@ impl Flights<'_, '_> {
     }
 
     /// Whether both have memory in common, for certain.
-    fn overlap(&self, copied: &Piece, touched: &Piece) -> bool {
+    fn overlap(&self, copied: &Region, touched: &Region) -> bool {
         let known = |shared: Shared| shared != Shared::Any;
         let same = matches!((copied.root, touched.root), (Root::Shared(a), Root::Shared(b)) if a == b && known(a));
         let literal = |select: &Select| match select {
@@ -149,7 +152,7 @@ impl Analysis for Flights<'_, '_> {
                 }
                 CopyStep::Wait(told) => self.wait(state, told),
             },
-            StepKind::Phase(id) => match self.cfg.phases[id.0].method.what {
+            StepKind::BarrierCall(id) => match self.cfg.barrier_calls[id.0].method.what {
                 What::Wait | What::WaitParity | What::ArriveAndWait | What::Try => self.wait(state, Told::Barrier),
                 What::Init
                 | What::InitTogether
@@ -161,27 +164,23 @@ impl Analysis for Flights<'_, '_> {
                 | What::Invalidate => {}
             },
             // What others have waited for by then.
-            StepKind::Collective { barrier: true, .. } | StepKind::Wait { .. } => {
+            StepKind::Group(GroupStep::Collective { barrier: true, .. }) | StepKind::Group(GroupStep::Wait { .. }) => {
                 state.flying.retain(|copy| !state.waited.contains(&self.told(*copy)));
             }
             // It may wait.
             StepKind::Call { .. } => {
                 [Told::Barrier, Told::Group, Told::Bulk].into_iter().for_each(|told| self.wait(state, told))
             }
-            StepKind::Collective { barrier: false, .. }
-            | StepKind::Access(_)
-            | StepKind::Arrive { .. }
-            | StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Aligned { .. }
-            | StepKind::Fence
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            StepKind::Group(GroupStep::Collective { barrier: false, .. })
+            | StepKind::Memory(_)
+            | StepKind::Group(
+                GroupStep::Arrive { .. }
+                | GroupStep::FormGroup(_)
+                | GroupStep::Convergent { .. }
+                | GroupStep::Aligned { .. },
+            )
+            | StepKind::Value(_)
+            | StepKind::Token(_) => {}
         }
     }
 

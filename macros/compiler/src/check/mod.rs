@@ -3,14 +3,13 @@
 
 mod accessors;
 mod barriers;
-mod bits;
+mod block_set;
 pub(crate) mod build;
 pub(crate) mod cfg;
 mod copies;
 pub(crate) mod dsm;
 pub(crate) mod engine;
-mod live;
-pub(crate) mod team;
+mod liveness;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -26,7 +25,7 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SlotId};
 use dsm::protocol::Protocol;
-use live::Live;
+use liveness::Live;
 use tokens::Tokens;
 use uniform::control::Control;
 use uniform::summary::Summary;

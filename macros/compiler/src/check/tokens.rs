@@ -1,7 +1,7 @@
 //! Arrival tokens: `token_never_waited`, `arrive_while_pending`, `collective_while_pending`.
 //!
 //! CUDA C++ Programming Guide 11.6.1.1: all threads of a group arrive and wait once a phase; between the two, any
-//! other collective of the group is undefined. A thread is between the two exactly while some place holds the token,
+//! other collective of the group is undefined. A thread is between the two exactly while some variable holds the token,
 //! so where tokens are is all that needs to be known. A token used twice is rustc's to refuse (E0382), one of another
 //! group too (E0308).
 //!
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::Groups;
 
-use super::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
+use super::cfg::{BlockId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
 use crate::messages::{self, Loss, Origin};
@@ -36,8 +36,8 @@ struct Arrival {
     group: Group,
     at: SpanRange,
     origin: Origin,
-    /// The place that first holds it.
-    into: Place,
+    /// The variable that first holds it.
+    into: Variable,
     /// It publishes nothing.
     relaxed: bool,
 }
@@ -55,49 +55,45 @@ pub(crate) struct Tokens<'f> {
 fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
     let params = function.params.iter().filter_map(|param| {
         let at = SpanRange::of(&function.local(param.local).name);
-        let into = Place::Local(param.local);
+        let into = Variable::Local(param.local);
         let group = function.kind(param.local).token()?;
         Some(Arrival { group, at, origin: Origin::Parameter, into, relaxed: false })
     });
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
-        StepKind::Arrive { group, method, into } => {
+        StepKind::Group(GroupStep::Arrive { group, method, into }) => {
             Some(Arrival { group, at: step.at, origin: Origin::Arrival, into, relaxed: method.relaxed })
         }
         StepKind::Call { gives: Some((group, into)), .. } => {
             Some(Arrival { group, at: step.at, origin: Origin::Call, into, relaxed: false })
         }
         StepKind::Call { gives: None, .. }
-        | StepKind::Evaluate(_)
-        | StepKind::Set { .. }
-        | StepKind::Access(_)
+        | StepKind::Value(_)
+        | StepKind::Memory(_)
         | StepKind::Copy(_)
-        | StepKind::Collective { .. }
-        | StepKind::Aligned { .. }
-        | StepKind::Fence
-        | StepKind::Renew(_)
-        | StepKind::Together { .. }
-        | StepKind::Wait { .. }
-        | StepKind::Phase(_)
-        | StepKind::Move { .. }
-        | StepKind::Return(_)
-        | StepKind::HandOver { .. }
-        | StepKind::Clear { .. }
-        | StepKind::Drop { .. } => None,
+        | StepKind::Group(
+            GroupStep::Collective { .. }
+            | GroupStep::Aligned { .. }
+            | GroupStep::FormGroup(_)
+            | GroupStep::Convergent { .. }
+            | GroupStep::Wait { .. },
+        )
+        | StepKind::BarrierCall(_)
+        | StepKind::Token(_) => None,
     });
     params.chain(steps).collect()
 }
 
-/// The arrivals whose token each place may hold. A place that is not named holds none; whether a place may *also* be
+/// The arrivals whose token each variable may hold. A variable that is not named holds none; whether a variable may *also* be
 /// empty does not matter to any rule.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Held(BTreeMap<Place, BTreeSet<ArrivalId>>);
+pub(crate) struct Held(BTreeMap<Variable, BTreeSet<ArrivalId>>);
 
 impl Join for Held {
-    // bottom = no place holds anything; join = union
+    // bottom = no variable holds anything; join = union
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        for (place, arrivals) in &other.0 {
-            let known = self.0.entry(*place).or_default();
+        for (variable, arrivals) in &other.0 {
+            let known = self.0.entry(*variable).or_default();
             let before = known.len();
             known.extend(arrivals);
             changed |= known.len() != before;
@@ -107,17 +103,17 @@ impl Join for Held {
 }
 
 impl Held {
-    fn take(&mut self, place: Place) -> BTreeSet<ArrivalId> {
-        self.0.remove(&place).unwrap_or_default()
+    fn take(&mut self, variable: Variable) -> BTreeSet<ArrivalId> {
+        self.0.remove(&variable).unwrap_or_default()
     }
 
-    fn at(&self, place: Place) -> impl Iterator<Item = ArrivalId> + '_ {
-        self.0.get(&place).into_iter().flatten().copied()
+    fn at(&self, variable: Variable) -> impl Iterator<Item = ArrivalId> + '_ {
+        self.0.get(&variable).into_iter().flatten().copied()
     }
 
-    /// Every pending arrival, with the place that holds its token.
-    fn all(&self) -> impl Iterator<Item = (Place, ArrivalId)> + '_ {
-        self.0.iter().flat_map(|(place, arrivals)| arrivals.iter().map(|arrival| (*place, *arrival)))
+    /// Every pending arrival, with the variable that holds its token.
+    fn all(&self) -> impl Iterator<Item = (Variable, ArrivalId)> + '_ {
+        self.0.iter().flat_map(|(variable, arrivals)| arrivals.iter().map(|arrival| (*variable, *arrival)))
     }
 }
 
@@ -138,7 +134,7 @@ impl<'f> Tokens<'f> {
         held.all().any(|(_, arrival)| of(self.arrivals[arrival].group))
     }
 
-    fn arrival_into(&self, into: Place) -> BTreeSet<ArrivalId> {
+    fn arrival_into(&self, into: Variable) -> BTreeSet<ArrivalId> {
         self.arrivals.iter().position(|arrival| arrival.into == into).into_iter().collect()
     }
 }
@@ -153,40 +149,39 @@ impl Analysis for Tokens<'_> {
 
     fn transfer(&self, state: &mut Held, step: &Step) {
         match &step.kind {
-            StepKind::Collective { .. }
-            | StepKind::Together { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Group(
+                GroupStep::Collective { .. }
+                | GroupStep::Convergent { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::FormGroup(_),
+            )
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Phase(_)
-            | StepKind::Renew(_)
-            | StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Access(_)
-            | StepKind::Return(_)
+            | StepKind::Memory(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Value(_)
             | StepKind::Call { gives: None, .. } => {}
-            StepKind::Arrive { into, .. } | StepKind::Call { gives: Some((_, into)), .. } => {
+            StepKind::Group(GroupStep::Arrive { into, .. }) | StepKind::Call { gives: Some((_, into)), .. } => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
-            StepKind::Wait { from, .. } | StepKind::HandOver { from } => {
+            StepKind::Group(GroupStep::Wait { from, .. }) | StepKind::Token(TokenStep::HandOver { from }) => {
                 state.take(*from);
             }
-            StepKind::Move { from, into } => {
+            StepKind::Token(TokenStep::Move { from, into }) => {
                 let token = state.take(*from);
                 state.0.insert(*into, token);
             }
-            StepKind::Clear { place } | StepKind::Drop { place, .. } => {
-                state.take(*place);
+            StepKind::Token(TokenStep::Clear { variable }) | StepKind::Token(TokenStep::Drop { variable, .. }) => {
+                state.take(*variable);
             }
         }
     }
 
     fn edge(&self, state: &mut Held, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
-        if let End::Option { place, none, some, .. } = &cfg.blocks[from.0].end
+        if let End::Option { variable, none, some, .. } = &cfg.blocks[from.0].end
             && to == *none
             && none != some
         {
-            state.take(*place);
+            state.take(*variable);
         }
     }
 }
@@ -202,23 +197,21 @@ struct Report<'a, 'f> {
 impl Report<'_, '_> {
     fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
-            StepKind::Move { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Together { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Token(TokenStep::Move { .. } | TokenStep::Clear { .. })
+            | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Phase(_)
-            | StepKind::Renew(_)
-            | StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Access(_)
-            | StepKind::Return(_) => {}
-            StepKind::Drop { place, how } => self.check_dropped(state, *place, *how, step.at),
-            StepKind::HandOver { from } => self.check_handed_over(state, *from, step.at),
-            StepKind::Arrive { group, method, .. } => self.check_arrive(state, *group, method.name, step.at),
-            StepKind::Wait { group, from } => self.check_wait(state, *group, *from, step.at),
-            StepKind::Collective { team, name, .. } => self.check_collective(state, team.group, name, step.at),
+            | StepKind::Memory(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Value(_) => {}
+            StepKind::Token(TokenStep::Drop { variable, how }) => self.check_dropped(state, *variable, *how, step.at),
+            StepKind::Token(TokenStep::HandOver { from }) => self.check_handed_over(state, *from, step.at),
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) => {
+                self.check_arrive(state, *group, method.name, step.at)
+            }
+            StepKind::Group(GroupStep::Wait { group, from }) => self.check_wait(state, *group, *from, step.at),
+            StepKind::Group(GroupStep::Collective { team, name, .. }) => {
+                self.check_collective(state, team.group, name, step.at)
+            }
             StepKind::Call { slot, .. } => self.note_pending(state, slot.0),
         }
     }
@@ -230,12 +223,12 @@ impl Report<'_, '_> {
     /// if done { return; }                     // the token is dropped here
     /// cluster.barrier_wait(token);
     /// ```
-    fn check_dropped(&mut self, state: &Held, place: Place, how: Loss, at: SpanRange) {
-        let name = match place {
-            Place::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
-            Place::Field(..) | Place::Temporary(_) => None,
+    fn check_dropped(&mut self, state: &Held, variable: Variable, how: Loss, at: SpanRange) {
+        let name = match variable {
+            Variable::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
+            Variable::Field(..) | Variable::Temporary(_) => None,
         };
-        for arrival in state.at(place) {
+        for arrival in state.at(variable) {
             self.losses.entry(arrival).or_default().push((how, at, name.clone()));
         }
     }
@@ -245,7 +238,7 @@ impl Report<'_, '_> {
     /// ```text
     /// fn publish(cluster: &Cluster, ..) -> ArrivalToken<Cluster> { ..; cluster.barrier_arrive_relaxed() }
     /// ```
-    fn check_handed_over(&mut self, state: &Held, from: Place, at: SpanRange) {
+    fn check_handed_over(&mut self, state: &Held, from: Variable, at: SpanRange) {
         let relaxed = state.at(from).map(|arrival| &self.analysis.arrivals[arrival]).find(|arrival| arrival.relaxed);
         if let Some(arrival) = relaxed {
             self.diags.push(messages::relaxed_token_leaves(at, arrival.at));
@@ -284,9 +277,9 @@ impl Report<'_, '_> {
     }
 
     /// A wait is a collective too. Another pending arrival of its own group was reported where it was made.
-    fn check_wait(&mut self, state: &Held, group: Group, from: Place, at: SpanRange) {
+    fn check_wait(&mut self, state: &Held, group: Group, from: Variable, at: SpanRange) {
         let mut others = state.clone();
-        others.0.retain(|place, _| *place != from);
+        others.0.retain(|variable, _| *variable != from);
         others.0.values_mut().for_each(|held| held.retain(|id| self.analysis.arrivals[*id].group != group));
         self.check_collective(&others, group, "barrier_wait", at);
     }

@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 
 use super::{constant, template};
 use crate::check::Checked;
-use crate::check::team::Team;
+use crate::check::cfg::Team;
 use crate::check::uniform::level::{Level, Unknown};
 use crate::check::uniform::summary::{Call, Need, Obligation, Summary};
 use crate::model::{Function, Role, SlotId};

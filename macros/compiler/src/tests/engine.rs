@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 
 use super::random::Random;
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Place, Step, StepKind};
+use crate::check::cfg::Team;
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, GroupStep, NodeId, Step, StepKind, Variable};
 use crate::check::engine::{Analysis, Join, solve, visit};
-use crate::check::team::Team;
 use crate::model::ty::Group;
 use crate::span::SpanRange;
 
@@ -34,7 +34,9 @@ impl Join for Marked {
 }
 
 fn apply(state: &mut Set, step: &Step) {
-    let StepKind::Collective { name, .. } = step.kind else { panic!("these graphs have no other steps") };
+    let StepKind::Group(GroupStep::Collective { name, .. }) = step.kind else {
+        panic!("these graphs have no other steps")
+    };
     match name.strip_prefix('-') {
         Some(name) => state.remove(name),
         None => state.insert(name),
@@ -71,7 +73,7 @@ impl Analysis for Marks {
 fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
     let at = SpanRange::at(Span::call_site());
     let step = |name: &&'static str| Step {
-        kind: StepKind::Collective { team: Team::whole(Group::Cluster), name, barrier: false },
+        kind: StepKind::Group(GroupStep::Collective { team: Team::whole(Group::Cluster), name, barrier: false }),
         at,
     };
     let blocks = blocks.into_iter().map(|(names, end)| BasicBlock { steps: names.iter().map(step).collect(), end });
@@ -81,7 +83,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         nodes: Vec::new(),
         accesses: Vec::new(),
         copies: Vec::new(),
-        phases: Vec::new(),
+        barrier_calls: Vec::new(),
         queries: BTreeMap::new(),
         slices: Vec::new(),
         names: BTreeMap::new(),
@@ -98,7 +100,7 @@ fn branch(then: usize, otherwise: usize) -> End {
 }
 
 fn option(some: usize, none: usize) -> End {
-    End::Option { on: NodeId(0), place: Place::Temporary(0), some: BlockId(some), none: BlockId(none) }
+    End::Option { on: NodeId(0), variable: Variable::Temporary(0), some: BlockId(some), none: BlockId(none) }
 }
 
 /// The union over all paths, found by following each until it repeats a block in a state.

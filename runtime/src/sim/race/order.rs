@@ -1,6 +1,6 @@
-//! What orders threads: what a thread knows (`Actor`), what it leaves at a place for those who come later (`Message`), and
-//! what those who meet at a barrier tell each other (`Gathering`). A phase barrier can be made of `Actor::release` and
-//! `Actor::acquire`.
+//! The synchronization between threads: the knowledge of a thread (`Actor`), what it leaves at a location for later
+//! readers (`Message`), and what the threads of a barrier exchange (`Gathering`). A phase barrier is built from
+//! `Actor::release` and `Actor::acquire`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

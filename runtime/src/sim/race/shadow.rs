@@ -97,7 +97,7 @@ pub(crate) struct Page {
     atomics: Vec<Left>,
 }
 
-/// What atomics left at a byte.
+/// The messages and values that atomics left at a byte.
 #[derive(Debug)]
 struct Left {
     at: usize,

@@ -8,7 +8,7 @@ use crate::sim::memory::MemoryId;
 use crate::sim::race::Clock;
 use crate::sim::site::Site;
 
-/// How one learns of a copy's end.
+/// The way in which a thread learns that a copy has completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tells {
     /// The phase of a barrier lacks its bytes until then. `expect`: the copy says so itself.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::cfg::{BlockId, Cfg, End, Extent, NodeId, Place, Source, StepKind};
+use crate::check::cfg::{BlockId, Cfg, End, Extent, NodeId, Source, StepKind, ValueStep, Variable};
 use crate::check::uniform::control::reachable;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
@@ -62,7 +62,7 @@ fn set_once(cfg: &Cfg<'_>) -> BTreeMap<LocalId, NodeId> {
     for (block, steps) in cfg.blocks.iter().map(|block| &block.steps).enumerate() {
         let again = cfg.blocks[block].end.successors().any(|next| reachable(cfg, next, None).contains(BlockId(block)));
         for step in steps {
-            if let StepKind::Set { place: Place::Local(local), value, extent } = step.kind {
+            if let StepKind::Value(ValueStep::Set { variable: Variable::Local(local), value, extent }) = step.kind {
                 let once = (extent == Extent::Whole && !again && !set.contains_key(&local)).then_some(value);
                 set.insert(local, once);
             }
@@ -85,7 +85,7 @@ impl Values<'_, '_> {
                 let (text, holds) = self.condition(*operand, deepest);
                 (text, !holds)
             }
-            (Source::Read(Place::Local(local)), _) => match self.set.get(local) {
+            (Source::Read(Variable::Local(local)), _) => match self.set.get(local) {
                 Some(value) if deepest > 0 => {
                     let (text, holds) = self.condition(*value, deepest - 1);
                     (text.or_else(|| self.text(node, deepest)), holds)
@@ -121,7 +121,7 @@ impl Values<'_, '_> {
                 self.operation(*op, *first, *second, deepest)?
             }
             (Source::Not, [operand]) => format!("!{}", self.text(*operand, deepest.checked_sub(1)?)?),
-            (Source::Read(Place::Local(local)), _) => {
+            (Source::Read(Variable::Local(local)), _) => {
                 let value = *self.set.get(local)?;
                 let followed = deepest.checked_sub(1).and_then(|deepest| self.text(value, deepest));
                 followed.unwrap_or_else(|| format!("variable {}", local.0))

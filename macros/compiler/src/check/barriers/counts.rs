@@ -8,10 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::life::{Id, id_of, is_exact};
-use super::{Seen, is_same};
-use crate::check::bits::Blocks;
-use crate::check::cfg::{BlockId, Cfg, End, How, NodeId, PhaseCall, PhaseId, Piece, Source, Step, StepKind};
+use super::lifecycle::{Id, id_of, is_exact};
+use super::{Facts, is_same};
+use crate::check::block_set::BlockSet;
+use crate::check::cfg::{
+    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, End, GroupStep, MemoryStep, NodeId, Region, Source, Step,
+    StepKind,
+};
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
@@ -21,11 +24,11 @@ use crate::model::barrier::{BarrierForm, What};
 use crate::model::query::{Answer, Query};
 use crate::model::ty::Group;
 
-pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
+pub(super) fn check(seen: &Facts<'_, '_>, diags: &mut Diags) {
     if seen.function.role != Role::Kernel || seen.threads() == Some(1) {
         return;
     }
-    let whole: BTreeMap<Id, PhaseId> =
+    let whole: BTreeMap<Id, BarrierCallId> =
         seen.ids().into_iter().filter_map(|id| Some((id, counts_all(seen, id)?))).collect();
     let twice = Twice { seen, whole };
     let states = engine::solve(&twice, seen.cfg);
@@ -33,7 +36,7 @@ pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
     for (block, known) in states.iter().enumerate() {
         let Some(mut state) = known.clone() else { continue };
         for step in &seen.cfg.blocks[block].steps {
-            if let StepKind::Phase(phase) = step.kind {
+            if let StepKind::BarrierCall(phase) = step.kind {
                 twice.check_pending(&state, phase, BlockId(block), &mut told, diags);
             }
             twice.transfer(&mut state, step);
@@ -45,15 +48,15 @@ pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
 }
 
 /// The `init` of a barrier that expects each thread of the block once.
-fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
+fn counts_all(seen: &Facts<'_, '_>, id: Id) -> Option<BarrierCallId> {
     let cfg = seen.cfg;
-    let is_given = |(_, piece): &(usize, Piece)| id_of(cfg, piece).is_some_and(|of| of.shared == id.shared);
+    let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
     if cfg.nodes.iter().flat_map(|node| node.source.barriers()).any(is_given) {
         return None;
     }
     let mut init = None;
-    for (at, call) in cfg.phases.iter().enumerate() {
-        let Some(other) = id_of(cfg, &call.piece).filter(|other| other.shared == id.shared) else { continue };
+    for (at, call) in cfg.barrier_calls.iter().enumerate() {
+        let Some(other) = id_of(cfg, &call.region).filter(|other| other.shared == id.shared) else { continue };
         if call.barrier.form == BarrierForm::Remote || call.method.what.arrives() && !is_exact(call, other) {
             return None;
         }
@@ -62,7 +65,7 @@ fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
             What::Init | What::InitTogether if is_of => {
                 let count = call.operands.last()?;
                 let all = is_all(seen, *count);
-                init = Some(PhaseId(at)).filter(|_| all);
+                init = Some(BarrierCallId(at)).filter(|_| all);
                 init?;
             }
             What::ArriveMany => return None,
@@ -83,7 +86,7 @@ fn counts_all(seen: &Seen<'_, '_>, id: Id) -> Option<PhaseId> {
 }
 
 /// Whether a number is how many threads the block has.
-pub(super) fn is_all(seen: &Seen<'_, '_>, node: NodeId) -> bool {
+pub(super) fn is_all(seen: &Facts<'_, '_>, node: NodeId) -> bool {
     let (cfg, node) = (seen.cfg, seen.resolved(node));
     match cfg.nodes[node.0].source {
         Source::Integer(number) => seen.threads() == Some(number),
@@ -105,7 +108,7 @@ pub(super) fn is_all(seen: &Seen<'_, '_>, node: NodeId) -> bool {
 
 /// The arrivals since which the thread was told nothing.
 #[derive(Debug, Clone, Default)]
-struct Pending(BTreeMap<Id, BTreeSet<PhaseId>>);
+struct Pending(BTreeMap<Id, BTreeSet<BarrierCallId>>);
 
 impl Join for Pending {
     // bottom = none; join = union
@@ -122,9 +125,9 @@ impl Join for Pending {
 }
 
 struct Twice<'a, 'f> {
-    seen: &'a Seen<'a, 'f>,
+    seen: &'a Facts<'a, 'f>,
     /// The barriers that count each thread once, and where they are told to.
-    whole: BTreeMap<Id, PhaseId>,
+    whole: BTreeMap<Id, BarrierCallId>,
 }
 
 impl Analysis for Twice<'_, '_> {
@@ -138,12 +141,12 @@ impl Analysis for Twice<'_, '_> {
         if self.tells(step) {
             state.0.clear();
         }
-        if let StepKind::Phase(PhaseId(phase)) = step.kind {
-            let call = &self.seen.cfg.phases[phase];
-            let id = id_of(self.seen.cfg, &call.piece).filter(|id| self.whole.contains_key(id));
+        if let StepKind::BarrierCall(BarrierCallId(phase)) = step.kind {
+            let call = &self.seen.cfg.barrier_calls[phase];
+            let id = id_of(self.seen.cfg, &call.region).filter(|id| self.whole.contains_key(id));
             // After a thread's last arrival, there is another rule.
             if let (What::Arrive, Some(id)) = (call.method.what, id) {
-                state.0.entry(id).or_default().insert(PhaseId(phase));
+                state.0.entry(id).or_default().insert(BarrierCallId(phase));
             }
         }
     }
@@ -155,7 +158,7 @@ impl Twice<'_, '_> {
     /// By such a step, another may tell the thread that a phase is over.
     fn tells(&self, step: &Step) -> bool {
         match &step.kind {
-            StepKind::Phase(PhaseId(phase)) => match self.seen.cfg.phases[*phase].method.what {
+            StepKind::BarrierCall(BarrierCallId(phase)) => match self.seen.cfg.barrier_calls[*phase].method.what {
                 What::Arrive | What::ArriveMany | What::Drop | What::Expect | What::Copy => false,
                 What::Init
                 | What::InitTogether
@@ -165,35 +168,27 @@ impl Twice<'_, '_> {
                 | What::Try
                 | What::Invalidate => true,
             },
-            StepKind::Collective { .. } | StepKind::Wait { .. } | StepKind::Call { .. } | StepKind::Together { .. } => {
-                true
-            }
-            StepKind::Access(id) => match self.seen.cfg.accesses[id.0].how {
-                How::AtomicRead | How::Atomic | How::Lent | How::ByHand => true,
-                How::Read | How::Write | How::Sent => false,
+            StepKind::Group(GroupStep::Collective { .. } | GroupStep::Wait { .. } | GroupStep::Convergent { .. })
+            | StepKind::Call { .. } => true,
+            StepKind::Memory(MemoryStep::Access(id)) => match self.seen.cfg.accesses[id.0].kind {
+                AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Lent | AccessKind::ByHand => true,
+                AccessKind::Read | AccessKind::Write | AccessKind::Sent => false,
             },
-            StepKind::Arrive { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Group(GroupStep::Arrive { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Renew(_)
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => false,
+            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Value(_)
+            | StepKind::Token(_) => false,
         }
     }
 
     /// Whether some way from the one arrival to the other tells the thread something: an `Option` holds the token, perhaps.
-    fn may_tell(&self, first: PhaseId, second: PhaseId) -> bool {
+    fn may_tell(&self, first: BarrierCallId, second: BarrierCallId) -> bool {
         let cfg = self.seen.cfg;
-        let is = |step: &Step, phase: PhaseId| matches!(step.kind, StepKind::Phase(at) if at == phase);
+        let is = |step: &Step, phase: BarrierCallId| matches!(step.kind, StepKind::BarrierCall(at) if at == phase);
         let Some(start) = self.seen.block_of(first) else { return true };
         let at = cfg.blocks[start.0].steps.iter().position(|step| is(step, first)).map_or(0, |at| at + 1);
-        let mut seen = [Blocks::none(cfg.blocks.len()), Blocks::none(cfg.blocks.len())];
+        let mut seen = [BlockSet::none(cfg.blocks.len()), BlockSet::none(cfg.blocks.len())];
         let mut work = vec![(start, at, false)];
         while let Some((block, from, mut told)) = work.pop() {
             let mut goes_on = true;
@@ -220,21 +215,21 @@ impl Twice<'_, '_> {
     fn check_pending(
         &self,
         state: &Pending,
-        PhaseId(phase): PhaseId,
+        BarrierCallId(phase): BarrierCallId,
         block: BlockId,
-        told: &mut BTreeSet<PhaseId>,
+        told: &mut BTreeSet<BarrierCallId>,
         diags: &mut Diags,
     ) {
-        let call = &self.seen.cfg.phases[phase];
-        let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|_| call.method.what.arrives()) else { return };
-        let of_all = |arrival: &PhaseId| self.seen.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
+        let call = &self.seen.cfg.barrier_calls[phase];
+        let Some(id) = id_of(self.seen.cfg, &call.region).filter(|_| call.method.what.arrives()) else { return };
+        let of_all = |arrival: &BarrierCallId| self.seen.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
         let mut pending = state.0.get(&id).into_iter().flatten();
-        let first = pending.find(|first| of_all(first) && !self.may_tell(**first, PhaseId(phase)));
+        let first = pending.find(|first| of_all(first) && !self.may_tell(**first, BarrierCallId(phase)));
         if let Some(first) = first
             && self.is_of_all(block)
-            && told.insert(PhaseId(phase))
+            && told.insert(BarrierCallId(phase))
         {
-            let first = self.seen.cfg.phases[first.0].at;
+            let first = self.seen.cfg.barrier_calls[first.0].at;
             diags.push(messages::phase_arrive_while_pending(call.at, &self.seen.name(id), first));
         }
     }
@@ -248,32 +243,33 @@ impl Twice<'_, '_> {
     /// ```text
     /// bar.init(block.num_threads()); .. if rank < 32 { bar.arrive_and_wait(); }
     /// ```
-    fn check_apart(&self, id: Id, PhaseId(init): PhaseId, diags: &mut Diags) {
+    fn check_apart(&self, id: Id, BarrierCallId(init): BarrierCallId, diags: &mut Diags) {
         let cfg = self.seen.cfg;
-        let is_arrival = |call: &PhaseCall| call.method.what.arrives() && id_of(cfg, &call.piece) == Some(id);
-        let arrivals: BTreeSet<usize> = (0..cfg.phases.len()).filter(|phase| is_arrival(&cfg.phases[*phase])).collect();
+        let is_arrival = |call: &BarrierCall| call.method.what.arrives() && id_of(cfg, &call.region) == Some(id);
+        let arrivals: BTreeSet<usize> =
+            (0..cfg.barrier_calls.len()).filter(|phase| is_arrival(&cfg.barrier_calls[*phase])).collect();
         let blocks: Option<BTreeSet<BlockId>> =
-            arrivals.iter().map(|phase| self.seen.block_of(PhaseId(*phase))).collect();
+            arrivals.iter().map(|phase| self.seen.block_of(BarrierCallId(*phase))).collect();
         let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) else { return };
-        let is_alone = |phase: &usize| !self.comes_again(PhaseId(*phase), &arrivals);
+        let is_alone = |phase: &usize| !self.comes_again(BarrierCallId(*phase), &arrivals);
         if !arrivals.iter().all(is_alone) {
             return;
         }
-        let all_in = |side: &Blocks| blocks.iter().all(|block| side.contains(*block));
+        let all_in = |side: &BlockSet| blocks.iter().all(|block| side.contains(*block));
         for (branch, _, end) in self.seen.values.control.regions(cfg) {
             if is_same(&self.seen.values.tested(branch), Uniformity::Block)
                 || !self.seen.values.tested(branch).unknown.is_empty()
             {
                 continue;
             }
-            let sides: Vec<Blocks> =
+            let sides: Vec<BlockSet> =
                 cfg.blocks[branch.0].end.successors().map(|side| reachable(cfg, side, end)).collect();
             let [a, b] = &sides[..] else { continue };
-            let none_in = |side: &Blocks| !blocks.iter().any(|block| side.contains(*block));
+            let none_in = |side: &BlockSet| !blocks.iter().any(|block| side.contains(*block));
             if all_in(a) && none_in(b) || all_in(b) && none_in(a) {
-                let Some(first) = arrivals.first().map(|phase| &cfg.phases[*phase]) else { return };
+                let Some(first) = arrivals.first().map(|phase| &cfg.barrier_calls[*phase]) else { return };
                 let tested = cfg.blocks[branch.0].end.condition().map_or(first.at, |on| cfg.nodes[on.0].at);
-                let init = cfg.phases[init].at;
+                let init = cfg.barrier_calls[init].at;
                 diags.push(messages::barrier_count_apart(first.at, &self.seen.name(id), init, tested));
                 return;
             }
@@ -281,26 +277,28 @@ impl Twice<'_, '_> {
     }
 
     /// Whether a thread may arrive again before it has waited at the barrier: for others, perhaps.
-    fn comes_again(&self, phase: PhaseId, arrivals: &BTreeSet<usize>) -> bool {
+    fn comes_again(&self, phase: BarrierCallId, arrivals: &BTreeSet<usize>) -> bool {
         let cfg = self.seen.cfg;
-        let shared = id_of(cfg, &cfg.phases[phase.0].piece).map(|id| id.shared);
-        if cfg.phases[phase.0].method.what == What::ArriveAndWait {
+        let shared = id_of(cfg, &cfg.barrier_calls[phase.0].region).map(|id| id.shared);
+        if cfg.barrier_calls[phase.0].method.what == What::ArriveAndWait {
             return false;
         }
         let Some(start) = self.seen.block_of(phase) else { return true };
-        let at =
-            cfg.blocks[start.0].steps.iter().position(|step| matches!(step.kind, StepKind::Phase(at) if at == phase));
-        let mut seen = Blocks::none(cfg.blocks.len());
+        let at = cfg.blocks[start.0]
+            .steps
+            .iter()
+            .position(|step| matches!(step.kind, StepKind::BarrierCall(at) if at == phase));
+        let mut seen = BlockSet::none(cfg.blocks.len());
         let mut work = vec![(start, at.map_or(0, |at| at + 1))];
         while let Some((block, from)) = work.pop() {
             let mut waited = false;
             for step in cfg.blocks[block.0].steps.iter().skip(from) {
-                let StepKind::Phase(PhaseId(other)) = step.kind else { continue };
+                let StepKind::BarrierCall(BarrierCallId(other)) = step.kind else { continue };
                 if arrivals.contains(&other) {
                     return true;
                 }
-                let call = &cfg.phases[other];
-                waited |= call.method.what.waits() && id_of(cfg, &call.piece).map(|id| id.shared) == shared;
+                let call = &cfg.barrier_calls[other];
+                waited |= call.method.what.waits() && id_of(cfg, &call.region).map(|id| id.shared) == shared;
                 if waited {
                     break;
                 }

@@ -15,17 +15,17 @@
 mod conditions;
 mod counts;
 mod exchange;
-mod life;
+mod lifecycle;
+mod path_states;
 mod summary;
 mod tokens;
-mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BlockId, Cfg, NodeId, PhaseCall, PhaseId, Place, Select, Shared, Source, Step, StepKind};
+use super::cfg::{BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Select, Shared, Source, Step, StepKind, Variable};
 use super::dsm::protocol::{Effect, Guard, Predicate};
 use super::engine::{self, Analysis};
 use super::uniform::control::reachable;
@@ -42,21 +42,21 @@ use crate::model::walk::{walk, walk_block};
 use crate::model::{Function, LocalId, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
-use life::{Id, Lives, State, id_of, is_exact};
+use lifecycle::{Id, Lifecycles, State, id_of, is_exact};
+use path_states::{Lifecycle, Observers, PathState, Taker};
 pub(super) use summary::Summary;
 use summary::unless;
-use ways::{Known, Life, Taker, Way};
 
 /// Gives what callers must know, and what rustc is asked.
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let mut summary = Summary::default();
-    let seen = Seen { function, cfg, values, hidden: hidden(function, cfg) };
+    let seen = Facts { function, cfg, values, hidden: hidden(function, cfg) };
     if seen.ids().is_empty() {
         return summary;
     }
     let conditions = conditions::conditions(cfg);
     for scope in [Uniformity::Block, Uniformity::Cluster] {
-        let lives = Lives::new(cfg, values, scope, seen.ids(), &conditions);
+        let lives = Lifecycles::new(cfg, values, scope, seen.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
         let (told, summary) = (BTreeSet::new(), &mut summary);
         let mut check = Check { seen: &seen, lives: &lives, told, summary, diags };
@@ -76,7 +76,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
 }
 
 /// What the checks look at.
-struct Seen<'a, 'f> {
+struct Facts<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
@@ -84,14 +84,14 @@ struct Seen<'a, 'f> {
     hidden: BTreeSet<Shared>,
 }
 
-impl<'a> Seen<'a, '_> {
+impl<'a> Facts<'a, '_> {
     /// The barriers that are followed.
     fn ids(&self) -> BTreeSet<Id> {
-        let given = self.cfg.nodes.iter().flat_map(|node| node.source.barriers()).map(|(_, piece)| piece);
+        let given = self.cfg.nodes.iter().flat_map(|node| node.source.barriers()).map(|(_, region)| region);
         let params = self.cfg.names.iter().filter(|(_, local)| matches!(self.function.kind(**local), Kind::Barrier(_)));
         let params = params.map(|(shared, _)| Id { shared: *shared, index: None });
-        let pieces = self.cfg.phases.iter().map(|call| &call.piece).chain(given);
-        let ids = pieces.filter_map(|piece| id_of(self.cfg, piece)).chain(params);
+        let regions = self.cfg.barrier_calls.iter().map(|call| &call.region).chain(given);
+        let ids = regions.filter_map(|region| id_of(self.cfg, region)).chain(params);
         let ids = ids.flat_map(|id| [id, Id { index: None, ..id }]);
         ids.filter(|id| id.shared != Shared::Any && !self.hidden.contains(&id.shared)).collect()
     }
@@ -100,27 +100,27 @@ impl<'a> Seen<'a, '_> {
     fn resolved(&self, mut node: NodeId) -> NodeId {
         // No longer a chain than anybody writes.
         for _ in 0..8 {
-            let Source::Read(Place::Local(_)) = self.cfg.nodes[node.0].source else { break };
+            let Source::Read(Variable::Local(_)) = self.cfg.nodes[node.0].source else { break };
             node = self.cfg.origin(node);
         }
         node
     }
 
     /// Where a call is.
-    fn block_of(&self, phase: PhaseId) -> Option<BlockId> {
-        let at = |step: &Step| matches!(step.kind, StepKind::Phase(at) if at == phase);
+    fn block_of(&self, phase: BarrierCallId) -> Option<BlockId> {
+        let at = |step: &Step| matches!(step.kind, StepKind::BarrierCall(at) if at == phase);
         self.cfg.blocks.iter().position(|block| block.steps.iter().any(at)).map(BlockId)
     }
 
-    fn is_of(&self, PhaseId(phase): PhaseId, shared: Shared) -> bool {
-        id_of(self.cfg, &self.cfg.phases[phase].piece).is_some_and(|id| id.shared == shared)
+    fn is_of(&self, BarrierCallId(phase): BarrierCallId, shared: Shared) -> bool {
+        id_of(self.cfg, &self.cfg.barrier_calls[phase].region).is_some_and(|id| id.shared == shared)
     }
 
     /// The calls that may be about a barrier.
-    fn calls(&self, id: Id) -> impl Iterator<Item = &'a PhaseCall> {
+    fn calls(&self, id: Id) -> impl Iterator<Item = &'a BarrierCall> {
         let cfg = self.cfg;
-        cfg.phases.iter().filter(move |call| {
-            id_of(cfg, &call.piece).is_some_and(|other| {
+        cfg.barrier_calls.iter().filter(move |call| {
+            id_of(cfg, &call.region).is_some_and(|other| {
                 other.shared == id.shared && (other.index == id.index || other.index.is_none() || id.index.is_none())
             })
         })
@@ -189,8 +189,8 @@ fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
 }
 
 struct Check<'a, 'f, 'd> {
-    seen: &'a Seen<'a, 'f>,
-    lives: &'a Lives<'a, 'f>,
+    seen: &'a Facts<'a, 'f>,
+    lives: &'a Lifecycles<'a, 'f>,
     /// By the rule and the barrier: one fault, one report.
     told: BTreeSet<(Rule, Shared, bool)>,
     summary: &'a mut Summary,
@@ -206,9 +206,9 @@ impl Check<'_, '_, '_> {
                 }
             }
         }
-        let StepKind::Phase(PhaseId(phase)) = step.kind else { return };
-        let call = &self.seen.cfg.phases[phase];
-        let Some(id) = id_of(self.seen.cfg, &call.piece).filter(|id| self.lives.ids.contains(id)) else { return };
+        let StepKind::BarrierCall(BarrierCallId(phase)) = step.kind else { return };
+        let call = &self.seen.cfg.barrier_calls[phase];
+        let Some(id) = id_of(self.seen.cfg, &call.region).filter(|id| self.lives.ids.contains(id)) else { return };
         let remote = call.barrier.form == BarrierForm::Remote;
         match (self.lives.scope, call.method.what) {
             // Whether a peer has started, `remote_before_entry` asks.
@@ -281,8 +281,8 @@ impl Check<'_, '_, '_> {
 
     /// The parameter is initialised as the caller left it; at this block by who comes.
     fn begins(&mut self, state: &State, id: Id, by: Option<BlockId>) {
-        let ways: Vec<&Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).collect();
-        for way in ways.into_iter().filter(|way| way.life == Life::Given) {
+        let ways: Vec<&PathState> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).collect();
+        for way in ways.into_iter().filter(|way| way.life == Lifecycle::Given) {
             self.give(id, BarrierUses::BEGINS, unless(way));
             if by.is_some_and(|block| self.come_several(block)) {
                 self.give(id, BarrierUses::ALONE, unless(way));
@@ -295,12 +295,12 @@ impl Check<'_, '_, '_> {
         let Taker { slot, argument } = taker;
         let name = self.seen.name(id);
         let does = |what: BarrierUses| Predicate::Uses(slot, argument, ParameterUses::of_barrier(what));
-        let ways: Vec<Way> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).cloned().collect();
+        let ways: Vec<PathState> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).cloned().collect();
         let several = self.come_several(block);
         for way in &ways {
             let guard = |what| unless(way).when(does(what));
             match (way.life, way.known) {
-                (Life::Given, _) => {
+                (Lifecycle::Given, _) => {
                     for what in [BarrierUses::NEEDS, BarrierUses::BEGINS] {
                         self.give(id, what, guard(what));
                     }
@@ -308,24 +308,24 @@ impl Check<'_, '_, '_> {
                         self.give(id, BarrierUses::ALONE, guard(BarrierUses::ALONE));
                     }
                 }
-                (Life::New | Life::Invalid, Known::All) => {
+                (Lifecycle::New | Lifecycle::Invalid, Observers::All) => {
                     let later = self.place(id, &[What::Init, What::InitTogether]);
-                    let ended = (way.life == Life::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
+                    let ended = (way.life == Lifecycle::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
                     self.tell_if(
                         id,
                         guard(BarrierUses::NEEDS),
                         messages::barrier_uninitialized(at, &name, ended, later),
                     );
                 }
-                (Life::New | Life::Invalid, Known::Aside) if self.seen.threads() != Some(1) => {
+                (Lifecycle::New | Lifecycle::Invalid, Observers::Aside) if self.seen.threads() != Some(1) => {
                     let init = self.place(id, &[What::Init]);
                     self.tell_if(id, guard(BarrierUses::NEEDS), messages::barrier_unpublished(at, &name, init, None));
                 }
-                (Life::Live, Known::All | Known::Own | Known::Sent(_)) => {
+                (Lifecycle::Live, Observers::All | Observers::Own | Observers::Sent(_)) => {
                     let earlier = self.place(id, &[What::Init, What::InitTogether]);
                     self.tell_if(id, guard(BarrierUses::BEGINS), messages::barrier_reinit(at, &name, earlier));
                 }
-                (Life::New | Life::Invalid | Life::Live | Life::Open, _) => {}
+                (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Open, _) => {}
             }
         }
         if self.is_kernel() && several && self.seen.threads() != Some(1) && !ways.is_empty() {
@@ -346,31 +346,31 @@ impl Check<'_, '_, '_> {
     /// let bar = shared_barrier(); bar.arrive_and_wait();       // by nobody
     /// if rank == 0 { bar.init(n); } bar.arrive_and_wait();     // by rank 0, which may not have come to it
     /// ```
-    fn check_ready(&mut self, state: &State, call: &PhaseCall, id: Id, block: BlockId) {
+    fn check_ready(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
         let Some(ways) = state.ways.get(&id) else { return };
         let peers = self.lives.scope == Uniformity::Cluster;
         let threads = self.seen.threads();
         let beyond_a_warp =
             threads.is_none_or(|threads| threads > 32) && self.seen.comes_whole(block, Uniformity::Block);
         let name = self.seen.name(id);
-        let is_new = |life: Life| matches!(life, Life::New | Life::Invalid);
-        for way in ways.iter().filter(|way| way.life == Life::Given) {
+        let is_new = |life: Lifecycle| matches!(life, Lifecycle::New | Lifecycle::Invalid);
+        for way in ways.iter().filter(|way| way.life == Lifecycle::Given) {
             self.give(id, BarrierUses::NEEDS, unless(way));
         }
-        let new = ways.iter().filter(|way| is_new(way.life) && way.known == Known::All);
+        let new = ways.iter().filter(|way| is_new(way.life) && way.known == Observers::All);
         if let Some(way) = new.min_by_key(|way| way.unless().count()) {
-            let ended = (way.life == Life::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
+            let ended = (way.life == Lifecycle::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
             let later = self.place(id, &[What::Init, What::InitTogether]);
             let diag = messages::barrier_uninitialized(call.at, &name, ended, later);
             return self.tell_if(id, unless(way), diag);
         }
         let unpublished = ways.iter().filter(|way| match (way.life, way.known) {
-            (Life::Open, _) | (_, Known::All) => false,
-            (life, Known::Aside) => is_new(life) && threads != Some(1),
-            (life, Known::Near) => is_new(life) && (peers || beyond_a_warp),
-            (Life::Invalid, Known::Own | Known::Sent(_)) => true,
-            (Life::New | Life::Live, Known::Own | Known::Sent(_)) => peers,
-            (Life::Given, _) => false,
+            (Lifecycle::Open, _) | (_, Observers::All) => false,
+            (life, Observers::Aside) => is_new(life) && threads != Some(1),
+            (life, Observers::Near) => is_new(life) && (peers || beyond_a_warp),
+            (Lifecycle::Invalid, Observers::Own | Observers::Sent(_)) => true,
+            (Lifecycle::New | Lifecycle::Live, Observers::Own | Observers::Sent(_)) => peers,
+            (Lifecycle::Given, _) => false,
         });
         if let Some(way) = unpublished.min_by_key(|way| way.unless().count()) {
             let init = self.place(id, &[What::Init]);
@@ -385,14 +385,16 @@ impl Check<'_, '_, '_> {
     /// ```text
     /// bar.init(block.num_threads()); block.sync();             // each of them does
     /// ```
-    fn check_elected(&mut self, state: &State, call: &PhaseCall, id: Id, block: BlockId) {
+    fn check_elected(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
         let pairs = Uniformity::Tile(1);
-        let one = call.piece.path.iter().all(|select| match select {
+        let one = call.region.path.iter().all(|select| match select {
             Select::At(index) => self.seen.is_same_index(*index, pairs),
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
         });
         // Another thread may be at another `init`.
-        let aside = |life: Life, known: Known| matches!(life, Life::New | Life::Invalid) && known == Known::Aside;
+        let aside = |life: Lifecycle, known: Observers| {
+            matches!(life, Lifecycle::New | Lifecycle::Invalid) && known == Observers::Aside
+        };
         let mut ways = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).peekable();
         if ways.peek().is_none() {
             return;
@@ -406,7 +408,7 @@ impl Check<'_, '_, '_> {
 
     /// No branch lets one thread through alone.
     fn come_several(&self, block: BlockId) -> bool {
-        let Seen { cfg, values, .. } = self.seen;
+        let Facts { cfg, values, .. } = self.seen;
         values.control.deciders(block).all(|branch| {
             let leads = |side: &BlockId| reachable(cfg, *side, Some(branch)).contains(block);
             let sides: Vec<BlockId> = cfg.blocks[branch.0].end.successors().filter(leads).collect();
@@ -430,14 +432,14 @@ impl Check<'_, '_, '_> {
     /// ```text
     /// bar.init_collective(&block, 64); bar.init_collective(&block, 32);
     /// ```
-    fn check_again(&mut self, state: &State, call: &PhaseCall, id: Id) {
-        let whole = call.piece.path.is_empty();
+    fn check_again(&mut self, state: &State, call: &BarrierCall, id: Id) {
+        let whole = call.region.path.is_empty();
         let ids = state.ways.iter().filter(|(other, _)| match whole {
             true => other.shared == id.shared,
             false => **other == id && is_exact(call, id),
         });
-        let live = |known: Known| known != Known::Aside && known != Known::Near;
-        let again = ids.flat_map(|(_, ways)| ways.iter()).any(|way| way.life == Life::Live && live(way.known));
+        let live = |known: Observers| known != Observers::Aside && known != Observers::Near;
+        let again = ids.flat_map(|(_, ways)| ways.iter()).any(|way| way.life == Lifecycle::Live && live(way.known));
         if again {
             let earlier = self.place(id, &[What::Init, What::InitTogether]);
             self.tell(id, messages::barrier_reinit(call.at, &self.seen.name(id), earlier));
@@ -449,7 +451,7 @@ impl Check<'_, '_, '_> {
     /// ```text
     /// bar.arrive_and_drop(); bar.arrive_and_wait();
     /// ```
-    fn check_left(&mut self, state: &State, call: &PhaseCall, id: Id) {
+    fn check_left(&mut self, state: &State, call: &BarrierCall, id: Id) {
         if call.method.what.arrives() && is_exact(call, id) && state.left.contains(&id) {
             let dropped = self.seen.calls(id).find(|call| call.method.what == What::Drop);
             self.tell(id, messages::barrier_use_after_drop(call.at, &self.seen.name(id), dropped.map(|call| call.at)));

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 
-use super::Seen;
-use super::ways::{Taker, Way};
-use crate::check::cfg::{PhaseCall, PhaseId, Root, Shared, Source};
+use super::Facts;
+use super::path_states::{PathState, Taker};
+use crate::check::cfg::{BarrierCall, BarrierCallId, Root, Shared, Source};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate, Protocol};
 use crate::diag::Diag;
 use crate::model::Role;
@@ -19,7 +19,7 @@ pub(crate) struct Summary {
     pub(super) asked: Vec<(Guard, Diag)>,
     pub(super) effects: Vec<(Effect, Guard)>,
     /// Waits that are as good as a barrier of the cluster.
-    pub(crate) meetings: BTreeSet<PhaseId>,
+    pub(crate) meetings: BTreeSet<BarrierCallId>,
 }
 
 impl Summary {
@@ -29,19 +29,19 @@ impl Summary {
     }
 
     /// The parameters that the function does not initialise, nor any that it gives them to.
-    pub(super) fn keeps(&mut self, seen: &Seen<'_, '_>) {
+    pub(super) fn keeps(&mut self, seen: &Facts<'_, '_>) {
         if seen.function.role != Role::Device {
             return;
         }
         for id in seen.ids().into_iter().filter(|id| id.index.is_none()) {
             let Shared::Param(param) = id.shared else { continue };
-            let begins = |call: &PhaseCall| call.method.what.begins();
+            let begins = |call: &BarrierCall| call.method.what.begins();
             let mut guard = Some(Guard::default()).filter(|_| !seen.calls(id).any(begins));
             for (slot, callee, barriers) in seen.cfg.nodes.iter().filter_map(|node| match &node.source {
                 Source::Call { slot, callee, barriers, .. } => Some((slot, callee, barriers)),
                 _ => None,
             }) {
-                let given = barriers.iter().filter(|(_, piece)| piece.root == Root::Shared(id.shared));
+                let given = barriers.iter().filter(|(_, region)| region.root == Root::Shared(id.shared));
                 for (argument, _) in given {
                     let keeps = Predicate::Uses(slot.0, *argument, ParameterUses::of_barrier(BarrierUses::KEEPS));
                     let known = matches!(callee, Callee::Function(_));
@@ -55,7 +55,7 @@ impl Summary {
 }
 
 /// If none of the device functions initialised the barrier that had it.
-pub(super) fn unless(way: &Way) -> Guard {
+pub(super) fn unless(way: &PathState) -> Guard {
     way.unless().fold(Guard::default(), |guard, Taker { slot, argument }| {
         guard.when(Predicate::Uses(slot, argument, ParameterUses::of_barrier(BarrierUses::KEEPS)))
     })

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Seen;
-use super::life::{Id, id_of, is_exact};
-use crate::check::cfg::{BlockId, Cfg, End, Extent, NodeId, PhaseCall, PhaseId, Place, Source, Step, StepKind};
+use super::Facts;
+use super::lifecycle::{Id, id_of, is_exact};
+use crate::check::cfg::{
+    BarrierCall, BarrierCallId, BlockId, Cfg, End, Extent, NodeId, Source, Step, StepKind, ValueStep, Variable,
+};
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
@@ -19,7 +21,7 @@ use crate::span::SpanRange;
 /// What may hold a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Holder {
-    Place(Place),
+    Variable(Variable),
     Node(NodeId),
 }
 
@@ -115,22 +117,22 @@ impl State {
 }
 
 struct Tokens<'a, 'f> {
-    seen: &'a Seen<'a, 'f>,
+    seen: &'a Facts<'a, 'f>,
     /// The calls that give truth values, by those.
-    tries: BTreeMap<NodeId, PhaseId>,
+    tries: BTreeMap<NodeId, BarrierCallId>,
 }
 
 impl Tokens<'_, '_> {
-    fn id(&self, call: &PhaseCall) -> Option<Id> {
-        let id = id_of(self.seen.cfg, &call.piece).filter(|id| is_exact(call, *id))?;
+    fn id(&self, call: &BarrierCall) -> Option<Id> {
+        let id = id_of(self.seen.cfg, &call.region).filter(|id| is_exact(call, *id))?;
         (call.barrier.form != BarrierForm::Remote && !self.seen.hidden.contains(&id.shared)).then_some(id)
     }
 
-    fn phase(&self, state: &mut State, PhaseId(phase): PhaseId) {
-        let call = &self.seen.cfg.phases[phase];
+    fn phase(&self, state: &mut State, BarrierCallId(phase): BarrierCallId) {
+        let call = &self.seen.cfg.barrier_calls[phase];
         if call.method.what.begins() {
-            let begun = id_of(self.seen.cfg, &call.piece);
-            let whole = call.piece.path.is_empty();
+            let begun = id_of(self.seen.cfg, &call.region);
+            let whole = call.region.path.is_empty();
             let of = |token: &&mut Token| {
                 Some(token.id) == begun || whole && begun.is_some_and(|id| id.shared == token.id.shared)
             };
@@ -162,7 +164,7 @@ impl Tokens<'_, '_> {
 }
 
 /// What a call is given as its token.
-fn token_of(call: &PhaseCall) -> Option<NodeId> {
+fn token_of(call: &BarrierCall) -> Option<NodeId> {
     let is_token = |operand: &PhaseOperand| matches!(operand, PhaseOperand::Token | PhaseOperand::TokenRef);
     let at = call.method.operands.iter().position(is_token)?;
     call.operands.get(at).copied()
@@ -177,31 +179,22 @@ impl Analysis for Tokens<'_, '_> {
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::Phase(phase) => self.phase(state, *phase),
-            StepKind::Evaluate(node) => match self.seen.cfg.nodes[node.0].source {
-                Source::Read(place) => state.copy(Holder::Place(place), Holder::Node(*node)),
+            StepKind::BarrierCall(phase) => self.phase(state, *phase),
+            StepKind::Value(ValueStep::Evaluate(node)) => match self.seen.cfg.nodes[node.0].source {
+                Source::Read(variable) => state.copy(Holder::Variable(variable), Holder::Node(*node)),
                 _ => state.put(Holder::Node(*node), None),
             },
-            StepKind::Set { place, value, extent: Extent::Whole } => {
-                state.copy(Holder::Node(*value), Holder::Place(*place));
+            StepKind::Value(ValueStep::Set { variable, value, extent: Extent::Whole }) => {
+                state.copy(Holder::Node(*value), Holder::Variable(*variable));
             }
-            StepKind::Set { place, .. } => state.put(Holder::Place(*place), None),
+            StepKind::Value(ValueStep::Set { variable, .. }) => state.put(Holder::Variable(*variable), None),
             // It may have seen phases end: how many, nobody knows.
             StepKind::Call { .. }
-            | StepKind::Access(_)
-            | StepKind::Collective { .. }
-            | StepKind::Aligned { .. }
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Arrive { .. }
-            | StepKind::Wait { .. }
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            | StepKind::Token(_)
+            | StepKind::Value(ValueStep::Return(_)) => {}
         }
     }
 
@@ -212,13 +205,13 @@ impl Analysis for Tokens<'_, '_> {
         while let (Source::Not, [operand]) = (&cfg.nodes[on.0].source, &cfg.nodes[on.0].operands[..]) {
             (on, holds) = (*operand, !holds);
         }
-        let Some(PhaseId(phase)) = self.tries.get(&on).filter(|_| holds && then != otherwise) else { return };
+        let Some(BarrierCallId(phase)) = self.tries.get(&on).filter(|_| holds && then != otherwise) else { return };
         let away = if to == then { otherwise } else { then };
         let ways = |side| reachable(cfg, side, Some(from));
         if ways(away).and(&ways(to)).len() != 0 {
             return;
         }
-        let call = &cfg.phases[*phase];
+        let call = &cfg.barrier_calls[*phase];
         let token = token_of(call).and_then(|node| state.node(node)).cloned();
         if let Some(token) = token.filter(|token| Some(token.id) == self.id(call)) {
             state.end(token.id, &token.after);
@@ -226,17 +219,18 @@ impl Analysis for Tokens<'_, '_> {
     }
 }
 
-pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
-    let calls = seen.cfg.phases.iter().enumerate();
-    let tries = calls.filter(|(_, call)| call.method.what == What::Try).map(|(at, call)| (call.gives, PhaseId(at)));
+pub(super) fn check(seen: &Facts<'_, '_>, diags: &mut Diags) {
+    let calls = seen.cfg.barrier_calls.iter().enumerate();
+    let tries =
+        calls.filter(|(_, call)| call.method.what == What::Try).map(|(at, call)| (call.gives, BarrierCallId(at)));
     let tokens = Tokens { seen, tries: tries.collect() };
     let states = engine::solve(&tokens, seen.cfg);
     engine::visit(&tokens, seen.cfg, &states, |state, step| {
-        let StepKind::Phase(PhaseId(phase)) = step.kind else { return };
-        let call = &seen.cfg.phases[phase];
+        let StepKind::BarrierCall(BarrierCallId(phase)) = step.kind else { return };
+        let call = &seen.cfg.barrier_calls[phase];
         let Some(id) = tokens.id(call) else { return };
         let Some(token) = token_of(call).and_then(|node| state.node(node)) else { return };
-        let arrival = seen.cfg.phases[token.from].at;
+        let arrival = seen.cfg.barrier_calls[token.from].at;
         check_token(seen, id, token, call, arrival, diags);
     });
 }
@@ -248,7 +242,7 @@ pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
 /// let old = bar.arrive(); bar.arrive_and_wait(); bar.arrive_and_wait(); bar.wait(old);
 /// let token = bars[0].arrive(); bars[1].wait(token);
 /// ```
-fn check_token(seen: &Seen<'_, '_>, id: Id, token: &Token, call: &PhaseCall, arrival: SpanRange, diags: &mut Diags) {
+fn check_token(seen: &Facts<'_, '_>, id: Id, token: &Token, call: &BarrierCall, arrival: SpanRange, diags: &mut Diags) {
     let is_known = token.ended <= STALE;
     if is_known && token.id.shared == id.shared && token.id != id {
         diags.push(messages::barrier_token_mixed(call.at, &seen.name(id), &seen.name(token.id), arrival));

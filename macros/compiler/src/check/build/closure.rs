@@ -7,8 +7,8 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::copy::touched_by_copy;
 use super::memory::atomically;
-use super::{Builder, NodeId, Place, Source};
-use crate::check::cfg::{How, Piece, Root};
+use super::{Builder, NodeId, Source, Variable};
+use crate::check::cfg::{AccessKind, Region, Root};
 use crate::model::LocalId;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{Expr, ExprKind};
@@ -25,7 +25,7 @@ impl<'f> Builder<'f> {
         body: &'f Expr,
         params: &[(LocalId, Option<ValueType>)],
         at: SpanRange,
-    ) -> (NodeId, Vec<(Piece, How)>) {
+    ) -> (NodeId, Vec<(Region, AccessKind)>) {
         let mut inside: Vec<&Expr> = Vec::new();
         walk(body, &mut |expr| inside.push(expr));
         let mut operands = Vec::new();
@@ -36,7 +36,7 @@ impl<'f> Builder<'f> {
                 ExprKind::Local(local) | ExprKind::CallClosure { closure: local, .. }
                     if self.is_outside(*local) && !params.iter().any(|(own, _)| own == local) =>
                 {
-                    operands.push(self.read(Place::Local(*local), expr.span));
+                    operands.push(self.read(Variable::Local(*local), expr.span));
                     continue;
                 }
                 ExprKind::Op { op, operands, .. } => self.operation_in_closure(*op, operands),
@@ -137,20 +137,22 @@ impl<'f> Builder<'f> {
 
     /// An element of memory is nobody's but the thread's that reads it, unless nobody writes there.
     fn in_memory_of_others(&self, memory: &Expr) -> Option<(Uniformity, &'static str)> {
-        let others = memory.memory().is_some() && self.piece_unseen(memory).root != Root::ReadOnly;
+        let others = memory.memory().is_some() && self.region_unseen(memory).root != Root::ReadOnly;
         others.then_some((Uniformity::Divergent, "memory that others may write to"))
     }
 
-    fn touches(&self, inside: &[&Expr]) -> Vec<(Piece, How)> {
+    fn touches(&self, inside: &[&Expr]) -> Vec<(Region, AccessKind)> {
         let mut touches = Vec::new();
         for expr in inside {
-            let mut touch = |memory: &Expr, how: How| touches.push((self.piece_unseen(memory), how));
+            let mut touch = |memory: &Expr, how: AccessKind| touches.push((self.region_unseen(memory), how));
             match &expr.kind {
                 ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } if base.memory().is_some() => {
-                    touch(expr, How::Read);
+                    touch(expr, AccessKind::Read);
                 }
-                ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } if local_of(place).is_none() => {
-                    touch(place, How::Write);
+                ExprKind::Assign(variable, _) | ExprKind::AssignOp { place: variable, .. }
+                    if local_of(variable).is_none() =>
+                {
+                    touch(variable, AccessKind::Write);
                 }
                 ExprKind::Op { op, operands, .. } => {
                     let touched = Self::touched_in_closure(*op).into_iter();
@@ -159,14 +161,14 @@ impl<'f> Builder<'f> {
                 }
                 ExprKind::Call { arguments, .. } => {
                     let memory = arguments.iter().filter(|argument| argument.memory().is_some());
-                    memory.for_each(|memory| touch(memory, How::Lent));
+                    memory.for_each(|memory| touch(memory, AccessKind::Lent));
                 }
                 ExprKind::CallClosure { closure, .. } => {
                     touches.extend(self.closures.get(closure).into_iter().flatten().cloned());
                 }
                 ExprKind::Cuda(by_hand) => {
                     let memory = by_hand.operands.iter().filter(|operand| operand.value.memory().is_some());
-                    memory.for_each(|operand| touch(&operand.value, How::ByHand));
+                    memory.for_each(|operand| touch(&operand.value, AccessKind::ByHand));
                 }
                 ExprKind::Error
                 | ExprKind::Int { .. }
@@ -218,14 +220,14 @@ impl<'f> Builder<'f> {
     }
 
     /// The operands that an operation touches, and how.
-    fn touched_in_closure(op: Op) -> Vec<(usize, How)> {
+    fn touched_in_closure(op: Op) -> Vec<(usize, AccessKind)> {
         match op {
-            Op::LoadVec(_) | Op::LoadUnchecked => vec![(0, How::Read)],
-            Op::StoreVec => vec![(0, How::Write)],
+            Op::LoadVec(_) | Op::LoadUnchecked => vec![(0, AccessKind::Read)],
+            Op::StoreVec => vec![(0, AccessKind::Write)],
             Op::Atomic(atomic) => vec![(0, atomically(atomic))],
             Op::Copy(copy) => touched_by_copy(copy).to_vec(),
             Op::Barrier(barrier, _) => match barrier.form {
-                BarrierForm::Remote => vec![(0, How::Atomic)],
+                BarrierForm::Remote => vec![(0, AccessKind::Atomic)],
                 BarrierForm::One | BarrierForm::Array => Vec::new(),
             },
             Op::This(_)

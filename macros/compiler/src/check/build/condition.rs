@@ -1,6 +1,6 @@
 //! Branches: what `if`, `while` and `match` test, and what lives while an arm runs.
 
-use super::{BlockId, Builder, End, Node, Place, Source, StepKind, Value};
+use super::{BlockId, Builder, End, Node, Source, StepKind, TokenStep, Value, Variable};
 use crate::messages::Loss;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
 use crate::model::op::{Op, Variant};
@@ -10,12 +10,12 @@ use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
     /// A block during which a value without a name lives.
-    pub(super) fn holding(&mut self, held: Vec<Place>, block: &'f Block) -> Value {
+    pub(super) fn holding(&mut self, held: Vec<Variable>, block: &'f Block) -> Value {
         let before = self.waiting.len();
         self.waiting.extend(&held);
         let value = self.block(block);
         self.waiting.truncate(before);
-        held.into_iter().rev().for_each(|place| self.drop_temporary(Some(place), block.span));
+        held.into_iter().rev().for_each(|variable| self.drop_temporary(Some(variable), block.span));
         value
     }
 
@@ -44,7 +44,7 @@ impl<'f> Builder<'f> {
 
     /// Ends the current block with a branch on `condition`.
     /// Gives what lives on, without a name, while the `yes` side runs.
-    pub(super) fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) -> Vec<Place> {
+    pub(super) fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) -> Vec<Variable> {
         match condition {
             Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
                 if operands.first().is_some_and(|operand| matches!(operand.gives, Kind::OptionalToken(_))) =>
@@ -78,13 +78,13 @@ impl<'f> Builder<'f> {
     }
 
     /// Where a part does not hold, what those before it bound is dropped.
-    fn all(&mut self, parts: &'f [Condition], yes: BlockId, no: BlockId) -> Vec<Place> {
+    fn all(&mut self, parts: &'f [Condition], yes: BlockId, no: BlockId) -> Vec<Variable> {
         let (depth, waiting) = (self.scopes.len(), self.waiting.len());
         let mut held = Vec::new();
         self.scopes.push(Vec::new());
         for part in parts {
             let (holds, fails) = (self.new_block(), self.new_block());
-            let place = self.condition(part, holds, fails);
+            let variable = self.condition(part, holds, fails);
             self.current = fails;
             let at = match part {
                 Condition::Value(value) | Condition::Let { scrutinee: value, .. } => value.span,
@@ -93,8 +93,8 @@ impl<'f> Builder<'f> {
             self.abandon(waiting, depth, Loss::EndOfScope, at);
             self.end(End::Goto(no));
             self.current = holds;
-            self.waiting.extend(&place);
-            held.extend(place);
+            self.waiting.extend(&variable);
+            held.extend(variable);
             if let Condition::Let { pattern, .. } = part {
                 pattern.locals().into_iter().for_each(|local| self.declare(local));
             }
@@ -121,7 +121,7 @@ impl<'f> Builder<'f> {
             let mut guarded = Vec::new();
             if let Some(guard) = &arm.guard {
                 let before = self.waiting.len();
-                self.waiting.extend(matched.token.filter(|place| matches!(place, Place::Temporary(_))));
+                self.waiting.extend(matched.token.filter(|variable| matches!(variable, Variable::Temporary(_))));
                 let bound = self.new_block();
                 // For each alternative that binds names, until it holds.
                 for left in (0..arm.pattern.tried().map_or(1, <[_]>::len)).rev() {
@@ -162,7 +162,7 @@ impl<'f> Builder<'f> {
     fn see(&mut self, pattern: &Pattern, value: &Value) {
         match &pattern.kind {
             PatternKind::Bind { local, sub } => {
-                self.set(Place::Local(*local), value, pattern.span);
+                self.set(Variable::Local(*local), value, pattern.span);
                 sub.iter().for_each(|sub| self.see(sub, value));
             }
             PatternKind::Tuple { elements, .. } => {
@@ -182,7 +182,7 @@ impl<'f> Builder<'f> {
             // Which alternative it is, the whole value decides.
             PatternKind::Or(_) => {
                 for local in pattern.locals() {
-                    self.set(Place::Local(local), &Value::of(value.node), pattern.span);
+                    self.set(Variable::Local(local), &Value::of(value.node), pattern.span);
                 }
             }
             // They bind nothing.
@@ -204,24 +204,24 @@ impl<'f> Builder<'f> {
         let Node { source, at, .. } = &self.nodes[value.node.0];
         let at = *at;
         match source {
-            Source::Read(Place::Local(local)) => Value::of(self.read(Place::Field(*local, field), at)),
+            Source::Read(Variable::Local(local)) => Value::of(self.read(Variable::Field(*local, field), at)),
             _ => Value::of(value.node),
         }
     }
 
     /// The same, and a token moves into its name. Gives what lives on without a name where it has none.
-    pub(super) fn bind(&mut self, pattern: &Pattern, value: &Value, at: SpanRange) -> Option<Place> {
+    pub(super) fn bind(&mut self, pattern: &Pattern, value: &Value, at: SpanRange) -> Option<Variable> {
         self.see(pattern, value);
         self.bind_token(pattern, value.token?, at)
     }
 
-    fn bind_token(&mut self, pattern: &Pattern, place: Place, at: SpanRange) -> Option<Place> {
+    fn bind_token(&mut self, pattern: &Pattern, variable: Variable, at: SpanRange) -> Option<Variable> {
         match &pattern.kind {
             PatternKind::Bind { local, .. } => {
-                self.step(StepKind::Move { from: place, into: Place::Local(*local) }, at);
+                self.step(StepKind::Token(TokenStep::Move { from: variable, into: Variable::Local(*local) }), at);
                 None
             }
-            PatternKind::Variant { field: Some(field), .. } => self.bind_token(field, place, at),
+            PatternKind::Variant { field: Some(field), .. } => self.bind_token(field, variable, at),
             PatternKind::Variant { field: None, .. } => None,
             // Nothing else is a pattern of tokens.
             PatternKind::Wild
@@ -233,22 +233,22 @@ impl<'f> Builder<'f> {
             | PatternKind::Tuple { .. }
             | PatternKind::Array { .. }
             | PatternKind::Struct { .. }
-            | PatternKind::Or(_) => Some(place).filter(|place| matches!(place, Place::Temporary(_))),
+            | PatternKind::Or(_) => Some(variable).filter(|variable| matches!(variable, Variable::Temporary(_))),
         }
     }
 
     /// A token that is only looked at, and held by no variable, is lost.
-    pub(super) fn drop_temporary(&mut self, place: Option<Place>, at: SpanRange) {
-        if let Some(place @ Place::Temporary(_)) = place {
-            self.step(StepKind::Drop { place, how: Loss::Discarded }, at);
+    pub(super) fn drop_temporary(&mut self, variable: Option<Variable>, at: SpanRange) {
+        if let Some(variable @ Variable::Temporary(_)) = variable {
+            self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Discarded }), at);
         }
     }
 
     fn option_branch(&mut self, variant: Variant, value: &Value, yes: BlockId, no: BlockId) {
         let on = value.node;
         let end = match (variant, value.token) {
-            (Variant::Some, Some(place)) => End::Option { on, place, some: yes, none: no },
-            (Variant::None, Some(place)) => End::Option { on, place, some: no, none: yes },
+            (Variant::Some, Some(variable)) => End::Option { on, variable, some: yes, none: no },
+            (Variant::None, Some(variable)) => End::Option { on, variable, some: no, none: yes },
             (Variant::Some | Variant::None | Variant::Ok | Variant::Err, _) => {
                 End::Branch { on, then: yes, otherwise: no }
             }

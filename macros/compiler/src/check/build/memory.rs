@@ -1,9 +1,9 @@
-//! Memory: which piece an expression is a part of, and what is done to it.
+//! Memory: which region an expression is a part of, and what is done to it.
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::{Builder, Place, Source, StepKind, Value};
-use crate::check::cfg::{Access, AccessId, How, NodeId, Piece, Root, Select, Shared, Slice};
+use super::{Builder, MemoryStep, Source, StepKind, Value, Variable};
+use crate::check::cfg::{Access, AccessId, AccessKind, NodeId, Region, Root, Select, Shared, Slice};
 use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
@@ -20,67 +20,67 @@ impl<'f> Builder<'f> {
         for (index, param) in function.params.iter().enumerate() {
             let at = SpanRange::of(&function.local(param.local).name);
             let node = self.node(Source::Param(index), Vec::new(), at);
-            self.set(Place::Local(param.local), &Value::of(node), at);
+            self.set(Variable::Local(param.local), &Value::of(node), at);
             if let Some(team) = self.team_of_param(index) {
                 self.teams.insert(param.local, team);
             }
             if let Kind::Memory(memory) = function.kind(param.local) {
                 self.names.insert(Shared::Param(index), param.local);
-                self.pieces.insert(param.local, Piece::of(given(memory, Shared::Param(index))));
+                self.regions.insert(param.local, Region::of(given(memory, Shared::Param(index))));
             }
             if let Kind::Barrier(barrier) = function.kind(param.local) {
                 self.names.insert(Shared::Param(index), param.local);
-                self.pieces.insert(param.local, Piece::of(barrier_root(barrier, Shared::Param(index))));
+                self.regions.insert(param.local, Region::of(barrier_root(barrier, Shared::Param(index))));
             }
         }
     }
 
     /// What a local that is memory names.
-    pub(super) fn piece_of_local(&self, local: LocalId) -> Piece {
-        self.pieces.get(&local).cloned().unwrap_or_else(|| match self.function.kind(local) {
+    pub(super) fn region_of_local(&self, local: LocalId) -> Region {
+        self.regions.get(&local).cloned().unwrap_or_else(|| match self.function.kind(local) {
             // Taken out of an optional parameter.
-            Kind::Memory(memory) => Piece::of(given(memory, Shared::Any)),
-            kind => piece_of_kind(kind),
+            Kind::Memory(memory) => Region::of(given(memory, Shared::Any)),
+            kind => region_of_kind(kind),
         })
     }
 
     /// What memory an expression is a part of, where nothing of it is evaluated: in the body of a closure.
-    pub(super) fn piece_unseen(&self, expr: &Expr) -> Piece {
+    pub(super) fn region_unseen(&self, expr: &Expr) -> Region {
         match &expr.kind {
-            ExprKind::Local(local) => self.piece_of_local(*local),
+            ExprKind::Local(local) => self.region_of_local(*local),
             ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } | ExprKind::Field { base, .. } => {
-                self.piece_unseen(base).at(Select::Unknown)
+                self.region_unseen(base).at(Select::Unknown)
             }
-            ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.piece_unseen(target),
+            ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.region_unseen(target),
             ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } => match operands.get(1) {
-                Some(array) => remote(self.piece_unseen(array), None),
-                None => piece_of_kind(expr.gives),
+                Some(array) => remote(self.region_unseen(array), None),
+                None => region_of_kind(expr.gives),
             },
             ExprKind::Op { operands, .. } => match operands.first() {
-                Some(memory) => self.piece_unseen(memory).several(Select::Unknown),
-                None => piece_of_kind(expr.gives),
+                Some(memory) => self.region_unseen(memory).several(Select::Unknown),
+                None => region_of_kind(expr.gives),
             },
-            _ => piece_of_kind(expr.gives),
+            _ => region_of_kind(expr.gives),
         }
     }
 
     /// What an operation gives that gives memory.
-    pub(super) fn piece_of_op(
+    pub(super) fn region_of_op(
         &mut self,
         op: Op,
         values: &[Value],
         element: Option<&ValueType>,
         gives: Kind,
-    ) -> Option<Piece> {
-        let operand = |index: usize| values.get(index).and_then(|value| value.piece.clone());
+    ) -> Option<Region> {
+        let operand = |index: usize| values.get(index).and_then(|value| value.region.clone());
         let node = |index: usize| values.get(index).map(|value| value.node);
         Some(match op {
-            Op::SharedArray(index) | Op::SharedBarrier(_, index) => Piece::of(Root::Shared(Shared::Array(index))),
-            Op::DynamicShared => Piece::of(Root::Shared(Shared::Dynamic)),
+            Op::SharedArray(index) | Op::SharedBarrier(_, index) => Region::of(Root::Shared(Shared::Array(index))),
+            Op::DynamicShared => Region::of(Root::Shared(Shared::Dynamic)),
             Op::DynamicSharedSlice => {
                 let size = element.and_then(|element| element.shape.bytes());
                 self.slices.push(Slice { start: node(0)?, length: node(1)?, size });
-                Piece::of(Root::Shared(Shared::Slice(self.slices.len() - 1)))
+                Region::of(Root::Shared(Shared::Slice(self.slices.len() - 1)))
             }
             Op::MapSharedRank(_) | Op::MapBarrier(_) => remote(operand(1)?, node(2)),
             Op::Part { form, .. } => {
@@ -92,49 +92,49 @@ impl<'f> Builder<'f> {
                     (Part::Range | Part::Chunk | Part::Inclusive | Part::From, _) => whole.several(Select::Unknown),
                 }
             }
-            _ if matches!(gives, Kind::Memory(_)) => piece_of_kind(gives),
+            _ if matches!(gives, Kind::Memory(_)) => region_of_kind(gives),
             _ => return None,
         })
     }
 
     /// Memory is touched.
-    pub(super) fn access(&mut self, piece: Piece, how: How, at: SpanRange) {
-        self.accesses.push(Access { piece, how, at });
-        self.step(StepKind::Access(AccessId(self.accesses.len() - 1)), at);
+    pub(super) fn access(&mut self, region: Region, kind: AccessKind, at: SpanRange) {
+        self.accesses.push(Access { region, kind, at });
+        self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
     }
 
     /// An element is read: its value.
-    pub(super) fn load(&mut self, piece: Option<Piece>, operands: Vec<NodeId>, at: SpanRange) -> Value {
-        let piece = piece.unwrap_or(Piece::of(Root::Global));
-        let root = piece.root;
-        self.access(piece.clone(), How::Read, at);
-        Value::of(self.node(Source::Load(root), operands, at)).in_memory(piece)
+    pub(super) fn load(&mut self, region: Option<Region>, operands: Vec<NodeId>, at: SpanRange) -> Value {
+        let region = region.unwrap_or(Region::of(Root::Global));
+        let root = region.root;
+        self.access(region.clone(), AccessKind::Read, at);
+        Value::of(self.node(Source::Load(root), operands, at)).in_memory(region)
     }
 
-    /// A place in memory: what leads to it is evaluated, and nothing is read.
-    pub(super) fn place(&mut self, expr: &'f Expr) -> Value {
+    /// A variable in memory: what leads to it is evaluated, and nothing is read.
+    pub(super) fn variable(&mut self, expr: &'f Expr) -> Value {
         match &expr.kind {
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
                 let is_memory = base.memory().is_some();
-                let base = self.place(base);
+                let base = self.variable(base);
                 let index = self.value(index).node;
-                let place = self.combined(vec![base.node, index], expr.span);
-                match base.piece {
-                    Some(piece) if is_memory => place.in_memory(piece.at(Select::At(index))),
+                let variable = self.combined(vec![base.node, index], expr.span);
+                match base.region {
+                    Some(region) if is_memory => variable.in_memory(region.at(Select::At(index))),
                     // In an element.
-                    Some(piece) => place.in_memory(piece),
-                    None => place,
+                    Some(region) => variable.in_memory(region),
+                    None => variable,
                 }
             }
-            ExprKind::Field { base, .. } => self.place(base),
+            ExprKind::Field { base, .. } => self.variable(base),
             _ => self.value(expr),
         }
     }
 
     /// What a device function sees of an argument: of memory, what is in it.
     pub(super) fn seen(&mut self, argument: &Expr, value: &Value) -> NodeId {
-        match (argument.memory(), &value.piece) {
-            (Some(_), Some(Piece { root: Root::Global, .. }) | None) => self.node(
+        match (argument.memory(), &value.region) {
+            (Some(_), Some(Region { root: Root::Global, .. }) | None) => self.node(
                 Source::Known { uniformity: Uniformity::Divergent, what: "memory that others may write to" },
                 vec![value.node],
                 argument.span,
@@ -145,25 +145,25 @@ impl<'f> Builder<'f> {
 }
 
 /// What an atomic operation does.
-pub(super) fn atomically(atomic: AtomicUse) -> How {
+pub(super) fn atomically(atomic: AtomicUse) -> AccessKind {
     match atomic.method.access {
-        AtomicAccess::Load => How::AtomicRead,
-        AtomicAccess::Store | AtomicAccess::Update => How::Atomic,
+        AtomicAccess::Load => AccessKind::AtomicRead,
+        AtomicAccess::Store | AtomicAccess::Update => AccessKind::Atomic,
     }
 }
 
-/// The same piece, of the peer of this rank.
-fn remote(piece: Piece, rank: Option<NodeId>) -> Piece {
-    let root = match piece.root {
+/// The same region, of the peer of this rank.
+fn remote(region: Region, rank: Option<NodeId>) -> Region {
+    let root = match region.root {
         Root::Shared(shared) | Root::Remote(shared) => Root::Remote(shared),
         Root::ReadOnly | Root::Global => Root::Remote(Shared::Any),
     };
-    Piece { root, rank, ..piece }
+    Region { root, rank, ..region }
 }
 
 /// Which of several, nobody here knows.
-pub(super) fn piece_of_kind(kind: Kind) -> Piece {
-    Piece::of(match kind {
+pub(super) fn region_of_kind(kind: Kind) -> Region {
+    Region::of(match kind {
         Kind::OptionalMemory(memory) => given(memory, Shared::Any),
         // Of several: one may be written to.
         Kind::Memory(Memory::Global) => Root::Global,

@@ -4,10 +4,10 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::memory::{atomically, piece_of_kind};
-use super::{Builder, Source, StepKind, Value};
-use crate::check::cfg::{How, PhaseCall, PhaseId, Piece, Root, Select};
-use crate::check::team::Team;
+use super::memory::{atomically, region_of_kind};
+use super::{Builder, GroupStep, MemoryStep, Source, StepKind, Value};
+use crate::check::cfg::Team;
+use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, Region, Root, Select};
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
@@ -25,32 +25,32 @@ impl<'f> Builder<'f> {
         let values = self.values(operands);
         let token = values.iter().find_map(|value| value.token);
         let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
-        let piece = values.first().and_then(|first| first.piece.clone());
+        let region = values.first().and_then(|first| first.region.clone());
         let team = operands.first().and_then(|first| self.team_of_argument(first));
         let team = |group: Group| team.unwrap_or(Team::whole(group));
         let node = match op {
             Op::Arrive(group, method) => {
                 let into = self.temporary();
                 self.aligned(method, at);
-                self.step(StepKind::Arrive { group, method, into }, at);
+                self.step(StepKind::Group(GroupStep::Arrive { group, method, into }), at);
                 return self.nothing(at).with(Some(into));
             }
             Op::Wait(group, method) => {
                 self.aligned(method, at);
                 if let Some(from) = token {
-                    self.step(StepKind::Wait { group, from }, at);
+                    self.step(StepKind::Group(GroupStep::Wait { group, from }), at);
                 }
                 self.nothing(at).node
             }
             Op::Sync(group, method) => {
                 let team = team(group);
                 self.aligned(method, at);
-                self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
+                self.step(StepKind::Group(GroupStep::Collective { team, name: method.name, barrier: true }), at);
                 self.nothing(at).node
             }
             Op::Warp(group, method) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name: method.name, barrier: false }, at);
+                self.step(StepKind::Group(GroupStep::Collective { team, name: method.name, barrier: false }), at);
                 match method.result {
                     WarpResult::OfOneThread => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
                     WarpResult::Agreed => {
@@ -63,7 +63,7 @@ impl<'f> Builder<'f> {
             }
             Op::Partition(group, name) => {
                 let team = team(group);
-                self.step(StepKind::Collective { team, name, barrier: false }, at);
+                self.step(StepKind::Group(GroupStep::Collective { team, name, barrier: false }), at);
                 self.nothing(at).node
             }
             Op::Take => {
@@ -84,36 +84,36 @@ impl<'f> Builder<'f> {
                 self.node(Source::Known { uniformity: Uniformity::Block, what: "query_shared_rank" }, nodes, at)
             }
             // A vector is several elements.
-            Op::LoadVec(_) => return self.load(piece.map(|piece| piece.at(Select::Unknown)), nodes, at),
-            Op::LoadUnchecked => return self.load(piece.map(|piece| piece.at(Select::At(nodes[1]))), nodes, at),
+            Op::LoadVec(_) => return self.load(region.map(|region| region.at(Select::Unknown)), nodes, at),
+            Op::LoadUnchecked => return self.load(region.map(|region| region.at(Select::At(nodes[1]))), nodes, at),
             Op::StoreVec => {
-                self.access(piece.unwrap_or(Piece::of(Root::Global)).at(Select::Unknown), How::Write, at);
+                self.access(region.unwrap_or(Region::of(Root::Global)).at(Select::Unknown), AccessKind::Write, at);
                 self.nothing(at).node
             }
             Op::Atomic(atomic) => {
-                let element = piece.unwrap_or(Piece::of(Root::Global)).at(Select::At(nodes[1]));
+                let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access(element, atomically(atomic), at);
                 self.node(Source::Known { uniformity: Uniformity::Divergent, what: "an atomic operation" }, nodes, at)
             }
             Op::Uniform(group) => {
                 let team = team(group);
-                self.step(StepKind::Together { team, name: "uniform" }, at);
+                self.step(StepKind::Group(GroupStep::Convergent { team, name: "uniform" }), at);
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
             Op::Barrier(barrier, method) => {
                 if method.what == What::InitTogether {
                     let team = Team::whole(barrier.scope.group());
-                    self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
+                    self.step(StepKind::Group(GroupStep::Collective { team, name: method.name, barrier: true }), at);
                 }
-                let piece = piece.unwrap_or_else(|| piece_of_kind(Kind::Barrier(barrier)));
+                let region = region.unwrap_or_else(|| region_of_kind(Kind::Barrier(barrier)));
                 if barrier.form == BarrierForm::Remote {
-                    self.access(piece.clone(), How::Atomic, at);
+                    self.access(region.clone(), AccessKind::Atomic, at);
                 }
                 let operands = nodes[1..].to_vec();
                 let gives =
                     self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at);
-                self.phases.push(PhaseCall { barrier, method, piece, operands, gives, at });
-                self.step(StepKind::Phase(PhaseId(self.phases.len() - 1)), at);
+                self.barrier_calls.push(BarrierCall { barrier, method, region, operands, gives, at });
+                self.step(StepKind::BarrierCall(BarrierCallId(self.barrier_calls.len() - 1)), at);
                 gives
             }
             Op::Copy(copy) => {
@@ -123,7 +123,7 @@ impl<'f> Builder<'f> {
             }
             Op::Fence(order, scope) => {
                 if order.releases() && scope.has_cluster() {
-                    self.step(StepKind::Fence, at);
+                    self.step(StepKind::Memory(MemoryStep::Fence), at);
                 }
                 self.nothing(at).node
             }
@@ -144,8 +144,8 @@ impl<'f> Builder<'f> {
                 let value = self.combined(nodes, at);
                 let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
                 let element = types.map(|(element, _)| element);
-                return match self.piece_of_op(op, &values, element, expr.gives) {
-                    Some(piece) => value.in_memory(piece),
+                return match self.region_of_op(op, &values, element, expr.gives) {
+                    Some(region) => value.in_memory(region),
                     None => value,
                 };
             }
@@ -159,7 +159,7 @@ impl<'f> Builder<'f> {
 
     fn aligned(&mut self, method: &'static BarrierMethod, at: SpanRange) {
         if method.aligned {
-            self.step(StepKind::Aligned { name: method.name }, at);
+            self.step(StepKind::Group(GroupStep::Aligned { name: method.name }), at);
         }
     }
 
@@ -192,7 +192,7 @@ impl<'f> Builder<'f> {
             return Team::whole(group);
         }
         let uniformity = self.fresh_group();
-        self.step(StepKind::Renew(uniformity), SpanRange::at(self.function.name.span()));
+        self.step(StepKind::Group(GroupStep::FormGroup(uniformity)), SpanRange::at(self.function.name.span()));
         Team { group, uniformity, made: Some(self.current), param: None }
     }
 
@@ -264,7 +264,7 @@ impl<'f> Builder<'f> {
         match query.answer {
             Answer::ThreadRank => match team.group {
                 Group::ThreadBlock => Source::ThreadRank,
-                // Blocks of whole warps go before it.
+                // BlockSet of whole warps go before it.
                 Group::Cluster | Group::Grid if self.are_blocks_whole_warps() => known(Uniformity::Rank),
                 Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
                     known(Self::query_uniformity(team, query))

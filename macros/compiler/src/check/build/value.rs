@@ -2,9 +2,9 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::memory::piece_of_kind;
-use super::{BlockId, Builder, End, Jump, NodeId, Place, Source, StepKind, Value};
-use crate::check::cfg::{Extent, Granule, How, Piece, Root, Select};
+use super::memory::region_of_kind;
+use super::{BlockId, Builder, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable};
+use crate::check::cfg::{AccessKind, Extent, Granule, Region, Root, Select};
 use crate::messages::Loss;
 use crate::model::LoopId;
 use crate::model::by_hand::{ByHand, Direction};
@@ -19,11 +19,11 @@ impl<'f> Builder<'f> {
         let at = expr.span;
         match &expr.kind {
             ExprKind::Local(local) => {
-                let token = self.holds_token(*local).then_some(Place::Local(*local));
-                let value = Value::of(self.read(Place::Local(*local), at)).with(token);
+                let token = self.holds_token(*local).then_some(Variable::Local(*local));
+                let value = Value::of(self.read(Variable::Local(*local), at)).with(token);
                 match expr.gives {
                     Kind::Memory(_) | Kind::OptionalMemory(_) | Kind::Barrier(_) => {
-                        value.in_memory(self.piece_of_local(*local))
+                        value.in_memory(self.region_of_local(*local))
                     }
                     Kind::Closure => {
                         let touches = self.closures.get(local).cloned().unwrap_or_default();
@@ -51,21 +51,21 @@ impl<'f> Builder<'f> {
                 let value = self.value(inner);
                 // The variable is moved from, whatever becomes of the `Some`.
                 let token = match value.token {
-                    place @ Some(Place::Local(_)) => {
+                    variable @ Some(Variable::Local(_)) => {
                         let into = self.temporary();
-                        self.move_token(into, place, at);
+                        self.move_token(into, variable, at);
                         Some(into)
                     }
-                    place => place,
+                    variable => variable,
                 };
                 value.with(token)
             }
             ExprKind::None(_) => {
                 let node = self.nothing(at).node;
                 let token = matches!(expr.gives, Kind::OptionalToken(_)).then(|| {
-                    let place = self.temporary();
-                    self.step(StepKind::Clear { place }, at);
-                    place
+                    let variable = self.temporary();
+                    self.step(StepKind::Token(TokenStep::Clear { variable }), at);
+                    variable
                 });
                 Value::of(node).with(token)
             }
@@ -117,17 +117,17 @@ impl<'f> Builder<'f> {
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
                 if base.memory().is_none() {
                     let values = self.values([&**base, &**index]);
-                    let piece = values.first().and_then(|base| base.piece.clone());
-                    let piece = piece.filter(|_| matches!(expr.gives, Kind::Barrier(_)));
+                    let region = values.first().and_then(|base| base.region.clone());
+                    let region = region.filter(|_| matches!(expr.gives, Kind::Barrier(_)));
                     let nodes: Vec<_> = values.into_iter().map(|value| value.node).collect();
-                    let piece = piece.map(|piece| piece.at(Select::At(nodes[1])));
-                    return Value { piece, ..self.combined(nodes, at) };
+                    let region = region.map(|region| region.at(Select::At(nodes[1])));
+                    return Value { region, ..self.combined(nodes, at) };
                 }
-                let place = self.place(expr);
+                let variable = self.variable(expr);
                 // A row of an array of arrays is memory still.
                 match expr.gives {
-                    Kind::Memory(_) => place,
-                    _ => self.load(place.piece, vec![place.node], at),
+                    Kind::Memory(_) => variable,
+                    _ => self.load(variable.region, vec![variable.node], at),
                 }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
@@ -149,14 +149,14 @@ impl<'f> Builder<'f> {
                 let values = self.values(arguments);
                 let seen = arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value)).collect();
                 let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
-                let pieces = arguments.iter().zip(&values).map(|(argument, value)| {
-                    argument.memory().map(|_| value.piece.clone().unwrap_or_else(|| piece_of_kind(argument.gives)))
+                let regions = arguments.iter().zip(&values).map(|(argument, value)| {
+                    argument.memory().map(|_| value.region.clone().unwrap_or_else(|| region_of_kind(argument.gives)))
                 });
-                let pieces = pieces.collect();
+                let regions = regions.collect();
                 let barriers = arguments.iter().zip(&values).enumerate();
                 let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.gives, Kind::Barrier(_)));
-                let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.piece.clone()?))).collect();
-                let node = self.node(Source::Call { slot: *slot, callee, teams, pieces, barriers }, seen, at);
+                let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
+                let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, seen, at);
                 self.touch(values.iter(), at);
                 let takes = arguments.iter().filter_map(|argument| argument.gives.token()).collect();
                 for value in &values {
@@ -164,15 +164,15 @@ impl<'f> Builder<'f> {
                 }
                 let gives = expr.gives.token().map(|group| (group, self.temporary()));
                 self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
-                let how = if let Callee::Function(_) = callee { How::Lent } else { How::ByHand };
+                let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::ByHand };
                 self.lent(arguments, &values, how, node, at);
-                Value::of(node).with(gives.map(|(_, place)| place))
+                Value::of(node).with(gives.map(|(_, variable)| variable))
             }
             ExprKind::CallClosure { closure, arguments } => {
                 let touches = self.closures.get(closure).cloned().unwrap_or_default();
-                let closure = self.read(Place::Local(*closure), at);
+                let closure = self.read(Variable::Local(*closure), at);
                 let arguments = self.nodes(arguments);
-                touches.into_iter().for_each(|(piece, how)| self.access(piece, how, at));
+                touches.into_iter().for_each(|(region, how)| self.access(region, how, at));
                 self.combined(std::iter::once(closure).chain(arguments).collect(), at)
             }
             ExprKind::Closure { body, params, .. } => {
@@ -216,7 +216,7 @@ impl<'f> Builder<'f> {
                 let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
                 if let Some(local) = local {
                     let start = self.nothing(range.start.span);
-                    self.set(Place::Local(*local), &start, range.start.span);
+                    self.set(Variable::Local(*local), &start, range.start.span);
                 }
                 let first = if range.is_never_empty() { inside } else { again };
                 self.goto(first);
@@ -224,7 +224,7 @@ impl<'f> Builder<'f> {
                 self.end(End::Branch { on, then: inside, otherwise: after });
                 if let Some(local) = local {
                     self.current = inside;
-                    let of = Place::Local(*local);
+                    let of = Variable::Local(*local);
                     let start = range.start.integer().filter(|_| !range.inclusive);
                     let bounds = start.map(|start| (start, ends[1]));
                     let counter = Source::Counter { of, by: range.stride(), range: bounds };
@@ -234,22 +234,22 @@ impl<'f> Builder<'f> {
                 self.repeat(*id, [again, inside, after], Vec::new(), body);
                 self.nothing(at)
             }
-            ExprKind::Assign(place, value) => {
+            ExprKind::Assign(variable, value) => {
                 let new = self.value(value);
-                match (&place.kind, new.token) {
+                match (&variable.kind, new.token) {
                     (ExprKind::Local(local), Some(_)) => {
-                        let into = Place::Local(*local);
-                        self.step(StepKind::Drop { place: into, how: Loss::Overwritten }, at);
+                        let into = Variable::Local(*local);
+                        self.step(StepKind::Token(TokenStep::Drop { variable: into, how: Loss::Overwritten }), at);
                         self.move_to(into, &new, at);
                     }
-                    _ => self.store(place, &new, at),
+                    _ => self.store(variable, &new, at),
                 }
                 self.nothing(at)
             }
-            ExprKind::AssignOp { op, place, value, .. } => {
-                let operands = self.nodes([&**value, &**place]);
+            ExprKind::AssignOp { op, place: variable, value, .. } => {
+                let operands = self.nodes([&**value, &**variable]);
                 let new = self.node(Source::Binary(*op), vec![operands[1], operands[0]], at);
-                self.store(place, &Value::of(new), at);
+                self.store(variable, &Value::of(new), at);
                 self.nothing(at)
             }
             ExprKind::Break { target, value, .. } => {
@@ -298,15 +298,15 @@ impl<'f> Builder<'f> {
         }
     }
 
-    fn push_jump(&mut self, id: LoopId, after: BlockId, again: Option<BlockId>, value: Place) {
+    fn push_jump(&mut self, id: LoopId, after: BlockId, again: Option<BlockId>, value: Variable) {
         let (depth, waiting) = (self.scopes.len(), self.waiting.len());
         self.jumps.push(Jump { id, after, again, depth, waiting, value });
     }
 
-    /// What the ways into the current block have put into a place.
-    pub(super) fn joined(&mut self, expr: &Expr, place: Place) -> Value {
-        let token = matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place);
-        Value::of(self.read(place, expr.span)).with(token)
+    /// What the ways into the current block have put into a variable.
+    pub(super) fn joined(&mut self, expr: &Expr, variable: Variable) -> Value {
+        let token = matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(variable);
+        Value::of(self.read(variable, expr.span)).with(token)
     }
 
     fn made_of(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
@@ -354,7 +354,7 @@ impl<'f> Builder<'f> {
     fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
         let field = self.field(member);
         if let ExprKind::Local(local) = base.kind {
-            return Value::of(self.read(Place::Field(local, field), at));
+            return Value::of(self.read(Variable::Field(local, field), at));
         }
         let value = self.value(base);
         match value.fields.into_iter().find(|(known, _)| *known == field) {
@@ -382,35 +382,37 @@ impl<'f> Builder<'f> {
         Value { fields, ..whole }
     }
 
-    /// A place gets a value.
-    fn store(&mut self, place: &'f Expr, value: &Value, at: SpanRange) {
-        if let ExprKind::Local(local) = place.kind {
-            return self.set(Place::Local(local), value, at);
+    /// A variable gets a value.
+    fn store(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
+        if let ExprKind::Local(local) = variable.kind {
+            return self.set(Variable::Local(local), value, at);
         }
-        if let ExprKind::Field { base, member } = &place.kind
+        if let ExprKind::Field { base, member } = &variable.kind
             && let ExprKind::Local(local) = base.kind
         {
             let field = self.field(member);
-            self.set_node(Place::Local(local), value.node, Extent::Field, at);
-            return self.set(Place::Field(local, field), value, at);
+            self.set_node(Variable::Local(local), value.node, Extent::Field, at);
+            return self.set(Variable::Field(local, field), value, at);
         }
         // Where: indexes, and what is behind a reference.
-        let value_place = self.place(place);
+        let value_place = self.variable(variable);
         let at_place = value_place.node;
-        match (&place.kind, local_of(place)) {
+        match (&variable.kind, local_of(variable)) {
             (ExprKind::Deref(target), Some(local)) if matches!(target.kind, ExprKind::Local(_)) => {
-                self.set(Place::Local(local), value, at);
+                self.set(Variable::Local(local), value, at);
             }
             (_, Some(local)) => {
                 let value = self.combined(vec![value.node, at_place], at).node;
-                self.set_node(Place::Local(local), value, Extent::Part, at);
+                self.set_node(Variable::Local(local), value, Extent::Part, at);
             }
-            (_, None) => self.access(value_place.piece.unwrap_or(Piece::of(Root::Global)), How::Write, place.span),
+            (_, None) => {
+                self.access(value_place.region.unwrap_or(Region::of(Root::Global)), AccessKind::Write, variable.span)
+            }
         }
     }
 
     /// Variables that a device function was lent to change.
-    fn lent(&mut self, arguments: &'f [Expr], values: &[Value], how: How, node: NodeId, at: SpanRange) {
+    fn lent(&mut self, arguments: &'f [Expr], values: &[Value], how: AccessKind, node: NodeId, at: SpanRange) {
         for (argument, value) in arguments.iter().zip(values) {
             let local = match &argument.kind {
                 ExprKind::Borrow { mutable: true, target } => local_of(target),
@@ -421,18 +423,18 @@ impl<'f> Builder<'f> {
                 }),
             };
             if let Some(local) = local {
-                self.set_node(Place::Local(local), node, Extent::Part, at);
+                self.set_node(Variable::Local(local), node, Extent::Part, at);
             }
-            if let (Some(_), Some(piece)) = (argument.memory(), &value.piece) {
-                self.access(piece.clone(), how, at);
+            if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
+                self.access(region.clone(), how, at);
             }
         }
     }
 
     /// What closures touch that are called here.
     fn touch<'v>(&mut self, values: impl Iterator<Item = &'v Value>, at: SpanRange) {
-        for (piece, how) in values.flat_map(|value| &value.touches) {
-            self.access(piece.clone(), *how, at);
+        for (region, how) in values.flat_map(|value| &value.touches) {
+            self.access(region.clone(), *how, at);
         }
     }
 
@@ -444,10 +446,10 @@ impl<'f> Builder<'f> {
         let node = self.node(Source::Known { uniformity: Uniformity::Divergent, what: "cuda!" }, nodes, at);
         for (operand, value) in by_hand.operands.iter().zip(values) {
             if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
-                self.set_node(Place::Local(local), node, Extent::Part, at);
+                self.set_node(Variable::Local(local), node, Extent::Part, at);
             }
-            if let (Some(_), Some(piece)) = (operand.value.memory(), value.piece) {
-                self.access(piece, How::ByHand, at);
+            if let (Some(_), Some(region)) = (operand.value.memory(), value.region) {
+                self.access(region, AccessKind::ByHand, at);
             }
         }
         Value::of(node)

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
 
+use super::access_site::{AccessSite, Accessor, Part, guard_of};
 use super::conflict;
-use super::phases::{Key, Record, State, Timing, party_of};
+use super::in_flight::{Key, Record, State, Timing};
 use super::protocol::{Effect, Guard, Predicate};
-use super::touch::{By, Part, Touch, guard_of};
 use super::{Call, Check};
 use crate::check::cfg::Shared;
 use crate::messages;
@@ -18,9 +18,9 @@ use crate::model::Role;
 
 impl Check<'_, '_> {
     pub(super) fn call(&mut self, state: &State, slot: u16) {
-        let Some(Call { at, path, pieces }) = self.calls.get(&slot).copied() else { return };
+        let Some(Call { at, path, regions }) = self.calls.get(&slot).copied() else { return };
         let entered = state.entered.clone();
-        let given = pieces.iter().flatten().filter_map(|piece| party_of(piece.root));
+        let given = regions.iter().flatten().filter_map(|region| region.root.party());
         let mut remote = given.filter(|(party, _)| *party == Party::Peer).map(|(_, shared)| shared);
         if let Some(calls) = &entered {
             let guard =
@@ -49,18 +49,18 @@ impl Check<'_, '_> {
         });
         again.into_iter().for_each(|(guard, diag)| self.tell(guard, diag));
         self.check_arguments(slot);
-        for (argument, piece) in pieces.iter().enumerate() {
-            let Some((_, shared)) = piece.as_ref().and_then(|piece| party_of(piece.root)) else { continue };
-            let phases = self.phases;
-            let Some(point) = phases.points.argument(slot, argument) else { continue };
-            for touch in self.taken(slot, argument, When::First) {
-                if touch.party == Party::Owner || phases.has_entered(state) {
-                    self.check_conflicts(state, &touch, &point.path);
+        for (argument, region) in regions.iter().enumerate() {
+            let Some((_, shared)) = region.as_ref().and_then(|region| region.root.party()) else { continue };
+            let in_flight = self.in_flight;
+            let Some(point) = in_flight.facts.argument(slot, argument) else { continue };
+            for site in self.taken(slot, argument, When::First) {
+                if site.party == Party::Owner || in_flight.has_entered(state) {
+                    self.check_conflicts(state, &site, &point.path);
                 }
                 if let (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_), Some(calls)) =
                     (shared, state.unordered())
                 {
-                    self.firsts.push((touch, point.path.clone(), calls.clone()));
+                    self.firsts.push((site, point.path.clone(), calls.clone()));
                 }
             }
             if let (Shared::Param(own), Some(calls)) = (shared, state.unordered()) {
@@ -71,34 +71,34 @@ impl Check<'_, '_> {
     }
 
     /// Two parameters are different memory, or their caller is told what must not be done to one.
-    pub(super) fn check_parameters(&mut self, state: &State, touch: &Touch) {
-        let Shared::Param(second) = touch.shared else { return };
+    pub(super) fn check_parameters(&mut self, state: &State, site: &AccessSite) {
+        let Shared::Param(second) = site.shared else { return };
         let mut clashes = Vec::new();
         for (other, record) in self.under_way(state) {
             let Shared::Param(first) = other.shared else { continue };
             if first == second {
                 continue;
             }
-            let pairs = conflict::between(other.party, touch.party, record.timing);
+            let pairs = conflict::between(other.party, site.party, record.timing);
             clashes.extend(pairs.filter_map(|pair| {
-                let guard = guard_of(&other, touch, &pair, record)?;
+                let guard = guard_of(&other, site, &pair, record)?;
                 Some((Effect::Clashes(first.min(second), first.max(second)), guard))
             }));
         }
         clashes.into_iter().for_each(|(gives, guard)| self.give(gives, guard));
     }
 
-    /// One piece of memory is given as two parameters.
+    /// One region of memory is given as two parameters.
     pub(super) fn check_arguments(&mut self, slot: u16) {
-        let Some(Call { at, pieces, .. }) = self.calls.get(&slot).copied() else { return };
-        let points = &self.phases.points;
+        let Some(Call { at, regions, .. }) = self.calls.get(&slot).copied() else { return };
+        let facts = &self.in_flight.facts;
         let given = |argument: usize| {
-            let piece = pieces[argument].as_ref()?;
-            let (party, shared) = party_of(piece.root)?;
-            Some(Part { party, shared, path: &points.argument(slot, argument)?.path })
+            let region = regions[argument].as_ref()?;
+            let (party, shared) = region.root.party()?;
+            Some(Part { party, shared, path: &facts.argument(slot, argument)?.path })
         };
         let mut told = Vec::new();
-        for second in 0..pieces.len() {
+        for second in 0..regions.len() {
             let Some(part) = given(second) else { continue };
             for first in 0..second {
                 let Some(other) = given(first) else { continue };
@@ -140,17 +140,17 @@ impl Check<'_, '_> {
         if record.timing.contains(Timing::SINCE_ARRIVAL) {
             whens.push(When::Arrived);
         }
-        for touch in self.touches(key) {
+        for site in self.sites(key) {
             for &when in &whens {
-                match (touch.shared, touch.by) {
-                    (Shared::Param(own), By::Itself(kind)) => {
-                        self.give(Effect::Uses(own, ParameterUses::of(touch.party, when, kind)), guard.clone());
+                match (site.shared, site.by) {
+                    (Shared::Param(own), Accessor::Itself(kind)) => {
+                        self.give(Effect::Uses(own, ParameterUses::of(site.party, when, kind)), guard.clone());
                     }
-                    (Shared::Param(own), By::Call(slot, param, _)) => {
+                    (Shared::Param(own), Accessor::Call(slot, param, _)) => {
                         self.give(Effect::Passes { own, call: slot, parameter: param, when }, guard.clone());
                     }
                     (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Any, _) => {
-                        self.check_again(&touch, record);
+                        self.check_again(&site, record);
                     }
                 }
             }
@@ -158,7 +158,7 @@ impl Check<'_, '_> {
     }
 
     /// The function has shared memory of its own: may it be called once more?
-    pub(super) fn check_again(&mut self, last: &Touch, record: &Record) {
+    pub(super) fn check_again(&mut self, last: &AccessSite, record: &Record) {
         let mut again = Vec::new();
         for (first, path, calls) in &self.firsts {
             // Of another call: only what is fixed is the same.

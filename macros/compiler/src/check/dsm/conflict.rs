@@ -1,10 +1,10 @@
-//! Which two accesses to one piece of shared memory must not be at once: one by the block that owns it, one by a peer.
+//! Which two accesses to one region of shared memory must not be at once: one by the block that owns it, one by a peer.
 //! Two of peers are not compared: whose part of it each has, the text does not show.
 
 use phalanx_contract::protocol::{Party, Uses};
 
-use super::phases::Timing;
-use crate::check::cfg::{How, Shared};
+use super::in_flight::Timing;
+use crate::check::cfg::{AccessKind, Shared};
 
 /// How two accesses race; each has a rule of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,14 +32,14 @@ const PAIRS: [(Uses, Uses, bool); 4] = [
     (Uses::READ.union(Uses::WRITE), Uses::ATOMIC, true),
 ];
 
-pub(super) fn use_of(how: How) -> Uses {
+pub(super) fn use_of(how: AccessKind) -> Uses {
     match how {
-        How::Read => Uses::READ,
-        How::Write => Uses::WRITE,
-        How::AtomicRead => Uses::ATOMIC_READ,
-        How::Atomic => Uses::ATOMIC,
+        AccessKind::Read => Uses::READ,
+        AccessKind::Write => Uses::WRITE,
+        AccessKind::AtomicRead => Uses::ATOMIC_READ,
+        AccessKind::Atomic => Uses::ATOMIC,
         // The barrier that is told orders it.
-        How::Sent | How::Lent | How::ByHand => Uses::empty(),
+        AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => Uses::empty(),
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn between(first: Party, second: Party, timing: Timing) -> impl Itera
     })
 }
 
-/// Whether two pieces may have memory in common.
+/// Whether two regions may have memory in common.
 pub(super) fn overlap(a: Shared, b: Shared) -> bool {
     match (a, b) {
         (Shared::Any, _) | (_, Shared::Any) => true,

@@ -2,37 +2,40 @@
 //! `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`, `rank_out_of_range`,
 //! `uninit_shared_read`.
 //!
-//! CUDA C++ Programming Guide, Distributed Shared Memory: all blocks have started before one touches another's memory, and
-//! none leaves while a peer touches its own. That reads and writes of one element are ordered by a barrier of the
-//! cluster is the memory model's (PTX ISA, Memory Consistency Model). Who touches what when is found by `phases`; which
+//! CUDA C++ Programming Guide, Distributed Shared Memory: all blocks have started before one sites another's memory, and
+//! none leaves while a peer sites its own. That reads and writes of one element are ordered by a barrier of the
+//! cluster is the memory model's (PTX ISA, Memory Consistency Model). Who sites what when is found by `phases`; which
 //! parts of memory are apart by `number`.
 //!
 //! Not checked here: accesses of the block's own threads against each other, or of two peers to one block's memory, and
 //! orders that are made by atomics; those are races, and the simulator's.
 
+mod access_site;
+mod affine;
 mod calls;
 mod conflict;
-mod linear;
-mod number;
-mod numbers;
+mod divergent_arms;
+mod in_flight;
+mod index_analysis;
+mod index_value;
 mod path;
-mod phases;
-mod points;
 pub(crate) mod protocol;
 pub(crate) mod ranks;
 mod rows;
-mod sides;
 mod slices;
-mod touch;
+mod step_facts;
 mod uninit;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
 
-use super::cfg::{Access, AccessId, Cfg, How, PhaseId, Piece, Root, Shared, Source, Step, StepKind};
+use super::cfg::{
+    Access, AccessId, AccessKind, BarrierCallId, Cfg, MemoryStep, Region, Root, Shared, Source, Step, StepKind,
+    ValueStep,
+};
 use super::engine;
-use super::live::Live;
+use super::liveness::Live;
 use super::tokens::Tokens;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
@@ -41,15 +44,15 @@ use crate::model::expr::{Callee, FunctionPath};
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
+use access_site::{AccessSite, Accessor, Part, guard_of, rows};
 use conflict::{Conflict, Race};
-use numbers::Numbers;
+use divergent_arms::DivergentArms;
+use in_flight::{InFlight, Key, Record, State};
+use index_analysis::IndexAnalysis;
 use path::Path;
-use phases::{Key, Phases, Record, State, party_of};
-use points::Points;
 use protocol::{Effect, Guard, Predicate, Protocol};
-use sides::Sides;
 use slices::Slices;
-use touch::{By, Part, Touch, guard_of, rows};
+use step_facts::StepFacts;
 
 pub(super) fn check<'f>(
     function: &'f Function,
@@ -57,7 +60,7 @@ pub(super) fn check<'f>(
     tokens: &Tokens<'f>,
     live: &Live,
     values: &Values<'_, 'f>,
-    meetings: &BTreeSet<PhaseId>,
+    meetings: &BTreeSet<BarrierCallId>,
     diags: &mut Diags,
 ) -> Protocol {
     ranks::check(function, diags);
@@ -65,16 +68,16 @@ pub(super) fn check<'f>(
     if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
         return Protocol::plain();
     }
-    let numbers = Numbers::new(function, cfg, live, values);
-    let points = Points::of(cfg, &numbers, tokens);
-    let (sides, role) = (Sides::of_cfg(cfg, values, &numbers), function.role);
+    let indexes = IndexAnalysis::new(function, cfg, live, values);
+    let facts = StepFacts::of(cfg, &indexes, tokens);
+    let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
-    let phases = Phases { cfg, points, sides, shared: shared(cfg, &slices), role, meetings };
-    let states = engine::solve(&phases, cfg);
+    let in_flight = InFlight { cfg, facts, arms, shared: shared(cfg, &slices), role, meetings };
+    let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
         function,
-        phases: &phases,
+        in_flight: &in_flight,
         slices,
         blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         calls: calls(cfg),
@@ -82,36 +85,36 @@ pub(super) fn check<'f>(
         firsts: Vec::new(),
         protocol: Protocol { rows, ..Protocol::default() },
     };
-    engine::visit(&phases, cfg, &states, |state, step| check.step(state, step));
-    for (block, state) in engine::leaves(&phases, cfg, &states) {
-        let at = block.steps.iter().rev().find(|step| matches!(step.kind, StepKind::Return(_)));
+    engine::visit(&in_flight, cfg, &states, |state, step| check.step(state, step));
+    for (block, state) in engine::leaves(&in_flight, cfg, &states) {
+        let at = block.steps.iter().rev().find(|step| matches!(step.kind, StepKind::Value(ValueStep::Return(_))));
         check.leave(&state, at.map_or(SpanRange::at(function.body.span.hi), |step| step.at));
     }
     check.finish(diags)
 }
 
-/// Whether the function touches memory of peers, or calls one that may.
+/// Whether the function sites memory of peers, or calls one that may.
 fn has_peers(cfg: &Cfg<'_>) -> bool {
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    let remote = cfg.accesses.iter().any(|access| matches!(access.piece.root, Root::Remote(_)));
+    let remote = cfg.accesses.iter().any(|access| matches!(access.region.root, Root::Remote(_)));
     remote || steps.any(|step| matches!(step.kind, StepKind::Call { .. }))
 }
 
 /// Whether its callers can tell that the function uses the cluster or what it was given.
 fn is_seen(cfg: &Cfg<'_>) -> bool {
-    let given = |access: &Access| matches!(party_of(access.piece.root), Some((_, Shared::Param(_))));
+    let given = |access: &Access| matches!(access.region.root.party(), Some((_, Shared::Param(_))));
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    cfg.accesses.iter().any(given) || steps.any(sides::is_barrier)
+    cfg.accesses.iter().any(given) || steps.any(divergent_arms::is_barrier)
 }
 
 /// The accesses that can be at once with one of a peer.
 fn shared(cfg: &Cfg<'_>, slices: &Slices) -> Vec<bool> {
-    let of = |access: &Access| party_of(access.piece.root);
+    let of = |access: &Access| access.region.root.party();
     let met: BTreeSet<Shared> = cfg
         .accesses
         .iter()
-        .filter_map(|access| match (of(access)?, access.how) {
-            ((Party::Peer, shared), _) | ((Party::Owner, shared), How::Lent) => Some(shared),
+        .filter_map(|access| match (of(access)?, access.kind) {
+            ((Party::Peer, shared), _) | ((Party::Owner, shared), AccessKind::Lent) => Some(shared),
             ((Party::Owner, _), _) => None,
         })
         .collect();
@@ -126,7 +129,7 @@ fn blocks_of_cluster(function: &Function) -> Option<u64> {
     function.options.cluster.as_ref().and_then(|extents| extents.count())
 }
 
-/// What a piece is called, in a sentence.
+/// What a region is called, in a sentence.
 fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
     match cfg.names.get(&shared) {
         Some(local) => format!("`{}`", function.local(*local).name),
@@ -139,13 +142,13 @@ fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
 struct Call<'a> {
     at: SpanRange,
     path: &'a FunctionPath,
-    pieces: &'a [Option<Piece>],
+    regions: &'a [Option<Region>],
 }
 
 fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
     let of = cfg.nodes.iter().filter_map(|node| match &node.source {
-        Source::Call { slot, callee: Callee::Function(path), pieces, .. } => {
-            Some((slot.0, Call { at: node.at, path, pieces }))
+        Source::Call { slot, callee: Callee::Function(path), regions, .. } => {
+            Some((slot.0, Call { at: node.at, path, regions }))
         }
         _ => None,
     });
@@ -153,53 +156,43 @@ fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
 }
 
 /// Line and column.
-type Place = (u32, u32);
+type SourcePos = (u32, u32);
 
 /// A fault is told once where it is: by its rule and its place.
-type FaultId = (Rule, Place);
+type FaultId = (Rule, SourcePos);
 
 struct Fault {
     diag: Diag,
     /// Only another thread's way makes it, and not the order of the text.
     aside: bool,
     /// The accesses that it is a fault with.
-    others: BTreeSet<Place>,
+    others: BTreeSet<SourcePos>,
 }
 
 struct Check<'a, 'f> {
     function: &'f Function,
-    phases: &'a Phases<'a, 'f>,
+    in_flight: &'a InFlight<'a, 'f>,
     slices: Slices,
     /// Of a cluster.
     blocks: Option<u32>,
     calls: BTreeMap<u16, Call<'a>>,
     found: BTreeMap<FaultId, Fault>,
     /// What is done to shared memory of the function's own before it has waited, and after which calls.
-    firsts: Vec<(Touch, Path, BTreeSet<u16>)>,
+    firsts: Vec<(AccessSite, Path, BTreeSet<u16>)>,
     protocol: Protocol,
 }
 
 impl Check<'_, '_> {
     fn step(&mut self, state: &State, step: &Step) {
         match &step.kind {
-            StepKind::Access(id) => self.access(state, *id),
+            StepKind::Memory(MemoryStep::Access(id)) => self.access(state, *id),
             StepKind::Call { slot, .. } => self.call(state, slot.0),
-            StepKind::Arrive { .. }
-            | StepKind::Wait { .. }
-            | StepKind::Collective { .. }
-            | StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Group(_)
+            | StepKind::Value(_)
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Phase(_)
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::BarrierCall(_)
+            | StepKind::Token(_) => {}
         }
     }
 
@@ -230,21 +223,22 @@ impl Check<'_, '_> {
     }
 
     fn access(&mut self, state: &State, id: AccessId) {
-        let access = &self.phases.cfg.accesses[id.0];
-        let Some((party, shared)) = party_of(access.piece.root) else { return };
-        if access.how == How::Lent {
+        let access = &self.in_flight.cfg.accesses[id.0];
+        let Some((party, shared)) = access.region.root.party() else { return };
+        if access.kind == AccessKind::Lent {
             return;
         }
         if party == Party::Peer {
             self.check_entered(state, access.at, shared);
         }
-        let uses = conflict::use_of(access.how);
-        if uses.is_empty() || !self.phases.shared[id.0] || party == Party::Peer && !self.phases.has_entered(state) {
+        let uses = conflict::use_of(access.kind);
+        if uses.is_empty() || !self.in_flight.shared[id.0] || party == Party::Peer && !self.in_flight.has_entered(state)
+        {
             return;
         }
-        let path = &self.phases.points.access(id).path;
-        let touch = Touch { party, shared, at: access.at, by: By::Itself(uses) };
-        self.check_conflicts(state, &touch, path);
+        let path = &self.in_flight.facts.access(id).path;
+        let site = AccessSite { party, shared, at: access.at, by: Accessor::Itself(uses) };
+        self.check_conflicts(state, &site, path);
         if let Some(calls) = state.unordered() {
             match shared {
                 Shared::Param(param) => {
@@ -252,14 +246,14 @@ impl Check<'_, '_> {
                     self.give(effect, Guard::unless(calls, Behavior::MAY_NOT_ORDER));
                 }
                 Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
-                    self.firsts.push((touch, path.clone(), calls.clone()));
+                    self.firsts.push((site, path.clone(), calls.clone()));
                 }
                 Shared::Any => {}
             }
         }
     }
 
-    /// `remote_before_entry`: all blocks have come to a barrier of the cluster before one touches another's memory.
+    /// `remote_before_entry`: all blocks have come to a barrier of the cluster before one sites another's memory.
     ///
     /// ```text
     /// let peer = cluster.map_shared_rank(&array, rank);
@@ -278,18 +272,18 @@ impl Check<'_, '_> {
     }
 
     /// What may be done still when control comes to a point.
-    fn under_way<'s>(&self, state: &'s State) -> impl Iterator<Item = (Touch, &'s Record)> {
+    fn under_way<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
         let records = state.records.iter();
-        records.flat_map(|((key, _), record)| self.touches(*key).into_iter().map(move |touch| (touch, record)))
+        records.flat_map(|((key, _), record)| self.sites(*key).into_iter().map(move |site| (site, record)))
     }
 
-    fn touches(&self, key: Key) -> Vec<Touch> {
+    fn sites(&self, key: Key) -> Vec<AccessSite> {
         match key {
             Key::Access(id) => {
-                let access = &self.phases.cfg.accesses[id.0];
-                let by = By::Itself(conflict::use_of(access.how));
-                let touch = |(party, shared)| Touch { party, shared, at: access.at, by };
-                party_of(access.piece.root).map(touch).into_iter().collect()
+                let access = &self.in_flight.cfg.accesses[id.0];
+                let by = Accessor::Itself(conflict::use_of(access.kind));
+                let site = |(party, shared)| AccessSite { party, shared, at: access.at, by };
+                access.region.root.party().map(site).into_iter().collect()
             }
             Key::Argument(slot, argument, arrived) => {
                 self.taken(slot, argument, if arrived { When::Arrived } else { When::Last })
@@ -299,10 +293,10 @@ impl Check<'_, '_> {
     }
 
     /// By a device function that is given memory: of its own block, it can map that of a peer.
-    fn taken(&self, slot: u16, argument: usize, when: When) -> Vec<Touch> {
+    fn taken(&self, slot: u16, argument: usize, when: When) -> Vec<AccessSite> {
         let call = self.calls.get(&slot);
-        let piece = call.and_then(|call| call.pieces.get(argument)?.as_ref());
-        let (Some(Call { at, .. }), Some((given, shared))) = (call, piece.and_then(|piece| party_of(piece.root)))
+        let region = call.and_then(|call| call.regions.get(argument)?.as_ref());
+        let (Some(Call { at, .. }), Some((given, shared))) = (call, region.and_then(|region| region.root.party()))
         else {
             return Vec::new();
         };
@@ -310,8 +304,9 @@ impl Check<'_, '_> {
             Party::Owner => &[Party::Owner, Party::Peer][..],
             Party::Peer => &[Party::Peer],
         };
-        let touch = |party: &Party| Touch { party: *party, shared, at: *at, by: By::Call(slot, argument, when) };
-        sides.iter().map(touch).collect()
+        let site =
+            |party: &Party| AccessSite { party: *party, shared, at: *at, by: Accessor::Call(slot, argument, when) };
+        sides.iter().map(site).collect()
     }
 
     /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`: what a block does
@@ -323,26 +318,26 @@ impl Check<'_, '_> {
     /// arrive(); array[i] = x; wait(); let y = peer[i];        // the peer's arrival came before its write
     /// peer[i] = x; let y = array[i];                          // a peer may not have written it
     /// ```
-    fn check_conflicts(&mut self, state: &State, touch: &Touch, path: &Path) {
+    fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &Path) {
         let mut told = Vec::new();
         for (other, record) in self.under_way(state) {
-            if other.party == touch.party || !self.meet(other.part(&record.path), touch.part(path)) {
+            if other.party == site.party || !self.meet(other.part(&record.path), site.part(path)) {
                 continue;
             }
-            for pair in conflict::between(other.party, touch.party, record.timing) {
+            for pair in conflict::between(other.party, site.party, record.timing) {
                 if pair.race == Race::UnorderedWrite && record.path.is_edge(path) {
                     continue;
                 }
-                if let Some(mut guard) = guard_of(&other, touch, &pair, record) {
-                    guard.when.extend(self.beyond_rows((&other, &record.path), (touch, path)));
-                    told.push((guard, self.message(&other, touch, &pair, record), record.aside));
+                if let Some(mut guard) = guard_of(&other, site, &pair, record) {
+                    guard.when.extend(self.beyond_rows((&other, &record.path), (site, path)));
+                    told.push((guard, self.message(&other, site, &pair, record), record.aside));
                 }
             }
         }
         // What is in the order of the text goes first.
         told.sort_by_key(|(.., aside)| *aside);
         told.into_iter().for_each(|(guard, diag, aside)| self.tell_if(guard, diag, aside));
-        self.check_parameters(state, touch);
+        self.check_parameters(state, site);
     }
 
     /// Whether the two may be to one element: one by the block that owns it, one by a peer.
@@ -355,8 +350,12 @@ impl Check<'_, '_> {
         own.path.meets(peers.path, self.blocks)
     }
 
-    /// Calls that touch no more than rows which their arguments choose do not meet in these: that they do more.
-    fn beyond_rows(&self, (first, path): (&Touch, &Path), (second, other): (&Touch, &Path)) -> Vec<Predicate> {
+    /// Calls that site no more than rows which their arguments choose do not meet in these: that they do more.
+    fn beyond_rows(
+        &self,
+        (first, path): (&AccessSite, &Path),
+        (second, other): (&AccessSite, &Path),
+    ) -> Vec<Predicate> {
         let (firsts, seconds) = (rows(first, path), rows(second, other));
         let apart = |a: &Path, b: &Path| !self.meet(first.part(a), second.part(b));
         let (firsts_alone, firsts): (Vec<_>, Vec<_>) = firsts.into_iter().partition(|(_, row)| apart(row, other));
@@ -368,23 +367,23 @@ impl Check<'_, '_> {
         alone.chain(pairs).collect()
     }
 
-    fn message(&self, first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Diag {
+    fn message(&self, first: &AccessSite, second: &AccessSite, pair: &Conflict, record: &Record) -> Diag {
         let fault = self.fault(first, second, pair, record);
         match (first.shared, second.shared) {
             (Shared::Dynamic | Shared::Slice(_), Shared::Dynamic | Shared::Slice(_))
                 if first.shared != second.shared =>
             {
-                let name = |touch: &Touch| name_of(self.function, self.phases.cfg, touch.shared);
+                let name = |site: &AccessSite| name_of(self.function, self.in_flight.cfg, site.shared);
                 messages::may_share_bytes(fault, &name(first), &name(second))
             }
             _ => fault,
         }
     }
 
-    fn fault(&self, first: &Touch, second: &Touch, pair: &Conflict, record: &Record) -> Diag {
+    fn fault(&self, first: &AccessSite, second: &AccessSite, pair: &Conflict, record: &Record) -> Diag {
         let Record { aside, relaxed, .. } = *record;
         let shared = if second.shared == Shared::Any { first.shared } else { second.shared };
-        let name = name_of(self.function, self.phases.cfg, shared);
+        let name = name_of(self.function, self.in_flight.cfg, shared);
         let place = |at: SpanRange| (at.line(), at.column());
         let round = !aside && place(first.at) >= place(second.at);
         if let (Race::RelaxedPublishes, Some(arrival)) = (pair.race, relaxed) {
@@ -403,7 +402,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// `exit_before_peers_done`: no block leaves while a peer touches its memory.
+    /// `exit_before_peers_done`: no block leaves while a peer sites its memory.
     ///
     /// ```text
     /// out[i] = peer[i];
@@ -414,7 +413,7 @@ impl Check<'_, '_> {
             let guard = Guard::unless(&open.calls, Behavior::MAY_NOT_ARRIVE);
             match (*key, self.function.role) {
                 (Key::Access(id), Role::Kernel) => {
-                    let at = self.phases.cfg.accesses[id.0].at;
+                    let at = self.in_flight.cfg.accesses[id.0].at;
                     self.tell(
                         guard,
                         match open.relaxed {
@@ -460,7 +459,7 @@ impl Check<'_, '_> {
         self.protocol.demands.sort_by_key(|demand| (demand.at.line(), demand.at.column()));
         // Of two accesses on different ways, each may be the first: one of the two is told, in the order of the text
         // if there is one.
-        let is_told = |(rule, place): &FaultId, other: &Place| {
+        let is_told = |(rule, place): &FaultId, other: &SourcePos| {
             self.found.iter().any(|((as_rule, at), mirrored)| {
                 at == other
                     && mirrored.others.contains(place)

@@ -1,8 +1,7 @@
-//! Memory that a device function is given and touches in one row alone, which another parameter names: its callers can
+//! Memory that a device function is given and sites in one row alone, which another parameter names: its callers can
 //! tell such rows apart.
 
-use super::phases::party_of;
-use crate::check::cfg::{Cfg, NodeId, Piece, Select, Shared, Source};
+use crate::check::cfg::{Cfg, NodeId, Region, Select, Shared, Source};
 use crate::model::Function;
 
 /// Finds for each parameter the position of the one that names its row.
@@ -14,29 +13,29 @@ use crate::model::Function;
 /// ```
 pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<Option<usize>> {
     let of_call = cfg.nodes.iter().filter_map(|node| match &node.source {
-        Source::Call { pieces, .. } => Some(pieces.iter().flatten()),
+        Source::Call { regions, .. } => Some(regions.iter().flatten()),
         _ => None,
     });
-    let pieces: Vec<(Shared, &Piece)> = cfg
+    let regions: Vec<(Shared, &Region)> = cfg
         .accesses
         .iter()
-        .map(|access| &access.piece)
+        .map(|access| &access.region)
         .chain(of_call.flatten())
-        .filter_map(|piece| Some((party_of(piece.root)?.1, piece)))
+        .filter_map(|region| Some((region.root.party()?.1, region)))
         .collect();
     // What may be any of them is not followed.
-    let is_hidden = pieces.iter().any(|(shared, _)| *shared == Shared::Any);
+    let is_hidden = regions.iter().any(|(shared, _)| *shared == Shared::Any);
     let row = |param: usize| {
-        let mut of = pieces.iter().filter(|(shared, _)| *shared == Shared::Param(param));
+        let mut of = regions.iter().filter(|(shared, _)| *shared == Shared::Param(param));
         let row = row_of(cfg, of.next()?.1)?;
-        of.all(|(_, piece)| row_of(cfg, piece) == Some(row)).then_some(row)
+        of.all(|(_, region)| row_of(cfg, region) == Some(row)).then_some(row)
     };
     (0..function.params.len()).map(|param| if is_hidden { None } else { row(param) }).collect()
 }
 
 /// The parameter that chooses first.
-fn row_of(cfg: &Cfg<'_>, piece: &Piece) -> Option<usize> {
-    match piece.path.first()? {
+fn row_of(cfg: &Cfg<'_>, region: &Region) -> Option<usize> {
+    match region.path.first()? {
         Select::At(node) => param(cfg, *node),
         Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => None,
     }

@@ -28,7 +28,7 @@ struct Bytes {
     end: Option<Sum>,
 }
 
-/// By the slices' numbers; `None` if it may be another part in each round of a loop.
+/// By the slices' indexes; `None` if it may be another part in each round of a loop.
 pub(super) struct Slices(Vec<Option<Bytes>>);
 
 impl Slices {

@@ -11,9 +11,10 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::conflict::overlap;
 use super::name_of;
-use super::phases::{is_for_cluster, party_of};
-use crate::check::bits::Blocks;
-use crate::check::cfg::{AccessId, BlockId, Cfg, How, Root, Shared, Step, StepKind};
+use crate::check::block_set::BlockSet;
+use crate::check::cfg::{
+    AccessId, AccessKind, BlockId, Cfg, GroupStep, MemoryStep, Root, Shared, Step, StepKind, spans_cluster,
+};
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
 use crate::diag::Diags;
@@ -22,7 +23,7 @@ use crate::model::Function;
 use crate::model::ty::Group;
 
 /// An access, and where it is.
-struct Point {
+struct AccessFacts {
     id: AccessId,
     shared: Shared,
     block: BlockId,
@@ -38,37 +39,37 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
     for block in (0..cfg.blocks.len()).map(BlockId).filter(|block| values.is_reached(*block)) {
         for (step, kind) in cfg.blocks[block.0].steps.iter().map(|step| &step.kind).enumerate() {
-            let StepKind::Access(id) = *kind else { continue };
+            let StepKind::Memory(MemoryStep::Access(id)) = *kind else { continue };
             let access = &cfg.accesses[id.0];
             let Some((_, shared @ (Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) | Shared::Any))) =
-                party_of(access.piece.root)
+                access.region.root.party()
             else {
                 continue;
             };
-            let point = Point { id, shared, block, step };
-            match access.how {
-                How::Read | How::AtomicRead => reads.push(point),
-                How::Write | How::Sent | How::Lent | How::ByHand => writes.push(point),
+            let point = AccessFacts { id, shared, block, step };
+            match access.kind {
+                AccessKind::Read | AccessKind::AtomicRead => reads.push(point),
+                AccessKind::Write | AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => writes.push(point),
                 // What it adds to must have been there: `store` and `swap` begin.
-                How::Atomic => writes.push(point),
+                AccessKind::Atomic => writes.push(point),
             }
         }
     }
-    let mut ways: BTreeMap<BlockId, Blocks> = BTreeMap::new();
-    let mut leads = |from: &Point, to: &Point| {
+    let mut ways: BTreeMap<BlockId, BlockSet> = BTreeMap::new();
+    let mut leads = |from: &AccessFacts, to: &AccessFacts| {
         if from.block == to.block && from.step < to.step {
             return true;
         }
         let after = ways.entry(from.block).or_insert_with(|| {
             let next = cfg.blocks[from.block.0].end.successors().map(|next| reachable(cfg, next, None));
-            next.fold(Blocks::none(cfg.blocks.len()), |all, way| all.or(&way))
+            next.fold(BlockSet::none(cfg.blocks.len()), |all, way| all.or(&way))
         });
         after.contains(to.block)
     };
     let mut told: Vec<Shared> = Vec::new();
     for read in reads.iter().filter(|read| read.shared != Shared::Any) {
         // Dynamic memory is one: its parts may overlap.
-        let of = |write: &&Point| overlap(write.shared.whole(), read.shared.whole());
+        let of = |write: &&AccessFacts| overlap(write.shared.whole(), read.shared.whole());
         let may = writes.iter().filter(of).any(|write| {
             leads(write, read)
                 || is_free(cfg, read, write)
@@ -82,33 +83,29 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
     }
 }
 
-/// Whether a way leads from the read to the write with no barrier on it of those that touch the memory.
-fn is_free(cfg: &Cfg<'_>, read: &Point, write: &Point) -> bool {
-    let of_peers = matches!(cfg.accesses[write.id.0].piece.root, Root::Remote(_));
+/// Whether a way leads from the read to the write with no barrier on it of those that site the memory.
+fn is_free(cfg: &Cfg<'_>, read: &AccessFacts, write: &AccessFacts) -> bool {
+    let of_peers = matches!(cfg.accesses[write.id.0].region.root, Root::Remote(_));
     let keeps = |step: &Step| match &step.kind {
-        StepKind::Wait { group, .. } => !of_peers || is_for_cluster(*group),
-        StepKind::Collective { team, barrier: true, .. } => {
-            team.group == Group::ThreadBlock && !of_peers || is_for_cluster(team.group)
+        StepKind::Group(GroupStep::Wait { group, .. }) => !of_peers || spans_cluster(*group),
+        StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => {
+            team.group == Group::ThreadBlock && !of_peers || spans_cluster(team.group)
         }
-        StepKind::Collective { barrier: false, .. }
-        | StepKind::Evaluate(_)
-        | StepKind::Set { .. }
-        | StepKind::Access(_)
+        StepKind::Group(GroupStep::Collective { barrier: false, .. })
+        | StepKind::Value(_)
+        | StepKind::Memory(_)
         | StepKind::Copy(_)
-        | StepKind::Aligned { .. }
-        | StepKind::Fence
-        | StepKind::Renew(_)
-        | StepKind::Together { .. }
-        | StepKind::Arrive { .. }
-        | StepKind::Phase(_)
+        | StepKind::Group(
+            GroupStep::Aligned { .. }
+            | GroupStep::FormGroup(_)
+            | GroupStep::Convergent { .. }
+            | GroupStep::Arrive { .. },
+        )
+        | StepKind::BarrierCall(_)
         | StepKind::Call { .. }
-        | StepKind::Move { .. }
-        | StepKind::Return(_)
-        | StepKind::HandOver { .. }
-        | StepKind::Clear { .. }
-        | StepKind::Drop { .. } => false,
+        | StepKind::Token(_) => false,
     };
-    let mut seen = Blocks::none(cfg.blocks.len());
+    let mut seen = BlockSet::none(cfg.blocks.len());
     let mut work = vec![(read.block, read.step + 1)];
     while let Some((block, from)) = work.pop() {
         let steps = &cfg.blocks[block.0].steps;
@@ -128,8 +125,9 @@ fn is_free(cfg: &Cfg<'_>, read: &Point, write: &Point) -> bool {
 fn may_part(cfg: &Cfg<'_>, values: &Values<'_, '_>, one: BlockId, other: BlockId) -> bool {
     values.control.regions(cfg).any(|(branch, ..)| {
         let tested = values.tested(branch);
-        let ways: Vec<Blocks> = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None)).collect();
-        let parts = |a: &Blocks, b: &Blocks| a.contains(one) && b.contains(other);
+        let ways: Vec<BlockSet> =
+            cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None)).collect();
+        let parts = |a: &BlockSet, b: &BlockSet| a.contains(one) && b.contains(other);
         !(tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty())
             && matches!(&ways[..], [a, b] if parts(a, b) || parts(b, a))
     })

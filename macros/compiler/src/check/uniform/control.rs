@@ -9,16 +9,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::bits::Blocks;
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Place};
+use crate::check::block_set::BlockSet;
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Variable};
 
 pub(crate) struct Control {
     /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
-    deciders: Vec<Blocks>,
+    deciders: Vec<BlockSet>,
     /// For each block, the branches whose ways meet at its start.
     pub(super) merges: Vec<Vec<BlockId>>,
-    /// For each branch, the places that are set before its ways have met.
-    pub(crate) assigned: BTreeMap<BlockId, BTreeSet<Place>>,
+    /// For each branch, the variables that are set before its ways have met.
+    pub(crate) assigned: BTreeMap<BlockId, BTreeSet<Variable>>,
     /// For each branch, where its ways have met, if they do.
     ends: BTreeMap<BlockId, Option<BlockId>>,
 }
@@ -50,18 +50,18 @@ impl Control {
         branch: BlockId,
         end: Option<BlockId>,
         entries: &[u32],
-        fields: &BTreeSet<Place>,
+        fields: &BTreeSet<Variable>,
     ) {
         let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, end));
         let (Some(first), Some(second)) = (ways.next(), ways.next()) else { return };
         let between = first.clone().or(&second);
         let steps = between.iter().flat_map(|block| &cfg.blocks[block.0].steps);
         let mut assigned = BTreeSet::new();
-        for (place, _, extent) in steps.filter_map(|step| step.kind.set()) {
-            assigned.insert(place);
+        for (variable, _, extent) in steps.filter_map(|step| step.kind.set()) {
+            assigned.insert(variable);
             // The whole is set: so are its fields, which have no step of their own.
-            if let (Place::Local(local), Extent::Whole | Extent::Part) = (place, extent) {
-                assigned.extend(fields.range(Place::Field(local, 0)..=Place::Field(local, u16::MAX)));
+            if let (Variable::Local(local), Extent::Whole | Extent::Part) = (variable, extent) {
+                assigned.extend(fields.range(Variable::Field(local, 0)..=Variable::Field(local, u16::MAX)));
             }
         }
         self.assigned.insert(branch, assigned);
@@ -72,10 +72,10 @@ impl Control {
     }
 
     /// The branches, with the blocks between each and where its ways have met, and where they have.
-    pub(crate) fn regions(&self, cfg: &Cfg<'_>) -> impl Iterator<Item = (BlockId, Blocks, Option<BlockId>)> {
+    pub(crate) fn regions(&self, cfg: &Cfg<'_>) -> impl Iterator<Item = (BlockId, BlockSet, Option<BlockId>)> {
         self.ends.iter().map(|(branch, end)| {
             let ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, *end));
-            (*branch, ways.fold(Blocks::none(cfg.blocks.len()), |all, way| all.or(&way)), *end)
+            (*branch, ways.fold(BlockSet::none(cfg.blocks.len()), |all, way| all.or(&way)), *end)
         })
     }
 
@@ -85,7 +85,7 @@ impl Control {
     }
 
     /// Those that decide about `block` and not about `made`, if that is given.
-    pub(super) fn deciders_since(&self, block: BlockId, made: Option<BlockId>) -> Blocks {
+    pub(super) fn deciders_since(&self, block: BlockId, made: Option<BlockId>) -> BlockSet {
         let own = self.deciders[block.0].clone();
         match made {
             Some(made) => own.without(&self.deciders[made.0]),
@@ -110,13 +110,13 @@ pub(super) fn leaves(cfg: &Cfg<'_>, branch: BlockId, block: BlockId) -> bool {
 }
 
 /// The fields that are set by themselves anywhere.
-fn fields(cfg: &Cfg<'_>) -> BTreeSet<Place> {
+fn fields(cfg: &Cfg<'_>) -> BTreeSet<Variable> {
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    let set = steps.filter_map(|step| step.kind.set()).map(|(place, ..)| place);
-    set.filter(|place| matches!(place, Place::Field(..))).collect()
+    let set = steps.filter_map(|step| step.kind.set()).map(|(variable, ..)| variable);
+    set.filter(|variable| matches!(variable, Variable::Field(..))).collect()
 }
 
-/// Blocks that end in a choice.
+/// BlockSet that end in a choice.
 fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
     let chooses = |block: &usize| {
         let mut next = cfg.blocks[*block].end.successors();
@@ -126,8 +126,8 @@ fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
 }
 
 /// What control can come to from the start of `from`, without passing `end`.
-pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> Blocks {
-    let mut reached = Blocks::none(cfg.blocks.len());
+pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> BlockSet {
+    let mut reached = BlockSet::none(cfg.blocks.len());
     let mut work = vec![from];
     while let Some(block) = work.pop() {
         if Some(block) != end && reached.insert(block) {
@@ -140,12 +140,12 @@ pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> B
 }
 
 /// The heads of loops from which no way leads to the function's end. As if one did from there, each round is by itself.
-fn endless(cfg: &Cfg<'_>) -> Blocks {
+fn endless(cfg: &Cfg<'_>) -> BlockSet {
     let count = cfg.blocks.len();
-    let mut endless = Blocks::none(count);
-    for block in Blocks::all(count).without(&ending(cfg)).iter() {
+    let mut endless = BlockSet::none(count);
+    for block in BlockSet::all(count).without(&ending(cfg)).iter() {
         let ways = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
-        let after = ways.fold(Blocks::none(count), |after, way| after.or(&way));
+        let after = ways.fold(BlockSet::none(count), |after, way| after.or(&way));
         // The head of a loop is built before its inside.
         if after.contains(block) && after.and(&endless).len() == 0 {
             endless.insert(block);
@@ -155,8 +155,8 @@ fn endless(cfg: &Cfg<'_>) -> Blocks {
 }
 
 /// The blocks from which a way leads to the function's end.
-fn ending(cfg: &Cfg<'_>) -> Blocks {
-    let mut ending = Blocks::none(cfg.blocks.len());
+fn ending(cfg: &Cfg<'_>) -> BlockSet {
+    let mut ending = BlockSet::none(cfg.blocks.len());
     loop {
         let mut changed = false;
         for (block, BasicBlock { end, .. }) in cfg.blocks.iter().enumerate().rev() {
@@ -172,17 +172,17 @@ fn ending(cfg: &Cfg<'_>) -> Blocks {
 
 /// For each block, the blocks that control passes on every way from it to the function's end, itself among them. A
 /// block from which no way leads there has all of them.
-fn post_dominators(cfg: &Cfg<'_>) -> Vec<Blocks> {
+fn post_dominators(cfg: &Cfg<'_>) -> Vec<BlockSet> {
     let count = cfg.blocks.len();
-    let mut after = vec![Blocks::all(count); count];
+    let mut after = vec![BlockSet::all(count); count];
     let endless = endless(cfg);
     loop {
         let mut changed = false;
         for block in (0..count).rev() {
             let mut passed = match cfg.blocks[block].end {
-                End::Leave => Blocks::none(count),
-                _ if endless.contains(BlockId(block)) => Blocks::none(count),
-                End::Never | End::Goto(_) | End::Branch { .. } | End::Option { .. } => Blocks::all(count),
+                End::Leave => BlockSet::none(count),
+                _ if endless.contains(BlockId(block)) => BlockSet::none(count),
+                End::Never | End::Goto(_) | End::Branch { .. } | End::Option { .. } => BlockSet::all(count),
             };
             for next in cfg.blocks[block].end.successors() {
                 passed = passed.and(&after[next.0]);
@@ -200,7 +200,7 @@ fn post_dominators(cfg: &Cfg<'_>) -> Vec<Blocks> {
 }
 
 /// The first block that all ways from the branch's two sides pass.
-fn nearest(after: &[Blocks], branch: BlockId) -> Option<BlockId> {
+fn nearest(after: &[BlockSet], branch: BlockId) -> Option<BlockId> {
     let passed = &after[branch.0];
     if passed.len() as usize == after.len() {
         return None;
@@ -208,8 +208,8 @@ fn nearest(after: &[Blocks], branch: BlockId) -> Option<BlockId> {
     passed.iter().filter(|other| *other != branch).max_by_key(|other| after[other.0].len())
 }
 
-fn deciders(cfg: &Cfg<'_>, after: &[Blocks]) -> Vec<Blocks> {
-    let mut deciders = vec![Blocks::none(cfg.blocks.len()); cfg.blocks.len()];
+fn deciders(cfg: &Cfg<'_>, after: &[BlockSet]) -> Vec<BlockSet> {
+    let mut deciders = vec![BlockSet::none(cfg.blocks.len()); cfg.blocks.len()];
     for branch in branches(cfg) {
         let mut always = after[branch.0].clone();
         always.remove(branch);

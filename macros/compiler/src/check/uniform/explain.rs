@@ -9,7 +9,7 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::level::Unknown;
 use super::values::Values;
-use crate::check::cfg::{BlockId, NodeId, Place, Root, Source};
+use crate::check::cfg::{BlockId, NodeId, Root, Source, Variable};
 use crate::messages;
 use crate::model::Function;
 use crate::span::SpanRange;
@@ -76,7 +76,7 @@ impl<'a, 'f> Explain<'a, 'f> {
                 notes.push((whole.at, messages::differs(what, team.uniformity, self.needed)))
             }
             Source::Call { .. } => notes.push((whole.at, messages::result_may_differ())),
-            Source::Read(place) => self.place(*place, notes, seen),
+            Source::Read(variable) => self.variable(*variable, notes, seen),
             Source::Operands
             | Source::Integer(_)
             | Source::Constant(_)
@@ -96,24 +96,24 @@ impl<'a, 'f> Explain<'a, 'f> {
     }
 
     /// Where a variable gets what differs, or where ways meet that have set it differently.
-    fn place(&self, place: Place, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
-        let name = match place {
-            Place::Local(local) | Place::Field(local, _) => Some(self.function.local(local).name.to_string()),
-            Place::Temporary(_) => None,
+    fn variable(&self, variable: Variable, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
+        let name = match variable {
+            Variable::Local(local) | Variable::Field(local, _) => Some(self.function.local(local).name.to_string()),
+            Variable::Temporary(_) => None,
         };
         let steps = self.values.cfg.blocks.iter().flat_map(|block| &block.steps);
-        let set = |place: Place| {
+        let set = |variable: Variable| {
             let set = steps.clone().filter_map(move |step| {
                 let (other, value, _) = step.kind.set()?;
-                (other == place && self.differs(value)).then_some((step.at, value))
+                (other == variable && self.differs(value)).then_some((step.at, value))
             });
             set.min_by_key(|(at, _)| (at.line(), at.column()))
         };
-        let whole = |place: Place| match place {
-            Place::Field(local, _) => set(Place::Local(local)),
-            Place::Local(_) | Place::Temporary(_) => None,
+        let whole = |variable: Variable| match variable {
+            Variable::Field(local, _) => set(Variable::Local(local)),
+            Variable::Local(_) | Variable::Temporary(_) => None,
         };
-        if let Some((at, value)) = set(place).or_else(|| whole(place)) {
+        if let Some((at, value)) = set(variable).or_else(|| whole(variable)) {
             if let Some(name) = name {
                 notes.push((at, messages::gets_its_value(&name)));
             }
@@ -121,7 +121,7 @@ impl<'a, 'f> Explain<'a, 'f> {
         }
         let assigned = self.values.control.assigned.iter();
         let branch = assigned
-            .filter(|(_, places)| places.contains(&place))
+            .filter(|(_, variables)| variables.contains(&variable))
             .filter_map(|(branch, _)| self.values.cfg.blocks[branch.0].end.condition())
             .find(|on| self.differs(*on));
         if let Some(on) = branch {

@@ -20,8 +20,8 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BlockId, Cfg, NodeId, Source, Step, StepKind};
-use super::team::Team;
+use super::cfg::Team;
+use super::cfg::{BlockId, Cfg, GroupStep, NodeId, Source, Step, StepKind, ValueStep};
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::Callee;
@@ -67,12 +67,17 @@ struct Check<'a, 'f> {
 impl<'a, 'f> Check<'a, 'f> {
     fn step(&mut self, block: BlockId, step: &Step) {
         match &step.kind {
-            StepKind::Collective { team, name, .. } | StepKind::Together { team, name } => {
+            StepKind::Group(GroupStep::Collective { team, name, .. })
+            | StepKind::Group(GroupStep::Convergent { team, name }) => {
                 self.together(block, *team, name, step.at);
             }
-            StepKind::Arrive { group, method, .. } => self.together(block, Team::whole(*group), method.name, step.at),
-            StepKind::Aligned { name } => self.aligned(block, name, step.at),
-            StepKind::Wait { group, .. } => self.together(block, Team::whole(*group), "barrier_wait", step.at),
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) => {
+                self.together(block, Team::whole(*group), method.name, step.at)
+            }
+            StepKind::Group(GroupStep::Aligned { name }) => self.aligned(block, name, step.at),
+            StepKind::Group(GroupStep::Wait { group, .. }) => {
+                self.together(block, Team::whole(*group), "barrier_wait", step.at)
+            }
             StepKind::Call { node, .. } => {
                 let node = &self.cfg.nodes[node.0];
                 if let Source::Call { slot, callee: Callee::Function(_), teams, .. } = &node.source {
@@ -95,23 +100,18 @@ impl<'a, 'f> Check<'a, 'f> {
                     }
                 }
             }
-            StepKind::Return(node) => {
+            StepKind::Value(ValueStep::Return(node)) => {
                 self.summary.gives(&self.values.level(*node));
                 for branch in self.control().deciders(block) {
                     self.summary.gives(&self.values.tested(branch));
                 }
             }
-            StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Access(_)
-            | StepKind::Fence
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. })
+            | StepKind::Memory(_)
             | StepKind::Copy(_)
-            | StepKind::Phase(_)
-            | StepKind::Renew(_)
-            | StepKind::Move { .. }
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            | StepKind::BarrierCall(_)
+            | StepKind::Group(GroupStep::FormGroup(_))
+            | StepKind::Token(_) => {}
         }
     }
 

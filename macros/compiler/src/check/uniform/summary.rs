@@ -6,8 +6,8 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::level::{Level, Unknown};
+use crate::check::cfg::Team;
 use crate::check::cfg::{Cfg, Source, StepKind};
-use crate::check::team::Team;
 use crate::model::expr::{Callee, FunctionPath};
 use crate::span::SpanRange;
 

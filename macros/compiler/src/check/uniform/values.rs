@@ -16,10 +16,13 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::control::Control;
 use super::level::{Level, Unknown};
-use crate::check::cfg::{BlockId, Cfg, Extent, Granule, NodeId, Place, Root, Shared, Source, Step, StepKind};
+use crate::check::cfg::Team;
+use crate::check::cfg::{
+    BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep,
+    Variable,
+};
 use crate::check::engine::{self, Analysis, Join};
-use crate::check::live::Live;
-use crate::check::team::Team;
+use crate::check::liveness::Live;
 use crate::model::Role;
 use crate::model::expr::Callee;
 use crate::model::ty::Group;
@@ -86,10 +89,10 @@ bitflags! {
 
 #[derive(Debug, Clone)]
 pub(crate) struct State {
-    /// A place that is not named was not set, or is not read any more.
-    places: BTreeMap<Place, Level>,
+    /// A variable that is not named was not set, or is not read any more.
+    variables: BTreeMap<Variable, Level>,
     unseen: BTreeMap<Shared, Unseen>,
-    /// Of pieces that are not named.
+    /// Of regions that are not named.
     others: Unseen,
 }
 
@@ -97,22 +100,22 @@ impl Join for State {
     // bottom = all agree on everything; join = what both say
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        for (place, level) in &other.places {
-            if let Some(known) = self.places.get_mut(place) {
+        for (variable, level) in &other.variables {
+            if let Some(known) = self.variables.get_mut(variable) {
                 changed |= known.meet(level);
                 continue;
             }
             // A field that was not set by itself is as good as the whole.
-            let whole = self.at(*place).cloned();
+            let whole = self.at(*variable).cloned();
             let mut both = whole.clone().unwrap_or_else(|| level.clone());
             both.meet(level);
             changed |= whole.as_ref() != Some(&both);
-            self.places.insert(*place, both);
+            self.variables.insert(*variable, both);
         }
-        for (place, level) in &mut self.places {
-            if let Place::Field(local, _) = place
-                && !other.places.contains_key(place)
-                && let Some(whole) = other.places.get(&Place::Local(*local))
+        for (variable, level) in &mut self.variables {
+            if let Variable::Field(local, _) = variable
+                && !other.variables.contains_key(variable)
+                && let Some(whole) = other.variables.get(&Variable::Local(*local))
             {
                 changed |= level.meet(whole);
             }
@@ -133,30 +136,30 @@ impl Join for State {
 }
 
 impl State {
-    /// What a place holds; a field that was not set by itself is as good as the whole.
-    fn at(&self, place: Place) -> Option<&Level> {
-        match (self.places.get(&place), place) {
-            (None, Place::Field(local, _)) => self.places.get(&Place::Local(local)),
+    /// What a variable holds; a field that was not set by itself is as good as the whole.
+    fn at(&self, variable: Variable) -> Option<&Level> {
+        match (self.variables.get(&variable), variable) {
+            (None, Variable::Field(local, _)) => self.variables.get(&Variable::Local(local)),
             (level, _) => level,
         }
     }
 
-    fn set(&mut self, place: Place, level: &Level, extent: Extent) {
-        if let (Place::Local(local), Extent::Whole) = (place, extent) {
-            self.places.retain(|place, _| !matches!(place, Place::Field(of, _) if *of == local));
+    fn set(&mut self, variable: Variable, level: &Level, extent: Extent) {
+        if let (Variable::Local(local), Extent::Whole) = (variable, extent) {
+            self.variables.retain(|variable, _| !matches!(variable, Variable::Field(of, _) if *of == local));
         }
-        if let (Place::Local(local), Extent::Part) = (place, extent) {
-            let fields = self.places.range_mut(Place::Field(local, 0)..=Place::Field(local, u16::MAX));
+        if let (Variable::Local(local), Extent::Part) = (variable, extent) {
+            let fields = self.variables.range_mut(Variable::Field(local, 0)..=Variable::Field(local, u16::MAX));
             fields.for_each(|(_, field)| {
                 field.meet(level);
             });
         }
-        match self.places.get_mut(&place) {
+        match self.variables.get_mut(&variable) {
             Some(known) if extent != Extent::Whole => {
                 known.meet(level);
             }
             _ => {
-                self.places.insert(place, level.clone());
+                self.variables.insert(variable, level.clone());
             }
         }
     }
@@ -165,7 +168,7 @@ impl State {
         self.unseen.get(&shared.whole()).copied().unwrap_or(self.others)
     }
 
-    /// The writes to a piece, and to what may be the same piece under another name.
+    /// The writes to a region, and to what may be the same region under another name.
     fn unseen_in(&self, shared: Shared) -> Unseen {
         match shared.whole() {
             Shared::Any => self.unseen.values().fold(self.others, |all, unseen| all | *unseen),
@@ -281,7 +284,7 @@ impl<'a, 'f> Values<'a, 'f> {
             | Source::Binary(_)
             | Source::Not
             | Source::Counter { .. } => operands(),
-            Source::Read(place) => state.at(*place).cloned().unwrap_or(Level::known(Uniformity::Grid)),
+            Source::Read(variable) => state.at(*variable).cloned().unwrap_or(Level::known(Uniformity::Grid)),
             Source::Param(index) => match self.role {
                 Role::Kernel => Level::known(Uniformity::Grid),
                 Role::Device | Role::Method => Level::of(Unknown::Param(*index)),
@@ -341,60 +344,59 @@ impl Analysis for Values<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        State { places: BTreeMap::new(), unseen: BTreeMap::new(), others: Unseen::OWN | Unseen::FAR }
+        State { variables: BTreeMap::new(), unseen: BTreeMap::new(), others: Unseen::OWN | Unseen::FAR }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::Evaluate(node) => {
+            StepKind::Value(ValueStep::Evaluate(node)) => {
                 let level = self.evaluate(state, *node);
                 self.levels.borrow_mut().lower(*node, &level);
             }
-            StepKind::Set { place, value, extent } => {
-                state.set(*place, self.levels.borrow_mut().use_of(*value), *extent);
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                state.set(*variable, self.levels.borrow_mut().use_of(*value), *extent);
             }
-            StepKind::Access(id) => {
+            StepKind::Memory(MemoryStep::Access(id)) => {
                 let access = &self.cfg.accesses[id.0];
-                match access.piece.root {
-                    Root::Shared(shared) if access.how.changes() => state.write(shared, Unseen::OWN | Unseen::FAR),
-                    Root::Remote(shared) if access.how.changes() => state.write(shared, Unseen::PEER | Unseen::FAR),
+                match access.region.root {
+                    Root::Shared(shared) if access.kind.changes() => state.write(shared, Unseen::OWN | Unseen::FAR),
+                    Root::Remote(shared) if access.kind.changes() => state.write(shared, Unseen::PEER | Unseen::FAR),
                     Root::ReadOnly | Root::Global | Root::Shared(_) | Root::Remote(_) => {}
                 }
             }
-            StepKind::Renew(group) => {
-                let lost = state.places.values_mut().filter(|level| level.at_most == *group);
+            StepKind::Group(GroupStep::FormGroup(group)) => {
+                let lost = state.variables.values_mut().filter(|level| level.at_most == *group);
                 lost.for_each(|level| level.at_most = Uniformity::Divergent);
             }
             // A relaxed one publishes nothing.
-            StepKind::Arrive { group, method, .. } if !method.relaxed => state.arrive(*group),
-            StepKind::Wait { group, .. } => state.wait(*group),
-            StepKind::Collective { team, barrier: true, .. } => state.sync(team.group),
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) if !method.relaxed => state.arrive(*group),
+            StepKind::Group(GroupStep::Wait { group, .. }) => state.wait(*group),
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => state.sync(team.group),
             // It may have a name of its own for dynamic shared memory.
             StepKind::Call { .. } => state.write(Shared::Dynamic, Unseen::OWN | Unseen::FAR),
-            StepKind::Arrive { .. }
-            | StepKind::Collective { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Group(
+                GroupStep::Arrive { .. }
+                | GroupStep::Collective { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::Convergent { .. },
+            )
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Phase(_)
-            | StepKind::Together { .. }
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::BarrierCall(_)
+            | StepKind::Token(_)
+            | StepKind::Value(ValueStep::Return(_)) => {}
         }
     }
 
     fn edge(&self, state: &mut State, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
-        state.places.retain(|place, _| self.live.contains(to, *place));
+        state.variables.retain(|variable, _| self.live.contains(to, *variable));
         for branch in &self.control.merges[to.0] {
             let tested = self.tested(*branch);
             if tested.is_top() {
                 continue;
             }
-            for place in self.control.assigned.get(branch).into_iter().flatten() {
-                if let Some(level) = state.places.get_mut(place) {
+            for variable in self.control.assigned.get(branch).into_iter().flatten() {
+                if let Some(level) = state.variables.get_mut(variable) {
                     level.meet(&tested);
                 }
             }

@@ -31,7 +31,7 @@ use crate::{Fault, Rule};
 const KERNELS: u64 = 6_000;
 const BY_RANK: u64 = 1_800;
 
-/// What the simulator reports, as far as a rule is concerned with it.
+/// A finding of the simulator, as far as a rule covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shown {
     NeverWaited,
@@ -145,7 +145,7 @@ fn reports(kernel: &Kernel) -> BTreeSet<Rule> {
     kernel_faults(&options, &print(kernel)).iter().map(Fault::rule).collect()
 }
 
-/// How the checks and the runs of a kernel stand to each other.
+/// The result of comparing the checks with the runs of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Agreement {
     /// Nothing is refused, and nothing goes wrong that should be.
@@ -199,8 +199,7 @@ struct Count {
     shown: usize,
     another: usize,
     hidden: usize,
-    /// By rule.
-    /// Of each, the least kernel of the first.
+    /// The imprecise kernels by rules, with the smallest kernel of the first of each.
     imprecise: BTreeMap<BTreeSet<Rule>, (usize, String)>,
     unsound: BTreeMap<Shown, (usize, String)>,
 }

@@ -101,7 +101,7 @@ enum Deed {
     Use { arrives: bool, waits: bool, leaves: bool },
 }
 
-/// What a thread does between two meetings, with its line.
+/// The operations of a thread between two barriers of the block, with their lines.
 type Segment = Vec<(usize, usize, Deed)>;
 
 #[derive(Clone, Copy)]
@@ -334,7 +334,7 @@ impl Verdict {
     }
 }
 
-/// Who comes to a statement, so that no test of a thread contradicts another.
+/// The test that decides which threads reach a statement, so that no test of a thread contradicts another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Who {
     All,

@@ -54,7 +54,7 @@ fn reports(cluster: &str, source: &Source) -> BTreeSet<(Rule, usize)> {
     faults.iter().map(|fault| (fault.rule(), fault.line())).collect()
 }
 
-/// How the reports on a kernel stand to its runs.
+/// The comparison of the reports on a kernel with its runs.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Comparison {
     /// A run shows a fault.

@@ -14,7 +14,7 @@ pub(in crate::tests) enum Base {
     Held(Label, u32),
 }
 
-/// How another number comes to it.
+/// The step from one number to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Step {
     /// `rank + k`

@@ -215,7 +215,7 @@ pub(in crate::tests) enum Rounds {
     Parameter(usize),
 }
 
-/// How a loop is written.
+/// The form in which a loop is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Form {
     For,

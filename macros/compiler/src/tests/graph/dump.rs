@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Place, Step, StepKind};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use crate::messages::Loss;
 use crate::model::{Function, LocalId};
 
@@ -67,36 +67,37 @@ impl Dump<'_> {
         if earlier == 0 { name.to_string() } else { format!("{name}#{}", earlier + 1) }
     }
 
-    fn place(&self, place: Place) -> String {
-        match place {
-            Place::Local(local) => self.local(local),
-            Place::Field(local, field) => format!("{}.{field}", self.local(local)),
-            Place::Temporary(number) => format!("_{number}"),
+    fn variable(&self, variable: Variable) -> String {
+        match variable {
+            Variable::Local(local) => self.local(local),
+            Variable::Field(local, field) => format!("{}.{field}", self.local(local)),
+            Variable::Temporary(number) => format!("_{number}"),
         }
     }
 
     fn step(&self, step: &Step) -> Option<String> {
-        let place = |place: &Place| self.place(*place);
+        let variable = |variable: &Variable| self.variable(*variable);
         Some(match &step.kind {
-            StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Access(_)
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Value(_)
+            | StepKind::Memory(_)
+            | StepKind::Group(GroupStep::FormGroup(_) | GroupStep::Convergent { .. } | GroupStep::Aligned { .. })
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Phase(_)
-            | StepKind::Return(_) => return None,
-            StepKind::Collective { team, name, .. } => format!("{name} {}", team.group.rust_name()),
-            StepKind::Arrive { group, into, .. } => format!("{} = arrive {}", place(into), group.rust_name()),
-            StepKind::Wait { group, from } => format!("wait {} {}", group.rust_name(), place(from)),
-            StepKind::Call { gives: Some((_, into)), .. } => format!("{} = call", place(into)),
+            | StepKind::BarrierCall(_) => return None,
+            StepKind::Group(GroupStep::Collective { team, name, .. }) => format!("{name} {}", team.group.rust_name()),
+            StepKind::Group(GroupStep::Arrive { group, into, .. }) => {
+                format!("{} = arrive {}", variable(into), group.rust_name())
+            }
+            StepKind::Group(GroupStep::Wait { group, from }) => {
+                format!("wait {} {}", group.rust_name(), variable(from))
+            }
+            StepKind::Call { gives: Some((_, into)), .. } => format!("{} = call", variable(into)),
             StepKind::Call { gives: None, .. } => "call".into(),
-            StepKind::Move { from, into } => format!("{} = {}", place(into), place(from)),
-            StepKind::HandOver { from } => format!("hand over {}", place(from)),
-            StepKind::Clear { place: cleared } => format!("{} = none", place(cleared)),
-            StepKind::Drop { place: dropped, how } => format!("drop {} ({})", place(dropped), loss(*how)),
+            StepKind::Token(TokenStep::Move { from, into }) => format!("{} = {}", variable(into), variable(from)),
+            StepKind::Token(TokenStep::HandOver { from }) => format!("hand over {}", variable(from)),
+            StepKind::Token(TokenStep::Clear { variable: cleared }) => format!("{} = none", variable(cleared)),
+            StepKind::Token(TokenStep::Drop { variable: dropped, how }) => {
+                format!("drop {} ({})", variable(dropped), loss(*how))
+            }
         })
     }
 
@@ -106,8 +107,8 @@ impl Dump<'_> {
             End::Leave => "leave".into(),
             End::Goto(next) => format!("goto {}", self.block(*next)),
             End::Branch { then, otherwise, .. } => format!("if {} else {}", self.block(*then), self.block(*otherwise)),
-            End::Option { place, some, none, .. } => {
-                format!("some({}) {} else {}", self.place(*place), self.block(*some), self.block(*none))
+            End::Option { variable, some, none, .. } => {
+                format!("some({}) {} else {}", self.variable(*variable), self.block(*some), self.block(*none))
             }
         }
     }

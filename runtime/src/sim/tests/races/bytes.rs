@@ -1,4 +1,4 @@
-//! Which accesses are to the same bytes, and which of these do not race.
+//! Tests of which accesses overlap, and which overlapping accesses do not race.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn bytes_and_values() {
     check(include_str!("bytes.rs"), &cases);
 }
 
-/// Of bytes that are written in turn, what a round without its barrier shows.
+/// Bytes that a loop's iterations write in turn race if the loop lacks its barrier.
 #[test]
 fn rounds() {
     let cases = [Case {

@@ -14,7 +14,7 @@ use flow::{Flow, Place, State, States};
 /// The rules that the interpreter judges by.
 pub(super) const RULES: [Rule; 3] = [Rule::TokenNeverWaited, Rule::ArriveWhilePending, Rule::CollectiveWhilePending];
 
-/// What a test of an `Option` knows.
+/// The knowledge that a test of an `Option` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Options {
     /// The truth: it goes the way of what the `Option` holds.

@@ -4,7 +4,7 @@
 use super::super::tree::{BLOCK, CLUSTER, GRID, Group, SHARED};
 use super::{Mask, Values};
 
-/// How often a thread has arrived at the barriers of its block and its cluster, or has waited.
+/// The number of arrivals and of waits of a thread at the barriers of its block and its cluster.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rounds {
     block: usize,

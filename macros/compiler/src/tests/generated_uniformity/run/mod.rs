@@ -22,7 +22,7 @@ type Mask = Vec<bool>;
 /// What each thread has.
 type Values = Vec<u32>;
 
-/// What runs have shown.
+/// The findings of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     /// Collectives of which a group missed some of its threads.

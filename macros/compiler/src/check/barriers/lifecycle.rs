@@ -12,10 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::conditions::Condition;
-use super::ways::{Known, Life, Taker, Way, Ways, after};
-use crate::check::bits::Blocks;
+use super::path_states::{Lifecycle, Observers, PathState, PathStates, Taker, after};
+use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
-    Access, BlockId, Cfg, How, NodeId, PhaseCall, PhaseId, Piece, Root, Select, Shared, Source, Step, StepKind,
+    Access, AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, GroupStep, MemoryStep, NodeId, Region, Root, Select,
+    Shared, Source, Step, StepKind,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::uniform::control::reachable;
@@ -33,7 +34,7 @@ pub(super) struct Id {
 
 #[derive(Debug, Clone)]
 pub(super) struct State {
-    pub(super) ways: BTreeMap<Id, Ways>,
+    pub(super) ways: BTreeMap<Id, PathStates>,
     /// The thread has left these for good, on each way.
     pub(super) left: BTreeSet<Id>,
     /// It has come to a barrier of the group, on each way.
@@ -46,7 +47,7 @@ impl Join for State {
         let mut changed = false;
         for (id, ways) in &mut self.ways {
             let Some(others) = other.ways.get(id) else { continue };
-            let both = Ways::of(ways.0.iter().chain(&others.0).cloned());
+            let both = PathStates::of(ways.0.iter().chain(&others.0).cloned());
             // The same ways may be written in several manners.
             if both.iter().any(|way| !ways.iter().any(|known| known.covers(way))) {
                 *ways = both;
@@ -62,7 +63,7 @@ impl Join for State {
 }
 
 /// Among whom: the block's own threads, or those of the cluster.
-pub(super) struct Lives<'a, 'f> {
+pub(super) struct Lifecycles<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) values: &'a Values<'a, 'f>,
     pub(super) scope: Uniformity,
@@ -77,9 +78,9 @@ pub(super) struct Lives<'a, 'f> {
 }
 
 /// The barrier of a call, if the text shows which it is, and those that it may be.
-pub(super) fn id_of(cfg: &Cfg<'_>, piece: &Piece) -> Option<Id> {
-    let (Root::Shared(shared) | Root::Remote(shared)) = piece.root else { return None };
-    let index = match piece.path.first() {
+pub(super) fn id_of(cfg: &Cfg<'_>, region: &Region) -> Option<Id> {
+    let (Root::Shared(shared) | Root::Remote(shared)) = region.root else { return None };
+    let index = match region.path.first() {
         Some(Select::At(node)) => cfg.nodes[node.0].source.integer(),
         Some(Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown) | None => None,
     };
@@ -87,11 +88,11 @@ pub(super) fn id_of(cfg: &Cfg<'_>, piece: &Piece) -> Option<Id> {
 }
 
 /// Whether one barrier is meant, and which.
-pub(super) fn is_exact(call: &PhaseCall, id: Id) -> bool {
-    call.barrier.form == BarrierForm::One && (call.piece.path.is_empty() || id.index.is_some())
+pub(super) fn is_exact(call: &BarrierCall, id: Id) -> bool {
+    call.barrier.form == BarrierForm::One && (call.region.path.is_empty() || id.index.is_some())
 }
 
-impl<'a, 'f> Lives<'a, 'f> {
+impl<'a, 'f> Lifecycles<'a, 'f> {
     pub(super) fn new(
         cfg: &'a Cfg<'f>,
         values: &'a Values<'a, 'f>,
@@ -99,7 +100,7 @@ impl<'a, 'f> Lives<'a, 'f> {
         ids: BTreeSet<Id>,
         conditions: &'a BTreeMap<BlockId, Condition>,
     ) -> Self {
-        let mut lives = Lives {
+        let mut lives = Lifecycles {
             cfg,
             values,
             scope,
@@ -138,31 +139,18 @@ impl<'a, 'f> Lives<'a, 'f> {
     }
 
     /// The barriers whose life is changed in these blocks.
-    fn changes(&self, blocks: &Blocks) -> BTreeSet<Id> {
+    fn changes(&self, blocks: &BlockSet) -> BTreeSet<Id> {
         let steps = blocks.iter().flat_map(|block| &self.cfg.blocks[block.0].steps);
         let changed = steps.flat_map(|step| match step.kind {
-            StepKind::Phase(PhaseId(phase)) => {
-                let call = &self.cfg.phases[phase];
+            StepKind::BarrierCall(BarrierCallId(phase)) => {
+                let call = &self.cfg.barrier_calls[phase];
                 let changes = call.method.what.changes_life();
-                id_of(self.cfg, &call.piece).filter(|_| changes).into_iter().collect()
+                id_of(self.cfg, &call.region).filter(|_| changes).into_iter().collect()
             }
             StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
-            StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Access(_)
-            | StepKind::Copy(_)
-            | StepKind::Collective { .. }
-            | StepKind::Aligned { .. }
-            | StepKind::Fence
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Arrive { .. }
-            | StepKind::Wait { .. }
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => Vec::new(),
+            StepKind::Value(_) | StepKind::Memory(_) | StepKind::Copy(_) | StepKind::Group(_) | StepKind::Token(_) => {
+                Vec::new()
+            }
         });
         changed.flat_map(|id| self.touched(id)).collect()
     }
@@ -171,12 +159,12 @@ impl<'a, 'f> Lives<'a, 'f> {
     /// are. At a peer's it can only arrive.
     pub(super) fn takers(&self, call: NodeId) -> Vec<(Option<Taker>, Id, bool)> {
         let Source::Call { barriers, callee, slot, .. } = &self.cfg.nodes[call.0].source else { return Vec::new() };
-        let own = barriers.iter().filter(|(_, piece)| matches!(piece.root, Root::Shared(_)));
-        let takers = own.filter_map(|(argument, piece)| {
-            let id = id_of(self.cfg, piece)?;
+        let own = barriers.iter().filter(|(_, region)| matches!(region.root, Root::Shared(_)));
+        let takers = own.filter_map(|(argument, region)| {
+            let id = id_of(self.cfg, region)?;
             let known = matches!(callee, Callee::Function(_));
             let taker = Taker { slot: slot.0, argument: *argument };
-            Some((known.then_some(taker), id, piece.path.is_empty() || id.index.is_some()))
+            Some((known.then_some(taker), id, region.path.is_empty() || id.index.is_some()))
         });
         takers.collect()
     }
@@ -196,20 +184,20 @@ impl<'a, 'f> Lives<'a, 'f> {
     }
 
     /// A barrier begins or ends its life.
-    fn change(&self, state: &mut State, call: &PhaseCall, life: Life, known: Known) {
-        let Some(id) = id_of(self.cfg, &call.piece) else { return };
-        let whole = call.piece.path.is_empty();
+    fn change(&self, state: &mut State, call: &BarrierCall, life: Lifecycle, known: Observers) {
+        let Some(id) = id_of(self.cfg, &call.region) else { return };
+        let whole = call.region.path.is_empty();
         for touched in self.touched(id) {
             let ways = state.ways.entry(touched).or_default();
             if whole || touched.index.is_some() && touched == id {
                 ways.each(|way| way.is(life, known));
-            } else if touched.index.is_none() && life == Life::Live {
+            } else if touched.index.is_none() && life == Lifecycle::Live {
                 // Some of them are.
                 ways.each(|way| way.is(life, known));
             } else {
-                ways.each(|way| way.is(Life::Open, Known::Own));
+                ways.each(|way| way.is(Lifecycle::Open, Observers::Own));
             }
-            if life == Life::Live {
+            if life == Lifecycle::Live {
                 state.left.remove(&touched);
             }
         }
@@ -220,9 +208,9 @@ impl<'a, 'f> Lives<'a, 'f> {
         let cluster = self.scope == Uniformity::Cluster;
         for ways in state.ways.values_mut() {
             ways.each(|way| match way.known {
-                Known::Aside | Known::Near => way.is(Life::Open, Known::All),
-                Known::Own | Known::Sent(_) if cluster => way.is(Life::Open, Known::All),
-                Known::All | Known::Own | Known::Sent(_) => way,
+                Observers::Aside | Observers::Near => way.is(Lifecycle::Open, Observers::All),
+                Observers::Own | Observers::Sent(_) if cluster => way.is(Lifecycle::Open, Observers::All),
+                Observers::All | Observers::Own | Observers::Sent(_) => way,
             });
         }
     }
@@ -241,101 +229,109 @@ impl<'a, 'f> Lives<'a, 'f> {
         let together = |given: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
             given.iter().filter(|(number, _)| !self.parting.contains(number)).copied().collect()
         };
-        let is_told = |way: &Way| match (way.known, sent) {
-            (Known::Own, None) | (Known::Sent(_), None) => true,
-            (Known::Sent(group), Some(sent)) => group == sent,
-            (Known::All | Known::Own | Known::Aside | Known::Near, _) => false,
+        let is_told = |way: &PathState| match (way.known, sent) {
+            (Observers::Own, None) | (Observers::Sent(_), None) => true,
+            (Observers::Sent(group), Some(sent)) => group == sent,
+            (Observers::All | Observers::Own | Observers::Aside | Observers::Near, _) => false,
         };
         for ways in state.ways.values_mut() {
-            let changed = ways.iter().filter(|way| matches!(way.known, Known::Own | Known::Sent(_)));
+            let changed = ways.iter().filter(|way| matches!(way.known, Observers::Own | Observers::Sent(_)));
             let changed = changed.map(|way| (is_told(way), way.life, together(&way.given)));
             let (told, kept): (Vec<_>, Vec<_>) = changed.partition(|(told, ..)| *told);
             let mut met = Vec::new();
             for way in std::mem::take(&mut ways.0) {
                 if is_told(&way) {
-                    met.push(way.clone().is(way.life, Known::All));
+                    met.push(way.clone().is(way.life, Observers::All));
                     continue;
                 }
-                if let Known::Own | Known::Sent(_) = way.known {
+                if let Observers::Own | Observers::Sent(_) = way.known {
                     met.push(way);
                     continue;
                 }
                 // What others know may depend on more than the way itself has seen.
                 let mut rest = vec![way];
                 for (_, life, given) in &told {
-                    let parts: Vec<Way> = std::mem::take(&mut rest);
+                    let parts: Vec<PathState> = std::mem::take(&mut rest);
                     for part in parts {
                         let (yes, no) = part.split(given);
-                        met.extend(yes.map(|told| told.is(*life, Known::All)));
+                        met.extend(yes.map(|told| told.is(*life, Observers::All)));
                         rest.extend(no);
                     }
                 }
                 for way in rest {
                     let aside = kept.iter().any(|(.., given)| way.clone().split(given).0.is_some());
-                    met.push(way.clone().is(way.life, if aside { Known::Aside } else { Known::All }));
+                    met.push(way.clone().is(way.life, if aside { Observers::Aside } else { Observers::All }));
                 }
             }
-            *ways = Ways::of(met);
+            *ways = PathStates::of(met);
         }
     }
 
-    fn phase(&self, state: &mut State, call: &PhaseCall) {
+    fn phase(&self, state: &mut State, call: &BarrierCall) {
         if call.barrier.form == BarrierForm::Remote {
             return;
         }
         match call.method.what {
-            What::Init => self.change(state, call, Life::Live, Known::Own),
-            What::InitTogether => self.change(state, call, Life::Live, Known::All),
-            What::Invalidate => self.change(state, call, Life::Invalid, Known::Own),
+            What::Init => self.change(state, call, Lifecycle::Live, Observers::Own),
+            What::InitTogether => self.change(state, call, Lifecycle::Live, Observers::All),
+            What::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
             What::Wait | What::WaitParity | What::ArriveAndWait | What::Try => self.tell(state),
-            What::Drop => state.left.extend(id_of(self.cfg, &call.piece).filter(|id| is_exact(call, *id))),
+            What::Drop => state.left.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id))),
             What::Arrive | What::ArriveMany | What::Expect | What::Copy => {}
         }
     }
 }
 
-impl Analysis for Lives<'_, '_> {
+impl Analysis for Lifecycles<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
         let new = |id: &Id| {
             let life = match id.shared {
-                Shared::Array(_) => Life::New,
-                Shared::Param(_) => Life::Given,
-                Shared::Dynamic | Shared::Slice(_) | Shared::Any => Life::Open,
+                Shared::Array(_) => Lifecycle::New,
+                Shared::Param(_) => Lifecycle::Given,
+                Shared::Dynamic | Shared::Slice(_) | Shared::Any => Lifecycle::Open,
             };
-            (*id, Ways::one(Way::new(life, Known::All)))
+            (*id, PathStates::one(PathState::new(life, Observers::All)))
         };
         State { ways: self.ids.iter().map(new).collect(), left: BTreeSet::new(), entered: false }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::Phase(PhaseId(phase)) => self.phase(state, &self.cfg.phases[*phase]),
-            StepKind::Collective { team, barrier: true, .. } if self.is_of_all(team.group) => self.meet(state, None),
-            StepKind::Collective { team, barrier: true, .. } if team.group.is_of_a_warp() => {
+            StepKind::BarrierCall(BarrierCallId(phase)) => self.phase(state, &self.cfg.barrier_calls[*phase]),
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if self.is_of_all(team.group) => {
+                self.meet(state, None)
+            }
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group.is_of_a_warp() => {
                 for ways in state.ways.values_mut() {
                     ways.each(|way| match way.known {
-                        Known::Aside => way.clone().is(way.life, Known::Near),
-                        Known::All | Known::Own | Known::Sent(_) | Known::Near => way,
+                        Observers::Aside => way.clone().is(way.life, Observers::Near),
+                        Observers::All | Observers::Own | Observers::Sent(_) | Observers::Near => way,
                     });
                 }
             }
-            StepKind::Arrive { group, method, .. } if !method.relaxed && self.is_of_all(*group) => {
+            StepKind::Group(GroupStep::Arrive { group, method, .. }) if !method.relaxed && self.is_of_all(*group) => {
                 for ways in state.ways.values_mut() {
                     ways.each(|way| match way.known {
-                        Known::Own => way.clone().is(way.life, Known::Sent(*group)),
-                        Known::All | Known::Sent(_) | Known::Aside | Known::Near => way,
+                        Observers::Own => way.clone().is(way.life, Observers::Sent(*group)),
+                        Observers::All | Observers::Sent(_) | Observers::Aside | Observers::Near => way,
                     });
                 }
             }
-            StepKind::Wait { group, .. } if self.is_of_all(*group) => self.meet(state, Some(*group)),
-            StepKind::Access(id) => {
-                let Access { piece, how, .. } = &self.cfg.accesses[id.0];
-                let arrival = id_of(self.cfg, piece).is_some_and(|id| self.ids.contains(&id));
-                match how {
-                    How::AtomicRead | How::Atomic | How::ByHand if !arrival => self.tell(state),
-                    How::AtomicRead | How::Atomic | How::ByHand | How::Read | How::Write | How::Sent | How::Lent => {}
+            StepKind::Group(GroupStep::Wait { group, .. }) if self.is_of_all(*group) => self.meet(state, Some(*group)),
+            StepKind::Memory(MemoryStep::Access(id)) => {
+                let Access { region, kind, .. } = &self.cfg.accesses[id.0];
+                let arrival = id_of(self.cfg, region).is_some_and(|id| self.ids.contains(&id));
+                match kind {
+                    AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::ByHand if !arrival => self.tell(state),
+                    AccessKind::AtomicRead
+                    | AccessKind::Atomic
+                    | AccessKind::ByHand
+                    | AccessKind::Read
+                    | AccessKind::Write
+                    | AccessKind::Sent
+                    | AccessKind::Lent => {}
                 }
             }
             StepKind::Call { node, .. } => {
@@ -345,27 +341,24 @@ impl Analysis for Lives<'_, '_> {
                         state.left.remove(&touched);
                         let ways = state.ways.entry(touched).or_default();
                         *ways = match taker {
-                            Some(taker) if exact => Ways::of(ways.iter().flat_map(|way| after(way, taker))),
-                            _ => Ways::of(ways.iter().map(|way| way.clone().is(Life::Open, Known::Own))),
+                            Some(taker) if exact => PathStates::of(ways.iter().flat_map(|way| after(way, taker))),
+                            _ => PathStates::of(ways.iter().map(|way| way.clone().is(Lifecycle::Open, Observers::Own))),
                         };
                     }
                 }
             }
-            StepKind::Collective { .. }
-            | StepKind::Arrive { .. }
-            | StepKind::Wait { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Group(
+                GroupStep::Collective { .. }
+                | GroupStep::Convergent { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::FormGroup(_)
+                | GroupStep::Arrive { .. }
+                | GroupStep::Wait { .. },
+            )
             | StepKind::Copy(_)
-            | StepKind::Fence
-            | StepKind::Evaluate(_)
-            | StepKind::Set { .. }
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Value(_)
+            | StepKind::Token(_) => {}
         }
     }
 
@@ -385,10 +378,10 @@ impl Analysis for Lives<'_, '_> {
                 way.given.remove(&not);
                 way.given.insert((condition.number, holds));
                 match way.known {
-                    Known::All if aside && !matches!(way.life, Life::Open | Life::Given) => {
-                        way.clone().is(way.life, Known::Aside)
+                    Observers::All if aside && !matches!(way.life, Lifecycle::Open | Lifecycle::Given) => {
+                        way.clone().is(way.life, Observers::Aside)
                     }
-                    Known::All | Known::Own | Known::Sent(_) | Known::Aside | Known::Near => way,
+                    Observers::All | Observers::Own | Observers::Sent(_) | Observers::Aside | Observers::Near => way,
                 }
             });
         }

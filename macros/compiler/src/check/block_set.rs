@@ -5,16 +5,16 @@
 use super::cfg::BlockId;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Blocks(Vec<u64>);
+pub(crate) struct BlockSet(Vec<u64>);
 
-impl Blocks {
+impl BlockSet {
     /// Of a graph of this many blocks.
-    pub(crate) fn none(of: usize) -> Blocks {
-        Blocks(vec![0; of.div_ceil(64)])
+    pub(crate) fn none(of: usize) -> BlockSet {
+        BlockSet(vec![0; of.div_ceil(64)])
     }
 
-    pub(crate) fn all(of: usize) -> Blocks {
-        let mut blocks = Blocks(vec![u64::MAX; of.div_ceil(64)]);
+    pub(crate) fn all(of: usize) -> BlockSet {
+        let mut blocks = BlockSet(vec![u64::MAX; of.div_ceil(64)]);
         if let Some(last) = blocks.0.last_mut() {
             *last >>= of.next_multiple_of(64) - of;
         }
@@ -40,17 +40,17 @@ impl Blocks {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    pub(crate) fn and(mut self, other: &Blocks) -> Blocks {
+    pub(crate) fn and(mut self, other: &BlockSet) -> BlockSet {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
         self
     }
 
-    pub(crate) fn or(mut self, other: &Blocks) -> Blocks {
+    pub(crate) fn or(mut self, other: &BlockSet) -> BlockSet {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
         self
     }
 
-    pub(crate) fn without(mut self, other: &Blocks) -> Blocks {
+    pub(crate) fn without(mut self, other: &BlockSet) -> BlockSet {
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= !other);
         self
     }
@@ -75,14 +75,14 @@ mod tests {
     #[test]
     fn like_a_set() {
         for count in [1, 63, 64, 65, 200] {
-            let mut even = Blocks::none(count);
+            let mut even = BlockSet::none(count);
             (0..count).step_by(2).for_each(|block| assert!(even.insert(BlockId(block))));
             assert!(!even.insert(BlockId(0)));
             assert_eq!(even.iter().collect::<Vec<_>>(), (0..count).step_by(2).map(BlockId).collect::<Vec<_>>());
-            let all = Blocks::all(count);
+            let all = BlockSet::all(count);
             assert_eq!((all.len() as usize, even.len() as usize), (count, count.div_ceil(2)));
             let odd = all.clone().without(&even);
-            assert_eq!((odd.clone().and(&even), odd.clone().or(&even)), (Blocks::none(count), all));
+            assert_eq!((odd.clone().and(&even), odd.clone().or(&even)), (BlockSet::none(count), all));
             assert!(odd.iter().all(|block| block.0 % 2 == 1));
             even.remove(BlockId(0));
             assert!(!even.contains(BlockId(0)));

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::affine::Base;
 use super::blocks_of_cluster;
-use super::linear::Base;
-use super::number::{Form, Number, Size};
-use super::phases::party_of;
-use crate::check::cfg::{BlockId, Cfg, Extent, NodeId, Piece, Place, Select, Source, Step, StepKind};
+use super::index_value::{Form, IndexValue, Size};
+use crate::check::cfg::{
+    BlockId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable,
+};
 use crate::check::engine::{Analysis, Join};
-use crate::check::live::Live;
+use crate::check::liveness::Live;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
 use crate::model::options::Extents;
@@ -19,7 +20,7 @@ use crate::model::query::Answer;
 use crate::model::ty::Group;
 use crate::model::{Function, ValueId};
 
-pub(super) struct Numbers<'a, 'f> {
+pub(super) struct IndexAnalysis<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     live: &'a Live,
@@ -28,8 +29,8 @@ pub(super) struct Numbers<'a, 'f> {
     kept: Vec<bool>,
     /// All that choose, and what they are made of.
     asked: Vec<bool>,
-    /// The places that they are read from, as `Live` numbers them.
-    places: Vec<bool>,
+    /// The variables that they are read from, as `Live` numbers them.
+    variables: Vec<bool>,
     /// How many blocks a cluster has, and the constant that says it.
     blocks: Option<u64>,
     named: Option<ValueId>,
@@ -38,53 +39,54 @@ pub(super) struct Numbers<'a, 'f> {
 /// What is not named holds just what it holds, or is not read any more.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
-    places: BTreeMap<Place, Number>,
-    nodes: BTreeMap<NodeId, Number>,
+    variables: BTreeMap<Variable, IndexValue>,
+    nodes: BTreeMap<NodeId, IndexValue>,
 }
 
 impl Join for Known {
     // bottom = everything is known; join = what both say
     fn join(&mut self, other: &Self) -> bool {
-        let before = (self.places.len(), self.nodes.len());
-        self.places.retain(|place, number| other.places.get(place) == Some(number));
+        let before = (self.variables.len(), self.nodes.len());
+        self.variables.retain(|variable, number| other.variables.get(variable) == Some(number));
         self.nodes.retain(|node, number| other.nodes.get(node) == Some(number));
-        before != (self.places.len(), self.nodes.len())
+        before != (self.variables.len(), self.nodes.len())
     }
 }
 
 impl Known {
-    pub(super) fn node(&self, node: NodeId) -> Number {
+    pub(super) fn node(&self, node: NodeId) -> IndexValue {
         self.nodes.get(&node).copied().unwrap_or_default()
     }
 
-    /// A place gets a value.
-    fn set(&mut self, place: Place, number: Number) {
-        let change = number.change_of(place);
-        self.nodes.values_mut().for_each(|other| other.change(place, change));
-        self.places.retain(|known, other| {
-            other.change(place, change);
+    /// A variable gets a value.
+    fn set(&mut self, variable: Variable, number: IndexValue) {
+        let change = number.change_of(variable);
+        self.nodes.values_mut().for_each(|other| other.change(variable, change));
+        self.variables.retain(|known, other| {
+            other.change(variable, change);
             // Its fields that are known get theirs by steps of their own.
-            known.whole() != Some(place) && other.is_known()
+            known.whole() != Some(variable) && other.is_known()
         });
         // Of what it was, only what it is below.
-        let number = if number.is_counted_from(place) { Number { form: Form::Unknown, ..number } } else { number };
+        let number =
+            if number.is_counted_from(variable) { IndexValue { form: Form::Unknown, ..number } } else { number };
         match number.is_known() {
-            true => self.places.insert(place, number),
-            false => self.places.remove(&place),
+            true => self.variables.insert(variable, number),
+            false => self.variables.remove(&variable),
         };
     }
 }
 
-impl<'a, 'f> Numbers<'a, 'f> {
+impl<'a, 'f> IndexAnalysis<'a, 'f> {
     pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, live: &'a Live, values: &'a Values<'a, 'f>) -> Self {
         let (mut chosen, mut kept) = (Vec::new(), vec![false; cfg.nodes.len()]);
         let mut at = vec![BlockId(0); cfg.nodes.len()];
         for (block, step) in
             (0..cfg.blocks.len()).flat_map(|block| cfg.blocks[block].steps.iter().map(move |s| (block, s)))
         {
-            let mut choose = |piece: &Piece, arguments: &[NodeId]| {
-                if party_of(piece.root).is_some() {
-                    let choices = piece.path.iter().flat_map(nodes_of).chain(piece.rank);
+            let mut choose = |region: &Region, arguments: &[NodeId]| {
+                if region.root.party().is_some() {
+                    let choices = region.path.iter().flat_map(nodes_of).chain(region.rank);
                     for node in choices.chain(arguments.iter().copied()) {
                         chosen.push(node);
                         kept[node.0] |= at[node.0] != BlockId(block);
@@ -92,32 +94,32 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 }
             };
             match &step.kind {
-                StepKind::Evaluate(node) => at[node.0] = BlockId(block),
-                StepKind::Access(id) => choose(&cfg.accesses[id.0].piece, &[]),
+                StepKind::Value(ValueStep::Evaluate(node)) => at[node.0] = BlockId(block),
+                StepKind::Memory(MemoryStep::Access(id)) => choose(&cfg.accesses[id.0].region, &[]),
                 StepKind::Call { node, .. } => {
                     let call = &cfg.nodes[node.0];
-                    if let Source::Call { pieces, .. } = &call.source {
-                        pieces.iter().flatten().for_each(|piece| choose(piece, &call.operands));
+                    if let Source::Call { regions, .. } = &call.source {
+                        regions.iter().flatten().for_each(|region| choose(region, &call.operands));
                     }
                 }
                 _ => {}
             }
         }
-        let (asked, places) = (vec![false; cfg.nodes.len()], vec![false; live.places().count()]);
+        let (asked, variables) = (vec![false; cfg.nodes.len()], vec![false; live.variables().count()]);
         let blocks = blocks_of_cluster(function);
         let named = function.options.cluster.as_ref().and_then(|extents| constant(function, extents));
-        let mut numbers = Numbers { function, cfg, live, values, asked, places, kept, blocks, named };
-        numbers.ask(chosen);
-        numbers
+        let mut indexes = IndexAnalysis { function, cfg, live, values, asked, variables, kept, blocks, named };
+        indexes.ask(chosen);
+        indexes
     }
 
     /// Follows what chooses back to what it is made of: of nothing else anything needs to be known.
     fn ask(&mut self, mut work: Vec<NodeId>) {
-        let places = self.live.places();
-        let mut sets: Vec<Vec<NodeId>> = vec![Vec::new(); places.count()];
+        let variables = self.live.variables();
+        let mut sets: Vec<Vec<NodeId>> = vec![Vec::new(); variables.count()];
         for step in self.cfg.blocks.iter().flat_map(|block| &block.steps) {
-            if let Some((place, value, _)) = step.kind.set() {
-                sets[places.number(place)].push(value);
+            if let Some((variable, value, _)) = step.kind.set() {
+                sets[variables.number(variable)].push(value);
             }
         }
         while let Some(id) = work.pop() {
@@ -126,8 +128,8 @@ impl<'a, 'f> Numbers<'a, 'f> {
             }
             let node = &self.cfg.nodes[id.0];
             work.extend(&node.operands);
-            let (place, end) = match node.source {
-                Source::Read(place) => (place, None),
+            let (variable, end) = match node.source {
+                Source::Read(variable) => (variable, None),
                 Source::Counter { of, range, .. } => (of, range.map(|(_, end)| end)),
                 _ => continue,
             };
@@ -137,38 +139,40 @@ impl<'a, 'f> Numbers<'a, 'f> {
                 work.push(end);
             }
             // With the whole, its fields change.
-            for place in std::iter::once(place).chain(place.whole()).map(|place| places.number(place)) {
-                if !std::mem::replace(&mut self.places[place], true) {
-                    work.extend(&sets[place]);
+            for variable in std::iter::once(variable).chain(variable.whole()).map(|variable| variables.number(variable))
+            {
+                if !std::mem::replace(&mut self.variables[variable], true) {
+                    work.extend(&sets[variable]);
                 }
             }
         }
     }
 
     /// Whether anything may be counted from it.
-    pub(super) fn counts_from(&self, place: Place) -> bool {
-        self.places[self.live.places().number(place)]
+    pub(super) fn counts_from(&self, variable: Variable) -> bool {
+        self.variables[self.live.variables().number(variable)]
     }
 
     /// What a step assigns, if others may be counted from it.
-    pub(super) fn assigned(&self, state: &Known, step: &Step) -> Option<(Place, Number)> {
-        let (place, value, extent) = step.kind.set()?;
+    pub(super) fn assigned(&self, state: &Known, step: &Step) -> Option<(Variable, IndexValue)> {
+        let (variable, value, extent) = step.kind.set()?;
         match extent {
             // The field has a step of its own.
             Extent::Field => None,
-            Extent::Whole | Extent::Part if !self.counts_from(place) => None,
-            Extent::Whole => Some((place, state.node(value))),
-            Extent::Part => Some((place, Number::UNKNOWN)),
+            Extent::Whole | Extent::Part if !self.counts_from(variable) => None,
+            Extent::Whole => Some((variable, state.node(value))),
+            Extent::Part => Some((variable, IndexValue::UNKNOWN)),
         }
     }
 
-    fn evaluate(&self, state: &Known, id: NodeId) -> Number {
+    fn evaluate(&self, state: &Known, id: NodeId) -> IndexValue {
         let node = &self.cfg.nodes[id.0];
-        let operand = |index: usize| node.operands.get(index).map_or(Number::UNKNOWN, |operand| state.node(*operand));
+        let operand =
+            |index: usize| node.operands.get(index).map_or(IndexValue::UNKNOWN, |operand| state.node(*operand));
         match &node.source {
-            Source::Integer(number) => Number::literal(*number),
-            Source::Constant(value) if self.named == Some(*value) => Number::blocks(self.blocks),
-            Source::Constant(value) => Number::of(Base::Constant(*value)),
+            Source::Integer(number) => IndexValue::literal(*number),
+            Source::Constant(value) if self.named == Some(*value) => IndexValue::blocks(self.blocks),
+            Source::Constant(value) => IndexValue::of(Base::Constant(*value)),
             Source::Not => operand(0).flipped(),
             Source::Binary(op) => {
                 let (a, b) = (operand(0), operand(1));
@@ -190,20 +194,20 @@ impl<'a, 'f> Numbers<'a, 'f> {
                     | BinaryOp::Gt
                     | BinaryOp::Ge
                     | BinaryOp::And
-                    | BinaryOp::Or => Number::UNKNOWN,
+                    | BinaryOp::Or => IndexValue::UNKNOWN,
                 }
             }
-            Source::Read(place) => self.read(state, id, *place),
+            Source::Read(variable) => self.read(state, id, *variable),
             Source::Counter { of, by, range } => {
-                let counted = by.map_or(Number::UNKNOWN, |by| self.read_counter(id, *of, by));
-                let bounds = range.map(|(from, end)| Number::between(from, state.node(end).limit()));
-                Number { form: counted.form, ..bounds.unwrap_or_default() }
+                let counted = by.map_or(IndexValue::UNKNOWN, |by| self.read_counter(id, *of, by));
+                let bounds = range.map(|(from, end)| IndexValue::between(from, state.node(end).limit()));
+                IndexValue { form: counted.form, ..bounds.unwrap_or_default() }
             }
-            Source::ThreadRank => Number::between(0, self.block_size()),
+            Source::ThreadRank => IndexValue::between(0, self.block_size()),
             Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
-                Some((Group::Cluster, Answer::BlockRank)) => Number::rank(self.blocks),
-                Some((Group::Cluster, Answer::BlockCount)) => Number::blocks(self.blocks),
-                Some(_) | None => Number::UNKNOWN,
+                Some((Group::Cluster, Answer::BlockRank)) => IndexValue::rank(self.blocks),
+                Some((Group::Cluster, Answer::BlockCount)) => IndexValue::blocks(self.blocks),
+                Some(_) | None => IndexValue::UNKNOWN,
             },
             Source::Operands
             | Source::Param(_)
@@ -211,26 +215,28 @@ impl<'a, 'f> Numbers<'a, 'f> {
             | Source::Load(_)
             | Source::Agreed { .. }
             | Source::Shuffled { .. }
-            | Source::Call { .. } => Number::UNKNOWN,
+            | Source::Call { .. } => IndexValue::UNKNOWN,
         }
     }
 
-    fn read(&self, state: &Known, node: NodeId, place: Place) -> Number {
-        let known = state.places.get(&place).copied().unwrap_or_default();
+    fn read(&self, state: &Known, node: NodeId, variable: Variable) -> IndexValue {
+        let known = state.variables.get(&variable).copied().unwrap_or_default();
         match known.form {
-            Form::Unknown if self.is_uniform(node) => Number { form: Number::of(Base::Place(place)).form, ..known },
+            Form::Unknown if self.is_uniform(node) => {
+                IndexValue { form: IndexValue::of(Base::Variable(variable)).form, ..known }
+            }
             _ => known,
         }
     }
 
-    fn read_counter(&self, node: NodeId, place: Place, by: i64) -> Number {
+    fn read_counter(&self, node: NodeId, variable: Variable, by: i64) -> IndexValue {
         if !self.is_uniform(node) {
-            return Number::UNKNOWN;
+            return IndexValue::UNKNOWN;
         }
-        let before = Number::of(Base::Place(place));
+        let before = IndexValue::of(Base::Variable(variable));
         match u64::try_from(by) {
-            Ok(by) => before.plus(&Number::literal(by)),
-            Err(_) => before.minus(&Number::literal(by.unsigned_abs())),
+            Ok(by) => before.plus(&IndexValue::literal(by)),
+            Err(_) => before.minus(&IndexValue::literal(by.unsigned_abs())),
         }
     }
 
@@ -265,7 +271,7 @@ fn nodes_of(select: &Select) -> impl Iterator<Item = NodeId> {
     first.into_iter().chain(second)
 }
 
-impl Analysis for Numbers<'_, '_> {
+impl Analysis for IndexAnalysis<'_, '_> {
     type State = Known;
 
     fn entry(&self) -> Known {
@@ -274,7 +280,7 @@ impl Analysis for Numbers<'_, '_> {
 
     fn transfer(&self, state: &mut Known, step: &Step) {
         match &step.kind {
-            StepKind::Evaluate(node) if self.asked[node.0] => {
+            StepKind::Value(ValueStep::Evaluate(node)) if self.asked[node.0] => {
                 let number = self.evaluate(state, *node);
                 if number.is_known() {
                     state.nodes.insert(*node, number);
@@ -283,15 +289,15 @@ impl Analysis for Numbers<'_, '_> {
                 }
             }
             _ => {
-                if let Some((place, number)) = self.assigned(state, step) {
-                    state.set(place, number);
+                if let Some((variable, number)) = self.assigned(state, step) {
+                    state.set(variable, number);
                 }
             }
         }
     }
 
     fn edge(&self, state: &mut Known, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
-        state.places.retain(|place, _| self.live.contains(to, *place));
+        state.variables.retain(|variable, _| self.live.contains(to, *variable));
         state.nodes.retain(|node, _| self.kept[node.0]);
     }
 }

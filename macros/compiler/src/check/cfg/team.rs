@@ -3,7 +3,7 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::BlockId;
+use super::BlockId;
 use crate::model::ty::Group;
 
 /// A group of threads as an operation names it.
@@ -28,5 +28,13 @@ impl Team {
             Group::Tile | Group::Coalesced => Uniformity::Warp,
         };
         Team { group, uniformity, made: None, param: None }
+    }
+}
+
+/// Whether a barrier of this group is one of all threads of the cluster.
+pub(crate) fn spans_cluster(group: Group) -> bool {
+    match group {
+        Group::Cluster | Group::Grid => true,
+        Group::Coalesced | Group::Tile | Group::ThreadBlock => false,
     }
 }

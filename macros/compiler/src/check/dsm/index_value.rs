@@ -1,14 +1,14 @@
-//! Numbers as far as indexes of memory need them: what a value is relative to the block's rank and to what a variable
-//! holds now (`linear`), and below what it is. For one question: can two blocks' indexes be the same? Arithmetic is taken as
+//! IndexAnalysis as far as indexes of memory need them: what a value is relative to the block's rank and to what a variable
+//! holds now (`affine`), and below what it is. For one question: can two blocks' indexes be the same? Arithmetic is taken as
 //! if it did not overflow, but for differences, which do at zero.
 
-use super::linear::{Base, Change, Linear, Ranks};
-use crate::check::cfg::Place;
+use super::affine::{Affine, Base, Change, Ranks};
+use crate::check::cfg::Variable;
 use crate::model::ValueId;
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Number {
+pub(super) struct IndexValue {
     pub(super) form: Form,
     /// At least this.
     pub(super) from: Option<u64>,
@@ -30,129 +30,131 @@ pub(super) enum Size {
 pub(super) enum Form {
     #[default]
     Unknown,
-    Linear(Linear),
+    Affine(Affine),
     /// At least this, times the granule, and less than a granule more.
     Scaled {
-        which: Linear,
+        which: Affine,
         size: Size,
         /// `which` is not above its modulus, if it has one.
         near: bool,
     },
     /// Less than this, or not less.
     Half {
-        mid: Linear,
+        mid: Affine,
         second: bool,
     },
 }
 
-impl Number {
-    pub(super) const UNKNOWN: Number = Number { form: Form::Unknown, from: None, below: None };
+impl IndexValue {
+    pub(super) const UNKNOWN: IndexValue = IndexValue { form: Form::Unknown, from: None, below: None };
 
-    pub(super) fn literal(number: u64) -> Number {
-        let form = i32::try_from(number).map_or(Form::Unknown, |offset| Form::Linear(Linear::of_number(offset)));
-        Number { form, from: Some(number), below: number.checked_add(1).map(Size::Number) }
+    pub(super) fn literal(number: u64) -> IndexValue {
+        let form = i32::try_from(number).map_or(Form::Unknown, |offset| Form::Affine(Affine::of_number(offset)));
+        IndexValue { form, from: Some(number), below: number.checked_add(1).map(Size::Number) }
     }
 
-    pub(super) fn of(base: Base) -> Number {
-        Form::Linear(Linear::of(base)).into()
+    pub(super) fn of(base: Base) -> IndexValue {
+        Form::Affine(Affine::of(base)).into()
     }
 
     /// The block's, in a cluster of so many.
-    pub(super) fn rank(blocks: Option<u64>) -> Number {
-        Number {
-            form: Form::Linear(Linear::RANK),
+    pub(super) fn rank(blocks: Option<u64>) -> IndexValue {
+        IndexValue {
+            form: Form::Affine(Affine::RANK),
             from: Some(0),
             below: Some(blocks.map_or(Size::Blocks, Size::Number)),
         }
     }
 
     /// As many as the blocks of a cluster.
-    pub(super) fn blocks(blocks: Option<u64>) -> Number {
-        let unknown = Number { form: Form::Linear(Linear::BLOCKS), from: Some(1), below: None };
-        blocks.map_or(unknown, Number::literal)
+    pub(super) fn blocks(blocks: Option<u64>) -> IndexValue {
+        let unknown = IndexValue { form: Form::Affine(Affine::BLOCKS), from: Some(1), below: None };
+        blocks.map_or(unknown, IndexValue::literal)
     }
 
     /// Anything in this range.
-    pub(super) fn between(from: u64, below: Option<Size>) -> Number {
-        Number { form: Form::Unknown, from: Some(from), below }
+    pub(super) fn between(from: u64, below: Option<Size>) -> IndexValue {
+        IndexValue { form: Form::Unknown, from: Some(from), below }
     }
 
     /// The same for all threads, whatever variables hold.
     pub(super) fn is_fixed(&self) -> bool {
-        self.exact().is_some_and(|linear| matches!(linear.base, Base::Zero | Base::Constant(_)))
+        self.exact().is_some_and(|affine| matches!(affine.base, Base::Zero | Base::Constant(_)))
     }
 
     /// Not the same for all threads, as far as it is understood.
     pub(super) fn is_varied(&self) -> bool {
         match self.form {
             Form::Unknown => true,
-            Form::Linear(linear) | Form::Scaled { which: linear, .. } | Form::Half { mid: linear, .. } => {
-                linear.rank != 0
+            Form::Affine(affine) | Form::Scaled { which: affine, .. } | Form::Half { mid: affine, .. } => {
+                affine.rank != 0
             }
         }
     }
 
     /// Those of a chunk of `self` elements; of one of no known size, only which it is.
-    pub(super) fn as_chunk(self) -> Number {
+    pub(super) fn as_chunk(self) -> IndexValue {
         match self.form {
             Form::Scaled { .. } => self,
-            Form::Unknown | Form::Linear(_) | Form::Half { .. } => Number::UNKNOWN,
+            Form::Unknown | Form::Affine(_) | Form::Half { .. } => IndexValue::UNKNOWN,
         }
     }
 
     /// Those from here up to the end.
-    pub(super) fn up_to(self, end: &Number) -> Number {
+    pub(super) fn up_to(self, end: &IndexValue) -> IndexValue {
         match (self.form, end.form) {
             (Form::Scaled { which, size, .. }, Form::Scaled { which: next, size: other, near: true })
                 if size == other && which.is_just_before(next) =>
             {
                 self
             }
-            _ => Number::UNKNOWN,
+            _ => IndexValue::UNKNOWN,
         }
     }
 
     /// One of the two halves that are parted here.
-    pub(super) fn half(self, second: bool) -> Number {
-        self.exact().map_or(Number::UNKNOWN, |mid| Form::Half { mid, second }.into())
+    pub(super) fn half(self, second: bool) -> IndexValue {
+        self.exact().map_or(IndexValue::UNKNOWN, |mid| Form::Half { mid, second }.into())
     }
 
     pub(super) fn is_known(&self) -> bool {
-        !matches!(self, Number { form: Form::Unknown, from: None, below: None })
+        !matches!(self, IndexValue { form: Form::Unknown, from: None, below: None })
     }
 
-    pub(super) fn linear(&self) -> Option<Linear> {
+    pub(super) fn affine(&self) -> Option<Affine> {
         match self.form {
-            Form::Linear(linear) => Some(linear),
+            Form::Affine(affine) => Some(affine),
             Form::Unknown | Form::Scaled { .. } | Form::Half { .. } => None,
         }
     }
 
     /// All blocks have the same, and it is known itself.
-    fn exact(&self) -> Option<Linear> {
-        self.linear().filter(|linear| linear.is_exact())
+    fn exact(&self) -> Option<Affine> {
+        self.affine().filter(|affine| affine.is_exact())
     }
 
     /// Of a literal.
     pub(super) fn value(&self) -> Option<i32> {
-        self.exact().and_then(Linear::number)
+        self.exact().and_then(Affine::number)
     }
 
     /// As a number of elements.
     fn size(&self) -> Option<Size> {
-        let linear = self.exact()?;
-        match linear.base {
-            _ if linear == Linear::BLOCKS => Some(Size::Blocks),
-            Base::Constant(value) if linear == Linear::of(linear.base) => Some(Size::Constant(value)),
-            Base::Zero | Base::Place(_) | Base::Constant(_) => u64::try_from(linear.number()?).ok().map(Size::Number),
+        let affine = self.exact()?;
+        match affine.base {
+            _ if affine == Affine::BLOCKS => Some(Size::Blocks),
+            Base::Constant(value) if affine == Affine::of(affine.base) => Some(Size::Constant(value)),
+            Base::Zero | Base::Variable(_) | Base::Constant(_) => {
+                u64::try_from(affine.number()?).ok().map(Size::Number)
+            }
         }
     }
 
     /// What is less than this is less than that.
     pub(super) fn limit(&self) -> Option<Size> {
-        let linear = self.exact().filter(|linear| !linear.wraps)?;
-        let offset = linear.number().unwrap_or(linear.offset.max(0));
-        Number::from(Form::Linear(Linear { offset, ..linear })).size()
+        let affine = self.exact().filter(|affine| !affine.wraps)?;
+        let offset = affine.number().unwrap_or(affine.offset.max(0));
+        IndexValue::from(Form::Affine(Affine { offset, ..affine })).size()
     }
 
     /// The largest that it may be.
@@ -164,67 +166,67 @@ impl Number {
     }
 
     /// It is not above this.
-    fn most(&self) -> Option<Linear> {
+    fn most(&self) -> Option<Affine> {
         let below = match self.below? {
-            Size::Number(below) => Linear::of_number(i32::try_from(below).ok()?),
-            Size::Constant(value) => Linear::of(Base::Constant(value)),
-            Size::Blocks => Linear::BLOCKS,
+            Size::Number(below) => Affine::of_number(i32::try_from(below).ok()?),
+            Size::Constant(value) => Affine::of(Base::Constant(value)),
+            Size::Blocks => Affine::BLOCKS,
         };
-        below.minus(Linear::of_number(1))
+        below.minus(Affine::of_number(1))
     }
 
-    pub(super) fn plus(&self, other: &Number) -> Number {
+    pub(super) fn plus(&self, other: &IndexValue) -> IndexValue {
         match (self.form, other.form) {
             (Form::Scaled { size, .. }, _) if other.fits(size) => *self,
             (_, Form::Scaled { size, .. }) if self.fits(size) => *other,
             _ => {
                 let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
-                let linear = self.linear().zip(other.linear()).and_then(|(a, b)| a.plus(b));
-                Number::of_linear(linear, sum(self.from, other.from), sum(self.last(), other.last()))
+                let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
+                IndexValue::of_linear(affine, sum(self.from, other.from), sum(self.last(), other.last()))
             }
         }
     }
 
-    pub(super) fn minus(&self, other: &Number) -> Number {
+    pub(super) fn minus(&self, other: &IndexValue) -> IndexValue {
         let from = self.from.zip(other.last()).and_then(|(from, last)| from.checked_sub(last));
-        let left = self.linear().zip(other.most()).and_then(|(linear, most)| linear.minus(most)?.least());
+        let left = self.affine().zip(other.most()).and_then(|(affine, most)| affine.minus(most)?.least());
         let stays = from.is_some() || left.is_some_and(|left| left >= 0);
         let last = if stays { self.last() } else { None };
-        let linear = self.linear().zip(other.linear()).and_then(|(a, b)| a.minus(b));
-        let linear = linear.map(|linear| Linear { wraps: linear.wraps || !stays, ..linear });
-        Number::of_linear(linear, from, last)
+        let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.minus(b));
+        let affine = affine.map(|affine| Affine { wraps: affine.wraps || !stays, ..affine });
+        IndexValue::of_linear(affine, from, last)
     }
 
-    fn of_linear(linear: Option<Linear>, from: Option<u64>, last: Option<u64>) -> Number {
-        let number = linear.filter(|linear| !linear.wraps).and_then(Linear::number);
+    fn of_linear(affine: Option<Affine>, from: Option<u64>, last: Option<u64>) -> IndexValue {
+        let number = affine.filter(|affine| !affine.wraps).and_then(Affine::number);
         match number.map(u64::try_from) {
-            Some(Ok(number)) => Number::literal(number),
-            _ => Number {
-                form: linear.map_or(Form::Unknown, Form::Linear),
+            Some(Ok(number)) => IndexValue::literal(number),
+            _ => IndexValue {
+                form: affine.map_or(Form::Unknown, Form::Affine),
                 from,
                 below: last.and_then(|last| last.checked_add(1)).map(Size::Number),
             },
         }
     }
 
-    pub(super) fn times(&self, other: &Number) -> Number {
-        let product = |number: &Number, times: &Number| {
+    pub(super) fn times(&self, other: &IndexValue) -> IndexValue {
+        let product = |number: &IndexValue, times: &IndexValue| {
             // Of what is counted from a variable, parts are.
-            let linear = number.exact().filter(|linear| linear.base == Base::Zero)?;
+            let affine = number.exact().filter(|affine| affine.base == Base::Zero)?;
             let by = |bound: Option<u64>| bound?.checked_mul(times.from?);
-            let product = linear.times(times.value().filter(|times| *times >= 0)?);
-            Some(Number::of_linear(product, by(number.from), by(number.last())))
+            let product = affine.times(times.value().filter(|times| *times >= 0)?);
+            Some(IndexValue::of_linear(product, by(number.from), by(number.last())))
         };
         product(self, other).or_else(|| product(other, self)).unwrap_or_else(|| {
-            match (self.linear(), other.size(), other.linear(), self.size()) {
+            match (self.affine(), other.size(), other.affine(), self.size()) {
                 (Some(which), Some(size), ..) => self.scaled(which, size),
                 (_, _, Some(which), Some(size)) => other.scaled(which, size),
-                _ => Number::UNKNOWN,
+                _ => IndexValue::UNKNOWN,
             }
         })
     }
 
-    fn scaled(&self, which: Linear, size: Size) -> Number {
+    fn scaled(&self, which: Affine, size: Size) -> IndexValue {
         let near = match (which.modulus, which.cyclic) {
             (0, false) => true,
             (modulus, false) => self.last().is_some_and(|last| last <= u64::from(modulus)),
@@ -233,57 +235,57 @@ impl Number {
         Form::Scaled { which, size, near }.into()
     }
 
-    pub(super) fn remainder(&self, other: &Number) -> Number {
-        let Some(size) = other.size() else { return Number::UNKNOWN };
+    pub(super) fn remainder(&self, other: &IndexValue) -> IndexValue {
+        let Some(size) = other.size() else { return IndexValue::UNKNOWN };
         if self.fits(size) {
             return *self;
         }
-        let left = self.linear().and_then(|linear| match size {
+        let left = self.affine().and_then(|affine| match size {
             // Less than nothing is much, and leaves what it leaves.
-            Size::Number(number) if !linear.wraps || number.is_power_of_two() => {
-                linear.modulo(u32::try_from(number).ok().filter(|number| *number > 0)?)
+            Size::Number(number) if !affine.wraps || number.is_power_of_two() => {
+                affine.modulo(u32::try_from(number).ok().filter(|number| *number > 0)?)
             }
-            Size::Blocks if !linear.wraps => Some(linear.modulo_blocks()),
+            Size::Blocks if !affine.wraps => Some(affine.modulo_blocks()),
             Size::Number(_) | Size::Blocks | Size::Constant(_) => None,
         });
-        let form = left.map_or(Form::Unknown, |linear| Form::Linear(Linear { wraps: false, ..linear }));
-        Number { form, from: self.from.map(|_| 0), below: Some(size) }
+        let form = left.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));
+        IndexValue { form, from: self.from.map(|_| 0), below: Some(size) }
     }
 
     /// `n & mask`
-    pub(super) fn and(&self, other: &Number) -> Number {
-        let mask = |number: &Number| number.value().and_then(|mask| u64::try_from(mask).ok()).map(|mask| mask + 1);
+    pub(super) fn and(&self, other: &IndexValue) -> IndexValue {
+        let mask = |number: &IndexValue| number.value().and_then(|mask| u64::try_from(mask).ok()).map(|mask| mask + 1);
         match (mask(self), mask(other)) {
-            (_, Some(modulus)) if modulus.is_power_of_two() => self.remainder(&Number::literal(modulus)),
-            (Some(modulus), _) if modulus.is_power_of_two() => other.remainder(&Number::literal(modulus)),
-            _ => Number::UNKNOWN,
+            (_, Some(modulus)) if modulus.is_power_of_two() => self.remainder(&IndexValue::literal(modulus)),
+            (Some(modulus), _) if modulus.is_power_of_two() => other.remainder(&IndexValue::literal(modulus)),
+            _ => IndexValue::UNKNOWN,
         }
     }
 
     /// `n ^ 1`
-    pub(super) fn xor(&self, other: &Number) -> Number {
+    pub(super) fn xor(&self, other: &IndexValue) -> IndexValue {
         match (self.value(), other.value()) {
-            (Some(a), Some(b)) => u64::try_from(a ^ b).map_or(Number::UNKNOWN, Number::literal),
+            (Some(a), Some(b)) => u64::try_from(a ^ b).map_or(IndexValue::UNKNOWN, IndexValue::literal),
             (_, Some(1)) => self.flipped(),
             (Some(1), _) => other.flipped(),
-            _ => Number::UNKNOWN,
+            _ => IndexValue::UNKNOWN,
         }
     }
 
     /// Of the other parity: `n ^ 1`, `!n`.
-    pub(super) fn flipped(&self) -> Number {
-        let other = self.linear().and_then(|linear| linear.plus(Linear::of_number(1))?.modulo(2));
-        let form = other.map_or(Form::Unknown, |linear| Form::Linear(Linear { wraps: false, ..linear }));
+    pub(super) fn flipped(&self) -> IndexValue {
+        let other = self.affine().and_then(|affine| affine.plus(Affine::of_number(1))?.modulo(2));
+        let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));
         match self.fits(Size::Number(2)) {
-            true => Number { form, ..Number::between(0, Some(Size::Number(2))) },
+            true => IndexValue { form, ..IndexValue::between(0, Some(Size::Number(2))) },
             false => form.into(),
         }
     }
 
-    pub(super) fn shifted_left(&self, by: &Number) -> Number {
+    pub(super) fn shifted_left(&self, by: &IndexValue) -> IndexValue {
         match by.value() {
-            Some(bits @ 0..32) => self.times(&Number::literal(1 << bits)),
-            _ => Number::UNKNOWN,
+            Some(bits @ 0..32) => self.times(&IndexValue::literal(1 << bits)),
+            _ => IndexValue::UNKNOWN,
         }
     }
 
@@ -295,42 +297,42 @@ impl Number {
         }
     }
 
-    pub(super) fn is_counted_from(&self, place: Place) -> bool {
+    pub(super) fn is_counted_from(&self, variable: Variable) -> bool {
         match self.form {
             Form::Unknown => false,
-            Form::Linear(linear) | Form::Scaled { which: linear, .. } | Form::Half { mid: linear, .. } => {
-                linear.is_counted_from(place)
+            Form::Affine(affine) | Form::Scaled { which: affine, .. } | Form::Half { mid: affine, .. } => {
+                affine.is_counted_from(variable)
             }
         }
     }
 
-    /// The place that it may be counted from has changed.
-    pub(super) fn change(&mut self, place: Place, change: Change) {
-        if self.is_counted_from(place) {
-            let linear = |linear: Linear| linear.changed(place, change);
+    /// The variable that it may be counted from has changed.
+    pub(super) fn change(&mut self, variable: Variable, change: Change) {
+        if self.is_counted_from(variable) {
+            let affine = |affine: Affine| affine.changed(variable, change);
             let form = match self.form {
                 Form::Unknown => None,
-                Form::Half { mid, second } => linear(mid).map(|mid| Form::Half { mid, second }),
-                Form::Linear(of) => linear(of).map(Form::Linear),
-                Form::Scaled { which, size, near } => linear(which).map(|which| Form::Scaled { which, size, near }),
+                Form::Half { mid, second } => affine(mid).map(|mid| Form::Half { mid, second }),
+                Form::Affine(of) => affine(of).map(Form::Affine),
+                Form::Scaled { which, size, near } => affine(which).map(|which| Form::Scaled { which, size, near }),
             };
             self.form = form.unwrap_or_default();
         }
     }
 
-    /// What becomes of `place` if it gets this.
-    pub(super) fn change_of(&self, place: Place) -> Change {
-        self.linear().map_or(Change::Lost, |linear| linear.change_of(place))
+    /// What becomes of `variable` if it gets this.
+    pub(super) fn change_of(&self, variable: Variable) -> Change {
+        self.affine().map_or(Change::Lost, |affine| affine.change_of(variable))
     }
 
     /// What the block that owns some memory chooses of it, and what a peer chooses, are never the same.
-    pub(super) fn is_apart(&self, peers: &Number, ranks: Ranks) -> bool {
-        let is_less = |a: &Number, b: &Number| a.last().zip(b.from).is_some_and(|(last, from)| last < from);
+    pub(super) fn is_apart(&self, peers: &IndexValue, ranks: Ranks) -> bool {
+        let is_less = |a: &IndexValue, b: &IndexValue| a.last().zip(b.from).is_some_and(|(last, from)| last < from);
         if is_less(self, peers) || is_less(peers, self) {
             return true;
         }
         match (self.form, peers.form) {
-            (Form::Linear(a), Form::Linear(b)) => a.is_apart(b, ranks),
+            (Form::Affine(a), Form::Affine(b)) => a.is_apart(b, ranks),
             (Form::Scaled { which: a, size: of, .. }, Form::Scaled { which: b, size: other, .. }) => {
                 of == other && a.is_apart(b, ranks)
             }
@@ -342,9 +344,9 @@ impl Number {
     }
 }
 
-impl From<Form> for Number {
-    fn from(form: Form) -> Number {
-        Number { form, from: None, below: None }
+impl From<Form> for IndexValue {
+    fn from(form: Form) -> IndexValue {
+        IndexValue { form, from: None, below: None }
     }
 }
 
@@ -353,23 +355,23 @@ mod tests {
     use super::*;
     use crate::model::LocalId;
 
-    const K: Place = Place::Local(LocalId(0));
+    const K: Variable = Variable::Local(LocalId(0));
 
-    fn k() -> Number {
-        Number::of(Base::Place(K))
+    fn k() -> IndexValue {
+        IndexValue::of(Base::Variable(K))
     }
 
-    fn n(number: u64) -> Number {
-        Number::literal(number)
+    fn n(number: u64) -> IndexValue {
+        IndexValue::literal(number)
     }
 
     #[track_caller]
-    fn apart(a: Number, b: Number) {
+    fn apart(a: IndexValue, b: IndexValue) {
         assert!(a.is_apart(&b, Ranks::default()) && b.is_apart(&a, Ranks::default()), "{a:?} {b:?}");
     }
 
     #[track_caller]
-    fn maybe_one(a: Number, b: Number) {
+    fn maybe_one(a: IndexValue, b: IndexValue) {
         assert!(!a.is_apart(&b, Ranks::default()) && !b.is_apart(&a, Ranks::default()), "{a:?} {b:?}");
     }
 
@@ -389,7 +391,7 @@ mod tests {
         apart(k().and(&n(7)), k().plus(&n(1)).and(&n(7)));
         maybe_one(k().and(&n(6)), k().plus(&n(1)).and(&n(6)));
         maybe_one(k(), n(0));
-        maybe_one(k(), Number::UNKNOWN);
+        maybe_one(k(), IndexValue::UNKNOWN);
         apart(n(3), n(4));
     }
 
@@ -403,14 +405,14 @@ mod tests {
 
     #[test]
     fn chunks() {
-        let (size, inside) = (n(64), Number::between(0, Some(Size::Number(64))));
-        let of = |k: Number, i: &Number| k.remainder(&n(2)).times(&n(64)).plus(i);
+        let (size, inside) = (n(64), IndexValue::between(0, Some(Size::Number(64))));
+        let of = |k: IndexValue, i: &IndexValue| k.remainder(&n(2)).times(&n(64)).plus(i);
         apart(of(k(), &inside), of(k().plus(&n(1)), &inside));
         apart(of(k(), &n(63)), of(k().plus(&n(1)), &inside).plus(&n(0)));
         maybe_one(of(k(), &n(64)), of(k().plus(&n(1)), &inside));
-        maybe_one(of(k(), &Number::UNKNOWN), of(k().plus(&n(1)), &inside));
+        maybe_one(of(k(), &IndexValue::UNKNOWN), of(k().plus(&n(1)), &inside));
         apart(k().times(&size).as_chunk(), k().plus(&n(1)).times(&size).as_chunk());
-        let part = |k: Number| k.times(&size).up_to(&k.plus(&n(1)).times(&size));
+        let part = |k: IndexValue| k.times(&size).up_to(&k.plus(&n(1)).times(&size));
         apart(part(k()), part(k().plus(&n(1))));
         maybe_one(k().times(&size).up_to(&k().plus(&n(2)).times(&size)), part(k().plus(&n(1))));
         apart(k().shifted_left(&n(3)).plus(&n(7)), k().plus(&n(1)).times(&n(8)));
@@ -419,12 +421,12 @@ mod tests {
     /// Cells of a halo, and those between them.
     #[test]
     fn ranges() {
-        let inside = Number::between(0, Some(Size::Number(64))).plus(&n(1));
+        let inside = IndexValue::between(0, Some(Size::Number(64))).plus(&n(1));
         apart(inside, n(0));
         apart(inside, n(65));
         maybe_one(inside, n(64));
-        apart(n(1).plus(&Number::between(0, None)), n(0));
-        maybe_one(Number::between(0, None), n(0));
+        apart(n(1).plus(&IndexValue::between(0, None)), n(0));
+        maybe_one(IndexValue::between(0, None), n(0));
         apart(k().remainder(&n(2)), n(2));
         maybe_one(k().remainder(&n(2)).plus(&n(1)), n(2));
         maybe_one(n(0).xor(&n(1)), n(1));
@@ -440,7 +442,7 @@ mod tests {
     /// What was counted from `k` before it changed, beside what is counted from it now.
     #[test]
     fn the_variable_changes() {
-        let was = |mut number: Number, change| {
+        let was = |mut number: IndexValue, change| {
             number.change(K, change);
             number
         };
@@ -456,9 +458,9 @@ mod tests {
         maybe_one(was(k().remainder(&n(2)), round), k().remainder(&n(2)));
         maybe_one(was(k(), n(0).change_of(K)), k());
         // Another variable's is as it was; a field's is lost with the whole.
-        let other = Number::of(Base::Place(Place::Local(LocalId(1))));
+        let other = IndexValue::of(Base::Variable(Variable::Local(LocalId(1))));
         assert_eq!(was(other, Change::Lost), other);
-        let field = Number::of(Base::Place(Place::Field(LocalId(0), 3)));
+        let field = IndexValue::of(Base::Variable(Variable::Field(LocalId(0), 3)));
         maybe_one(was(field, next), field.plus(&n(1)));
     }
 }

@@ -7,7 +7,7 @@ use crate::model::ty::Group;
 
 /// What a barrier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Life {
+pub(super) enum Lifecycle {
     /// Nobody has initialised it.
     New,
     Live,
@@ -38,7 +38,7 @@ impl Taker {
 
 /// Who knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Known {
+pub(super) enum Observers {
     /// All of the group, as far as they have come here.
     All,
     /// The thread itself has made it so, and not met the others since.
@@ -52,41 +52,41 @@ pub(super) enum Known {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Way {
-    pub(super) life: Life,
-    pub(super) known: Known,
+pub(super) struct PathState {
+    pub(super) life: Lifecycle,
+    pub(super) known: Observers,
     /// What branches have tested, by the conditions' numbers.
     pub(super) given: BTreeSet<(usize, bool)>,
 }
 
 /// More than that, and a barrier is not followed.
-const MOST_WAYS: usize = 32;
+const MOST_PATHS: usize = 32;
 
 /// How control may have come here, as far as it matters for one barrier.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Ways(pub(super) BTreeSet<Way>);
+pub(super) struct PathStates(pub(super) BTreeSet<PathState>);
 
-impl Way {
-    pub(super) fn new(life: Life, known: Known) -> Way {
-        Way { life, known, given: BTreeSet::new() }
+impl PathState {
+    pub(super) fn new(life: Lifecycle, known: Observers) -> PathState {
+        PathState { life, known, given: BTreeSet::new() }
     }
 
     /// Whether the other is one of those that this one stands for.
-    pub(super) fn covers(&self, other: &Way) -> bool {
+    pub(super) fn covers(&self, other: &PathState) -> bool {
         (self.life, self.known) == (other.life, other.known) && self.given.is_subset(&other.given)
     }
 
-    pub(super) fn is(self, life: Life, known: Known) -> Way {
-        Way { life, known, ..self }
+    pub(super) fn is(self, life: Lifecycle, known: Observers) -> PathState {
+        PathState { life, known, ..self }
     }
 
-    pub(super) fn given(mut self, number: usize, holds: bool) -> Way {
+    pub(super) fn given(mut self, number: usize, holds: bool) -> PathState {
         self.given.insert((number, holds));
         self
     }
 
     /// The part of it for which these conditions hold, and the parts for which one does not.
-    pub(super) fn split(self, given: &BTreeSet<(usize, bool)>) -> (Option<Way>, Vec<Way>) {
+    pub(super) fn split(self, given: &BTreeSet<(usize, bool)>) -> (Option<PathState>, Vec<PathState>) {
         if given.iter().any(|(number, holds)| self.given.contains(&(*number, !holds))) {
             return (None, vec![self]);
         }
@@ -106,19 +106,19 @@ impl Way {
     }
 }
 
-impl Ways {
-    pub(super) fn one(way: Way) -> Ways {
-        Ways(BTreeSet::from([way]))
+impl PathStates {
+    pub(super) fn one(way: PathState) -> PathStates {
+        PathStates(BTreeSet::from([way]))
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Way> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &PathState> {
         self.0.iter()
     }
 
     /// Two that differ in whether one condition holds are one, whatever it is.
-    pub(super) fn of(ways: impl IntoIterator<Item = Way>) -> Ways {
-        let mut ways: BTreeSet<Way> = ways.into_iter().collect();
-        let halves = |ways: &BTreeSet<Way>| {
+    pub(super) fn of(ways: impl IntoIterator<Item = PathState>) -> PathStates {
+        let mut ways: BTreeSet<PathState> = ways.into_iter().collect();
+        let halves = |ways: &BTreeSet<PathState>| {
             ways.iter().find_map(|way| {
                 way.given.iter().find_map(|(number, holds)| {
                     let mut whole = way.clone();
@@ -134,26 +134,26 @@ impl Ways {
             ways.remove(&second);
             ways.insert(whole);
         }
-        let all: Vec<Way> = ways.iter().cloned().collect();
+        let all: Vec<PathState> = ways.iter().cloned().collect();
         ways.retain(|way| !all.iter().any(|other| other != way && other.covers(way)));
-        match ways.len() > MOST_WAYS {
-            true => Ways::one(Way::new(Life::Open, Known::All)),
-            false => Ways(ways),
+        match ways.len() > MOST_PATHS {
+            true => PathStates::one(PathState::new(Lifecycle::Open, Observers::All)),
+            false => PathStates(ways),
         }
     }
 
-    pub(super) fn each(&mut self, change: impl Fn(Way) -> Way) {
-        *self = Ways::of(std::mem::take(&mut self.0).into_iter().map(change));
+    pub(super) fn each(&mut self, change: impl Fn(PathState) -> PathState) {
+        *self = PathStates::of(std::mem::take(&mut self.0).into_iter().map(change));
     }
 }
 
 /// What a barrier may be after a device function had it.
-pub(super) fn after(way: &Way, taker: Taker) -> Vec<Way> {
+pub(super) fn after(way: &PathState, taker: Taker) -> Vec<PathState> {
     match way.life {
-        Life::New | Life::Invalid | Life::Given => {
-            let begun = way.clone().is(Life::Open, Known::Own).given(taker.number(), true);
+        Lifecycle::New | Lifecycle::Invalid | Lifecycle::Given => {
+            let begun = way.clone().is(Lifecycle::Open, Observers::Own).given(taker.number(), true);
             vec![way.clone().given(taker.number(), false), begun]
         }
-        Life::Live | Life::Open => vec![way.clone().is(Life::Open, Known::Own)],
+        Lifecycle::Live | Lifecycle::Open => vec![way.clone().is(Lifecycle::Open, Observers::Own)],
     }
 }

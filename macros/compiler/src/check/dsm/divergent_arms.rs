@@ -6,46 +6,39 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::numbers::Numbers;
-use super::phases::is_for_cluster;
-use crate::check::cfg::{BlockId, Cfg, End, Place, Step, StepKind};
+use super::index_analysis::IndexAnalysis;
+use crate::check::cfg::{BlockId, Cfg, End, GroupStep, Step, StepKind, Variable, spans_cluster};
 use crate::check::uniform::values::Values;
 
 #[derive(Debug, Default)]
-pub(super) struct Sides {
-    /// From where the sides end to where they begin.
+pub(super) struct DivergentArms {
+    /// From where the arms end to where they begin.
     edges: Vec<Vec<BlockId>>,
     /// What may be set differently on them, of what numbers are counted from, edge by edge.
-    forgotten: Vec<Vec<BTreeSet<Place>>>,
+    forgotten: Vec<Vec<BTreeSet<Variable>>>,
 }
 
 /// Whether all threads of the cluster come to a step together.
 pub(super) fn is_barrier(step: &Step) -> bool {
     match &step.kind {
-        StepKind::Arrive { group, .. } | StepKind::Wait { group, .. } => is_for_cluster(*group),
-        StepKind::Collective { team, .. } => is_for_cluster(team.group),
-        StepKind::Evaluate(_)
-        | StepKind::Set { .. }
-        | StepKind::Access(_)
-        | StepKind::Renew(_)
-        | StepKind::Together { .. }
-        | StepKind::Aligned { .. }
+        StepKind::Group(GroupStep::Arrive { group, .. }) | StepKind::Group(GroupStep::Wait { group, .. }) => {
+            spans_cluster(*group)
+        }
+        StepKind::Group(GroupStep::Collective { team, .. }) => spans_cluster(team.group),
+        StepKind::Value(_)
+        | StepKind::Memory(_)
+        | StepKind::Group(GroupStep::FormGroup(_) | GroupStep::Convergent { .. } | GroupStep::Aligned { .. })
         | StepKind::Copy(_)
-        | StepKind::Fence
-        | StepKind::Phase(_)
+        | StepKind::BarrierCall(_)
         | StepKind::Call { .. }
-        | StepKind::Move { .. }
-        | StepKind::Return(_)
-        | StepKind::HandOver { .. }
-        | StepKind::Clear { .. }
-        | StepKind::Drop { .. } => false,
+        | StepKind::Token(_) => false,
     }
 }
 
-impl Sides {
-    pub(super) fn of_cfg(cfg: &Cfg<'_>, values: &Values<'_, '_>, numbers: &Numbers<'_, '_>) -> Sides {
+impl DivergentArms {
+    pub(super) fn of_cfg(cfg: &Cfg<'_>, values: &Values<'_, '_>, indexes: &IndexAnalysis<'_, '_>) -> DivergentArms {
         let count = cfg.blocks.len();
-        let mut sides = Sides { edges: vec![Vec::new(); count], forgotten: vec![Vec::new(); count] };
+        let mut arms = DivergentArms { edges: vec![Vec::new(); count], forgotten: vec![Vec::new(); count] };
         for (branch, region, end) in values.control.regions(cfg) {
             let tested = values.tested(branch);
             let mut steps = region.iter().flat_map(|block| &cfg.blocks[block.0].steps);
@@ -60,19 +53,19 @@ impl Sides {
                     continue;
                 }
                 for side in cfg.blocks[branch.0].end.successors() {
-                    let edges = &mut sides.edges[last.0];
+                    let edges = &mut arms.edges[last.0];
                     let edge = edges.iter().position(|known| *known == side).unwrap_or_else(|| {
                         edges.push(side);
-                        sides.forgotten[last.0].push(BTreeSet::new());
+                        arms.forgotten[last.0].push(BTreeSet::new());
                         edges.len() - 1
                     });
                     let assigned = values.control.assigned.get(&branch).into_iter().flatten();
-                    let counted = assigned.filter(|place| numbers.counts_from(**place));
-                    sides.forgotten[last.0][edge].extend(counted);
+                    let counted = assigned.filter(|variable| indexes.counts_from(**variable));
+                    arms.forgotten[last.0][edge].extend(counted);
                 }
             }
         }
-        sides
+        arms
     }
 
     pub(super) fn of(&self, block: BlockId) -> &[BlockId] {
@@ -80,7 +73,7 @@ impl Sides {
     }
 
     /// Of the edge from one block to another, if there is one.
-    pub(super) fn forgotten(&self, from: BlockId, to: BlockId) -> Option<&BTreeSet<Place>> {
+    pub(super) fn forgotten(&self, from: BlockId, to: BlockId) -> Option<&BTreeSet<Variable>> {
         let edge = self.edges[from.0].iter().position(|side| *side == to)?;
         Some(&self.forgotten[from.0][edge])
     }

@@ -4,7 +4,7 @@
 //! before one of another block if its `a` is less than the other's `w`, and the two are at once if neither is before
 //! the other. All blocks go the same way from barrier to barrier (`divergent_collective`), so at a point there are the
 //! accesses since the last wait, and those between the arrival before and that wait. Where blocks may go different
-//! ways between two barriers, what is done on one of them is done while others go the other (`sides`).
+//! ways between two barriers, what is done on one of them is done while others go the other (`divergent_arms`).
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -13,12 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use bitflags::bitflags;
 use phalanx_contract::protocol::Party;
 
-use super::linear::Change;
+use super::affine::Change;
+use super::divergent_arms::DivergentArms;
 use super::path::Path;
-use super::points::{Point, Points};
-use super::sides::Sides;
+use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
-    AccessId, BlockId, Cfg, End, How, NodeId, PhaseId, Piece, Place, Root, Shared, Source, Step, StepKind,
+    AccessId, AccessKind, BarrierCallId, BlockId, Cfg, End, GroupStep, MemoryStep, NodeId, Region, Source, Step,
+    StepKind, ValueStep, Variable, spans_cluster,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
@@ -245,33 +246,25 @@ impl State {
         of(false).or(of(true)).map(|record| &record.passed)
     }
 
-    fn changed(&mut self, place: Place, change: Change) {
+    fn changed(&mut self, variable: Variable, change: Change) {
         for Record { path, .. } in self.records.values_mut() {
-            path.change(place, change);
+            path.change(variable, change);
         }
     }
 }
 
-pub(super) fn party_of(root: Root) -> Option<(Party, Shared)> {
-    match root {
-        Root::Shared(shared) => Some((Party::Owner, shared)),
-        Root::Remote(shared) => Some((Party::Peer, shared)),
-        Root::ReadOnly | Root::Global => None,
-    }
-}
-
-pub(super) struct Phases<'a, 'f> {
+pub(super) struct InFlight<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
-    pub(super) points: Points,
-    pub(super) sides: Sides,
+    pub(super) facts: StepFacts,
+    pub(super) arms: DivergentArms,
     /// The accesses that matter to peers.
     pub(super) shared: Vec<bool>,
     pub(super) role: Role,
     /// Waits at phase barriers that are as good as a barrier of the cluster.
-    pub(super) meetings: &'a BTreeSet<PhaseId>,
+    pub(super) meetings: &'a BTreeSet<BarrierCallId>,
 }
 
-impl Phases<'_, '_> {
+impl InFlight<'_, '_> {
     /// A remote access before the cluster was entered is a fault by itself: what else it breaks is not looked for.
     pub(super) fn has_entered(&self, state: &State) -> bool {
         match self.role {
@@ -299,27 +292,27 @@ impl Phases<'_, '_> {
 
     fn access(&self, state: &mut State, id: AccessId) {
         let access = &self.cfg.accesses[id.0];
-        let Some((party, _)) = party_of(access.piece.root) else { return };
-        if party == Party::Peer && access.how != How::Lent {
+        let Some((party, _)) = access.region.root.party() else { return };
+        if party == Party::Peer && access.kind != AccessKind::Lent {
             state.open.insert(Key::Access(id), Open::default());
         }
-        let counts = !matches!(access.how, How::Lent | How::ByHand) && self.shared[id.0];
+        let counts = !matches!(access.kind, AccessKind::Lent | AccessKind::ByHand) && self.shared[id.0];
         if counts && (party == Party::Owner || self.has_entered(state)) {
-            let Point { path, arrived } = self.points.access(id);
+            let AccessFacts { path, arrived } = self.facts.access(id);
             state.record(Key::Access(id), path.clone(), *arrived);
         }
     }
 
-    fn call(&self, state: &mut State, slot: u16, takes: bool, gives: bool, pieces: &[Option<Piece>]) {
+    fn call(&self, state: &mut State, slot: u16, takes: bool, gives: bool, regions: &[Option<Region>]) {
         match (takes, gives) {
             (true, false) => state.wait(),
             (false, true) => state.arrive(),
             (false, false) | (true, true) => state.pass(slot),
         }
         // What it still does when it has returned.
-        for (argument, piece) in pieces.iter().enumerate() {
-            if piece.as_ref().is_some_and(|piece| party_of(piece.root).is_some())
-                && let Some(Point { path, arrived }) = self.points.argument(slot, argument)
+        for (argument, region) in regions.iter().enumerate() {
+            if region.as_ref().is_some_and(|region| region.root.party().is_some())
+                && let Some(AccessFacts { path, arrived }) = self.facts.argument(slot, argument)
             {
                 if gives {
                     state.record(Key::Argument(slot, argument, true), path.clone(), true);
@@ -336,19 +329,16 @@ impl Phases<'_, '_> {
 fn fences(cfg: &Cfg<'_>, block: BlockId) -> bool {
     let mut steps = cfg.blocks[block.0].steps.iter();
     steps
-        .find(|step| matches!(step.kind, StepKind::Fence | StepKind::Arrive { .. } | StepKind::Call { .. }))
-        .is_some_and(|step| matches!(step.kind, StepKind::Fence))
+        .find(|step| {
+            matches!(
+                step.kind,
+                StepKind::Memory(MemoryStep::Fence) | StepKind::Group(GroupStep::Arrive { .. }) | StepKind::Call { .. }
+            )
+        })
+        .is_some_and(|step| matches!(step.kind, StepKind::Memory(MemoryStep::Fence)))
 }
 
-/// Whether a barrier of this group is one of all threads of the cluster.
-pub(super) fn is_for_cluster(group: Group) -> bool {
-    match group {
-        Group::Cluster | Group::Grid => true,
-        Group::Coalesced | Group::Tile | Group::ThreadBlock => false,
-    }
-}
-
-impl Analysis for Phases<'_, '_> {
+impl Analysis for InFlight<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
@@ -362,45 +352,47 @@ impl Analysis for Phases<'_, '_> {
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::Set { place, value, .. } => {
-                if let Some(change) = self.points.change(*place, *value) {
-                    state.changed(*place, change);
+            StepKind::Value(ValueStep::Set { variable, value, .. }) => {
+                if let Some(change) = self.facts.change(*variable, *value) {
+                    state.changed(*variable, change);
                 }
             }
-            StepKind::Access(id) => self.access(state, *id),
-            StepKind::Arrive { method, .. } if method.relaxed => state.arrive_relaxed(step.at),
-            StepKind::Arrive { group, .. } if is_for_cluster(*group) => state.arrive(),
-            StepKind::Fence => state.fence(),
-            StepKind::Wait { group, .. } if is_for_cluster(*group) => state.wait(),
-            StepKind::Collective { team, barrier: true, .. } if is_for_cluster(team.group) => state.sync(),
-            StepKind::Phase(phase) if self.meetings.contains(phase) => state.sync(),
-            StepKind::Collective { team, barrier: true, .. } if team.group == Group::ThreadBlock => state.sync_block(),
+            StepKind::Memory(MemoryStep::Access(id)) => self.access(state, *id),
+            StepKind::Group(GroupStep::Arrive { method, .. }) if method.relaxed => state.arrive_relaxed(step.at),
+            StepKind::Group(GroupStep::Arrive { group, .. }) if spans_cluster(*group) => state.arrive(),
+            StepKind::Memory(MemoryStep::Fence) => state.fence(),
+            StepKind::Group(GroupStep::Wait { group, .. }) if spans_cluster(*group) => state.wait(),
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if spans_cluster(team.group) => {
+                state.sync()
+            }
+            StepKind::BarrierCall(phase) if self.meetings.contains(phase) => state.sync(),
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {
+                state.sync_block()
+            }
             StepKind::Call { node, takes, gives, slot } => {
-                if let Source::Call { callee: Callee::Function(_), pieces, .. } = &self.cfg.nodes[node.0].source {
-                    let takes = takes.iter().any(|group| is_for_cluster(*group));
-                    let gives = gives.is_some_and(|(group, _)| is_for_cluster(group));
-                    self.call(state, slot.0, takes, gives, pieces);
+                if let Source::Call { callee: Callee::Function(_), regions, .. } = &self.cfg.nodes[node.0].source {
+                    let takes = takes.iter().any(|group| spans_cluster(*group));
+                    let gives = gives.is_some_and(|(group, _)| spans_cluster(group));
+                    self.call(state, slot.0, takes, gives, regions);
                 }
             }
-            StepKind::Arrive { .. }
-            | StepKind::Wait { .. }
-            | StepKind::Collective { .. }
-            | StepKind::Evaluate(_)
-            | StepKind::Renew(_)
-            | StepKind::Together { .. }
-            | StepKind::Aligned { .. }
+            StepKind::Group(
+                GroupStep::Collective { .. }
+                | GroupStep::Convergent { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::FormGroup(_)
+                | GroupStep::Arrive { .. }
+                | GroupStep::Wait { .. },
+            )
+            | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
             | StepKind::Copy(_)
-            | StepKind::Phase(_)
-            | StepKind::Move { .. }
-            | StepKind::Return(_)
-            | StepKind::HandOver { .. }
-            | StepKind::Clear { .. }
-            | StepKind::Drop { .. } => {}
+            | StepKind::BarrierCall(_)
+            | StepKind::Token(_) => {}
         }
     }
 
     fn beyond(&self, from: BlockId) -> &[BlockId] {
-        self.sides.of(from)
+        self.arms.of(from)
     }
 
     fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
@@ -414,8 +406,8 @@ impl Analysis for Phases<'_, '_> {
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
             state.records.values_mut().for_each(|record| record.aside = true);
         }
-        for place in self.sides.forgotten(from, to).into_iter().flatten() {
-            state.changed(*place, Change::Lost);
+        for variable in self.arms.forgotten(from, to).into_iter().flatten() {
+            state.changed(*variable, Change::Lost);
         }
     }
 }

@@ -1,0 +1,121 @@
+//! The control-flow graph that the checks walk: basic blocks of steps in the order of evaluation. `break`, `continue` and
+//! `return` are ordinary edges here, with the locals that they drop spelled out, so that no check needs to know how they nest.
+//! Values are nodes of a graph of their own (`value`), each evaluated at a step; `step` has the steps, `memory` what accesses
+//! say about memory, `team` groups of threads. `build` makes all of it from the model's tree. Data, no analysis.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod memory;
+mod step;
+mod team;
+mod value;
+
+use std::collections::BTreeMap;
+
+pub(crate) use memory::{Access, AccessKind, CopyStep, Region, Root, Select, Shared, Slice};
+pub(crate) use step::{BarrierCall, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
+pub(crate) use team::{Team, spans_cluster};
+pub(crate) use value::{Extent, Granule, Node, Source, Variable};
+
+use crate::model::LocalId;
+use crate::model::query::Query;
+use crate::model::ty::Group;
+
+/// An index into [`Cfg::blocks`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BlockId(pub(crate) usize);
+
+/// An index into [`Cfg::accesses`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct AccessId(pub(crate) usize);
+
+/// An index into [`Cfg::barrier_calls`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BarrierCallId(pub(crate) usize);
+
+/// An index into [`Cfg::copies`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CopyId(pub(crate) usize);
+
+/// An index into [`Cfg::nodes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NodeId(pub(crate) usize);
+
+/// The control-flow graph of a function, with the tables that its steps index.
+#[derive(Debug)]
+pub(crate) struct Cfg<'f> {
+    pub(crate) blocks: Vec<BasicBlock>,
+    pub(crate) entry: BlockId,
+    pub(crate) nodes: Vec<Node<'f>>,
+    pub(crate) accesses: Vec<Access>,
+    pub(crate) copies: Vec<CopyStep>,
+    pub(crate) barrier_calls: Vec<BarrierCall>,
+    /// The queries of whole blocks and larger groups, by the nodes that hold their answers.
+    pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
+    /// The slices of the dynamic shared memory, by their numbers.
+    pub(crate) slices: Vec<Slice>,
+    /// The names of shared memory.
+    pub(crate) names: BTreeMap<Shared, LocalId>,
+    /// The groups that are parameters.
+    pub(crate) teams: Vec<Team>,
+}
+
+/// Steps that control executes one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct BasicBlock {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) end: End,
+}
+
+/// How control leaves a block.
+#[derive(Debug, Default)]
+pub(crate) enum End {
+    /// It does not: the code is never reached, or the launch is over.
+    #[default]
+    Never,
+    /// The function ends, or a `return` leaves it.
+    Leave,
+    /// It always continues at this block.
+    Goto(BlockId),
+    /// A value decides, of which nothing is known but where it comes from.
+    Branch { on: NodeId, then: BlockId, otherwise: BlockId },
+    /// Whether an optional token is there decides.
+    Option { on: NodeId, variable: Variable, some: BlockId, none: BlockId },
+}
+
+impl End {
+    pub(crate) fn successors(&self) -> impl Iterator<Item = BlockId> {
+        let (first, second) = match *self {
+            End::Never | End::Leave => (None, None),
+            End::Goto(next) => (Some(next), None),
+            End::Branch { then, otherwise, .. } => (Some(then), Some(otherwise)),
+            End::Option { some, none, .. } => (Some(some), Some(none)),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The value that decides where control goes.
+    pub(crate) fn condition(&self) -> Option<NodeId> {
+        match *self {
+            End::Never | End::Leave | End::Goto(_) => None,
+            End::Branch { on, .. } | End::Option { on, .. } => Some(on),
+        }
+    }
+}
+
+impl Cfg<'_> {
+    /// The value that a node reads from a variable, if that variable is set only once; else the node itself.
+    pub(crate) fn origin(&self, node: NodeId) -> NodeId {
+        self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
+    }
+
+    /// The value of a variable that is set once, as a whole.
+    pub(crate) fn only_value(&self, variable: Variable) -> Option<NodeId> {
+        let steps = self.blocks.iter().flat_map(|block| &block.steps);
+        let mut sets = steps.filter_map(|step| step.kind.set()).filter(|(set, ..)| *set == variable);
+        match (sets.next(), sets.next()) {
+            (Some((_, value, Extent::Whole)), None) => Some(value),
+            (Some(_) | None, _) => None,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Values and variables: what a body computes, as nodes of a graph, and what holds it.
+
+use phalanx_contract::uniformity::Uniformity;
+
+use super::NodeId;
+use super::memory::{Region, Root};
+use super::team::Team;
+use crate::model::expr::{BinaryOp, Callee};
+use crate::model::{LocalId, SlotId, ValueId};
+use crate::span::SpanRange;
+
+/// A value that the body computes.
+#[derive(Debug)]
+pub(crate) struct Node<'f> {
+    pub(crate) source: Source<'f>,
+    pub(crate) operands: Vec<NodeId>,
+    pub(crate) at: SpanRange,
+}
+
+/// What makes a value the same for some threads and different for others.
+#[derive(Debug)]
+pub(crate) enum Source<'f> {
+    /// Nothing but its operands; constants have none.
+    Operands,
+    /// A literal.
+    Integer(u64),
+    /// A constant of the program, which rustc knows.
+    Constant(ValueId),
+    /// The result of an operator on two operands.
+    Binary(BinaryOp),
+    /// The complement of one operand.
+    Not,
+    /// The next value of a range's variable: what the variable held in the previous iteration plus `by`, if that is known. It
+    /// is at least the start and less than the end of `range`.
+    Counter { of: Variable, by: Option<i64>, range: Option<(u64, NodeId)> },
+    /// What a variable holds at the step that evaluates the node.
+    Read(Variable),
+    /// The argument for the parameter of this position.
+    Param(usize),
+    /// Its operands, and `what`, of which the uniformity is known.
+    Known { uniformity: Uniformity, what: &'static str },
+    /// The rank of the thread in its block.
+    ThreadRank,
+    /// The first operand, rounded down to a multiple of the granule or compared with one by this operator. A thread's rank is
+    /// uniform in as many threads after that.
+    Round(Granule, BinaryOp),
+    /// An element of memory, at the index that is the first operand.
+    Load(Root),
+    /// What a collective returns to all threads of a group alike.
+    Agreed { team: Team, what: &'static str },
+    /// What one thread of a group holds: the value, and whose.
+    Shuffled { team: Team },
+    /// The result of a device function. The operands are its arguments; `teams` and `regions` say which of them are groups and
+    /// memory, by position, and `barriers` has those that are phase barriers.
+    Call {
+        slot: SlotId,
+        callee: &'f Callee,
+        teams: Vec<Option<Team>>,
+        regions: Vec<Option<Region>>,
+        barriers: Vec<(usize, Region)>,
+    },
+}
+
+/// A number of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Granule {
+    /// A literal.
+    Number(u64),
+    /// A constant, which rustc knows.
+    Constant(ValueId),
+}
+
+/// Something that holds a value: a local variable, one of its fields, or a temporary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Variable {
+    /// A local variable.
+    Local(LocalId),
+    /// A field of a struct or a tuple, by a number of its own. It holds no token.
+    Field(LocalId, u16),
+    /// A value on its way to a variable or an operand.
+    Temporary(usize),
+}
+
+impl Variable {
+    /// The variable that it is a field of.
+    pub(crate) fn whole(self) -> Option<Variable> {
+        match self {
+            Variable::Field(local, _) => Some(Variable::Local(local)),
+            Variable::Local(_) | Variable::Temporary(_) => None,
+        }
+    }
+}
+
+/// How much of a variable is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of it.
+    Whole,
+    /// A field, which has a step of its own.
+    Field,
+    /// Some unknown part.
+    Part,
+}

@@ -1,0 +1,117 @@
+//! Which variables are read later: of the others, an analysis need not carry along what it knows. Backwards from each read
+//! to where the variable was set, as in any compiler.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::BTreeMap;
+
+use super::cfg::{BlockId, Cfg, Extent, Source, StepKind, ValueStep, Variable};
+use crate::model::LocalId;
+
+pub(crate) struct Live {
+    variables: Variables,
+    /// By block, whether a variable is read after its start before it is set.
+    read: Vec<Vec<bool>>,
+}
+
+impl Live {
+    pub(crate) fn of(cfg: &Cfg<'_>) -> Live {
+        let variables = Variables::of(cfg);
+        let mut live = Live { read: vec![vec![false; variables.count()]; cfg.blocks.len()], variables };
+        let mut before: Vec<Vec<usize>> = vec![Vec::new(); cfg.blocks.len()];
+        let mut set = live.read.clone();
+        let mut work = Vec::new();
+        for (at, block) in cfg.blocks.iter().enumerate() {
+            block.end.successors().for_each(|next| before[next.0].push(at));
+            for step in &block.steps {
+                if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind
+                    && let Some(variable) = cfg.nodes[node.0].source.read()
+                {
+                    // A field that was not set by itself is as good as the whole.
+                    for variable in std::iter::once(variable).chain(variable.whole()) {
+                        if !live.variables.is_in(&set[at], variable) {
+                            work.push((at, variable));
+                        }
+                    }
+                }
+                if let Some((variable, _, Extent::Whole)) = step.kind.set() {
+                    set[at][live.variables.number(variable)] = true;
+                }
+            }
+        }
+        while let Some((block, variable)) = work.pop() {
+            if std::mem::replace(&mut live.read[block][live.variables.number(variable)], true) {
+                continue;
+            }
+            for &earlier in &before[block] {
+                if !live.variables.is_in(&set[earlier], variable) {
+                    work.push((earlier, variable));
+                }
+            }
+        }
+        live
+    }
+
+    /// The variables of the function.
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// Whether it is read after the start of a block before it is set.
+    pub(crate) fn contains(&self, at: BlockId, variable: Variable) -> bool {
+        self.read[at.0][self.variables.number(variable)]
+    }
+}
+
+/// The variables of a function that are read or set, in a row: variables, temporary values, fields.
+pub(crate) struct Variables {
+    locals: usize,
+    temporaries: usize,
+    fields: BTreeMap<(LocalId, u16), usize>,
+}
+
+impl Variables {
+    fn of(cfg: &Cfg<'_>) -> Variables {
+        let mut variables = Variables { locals: 0, temporaries: 0, fields: BTreeMap::new() };
+        for step in cfg.blocks.iter().flat_map(|block| &block.steps) {
+            if let Some((variable, ..)) = step.kind.set() {
+                variables.add(variable);
+            }
+            if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind
+                && let Source::Read(variable) | Source::Counter { of: variable, .. } = cfg.nodes[node.0].source
+            {
+                variables.add(variable);
+            }
+        }
+        variables
+    }
+
+    fn add(&mut self, variable: Variable) {
+        match variable {
+            Variable::Local(LocalId(local)) => self.locals = self.locals.max(local + 1),
+            Variable::Temporary(number) => self.temporaries = self.temporaries.max(number + 1),
+            Variable::Field(local, field) => {
+                self.add(Variable::Local(local));
+                let next = self.fields.len();
+                self.fields.entry((local, field)).or_insert(next);
+            }
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.locals + self.temporaries + self.fields.len()
+    }
+
+    pub(crate) fn number(&self, variable: Variable) -> usize {
+        match variable {
+            Variable::Local(LocalId(local)) => local,
+            Variable::Temporary(number) => self.locals + number,
+            Variable::Field(local, field) => self.locals + self.temporaries + self.fields[&(local, field)],
+        }
+    }
+
+    /// With the whole, its fields.
+    fn is_in(&self, set: &[bool], variable: Variable) -> bool {
+        set[self.number(variable)] || variable.whole().is_some_and(|whole| set[self.number(whole)])
+    }
+}
