@@ -223,13 +223,6 @@ mod tests {
         assert_eq!("token".parse::<Rule>(), Err(ParseRuleError));
     }
 
-    /// What the runtime's constant functions refuse points to the same page.
-    #[test]
-    fn the_runtime_knows_the_page() {
-        let program = include_str!("../../../runtime/src/program/mod.rs");
-        assert!(program.contains(&format!("concat!(\"\\nnote: see {RULES_PAGE}#\", $rule)")));
-    }
-
     /// The index at the top of the pages.
     #[test]
     fn the_pages_index_is_this_catalogue() {

@@ -29,8 +29,9 @@ const COMPILER: Layers = Layers {
         ("parse", &["diag", "messages", "model", "rules", "span"]),
         ("check", &["diag", "messages", "model", "rules", "span"]),
         ("emit", &["check", "member", "model", "rules", "span"]),
-        ("derive", &["diag", "fragment", "member", "rules", "span"]),
+        ("derive", &["diag", "fragment", "member", "messages", "rules", "span"]),
         ("expand", &["check", "diag", "emit", "fragment", "messages", "model", "parse", "rules", "span"]),
+        ("session", &["derive", "diag", "expand", "fragment", "rules", "stack"]),
     ],
     libraries: &[
         ("syn::", &["parse", "derive", "expand"]),

@@ -1,0 +1,128 @@
+//! What the solvers make of effects, guards and the summaries of callees.
+
+extern crate std;
+
+use std::vec::Vec;
+
+use super::*;
+
+const READS: ParameterUses = ParameterUses::of(Party::Owner, When::First, Uses::READ);
+const LATE_READS: ParameterUses = ParameterUses::of(Party::Owner, When::Last, Uses::READ);
+const FIRST: ParameterUses = ParameterUses::at(When::First);
+const LAST: ParameterUses = ParameterUses::at(When::Last);
+
+const READS_FIRST: ProtocolSummary =
+    ProtocolSummary { behavior: Behavior::NEEDS_ENTRY, parameters: &[READS], ..ProtocolSummary::UNKNOWN };
+const SYNCS: ProtocolSummary = ProtocolSummary { parameters: &[LATE_READS], ..ProtocolSummary::UNKNOWN };
+const PLAIN: ProtocolSummary =
+    ProtocolSummary { behavior: Behavior::MAY_NOT_ENTER.union(Behavior::MAY_NOT_ARRIVE), ..ProtocolSummary::UNKNOWN };
+
+fn guard(when: &'static [Predicate], unless: &'static [(usize, Behavior)]) -> Guard {
+    Guard { when, unless }
+}
+
+#[test]
+fn all_that_is_asked_holds_and_nothing_comes_between() {
+    let callees = [READS_FIRST, SYNCS, PLAIN];
+    const READ_FIRST: Predicate = Predicate::Does(0, Behavior::NEEDS_ENTRY);
+    assert!(guard(&[], &[]).holds(&callees));
+    assert!(guard(&[READ_FIRST, Predicate::Uses(1, 0, LAST)], &[]).holds(&callees));
+    assert!(!guard(&[READ_FIRST, Predicate::Uses(1, 0, FIRST)], &[]).holds(&callees));
+    assert!(
+        !guard(&[Predicate::Uses(2, 7, FIRST)], &[]).holds(&callees),
+        "a function that has faults has no parameters"
+    );
+    assert!(guard(&[], &[(2, Behavior::MAY_NOT_ENTER)]).holds(&callees), "it may not have waited");
+    let both = &[(2, Behavior::MAY_NOT_ENTER), (1, Behavior::MAY_NOT_ENTER)];
+    assert!(!guard(&[], both).holds(&callees), "one of the two has");
+}
+
+#[test]
+fn what_callers_learn() {
+    let callees = [READS_FIRST, SYNCS, PLAIN];
+    const WRITES: ParameterUses = ParameterUses::of(Party::Peer, When::Arrived, Uses::WRITE);
+    let effects = [
+        (Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard(&[], &[(1, Behavior::MAY_NOT_ARRIVE)])),
+        (Effect::Does(Behavior::NEEDS_ENTRY), guard(&[Predicate::Does(0, Behavior::NEEDS_ENTRY)], &[])),
+        (Effect::Uses(1, WRITES), guard(&[], &[])),
+        (
+            Effect::Passes { own: 0, call: 1, parameter: 0, when: When::Last },
+            guard(&[], &[(2, Behavior::MAY_NOT_ENTER)]),
+        ),
+        (
+            Effect::Passes { own: 0, call: 0, parameter: 0, when: When::First },
+            guard(&[], &[(1, Behavior::MAY_NOT_ENTER)]),
+        ),
+    ];
+    assert_eq!(behavior(&effects, &callees), Behavior::NEEDS_ENTRY);
+    assert_eq!(parameter_uses::<2>(&effects, &callees), [LATE_READS, WRITES]);
+}
+
+/// No use is another one.
+#[test]
+fn uses_are_told_apart() {
+    let parties = [Party::Owner, Party::Peer];
+    let whens = [When::First, When::Last, When::Arrived];
+    let of_memory = parties.into_iter().flat_map(|party| {
+        whens.into_iter().flat_map(move |when| Uses::all().iter().map(move |uses| ParameterUses::of(party, when, uses)))
+    });
+    let of_barriers = BarrierUses::all().iter().map(ParameterUses::of_barrier);
+    let all: Vec<ParameterUses> = of_memory.chain(of_barriers).collect();
+    let union = all.iter().fold(ParameterUses::NONE, |union, uses| union.union(*uses));
+    assert_eq!((all.len(), union.bits().count_ones()), (28, 28));
+    assert_eq!(ParameterUses::from_bits(union.bits()), union);
+}
+
+#[test]
+fn pairs_of_parameters() {
+    let callee = ProtocolSummary { clashes: clashes(&[(Effect::Clashes(0, 2), guard(&[], &[]))], &[]), ..PLAIN };
+    assert!(guard(&[Predicate::Clashes(0, 0, 2)], &[]).holds(&[callee]));
+    assert!(!guard(&[Predicate::Clashes(0, 0, 1)], &[]).holds(&[callee]));
+    // No bit is that of two pairs, up to what it can tell apart.
+    let pairs: Vec<Clashes> =
+        (0..11).flat_map(|second| (0..second).map(move |first| Clashes::of(first, second))).collect();
+    let union = pairs.iter().fold(Clashes::NONE, |union, pair| union.union(*pair));
+    assert_eq!(union.0.count_ones() as usize, pairs.len());
+    assert_eq!(Clashes::of(0, 11), Clashes::of(3, 40));
+}
+
+#[test]
+fn rows_of_parameters() {
+    const OF_ROW: ProtocolSummary = ProtocolSummary { rows: &[None, Some(2)], ..PLAIN };
+    const ROW: Row = Row { call: 0, parameter: 1, by: 2 };
+    const OTHERS: [Row; 4] =
+        [Row { by: 1, ..ROW }, Row { parameter: 0, ..ROW }, Row { parameter: 7, ..ROW }, Row { call: 1, ..ROW }];
+    const BEYOND: [[Predicate; 2]; 4] = {
+        let mut beyond = [[Predicate::Beyond(ROW, None); 2]; 4];
+        let mut at = 0;
+        while at < beyond.len() {
+            beyond[at] = [Predicate::Beyond(OTHERS[at], None), Predicate::Beyond(ROW, Some(OTHERS[at]))];
+            at += 1;
+        }
+        beyond
+    };
+    let callees = [OF_ROW, PLAIN];
+    assert!(!guard(&[Predicate::Beyond(ROW, None)], &[]).holds(&callees));
+    assert!(!guard(&[Predicate::Beyond(ROW, Some(ROW))], &[]).holds(&callees));
+    for predicates in &BEYOND {
+        assert!(guard(predicates, &[]).holds(&callees), "{predicates:?}");
+    }
+}
+
+#[test]
+fn calls_are_renamed() {
+    let slots = |slot: u16| usize::from(slot) - 7;
+    let row = Row { call: 9, parameter: 1, by: 2 };
+    assert_eq!(Predicate::Beyond(row, Some(row)).rename(slots), {
+        let row = Row { call: 2, parameter: 1, by: 2 };
+        Predicate::Beyond(row, Some(row))
+    });
+    let passes = Effect::Passes { own: 0, call: 8, parameter: 1, when: When::Last };
+    assert_eq!(passes.rename(slots), Effect::Passes { own: 0, call: 1, parameter: 1, when: When::Last });
+}
+
+#[test]
+#[should_panic(expected = "not so")]
+fn a_fault_is_refused() {
+    refuse(guard(&[], &[]), &[], "not so");
+}
