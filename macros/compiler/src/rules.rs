@@ -68,45 +68,45 @@ macro_rules! rules {
 
 rules! {
     behavior {
-        TokenNeverWaited = "token_never_waited": "every arrival is waited for, on every path", Allowed;
-        TokenReused = "token_reused": "a token is waited with once", Refused("rustc checks it, as a move");
+        TokenNeverWaited = "token_never_waited": "every arrival is waited for on every path", Allowed;
+        TokenReused = "token_reused": "a token is consumed once", Refused("rustc checks it, as a move");
         TokenEscapes = "token_escapes":
-            "a token stays in a local variable", Refused("a token that is anywhere else cannot be followed");
-        ArriveWhilePending = "arrive_while_pending": "a thread arrives at a barrier once a phase", Allowed;
+            "a token stays in a local variable", Refused("a token anywhere else cannot be tracked");
+        ArriveWhilePending = "arrive_while_pending": "a thread arrives at a barrier once per phase", Allowed;
         CollectiveWhilePending = "collective_while_pending":
-            "between arrive and wait there is no other collective of the group", Allowed;
+            "no other collective of the group comes between arrive and wait", Allowed;
         DivergentCollective = "divergent_collective":
-            "all threads of a group come to its collectives together", Allowed;
-        DivergentExit = "divergent_exit": "no thread leaves before the last collective of its groups", Allowed;
-        DivergentAligned = "divergent_aligned": "all threads of a warp come to an `.aligned` barrier together", Allowed;
-        RemoteBeforeEntry = "remote_before_entry": "a peer's memory is touched after a barrier of the cluster", Allowed;
-        ExitBeforePeersDone = "exit_before_peers_done": "no block leaves while a peer may touch its memory", Allowed;
+            "all threads of a group reach its collectives together", Allowed;
+        DivergentExit = "divergent_exit": "no thread returns before the last collective of its groups", Allowed;
+        DivergentAligned = "divergent_aligned": "all threads of a warp reach an `.aligned` barrier together", Allowed;
+        RemoteBeforeEntry = "remote_before_entry": "a peer's memory is accessed only after a barrier of the cluster", Allowed;
+        ExitBeforePeersDone = "exit_before_peers_done": "no block exits while a peer may access its memory", Allowed;
         UnpublishedRemoteRead = "unpublished_remote_read":
-            "what peers read was published by a barrier of the cluster", Allowed;
-        OverwriteWhileRead = "overwrite_while_read": "what peers may still read is not overwritten", Allowed;
-        WriteAfterArrive = "write_after_arrive": "what peers read after a wait was written before its arrival", Allowed;
-        RelaxedPublishes = "relaxed_publishes": "what a relaxed arrival must order is fenced", Allowed;
+            "memory that peers read was published by a barrier of the cluster", Allowed;
+        OverwriteWhileRead = "overwrite_while_read": "memory that peers may still read is not overwritten", Allowed;
+        WriteAfterArrive = "write_after_arrive": "memory that peers read after a wait was written before its arrival", Allowed;
+        RelaxedPublishes = "relaxed_publishes": "a relaxed arrival that must order accesses has a fence before it", Allowed;
         UnorderedRemoteWrite = "unordered_remote_write":
-            "what peers write is ordered with what the owner does", Allowed;
-        RankOutOfRange = "rank_out_of_range": "a rank is one of the cluster's", Allowed;
-        UninitSharedRead = "uninit_shared_read": "shared memory is written to before it is read", Allowed;
+            "peers' writes are ordered with the owner's accesses", Allowed;
+        RankOutOfRange = "rank_out_of_range": "a rank is below the number of blocks of the cluster", Allowed;
+        UninitSharedRead = "uninit_shared_read": "shared memory is written before it is read", Allowed;
         CopyInFlight = "copy_in_flight":
-            "what a copy reads and writes is left alone until a wait has shown its end", Allowed;
-        BarrierUninitialized = "barrier_uninitialized": "a phase barrier is initialised before it is used", Allowed;
+            "memory of a copy in flight is not accessed until a wait shows that the copy has completed", Allowed;
+        BarrierUninitialized = "barrier_uninitialized": "a phase barrier is initialized before it is used", Allowed;
         BarrierUnpublished = "barrier_unpublished":
-            "threads meet between the `init` of one and the others' use", Allowed;
-        BarrierInitNotElected = "barrier_init_not_elected": "one thread initialises a barrier", Allowed;
-        BarrierReinit = "barrier_reinit": "a barrier that is in use is not initialised again", Allowed;
-        BarrierCount = "barrier_count": "a phase expects as many arrivals as can come", Allowed;
-        BarrierUseAfterDrop = "barrier_use_after_drop": "who has dropped out of a barrier arrives no more", Allowed;
-        BarrierStaleToken = "barrier_stale_token": "a token is of the current phase or of the one before", Allowed;
+            "threads synchronize between the `init` by one and the use by others", Allowed;
+        BarrierInitNotElected = "barrier_init_not_elected": "one thread initializes a barrier", Allowed;
+        BarrierReinit = "barrier_reinit": "a barrier that is in use is not initialized again", Allowed;
+        BarrierCount = "barrier_count": "a phase expects only as many arrivals as there can be", Allowed;
+        BarrierUseAfterDrop = "barrier_use_after_drop": "a thread that has dropped out of a barrier does not arrive again", Allowed;
+        BarrierStaleToken = "barrier_stale_token": "a token belongs to the current phase or the previous one", Allowed;
         BarrierTokenMixed = "barrier_token_mixed":
-            "a token is used at the barrier that gave it", Refused("rustc checks it, by the barrier's brand");
+            "a token is used at the barrier that returned it", Refused("rustc checks it, by the barrier's brand");
         BarrierScope = "barrier_scope":
-            "only peers' barriers are arrived at from afar, and none is waited at", Refused("there is nothing to run");
-        BarrierCopy = "barrier_copy": "a barrier has one place and one name", Refused("there is nothing to run");
+            "a peer's barrier is a cluster barrier, and is not waited at", Refused("there is nothing to run");
+        BarrierCopy = "barrier_copy": "a barrier is not copied or moved", Refused("there is nothing to run");
         LaunchLimit = "launch_limit":
-            "a device has room for the sizes of a launch", Refused("no device runs what it refuses");
+            "the sizes of a launch are within the limits of a device", Refused("no device runs what it refuses");
     }
     language {
         ArgumentCount = "argument_count";
@@ -166,10 +166,33 @@ impl Rule {
         })
     }
 
+    /// Returns the rule that `unchecked(...)` takes whose name is most like this one, if one is alike: at most a third of
+    /// its letters differ.
+    pub(crate) fn nearest(name: &str) -> Option<Rule> {
+        let distances = Rule::switchable().map(|(rule, _)| (distance(rule.name(), name), rule));
+        let (distance, rule) = distances.min_by_key(|(distance, _)| *distance)?;
+        (distance * 3 <= rule.name().len()).then_some(rule)
+    }
+
     /// Returns where the rule's page is, if it has one.
     pub(crate) fn page(self) -> Option<String> {
         self.behavior().map(|_| format!("{RULES_PAGE}#{self}"))
     }
+}
+
+/// Returns how many letters must be inserted, removed or replaced to make one name of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.chars().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 impl fmt::Display for Rule {
@@ -222,6 +245,16 @@ mod tests {
     fn the_runtime_knows_the_page() {
         let program = include_str!("../../../runtime/src/program/mod.rs");
         assert!(program.contains(&format!("concat!(\"\\nnote: see {RULES_PAGE}#\", $rule)")));
+    }
+
+    #[test]
+    fn a_misspelt_name_has_a_nearest_rule() {
+        assert_eq!(distance("token", "token"), 0);
+        assert_eq!(distance("token", "tokne"), 2);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(Rule::nearest("token_not_waited"), Some(Rule::TokenNeverWaited));
+        assert_eq!(Rule::nearest("divergent_collectives"), Some(Rule::DivergentCollective));
+        assert_eq!(Rule::nearest("everything"), None);
     }
 
     /// The index at the top of the pages.

@@ -42,7 +42,7 @@ impl<'f> Builder<'f> {
                 ExprKind::Index { base, .. }
                     if base.memory().is_some() && self.piece_unseen(base).root != Root::ReadOnly =>
                 {
-                    Some((Scope::Nothing, "memory that others may write to"))
+                    Some((Scope::Nothing, "memory that other threads may write to"))
                 }
                 _ => None,
             };

@@ -134,7 +134,7 @@ impl<'f> Builder<'f> {
     pub(super) fn seen(&mut self, argument: &Expr, value: &Value) -> NodeId {
         match (argument.memory(), &value.piece) {
             (Some(_), Some(Piece { root: Root::Global, .. }) | None) => self.node(
-                Source::Known { scope: Scope::Nothing, what: "memory that others may write to" },
+                Source::Known { scope: Scope::Nothing, what: "memory that other threads may write to" },
                 vec![value.node],
                 argument.span,
             ),
