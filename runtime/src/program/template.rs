@@ -360,7 +360,7 @@ impl DeviceType for Unused {
 /// The result of a device function that the macro took for a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a plain value",
-    note = "an arrival token that a device function returns is bound with its type: `let token: ArrivalToken<Cluster> = ...`"
+    note = "write the type of an arrival token that a device function returns: `let token: ArrivalToken<Cluster> = ...`"
 )]
 pub trait Plain {}
 
@@ -381,10 +381,14 @@ pub fn value<T: DeviceType>(value: T) -> T {
 
 /// Refuses, at compile time, a call of a function that executes a collective of a group with a pending arrival.
 pub const fn no_collective(collectives: u8, pending: u8) {
-    assert!(
-        collectives & pending == 0,
-        "this function uses a collective of a group whose arrival is still pending here: wait with the token before the call [collective_while_pending]"
-    );
+    if collectives & pending != 0 {
+        panic!(concat!(
+            "this function executes a collective of a group that has an arrival pending here \
+             [collective_while_pending]\n\
+             help: wait for the arrival before the call",
+            see_page!("collective_while_pending")
+        ));
+    }
 }
 
 /// Refuses, at compile time, an `unchecked(collective_while_pending)` that none of the calls needs.
@@ -392,7 +396,7 @@ pub const fn no_collective(collectives: u8, pending: u8) {
 pub const fn one_collective(broken: u8) {
     assert!(
         broken != 0,
-        "`collective_while_pending` is not broken here: leave it out of `unchecked`: what holds stays checked [unchecked]"
+        "`collective_while_pending` is not broken here [unchecked]\nhelp: remove it from `unchecked`, so that the rule stays checked"
     );
 }
 
@@ -400,7 +404,7 @@ pub const fn one_collective(broken: u8) {
 pub const fn no_collective_at_all(collectives: u8, _pending: u8) {
     assert!(
         collectives == 0,
-        "this function uses a collective, and is called in a method or a closure, whose callers may not be the whole group [collective_in_method]"
+        "this function executes a collective, and must not be called in a method or a closure: their callers may not be the whole group [collective_in_method]"
     );
 }
 

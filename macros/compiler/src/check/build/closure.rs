@@ -36,8 +36,8 @@ impl<'f> Builder<'f> {
                     let team = group.first().map(|group| self.team(group));
                     team.map(|team| (Self::query_scope(team, query), query.name))
                 }
-                ExprKind::Op { op: Op::Atomic(_), .. } => Some((Scope::Nothing, "an atomic operation")),
-                ExprKind::Call { .. } => Some((Scope::Nothing, "a device function that a closure calls")),
+                ExprKind::Op { op: Op::Atomic(_), .. } => Some((Scope::Nothing, "the result of an atomic operation")),
+                ExprKind::Call { .. } => Some((Scope::Nothing, "the result of a device function that a closure calls")),
                 ExprKind::Cuda(_) => Some((Scope::Nothing, "cuda!")),
                 ExprKind::Index { base, .. }
                     if base.memory().is_some() && self.piece_unseen(base).root != Root::ReadOnly =>

@@ -88,7 +88,7 @@ impl<'f> Builder<'f> {
             Op::Atomic(atomic) => {
                 let element = piece.unwrap_or(Piece::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access(element, atomically(atomic), at);
-                self.node(Source::Known { scope: Scope::Nothing, what: "an atomic operation" }, nodes, at)
+                self.node(Source::Known { scope: Scope::Nothing, what: "the result of an atomic operation" }, nodes, at)
             }
             Op::Uniform(group) => {
                 let team = team(group);
