@@ -381,13 +381,13 @@ pub fn value<T: DeviceType>(value: T) -> T {
 
 /// Refuses, at compile time, a call of a function that executes a collective of a group with a pending arrival.
 pub const fn no_collective(collectives: u8, pending: u8) {
+    const MESSAGE: &str = concat!(
+        "this function executes a collective of a group that has an arrival pending here [collective_while_pending]\n\
+         help: wait for the arrival before the call",
+        see_page!("collective_while_pending")
+    );
     if collectives & pending != 0 {
-        panic!(concat!(
-            "this function executes a collective of a group that has an arrival pending here \
-             [collective_while_pending]\n\
-             help: wait for the arrival before the call",
-            see_page!("collective_while_pending")
-        ));
+        panic!("{}", MESSAGE);
     }
 }
 

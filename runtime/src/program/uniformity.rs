@@ -295,14 +295,15 @@ pub const fn agree(obligation: Obligation, results: &[Level], message: &str) {
 /// The same of a method's result: which function that is, rustc finds out with the kernel's instances.
 #[inline(always)]
 pub fn agreed_result<const SCOPE: Scope, F: super::template::Summary>(_slot: &super::template::Callee<F>) {
+    const MESSAGE: &str = concat!(
+        "whether a collective is reached depends on the result of this method, which may differ between threads of the \
+         group [divergent_collective]\n\
+         help: if all threads of the group get the same result, say so: `group.uniform(result)`",
+        see_page!("divergent_collective")
+    );
     const {
         if !F::UNIFORMITY.result.meets(Need { scope: SCOPE, groups: 0 }) {
-            panic!(concat!(
-                "whether a collective is reached depends on the result of this method, which may differ between threads \
-                 of the group [divergent_collective]\n\
-                 help: if all threads of the group get the same result, say so: `group.uniform(result)`",
-                see_page!("divergent_collective")
-            ));
+            panic!("{}", MESSAGE);
         }
     }
 }

@@ -108,10 +108,10 @@ pub(crate) fn barrier_uninitialized(
     later: Option<SpanRange>,
 ) -> Diag {
     let diag = match ended {
-        Some(_) => format!(
-            "{name} must be initialized before this use, but may have been invalidated and not initialized since"
-        ),
-        None => format!("{name} must be initialized before this use, but no thread may have done so"),
+        Some(_) => {
+            format!("{name} must be initialized before this use, but may have been invalidated since its last `init`")
+        }
+        None => format!("{name} must be initialized before this use, but may still be uninitialized"),
     };
     let diag = Diag::new(Rule::BarrierUninitialized, at, diag);
     let diag = match (ended, later) {

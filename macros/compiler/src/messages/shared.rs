@@ -196,7 +196,8 @@ pub(crate) fn same_memory_twice(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn rank_out_of_range(at: SpanRange, rank: u64, blocks: u64) -> Diag {
-    Diag::new(Rule::RankOutOfRange, at, format!("rank {rank} is out of range: the cluster has {blocks} blocks"))
+    let noun = if blocks == 1 { "block" } else { "blocks" };
+    Diag::new(Rule::RankOutOfRange, at, format!("rank {rank} is out of range: the cluster has {blocks} {noun}"))
         .help(format!("ranks are below {blocks}"))
 }
 

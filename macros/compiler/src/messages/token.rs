@@ -131,5 +131,5 @@ pub(crate) fn token_escapes(at: SpanRange, whereto: &str) -> Diag {
         at,
         format!("an arrival token cannot be moved into {whereto}, where it cannot be tracked"),
     )
-    .help("keep each token in a local variable of its own, or in an `Option` in one")
+    .help("keep each token in a local variable of its own, plain or in an `Option`")
 }

@@ -13,8 +13,8 @@ fn with(diag: Diag, chain: Chain, more: usize) -> Diag {
     let diag = chain.into_iter().fold(diag, |diag, (at, note)| diag.note(at, note));
     match more {
         0 => diag,
-        1 => diag.remark("1 more collective depends on it"),
-        more => diag.remark(format!("{more} more collectives depend on it")),
+        1 => diag.remark("another collective depends on it"),
+        more => diag.remark(format!("another {more} collectives depend on it")),
     }
 }
 
