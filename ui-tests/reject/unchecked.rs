@@ -5,6 +5,9 @@ use phalanx::prelude::*;
 #[cluster_kernel(unchecked(uniform_barrier))]
 fn unknown_rule() {}
 
+#[cluster_kernel(unchecked(token_not_waited))]
+fn misspelt_rule() {}
+
 #[cluster_kernel(unchecked(token_escapes, token_reused, launch_limit))]
 fn rules_that_stay() {}
 

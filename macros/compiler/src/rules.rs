@@ -172,10 +172,33 @@ impl Rule {
         })
     }
 
+    /// Returns the rule that `unchecked(...)` takes whose name is most like this one, if one is alike: at most a third of
+    /// its letters differ.
+    pub(crate) fn nearest(name: &str) -> Option<Rule> {
+        let distances = Rule::switchable().map(|(rule, _)| (distance(rule.name(), name), rule));
+        let (distance, rule) = distances.min_by_key(|(distance, _)| *distance)?;
+        (distance * 3 <= rule.name().len()).then_some(rule)
+    }
+
     /// Returns where the rule's page is, if it has one.
     pub(crate) fn page(self) -> Option<String> {
         self.behavior().map(|_| format!("{RULES_PAGE}#{self}"))
     }
+}
+
+/// Returns how many letters must be inserted, removed or replaced to make one name of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.chars().count()).collect();
+    for (i, a) in one.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.chars().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 impl fmt::Display for Rule {
@@ -221,6 +244,16 @@ mod tests {
             assert_eq!(rule.name().parse(), Ok(*rule));
         }
         assert_eq!("token".parse::<Rule>(), Err(ParseRuleError));
+    }
+
+    #[test]
+    fn a_misspelt_name_has_a_nearest_rule() {
+        assert_eq!(distance("token", "token"), 0);
+        assert_eq!(distance("token", "tokne"), 2);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(Rule::nearest("token_not_waited"), Some(Rule::TokenNeverWaited));
+        assert_eq!(Rule::nearest("divergent_collectives"), Some(Rule::DivergentCollective));
+        assert_eq!(Rule::nearest("everything"), None);
     }
 
     /// The index at the top of the pages.

@@ -25,7 +25,7 @@ impl<V, F> Default for MessageSlot<V, F> {
 
 impl<V: Values, F: Fn(V) -> String> Filled for MessageSlot<V, F> {
     fn describe() -> Slot {
-        const { assert!(V::BYTES <= MOST_BYTES, "a message shows at most 256 bytes of values") };
+        const { assert!(V::BYTES <= MOST_BYTES, "a message can show at most 256 bytes of values") };
         Slot::Message(format_bytes::<V, F>)
     }
 }

@@ -68,9 +68,9 @@ pub const fn rank_of_cluster(rank: u32, cluster: Option<[u32; 3]>) {
     if let Some([x, y, z]) = cluster
         && rank >= x * y * z
     {
-        let message = Message::new().text("no block has rank ").number(rank as usize);
-        let message = message.text(": the cluster has ").number((x * y * z) as usize);
-        let message = message.text(" blocks, whose ranks are below that [rank_out_of_range]");
+        let message = Message::new().text("rank ").number(rank as usize);
+        let message = message.text(" is out of range: the cluster has ").number((x * y * z) as usize);
+        let message = message.text(" blocks [rank_out_of_range]");
         message.text(see_page!("rank_out_of_range")).panic();
     }
 }
@@ -104,7 +104,7 @@ macro_rules! refuse {
 #[track_caller]
 pub const fn cluster(blocks: [i128; 3], non_portable: bool) -> [u32; 3] {
     let Some([x, y, z]) = extents(blocks, 16) else {
-        refuse!("`cluster` is 1 to 16 blocks, each extent at least 1 [launch_limit]")
+        refuse!("`cluster` must be 1 to 16 blocks, with each extent at least 1 [launch_limit]")
     };
     if x * y * z > 8 && !non_portable {
         refuse!(
@@ -119,10 +119,10 @@ pub const fn cluster(blocks: [i128; 3], non_portable: bool) -> [u32; 3] {
 #[track_caller]
 pub const fn block(threads: [i128; 3]) -> [u32; 3] {
     let Some([x, y, z]) = extents(threads, 1024) else {
-        refuse!("`block` is 1 to 1024 threads, each extent at least 1 [launch_limit]")
+        refuse!("`block` must be 1 to 1024 threads, with each extent at least 1 [launch_limit]")
     };
     if z > 64 {
-        refuse!("a block is at most 64 threads deep [launch_limit]")
+        refuse!("a block can be at most 64 threads deep [launch_limit]")
     }
     [x, y, z]
 }
@@ -131,7 +131,7 @@ pub const fn block(threads: [i128; 3]) -> [u32; 3] {
 #[track_caller]
 pub const fn min_blocks(blocks: i128, block: Option<[u32; 3]>) -> u32 {
     if !within(blocks, 1, 32) {
-        refuse!("`min_blocks` is 1 to 32: no multiprocessor holds more blocks [launch_limit]")
+        refuse!("`min_blocks` must be 1 to 32: no multiprocessor holds more blocks [launch_limit]")
     }
     if let Some(block) = block
         && blocks * threads(block) as i128 > 2048
@@ -145,7 +145,7 @@ pub const fn min_blocks(blocks: i128, block: Option<[u32; 3]>) -> u32 {
 #[track_caller]
 pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
     if !within(registers, 24, 255) {
-        refuse!("`max_registers` is 24 to 255 registers a thread [launch_limit]")
+        refuse!("`max_registers` must be 24 to 255 registers per thread [launch_limit]")
     }
     if let Some(block) = block
         && registers * threads(block) as i128 > 65536
@@ -162,7 +162,7 @@ pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
 #[track_caller]
 pub const fn shared_bytes(bytes: i128) -> usize {
     if !within(bytes, 0, 232_448) {
-        refuse!("`shared_bytes` is at most 232448: no device has more [launch_limit]")
+        refuse!("`shared_bytes` must be at most 232448: no device supports more [launch_limit]")
     }
     bytes as usize
 }

@@ -340,7 +340,7 @@ impl DeviceType for Unused {
 /// The result of a device function that the macro took for a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a plain value",
-    note = "an arrival token that a device function returns is bound with its type: `let token: ArrivalToken<Cluster> = ...`"
+    note = "write the type of an arrival token that a device function returns: `let token: ArrivalToken<Cluster> = ...`"
 )]
 pub trait Plain {}
 
@@ -361,10 +361,14 @@ pub fn value<T: DeviceType>(value: T) -> T {
 
 /// Refuses, at compile time, a call of a function that executes a collective of a group with a pending arrival.
 pub const fn no_collective(collectives: Groups, pending: Groups) {
-    assert!(
-        !collectives.intersects(pending),
-        "this function uses a collective of a group whose arrival is still pending here: wait with the token before the call [collective_while_pending]"
+    const MESSAGE: &str = concat!(
+        "this function executes a collective of a group that has an arrival pending here [collective_while_pending]\n\
+         help: wait for the arrival before the call",
+        see_page!("collective_while_pending")
     );
+    if collectives.intersects(pending) {
+        panic!("{}", MESSAGE);
+    }
 }
 
 /// Refuses, at compile time, an `unchecked(collective_while_pending)` that none of the calls needs.
@@ -376,7 +380,7 @@ pub const fn one_collective(broken_by: &[Groups]) {
     }
     assert!(
         at < broken_by.len(),
-        "`collective_while_pending` is not broken here: leave it out of `unchecked`: what holds stays checked [unchecked]"
+        "`collective_while_pending` is not broken here [unchecked]\nhelp: remove it from `unchecked`, so that the rule stays checked"
     );
 }
 
@@ -384,7 +388,7 @@ pub const fn one_collective(broken_by: &[Groups]) {
 pub const fn no_collective_at_all(collectives: Groups) {
     assert!(
         collectives.is_empty(),
-        "this function uses a collective, and is called in a method or a closure, whose callers may not be the whole group [collective_in_method]"
+        "this function executes a collective, and must not be called in a method or a closure: their callers may not be the whole group [collective_in_method]"
     );
 }
 
@@ -392,14 +396,15 @@ pub const fn no_collective_at_all(collectives: Groups) {
 /// `Uniformity`. Which function the method is, rustc finds out with the kernel's instances.
 #[inline(always)]
 pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
+    const MESSAGE: &str = concat!(
+        "whether a collective is reached depends on the result of this method, which may differ between threads of the \
+         group [divergent_collective]\n\
+         help: if all threads of the group get the same result, say so: `group.uniform(result)`",
+        see_page!("divergent_collective")
+    );
     const {
         if !F::UNIFORMITY.result.meets(Need::of(Uniformity::from_height(HEIGHT))) {
-            panic!(concat!(
-                "whether a collective is reached depends on the result of this method, which may differ between threads \
-                 of the group [divergent_collective]\n\
-                 help: if all threads of the group get the same result, say so: `group.uniform(result)`",
-                see_page!("divergent_collective")
-            ));
+            panic!("{}", MESSAGE);
         }
     }
 }

@@ -276,7 +276,7 @@ impl<T: DeviceType> DeviceType for Result<T, T> {
 
 impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
     fn info() -> TypeInfo {
-        const { assert!(N > 0, "an array of the kernel language has at least one element: C++ has no arrays of length 0") };
+        const { assert!(N > 0, "an array in a kernel must have at least one element: C++ has no arrays of length 0") };
         let arguments = vec![TypeArgument::Type(T::info()), TypeArgument::Value(N.scalar())];
         TypeInfo::template::<[T; N]>("local_array", "array.cuh", arguments)
     }

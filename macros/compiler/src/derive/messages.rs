@@ -19,7 +19,7 @@ pub(super) fn generic_enum(at: SpanRange) -> Diag {
 }
 
 pub(super) fn lifetime(at: SpanRange) -> Diag {
-    Diag::new(Rule::DeriveTarget, at, "a type in device memory holds no references").help("hold an index instead")
+    Diag::new(Rule::DeriveTarget, at, "a type in device memory cannot hold references").help("hold an index instead")
 }
 
 pub(super) fn struct_repr(at: SpanRange, name: &str) -> Diag {
@@ -42,6 +42,6 @@ pub(super) fn empty(at: SpanRange, name: &str, what: &str) -> Diag {
 }
 
 pub(super) fn names(at: SpanRange, name: &str, other: &str) -> Diag {
-    Diag::new(Rule::DeriveNames, at, format!("`{name}` and `{other}` have one name in CUDA C++"))
+    Diag::new(Rule::DeriveNames, at, format!("`{name}` and `{other}` have the same name in CUDA C++"))
         .help("rename one of them")
 }

@@ -15,11 +15,11 @@ pub(crate) fn repeated_option(at: SpanRange, name: &str) -> Diag {
 }
 
 pub(crate) fn malformed_option(at: SpanRange, name: &str, form: &str) -> Diag {
-    Diag::new(Rule::AttributeOption, at, format!("option `{name}` is written `{form}`"))
+    Diag::new(Rule::AttributeOption, at, format!("option `{name}` must be written `{form}`"))
 }
 
 pub(crate) fn malformed_options(at: SpanRange) -> Diag {
-    Diag::new(Rule::AttributeOption, at, "options are names, each with its value if it has one")
+    Diag::new(Rule::AttributeOption, at, "an option must be a name, with a value if it takes one")
         .help("write `cluster = 4, block = 256, non_portable`")
 }
 
@@ -29,29 +29,33 @@ pub(crate) fn inferred_fence(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn fmad_beside_fast_math(at: SpanRange) -> Diag {
-    Diag::new(Rule::AttributeOption, at, "`fast_math` contracts already").help("leave `fmad` out")
+    Diag::new(Rule::AttributeOption, at, "`fmad` has no effect beside `fast_math`, which contracts already")
+        .help("remove `fmad`")
 }
 
 pub(crate) fn min_blocks_and_registers(at: SpanRange) -> Diag {
     Diag::new(
         Rule::AttributeOption,
         at,
-        "`min_blocks` and `max_registers` both say how many registers a thread may have",
+        "`min_blocks` and `max_registers` cannot be combined: both limit the registers of a thread",
     )
-    .help("leave one of them out")
+    .help("remove one of them")
 }
 
 pub(crate) fn min_blocks_without_block(at: SpanRange) -> Diag {
-    Diag::new(Rule::AttributeOption, at, "`min_blocks` needs `block`: blocks of what size are to fit?")
+    Diag::new(Rule::AttributeOption, at, "`min_blocks` requires `block`: how many blocks fit depends on their size")
         .help("fix the block in the attribute too: `block = 256, min_blocks = 4`")
 }
 
 // `unchecked(...)`.
 
 pub(crate) fn unknown_rule(at: SpanRange, name: &str) -> Diag {
+    let diag = Diag::new(Rule::Unchecked, at, format!("there is no rule `{name}`"));
+    if let Some(rule) = Rule::nearest(name) {
+        return diag.help(format!("did you mean `{rule}`?"));
+    }
     let known: Vec<String> = Rule::switchable().map(|(rule, summary)| format!("`{rule}` ({summary})")).collect();
-    Diag::new(Rule::Unchecked, at, format!("there is no rule `{name}`"))
-        .help(format!("these can be switched off: {}", known.join("; ")))
+    diag.help(format!("these can be switched off: {}", known.join("; ")))
 }
 
 pub(crate) fn fixed_rule(at: SpanRange, rule: Rule, why: &str) -> Diag {
@@ -64,63 +68,79 @@ pub(crate) fn repeated_rule(at: SpanRange, name: &str) -> Diag {
 }
 
 pub(crate) fn unchecked_methods(at: SpanRange) -> Diag {
-    Diag::new(Rule::Unchecked, at, "rules are switched off for one function, and not for an `impl` or a trait")
+    Diag::new(Rule::Unchecked, at, "`unchecked` applies to a single function, not to an `impl` or a trait")
         .help("write a free `#[device]` function")
 }
 
 pub(crate) fn not_needed(at: SpanRange, rule: Rule, summary: &str) -> Diag {
     Diag::new(Rule::Unchecked, at, format!("`{rule}` is not broken here: {summary}"))
-        .help("leave it out of `unchecked`: what holds stays checked")
+        .help("remove it from `unchecked`, so that the rule stays checked")
 }
 
 // Limits of a launch.
 
 pub(crate) fn zero_extent(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("`{name}` has an extent of 0")).help("every extent is at least 1")
+    Diag::new(Rule::LaunchLimit, at, format!("`{name}` has an extent of 0")).help("every extent must be at least 1")
 }
 
 pub(crate) fn cluster_too_large(at: SpanRange, blocks: u64) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("a cluster of {blocks} blocks: no device has clusters of more than 16"))
+    Diag::new(
+        Rule::LaunchLimit,
+        at,
+        format!("a cluster of {blocks} blocks is too large: no device supports more than 16"),
+    )
 }
 
 pub(crate) fn cluster_not_portable(at: SpanRange, blocks: u64) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("a cluster of {blocks} blocks: more than 8 do not run on every device"))
-        .help("add `non_portable` to the attribute to ask for up to 16")
+    Diag::new(
+        Rule::LaunchLimit,
+        at,
+        format!("a cluster of {blocks} blocks is not portable: some devices support no more than 8"),
+    )
+    .help("add `non_portable` to the attribute to ask for up to 16")
 }
 
 pub(crate) fn block_too_large(at: SpanRange, threads: u64) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("a block of {threads} threads: no device has blocks of more than 1024"))
+    Diag::new(
+        Rule::LaunchLimit,
+        at,
+        format!("a block of {threads} threads is too large: no device supports more than 1024"),
+    )
 }
 
 pub(crate) fn block_too_deep(at: SpanRange, z: u64) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("a block of depth {z}: no device has blocks deeper than 64"))
+    Diag::new(Rule::LaunchLimit, at, format!("a block of depth {z} is too deep: no device supports more than 64"))
 }
 
 pub(crate) fn min_blocks(at: SpanRange, blocks: u64) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("`min_blocks` of {blocks}: a multiprocessor holds 1 to 32 at once"))
+    Diag::new(Rule::LaunchLimit, at, format!("`min_blocks` is {blocks}, but a multiprocessor holds 1 to 32 blocks"))
 }
 
 pub(crate) fn min_blocks_of_block(at: SpanRange, blocks: u64, threads: u64) -> Diag {
     let message = format!(
-        "`min_blocks` of {blocks}, with {threads} threads each: no multiprocessor holds more than 2048 threads"
+        "`min_blocks` is {blocks} with {threads} threads per block, but a multiprocessor holds at most 2048 threads"
     );
     Diag::new(Rule::LaunchLimit, at, message)
 }
 
 pub(crate) fn max_registers(at: SpanRange, registers: u64) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("`max_registers` of {registers}: a thread has 24 to 255"))
+    Diag::new(Rule::LaunchLimit, at, format!("`max_registers` is {registers}, but a thread can have 24 to 255"))
 }
 
 pub(crate) fn registers_of_block(at: SpanRange, threads: u64, most: u64) -> Diag {
-    let message = format!("a block of {threads} threads would not run: its registers are {most} a thread at most");
+    let message = format!("a block of {threads} threads can have at most {most} registers per thread");
     Diag::new(Rule::LaunchLimit, at, message)
 }
 
 pub(crate) fn shared_bytes(at: SpanRange, bytes: u64) -> Diag {
-    Diag::new(Rule::LaunchLimit, at, format!("`shared_bytes` of {bytes}: no device has more than 232448 for a block"))
+    Diag::new(
+        Rule::LaunchLimit,
+        at,
+        format!("`shared_bytes` is {bytes}, but no device supports more than 232448 per block"),
+    )
 }
 
 pub(crate) fn standard_trait(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, format!("`{name}` is the standard library's: it has no place for device functions"))
-        .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; operators are those of numbers")
+    Diag::new(Rule::UnsupportedSignature, at, format!("`{name}` is a trait of the standard library, whose methods cannot be device functions"))
+        .help("write methods in `#[device] impl Type { .. }`, or a `#[device] trait` of your own; only numbers have operators")
 }

@@ -7,12 +7,12 @@ use crate::span::SpanRange;
 const FORM: &str = "write `cuda!(\"C++ statements\", in(x), in(y = expr), inout(z), out(w); else |x, y, z| ...)`";
 
 pub(crate) fn malformed_cuda(at: SpanRange, why: &str) -> Diag {
-    Diag::new(Rule::Cuda, at, format!("this `cuda!` cannot be read: {why}")).help(FORM)
+    Diag::new(Rule::Cuda, at, format!("this `cuda!` cannot be parsed: {why}")).help(FORM)
 }
 
 pub(crate) fn cuda_text(at: SpanRange, why: &str) -> Diag {
-    Diag::new(Rule::Cuda, at, format!("this text cannot stand in a function's body: {why}"))
-        .help("write whole statements, as between `{` and `}`")
+    Diag::new(Rule::Cuda, at, format!("this text is not valid in a function body: {why}"))
+        .help("write complete statements, as between `{` and `}`")
 }
 
 pub(crate) fn repeated_operand(at: SpanRange, name: &str) -> Diag {
@@ -22,18 +22,22 @@ pub(crate) fn repeated_operand(at: SpanRange, name: &str) -> Diag {
 
 pub(crate) fn cuda_operand(at: SpanRange, is_input: bool) -> Diag {
     match is_input {
-        true => Diag::new(Rule::Cuda, at, "an input is a value, or memory under its name")
-            .help("groups and tokens stay with the kernel: what the text does must not be a collective"),
-        false => Diag::new(Rule::Cuda, at, "an output is a local variable that holds a value")
-            .help("store to memory after the text, or hand the memory in: `in(array)`"),
+        true => Diag::new(Rule::Cuda, at, "an input must be a value, or the name of memory")
+            .help("groups and tokens cannot be passed in: the text must not execute a collective"),
+        false => Diag::new(Rule::Cuda, at, "an output must be a local variable that holds a value")
+            .help("store to memory after the text, or pass the memory in: `in(array)`"),
     }
 }
 
 pub(crate) fn cuda_operand_changes(at: SpanRange) -> Diag {
-    Diag::new(Rule::Cuda, at, "an operand of `cuda!` only reads").help("bind the value with `let` first")
+    Diag::new(Rule::Cuda, at, "an operand of `cuda!` must have no side effects").help("bind the value with `let` first")
 }
 
 pub(crate) fn closure_parameters(at: SpanRange, inputs: usize, found: usize) -> Diag {
-    Diag::new(Rule::Cuda, at, format!("parameters of this closure: {found}; inputs of the text: {inputs}"))
-        .help("it takes the `in` and `inout` operands in their order, and gives the `out` and `inout` ones")
+    Diag::new(
+        Rule::Cuda,
+        at,
+        format!("this closure must take one parameter per input of the text: expected {inputs}, found {found}"),
+    )
+    .help("it takes the `in` and `inout` operands in their order, and returns the `out` and `inout` ones")
 }

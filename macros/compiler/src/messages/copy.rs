@@ -7,8 +7,8 @@ use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(crate) fn copy_form(at: SpanRange) -> Diag {
-    Diag::new(Rule::ArgumentCount, at, "`memcpy_async` takes a group, where to and from where, and a barrier or none").help(
-        "write `memcpy_async(&block, &shared, &slice[a..b], &bar)`, or leave the barrier out and wait by `block.wait_async()`",
+    Diag::new(Rule::ArgumentCount, at, "`memcpy_async` takes a group, a destination, a source, and optionally a barrier").help(
+        "write `memcpy_async(&block, &shared, &slice[a..b], &bar)`, or omit the barrier and wait with `block.wait_async()`",
     )
 }
 
@@ -16,24 +16,24 @@ pub(crate) fn bulk_copy_form(at: SpanRange) -> Diag {
     Diag::new(
         Rule::ArgumentCount,
         at,
-        "a bulk copy to shared memory tells a barrier, and one to global memory is waited for by its thread",
+        "a bulk copy to shared memory completes at a barrier, and one to global memory is waited for by its thread",
     )
     .help("write `bulk_copy_async(&shared, &slice[a..b], &bar)`, or `bulk_copy_async(&mut slice[a..b], &shared)` and `bulk_wait_group::<0>()`")
 }
 
 pub(crate) fn copy_ends(at: SpanRange, name: &str) -> Diag {
-    let diag = Diag::new(Rule::WrongKind, at, format!("`{name}` does not copy between these kinds of memory"));
+    let diag = Diag::new(Rule::WrongKind, at, format!("`{name}` cannot copy between these kinds of memory"));
     match name {
         "memcpy_async" => diag.help("it copies from global memory to the block's own shared memory"),
         _ => diag.help(
-            "it copies from global memory to the block's own shared memory, and from there to global memory or to a peer's",
+            "it copies from global memory to the block's own shared memory, and from there to global memory or to a peer's shared memory",
         ),
     }
 }
 
 pub(crate) fn told_barrier(at: SpanRange, expected: &str, found: Kind) -> Diag {
     Diag::new(Rule::WrongKind, at, format!("expected {expected}, found {}", found.noun()))
-        .help("the barrier is of the block whose memory is written: it is told when the bytes have arrived")
+        .help("the barrier must belong to the block whose memory is written: it counts the bytes that arrive")
 }
 
 pub(crate) fn barrier_by_value(at: SpanRange) -> Diag {
@@ -42,24 +42,26 @@ pub(crate) fn barrier_by_value(at: SpanRange) -> Diag {
 
 pub(crate) fn store_async_target(at: SpanRange) -> Diag {
     Diag::new(Rule::WrongKind, at, "`store_async` sends a value to a peer's shared memory")
-        .help("its receiver is what `cluster.map_shared_rank(&array, rank)` gives")
+        .help("call it on the result of `cluster.map_shared_rank(&array, rank)`")
 }
 
 /// `to`: of the destination, and not of the source.
 pub(crate) fn copy_in_flight(at: SpanRange, begun: SpanRange, name: &str, writes: bool, to: bool, told: Told) -> Diag {
     let sentence = match (writes, to) {
-        (false, _) => format!("`{name}` is read while a copy to it is under way: its bytes may not have come"),
-        (true, true) => format!("`{name}` is written while a copy to it is under way, which may come later"),
+        (false, _) => format!("`{name}` is read while a copy to it is in flight: the bytes may not have arrived"),
+        (true, true) => format!("`{name}` is written while a copy to it is in flight, which may overwrite this value"),
         (true, false) => {
-            format!("`{name}` is written while a copy from it is under way, which may take what is written")
+            format!("`{name}` is written while a copy from it is in flight, which may read this value")
         }
     };
     let help = match told {
         Told::Barrier => "wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`",
         Told::Group => "let the group wait before this: `block.wait_async()`",
-        Told::Bulk => "let the copy's thread wait before this: `bulk_wait_group_read::<0>()`, and the others for it",
+        Told::Bulk => {
+            "let the thread that copies wait before this, `bulk_wait_group_read::<0>()`, and the other threads wait for it"
+        }
     };
-    Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy begins here").help(help)
+    Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy starts here").help(help)
 }
 
 pub(crate) fn copy_left(at: SpanRange, told: Told) -> Diag {
@@ -70,7 +72,7 @@ pub(crate) fn copy_left(at: SpanRange, told: Told) -> Diag {
     Diag::new(
         Rule::CopyInFlight,
         at,
-        "nobody waits for this copy: the block's shared memory may go before it has ended",
+        "this copy must be waited for, but no thread waits: the block may exit while its shared memory is still in use",
     )
     .help(help)
 }

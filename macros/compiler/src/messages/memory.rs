@@ -8,8 +8,8 @@ use crate::rules::Rule;
 use crate::span::SpanRange;
 
 pub(crate) fn optional_slice(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSignature, at, "a device function takes no optional slice")
-        .help("call it with the slice, in `if let Some(slice) = option`")
+    Diag::new(Rule::UnsupportedSignature, at, "a device function cannot take an optional slice")
+        .help("pass the slice itself, inside `if let Some(slice) = option`")
 }
 
 pub(crate) fn read_only_part(at: SpanRange) -> Diag {
@@ -18,21 +18,21 @@ pub(crate) fn read_only_part(at: SpanRange) -> Diag {
 }
 
 pub(crate) fn unborrowed_part(at: SpanRange) -> Diag {
-    Diag::new(Rule::PartOfMemory, at, "a part of memory is used by reference").help("write `&` or `&mut` before it")
+    Diag::new(Rule::PartOfMemory, at, "a part of memory must be borrowed").help("write `&` or `&mut` before it")
 }
 
 pub(crate) fn no_parts(at: SpanRange, kind: Kind) -> Diag {
     Diag::new(Rule::PartOfMemory, at, format!("{} has no parts that can be borrowed", kind.noun()))
-        .help("global, shared and remote memory have")
+        .help("only global, shared and remote memory can be borrowed in parts")
 }
 
 pub(crate) fn chunks(at: SpanRange) -> Diag {
-    Diag::new(Rule::PartOfMemory, at, "`chunks` is followed by the index of a chunk")
-        .help("write `&memory.chunks(n)[i]`; a loop goes over `0..memory.len().div_ceil(n)`")
+    Diag::new(Rule::PartOfMemory, at, "`chunks` must be followed by the index of a chunk")
+        .help("write `&memory.chunks(n)[i]`; a loop over all chunks has `i` in `0..memory.len().div_ceil(n)`")
 }
 
 pub(crate) fn split_at(at: SpanRange) -> Diag {
-    Diag::new(Rule::PartOfMemory, at, "`split_at` is taken apart by a `let`")
+    Diag::new(Rule::PartOfMemory, at, "the result of `split_at` must be destructured by a `let`")
         .help("write `let (left, right) = memory.split_at(mid);`")
 }
 
@@ -60,28 +60,28 @@ pub(crate) fn no_fields(at: SpanRange, kind: Kind) -> Diag {
 
 pub(crate) fn unknown_atomic(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnknownMethod, at, format!("an atomic has no method `{name}`"))
-        .help(format!("there are {}", list(ATOMIC_METHODS.iter().map(|method| method.name))))
+        .help(format!("its methods are {}", list(ATOMIC_METHODS.iter().map(|method| method.name))))
 }
 
 pub(crate) fn atomic_alone(at: SpanRange) -> Diag {
-    Diag::new(Rule::AtomicUse, at, "`atomic(i)` is followed by the operation")
+    Diag::new(Rule::AtomicUse, at, "`atomic(i)` must be followed by an operation")
         .help("write `memory.atomic(i).fetch_add(1, Relaxed)`")
 }
 
 pub(crate) fn atomic_ordering(at: SpanRange, of: &str, allowed: &[Order]) -> Diag {
-    Diag::new(Rule::AtomicOrdering, at, format!("not an order that `{of}` can have here"))
-        .help(format!("there are {}", list(allowed.iter().map(|order| order.rust_name()))))
+    Diag::new(Rule::AtomicOrdering, at, format!("this is not a valid memory order for `{of}`"))
+        .help(format!("valid orders are {}", list(allowed.iter().map(|order| order.rust_name()))))
 }
 
 pub(crate) fn atomic_scope(at: SpanRange) -> Diag {
     let scopes = Scope::ALL.map(|scope| format!("Scope::{}", scope.rust_name()));
-    Diag::new(Rule::AtomicScope, at, "not a scope")
-        .help(format!("there are {}", list(scopes.iter().map(String::as_str))))
+    Diag::new(Rule::AtomicScope, at, "this is not a memory scope")
+        .help(format!("the scopes are {}", list(scopes.iter().map(String::as_str))))
 }
 
 pub(crate) fn unknown_constructor(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnknownMethod, at, format!("`{name}` has no such function in a kernel"))
-        .help(format!("there are `{name}::new([a, b])` and `{name}::splat(x)`"))
+        .help(format!("write `{name}::new([a, b])` or `{name}::splat(x)`"))
 }
 
 pub(crate) fn vector_lanes(at: SpanRange, name: &str) -> Diag {
@@ -90,7 +90,7 @@ pub(crate) fn vector_lanes(at: SpanRange, name: &str) -> Diag {
 }
 
 pub(crate) fn unbound_shared_array(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnboundSharedArray, at, "a shared array needs a name")
+    Diag::new(Rule::UnboundSharedArray, at, "a shared array must be bound to a name")
         .help("bind it first: `let array = shared_array::<T, N>();`")
 }
 
@@ -101,16 +101,16 @@ pub(crate) fn shared_address(at: SpanRange) -> Diag {
 
 pub(crate) fn assignment_target(at: SpanRange) -> Diag {
     Diag::new(Rule::AssignmentTarget, at, "this cannot be assigned to")
-        .help("assign to a local, to `memory[i]`, to a field of these, or through a `&mut` parameter")
+        .help("assign to a local variable, to `memory[i]`, to a field of these, or through a `&mut` parameter")
 }
 
 /// A name that is no local: a constant, or nothing at all.
 pub(crate) fn not_a_variable(at: SpanRange, name: &str) -> Diag {
-    Diag::new(Rule::AssignmentTarget, at, format!("`{name}` is no variable that is in scope here"))
-        .help("assign to a local or a parameter; in a `macro_rules!`, a name of its caller is another than its own")
+    Diag::new(Rule::AssignmentTarget, at, format!("`{name}` is not a variable in scope here"))
+        .help("assign to a local variable or a parameter; inside a `macro_rules!` macro, a name is distinct from the same name at the call")
 }
 
 pub(crate) fn no_elements_in_array(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedType, at, "an array of the kernel language has at least one element")
-        .help("leave the array out: C++ has none of length 0")
+    Diag::new(Rule::UnsupportedType, at, "an array in a kernel must have at least one element")
+        .help("remove the array: C++ has no arrays of length 0")
 }

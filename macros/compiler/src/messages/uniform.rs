@@ -14,8 +14,8 @@ fn with(diag: Diag, chain: Chain, more: usize) -> Diag {
     let diag = chain.into_iter().fold(diag, |diag, (at, note)| diag.note(at, note));
     match more {
         0 => diag,
-        1 => diag.remark("it decides about 1 more collective"),
-        more => diag.remark(format!("it decides about {more} more collectives")),
+        1 => diag.remark("another collective depends on it"),
+        more => diag.remark(format!("another {more} collectives depend on it")),
     }
 }
 
@@ -24,10 +24,10 @@ pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more
     let diag = Diag::new(
         Rule::DivergentCollective,
         at,
-        format!("`{name}` is for all threads of the {noun}, and not all of them may come here"),
+        format!("`{name}` must be reached by all threads of the {noun}, but some may not reach it"),
     );
     with(diag, chain, more).help(format!(
-        "let all of them execute it, outside of the branch; if they do agree, say so: `{}.uniform(condition)`",
+        "move it out of the branch; if the condition is uniform, say so: `{}.uniform(condition)`",
         variable(group)
     ))
 }
@@ -37,7 +37,7 @@ pub(crate) fn divergent_exit(at: SpanRange, name: &str, group: Group, more: usiz
     let diag = Diag::new(
         Rule::DivergentExit,
         at,
-        format!("`{name}` is for all threads of the {noun}, and some of them may have left before"),
+        format!("`{name}` must be reached by all threads of the {noun}, but some may have returned before"),
     );
     with(diag, chain, more).help(format!(
         "let no thread return before the last collective of the {noun}: put the work under the condition instead"
@@ -49,9 +49,9 @@ pub(crate) fn divergent_call(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentCollective,
         at,
-        "this function executes a collective, and not all threads of its group may come here",
+        "this function executes a collective, so all threads of the group must reach this call, but some may not reach it",
     );
-    with(diag, chain, 0).help("let all of them call it, outside of the branch")
+    with(diag, chain, 0).help("move the call out of the branch")
 }
 
 /// A device function decides by an argument who comes to a collective.
@@ -59,21 +59,19 @@ pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentCollective,
         at,
-        "this function decides by an argument whether a collective is executed, and it may not be the same for all threads of the group",
+        "whether this function executes a collective depends on an argument, which must be uniform across the group but may differ between its threads",
     );
-    with(diag, chain, 0).help("pass what they agree on; if they do, say so: `group.uniform(argument)`")
+    with(diag, chain, 0).help("pass a uniform value; if the argument is uniform, say so: `group.uniform(argument)`")
 }
 
 pub(crate) fn divergent_aligned(at: SpanRange, name: &str, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentAligned,
         at,
-        format!("`{name}` is for whole warps, and not all threads of a warp may come here"),
+        format!("`{name}` must be reached by whole warps, but some threads of a warp may not reach it"),
     );
     let plain = name.trim_end_matches("_aligned");
-    with(diag, chain, 0).help(format!(
-        "use `{plain}`, which is not `.aligned` while a rule is off that has all threads come to a barrier"
-    ))
+    with(diag, chain, 0).help(format!("use `{plain}`, which is not `.aligned` where a convergence rule is `unchecked`"))
 }
 
 pub(crate) fn aligned_in_function(at: SpanRange, name: &str) -> Diag {
@@ -81,9 +79,13 @@ pub(crate) fn aligned_in_function(at: SpanRange, name: &str) -> Diag {
     Diag::new(
         Rule::DivergentAligned,
         at,
-        format!("`{name}` is for whole warps, and who comes here is up to the callers of this function"),
+        format!(
+            "`{name}` must be reached by whole warps, but which threads reach it is up to the callers of this function"
+        ),
     )
-    .help(format!("use `{plain}`, which is `.aligned` by itself in kernels that keep `divergent_collective`; or move it to the kernel"))
+    .help(format!(
+        "use `{plain}`, which is `.aligned` wherever the kernel keeps `divergent_collective`, or move it to the kernel"
+    ))
 }
 
 fn variable(group: Group) -> &'static str {
@@ -96,19 +98,16 @@ fn variable(group: Group) -> &'static str {
     }
 }
 
-/// "all threads of the ...".
-fn all(scope: Uniformity) -> String {
-    format!("all threads of the {}", scope.noun())
-}
-
 pub(crate) fn depends_on_condition() -> String {
-    "which threads come depends on this condition".into()
+    "which threads reach it depends on this condition".into()
 }
 
 pub(crate) fn differs(what: &str, scope: Uniformity, needed: Uniformity) -> String {
     match scope {
-        Uniformity::Divergent | Uniformity::Rank => format!("{} is not the same for {}", quoted(what), all(needed)),
-        _ => format!("{} is the same for {}, not for {}", quoted(what), all(scope), all(needed)),
+        Uniformity::Divergent | Uniformity::Rank => {
+            format!("{} may differ between threads of the {}", quoted(what), needed.noun())
+        }
+        _ => format!("{} is uniform across the {}, but not across the {}", quoted(what), scope.noun(), needed.noun()),
     }
 }
 
@@ -118,18 +117,18 @@ fn quoted(what: &str) -> String {
 }
 
 pub(crate) fn others_may_write(needed: Uniformity) -> String {
-    format!("other threads may write to this memory, so that it is not the same for {}", all(needed))
+    format!("other threads may write to this memory, so its value may differ between threads of the {}", needed.noun())
 }
 
 pub(crate) fn read_before_barrier(needed: Uniformity) -> String {
     format!(
-        "this memory may have been written to since the last barrier, so that it is not the same for {}",
-        all(needed)
+        "this memory may have been written to since the last barrier, so its value may differ between threads of the {}",
+        needed.noun()
     )
 }
 
 pub(crate) fn result_may_differ() -> String {
-    "the result of this call may not be the same for all of them".into()
+    "the result of this call may differ between them".into()
 }
 
 pub(crate) fn gets_its_value(name: &str) -> String {

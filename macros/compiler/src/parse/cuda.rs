@@ -51,7 +51,7 @@ fn operand(input: ParseStream<'_>) -> syn::Result<(Direction, Ident, Option<SynE
             match word.to_string().as_str() {
                 "out" => Direction::Out,
                 "inout" => Direction::InOut,
-                _ => return Err(syn::Error::new(word.span(), "an operand is `in`, `out` or `inout`")),
+                _ => return Err(syn::Error::new(word.span(), "expected `in`, `out` or `inout`")),
             }
         }
     };
@@ -67,7 +67,7 @@ fn operand(input: ParseStream<'_>) -> syn::Result<(Direction, Ident, Option<SynE
     };
     match inside.is_empty() {
         true => Ok((direction, name, value)),
-        false => Err(inside.error("an operand is one name")),
+        false => Err(inside.error("expected one name")),
     }
 }
 
@@ -148,7 +148,7 @@ impl Parser<'_> {
 fn plain_closure(closure: &ExprClosure, inputs: usize) -> Result<Closure, Box<crate::diag::Diag>> {
     let at = SpanRange::of(closure);
     if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
-        return Err(Box::new(messages::malformed_cuda(at, "the closure is `|x, y| value`")));
+        return Err(Box::new(messages::malformed_cuda(at, "the closure must be `|x, y| value`")));
     }
     if closure.inputs.len() != inputs {
         return Err(Box::new(messages::closure_parameters(at, inputs, closure.inputs.len())));

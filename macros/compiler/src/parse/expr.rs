@@ -74,7 +74,7 @@ impl Parser<'_> {
             syn::Expr::Match(choice) => self.match_expr(choice, span),
             syn::Expr::Let(_) => {
                 self.error(messages::unsupported_syntax(span, "`let` outside of a condition is").help(
-                    "in `if`, `while` and guards it stands by itself or in a row of `&&`; `matches!` gives a `bool`",
+                    "in `if`, `while` and guards it stands alone or in a chain of `&&`; `matches!` gives a `bool`",
                 ))
             }
             syn::Expr::Range(_) => self.error(
@@ -89,8 +89,7 @@ impl Parser<'_> {
                     .help("declare a constant: `const N: u32 = ...;`"),
             ),
             syn::Expr::RawAddr(_) => self.error(
-                messages::unsupported_syntax(span, "a raw address is")
-                    .help("memory has indexes; `cuda!` has its addresses"),
+                messages::unsupported_syntax(span, "a raw address is").help("use an index; `cuda!` can take addresses"),
             ),
             _ => self.error(messages::unsupported_syntax(span, "this expression is")),
         }

@@ -74,7 +74,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 let Ok(mut whole) = syn::parse2::<ItemFn>(replaced) else {
                     diags.push(messages::not_parsed(
                         SpanRange::of(&function.sig),
-                        "`self` or `Self` stands where no value or type can",
+                        "`self` or `Self` is used where no value or type is allowed",
                     ));
                     continue;
                 };

@@ -266,7 +266,7 @@ impl Parser<'_> {
         if let Some(turbofish) = call.turbofish.as_ref().filter(|_| name != "load_vec") {
             let at = SpanRange::of(turbofish);
             return self
-                .error(messages::unsupported_syntax(at, "type arguments of this method are").help("leave them out"));
+                .error(messages::unsupported_syntax(at, "type arguments of this method are").help("remove them"));
         }
         match (name.as_str(), call.args.first()) {
             ("len", None) => self.op(Op::Length, vec![receiver], span),

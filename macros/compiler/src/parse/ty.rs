@@ -141,7 +141,7 @@ impl Parser<'_> {
                 }
             },
             "Vec" | "Box" | "Rc" | "Arc" | "String" => {
-                let mend = "kernels allocate nothing: take a slice, or keep an array `[T; N]`";
+                let mend = "kernels cannot allocate: take a slice, or keep an array `[T; N]`";
                 self.diags.push(messages::unsupported_type_with(at, mend));
                 None
             }
@@ -268,14 +268,14 @@ fn mend(ty: &Type) -> Option<&'static str> {
     match ty {
         Type::Reference(reference) => match &*reference.elem {
             Type::Path(path) if path.path.is_ident("str") => Some("text is bytes in a kernel: take a `&[u8]`"),
-            _ => Some("references are parameters only: elsewhere keep the value, or an index"),
+            _ => Some("only parameters can be references: elsewhere keep the value, or an index"),
         },
-        Type::Slice(_) => Some("a slice is taken by reference: `&[T]` or `&mut [T]`"),
+        Type::Slice(_) => Some("take a slice by reference: `&[T]` or `&mut [T]`"),
         Type::Ptr(_) => Some("take a slice and an index in place of a pointer"),
         Type::FnPtr(_) => Some("take a closure: `impl Fn(A) -> B`"),
         Type::TraitObject(_) | Type::ImplTrait(_) => Some("write the type, or a type parameter: `<T: Trait>`"),
         Type::Infer(_) => Some("write the type"),
-        Type::Tuple(_) => Some("leave it out: there is no value in it"),
+        Type::Tuple(_) => Some("remove it: it holds no value"),
         _ => None,
     }
 }

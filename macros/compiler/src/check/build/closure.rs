@@ -40,7 +40,9 @@ impl<'f> Builder<'f> {
                     continue;
                 }
                 ExprKind::Op { op, operands, .. } => self.operation_in_closure(*op, operands),
-                ExprKind::Call { .. } => Some((Uniformity::Divergent, "a device function that a closure calls")),
+                ExprKind::Call { .. } => {
+                    Some((Uniformity::Divergent, "the result of a device function that a closure calls"))
+                }
                 ExprKind::Cuda(_) => Some((Uniformity::Divergent, "cuda!")),
                 ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } => self.in_memory_of_others(base),
                 // Nothing but what is made of these.
@@ -102,7 +104,7 @@ impl<'f> Builder<'f> {
                 let team = operands.first().map(|group| self.team(group))?;
                 Some((Self::query_uniformity(team, query), query.name))
             }
-            Op::Atomic(_) => Some((Uniformity::Divergent, "an atomic operation")),
+            Op::Atomic(_) => Some((Uniformity::Divergent, "the result of an atomic operation")),
             Op::LoadVec(_) | Op::LoadUnchecked => self.in_memory_of_others(operands.first()?),
             Op::QuerySharedRank => Some((Uniformity::Block, "query_shared_rank")),
             Op::Barrier(_, method) => Some((Uniformity::Divergent, method.name)),
@@ -138,7 +140,7 @@ impl<'f> Builder<'f> {
     /// An element of memory is nobody's but the thread's that reads it, unless nobody writes there.
     fn in_memory_of_others(&self, memory: &Expr) -> Option<(Uniformity, &'static str)> {
         let others = memory.memory().is_some() && self.region_unseen(memory).root != Root::ReadOnly;
-        others.then_some((Uniformity::Divergent, "memory that others may write to"))
+        others.then_some((Uniformity::Divergent, "memory that other threads may write to"))
     }
 
     fn touches(&self, inside: &[&Expr]) -> Vec<(Region, AccessKind)> {

@@ -135,7 +135,7 @@ impl<'f> Builder<'f> {
     pub(super) fn seen(&mut self, argument: &Expr, value: &Value) -> NodeId {
         match (argument.memory(), &value.region) {
             (Some(_), Some(Region { root: Root::Global, .. }) | None) => self.node(
-                Source::Known { uniformity: Uniformity::Divergent, what: "memory that others may write to" },
+                Source::Known { uniformity: Uniformity::Divergent, what: "memory that other threads may write to" },
                 vec![value.node],
                 argument.span,
             ),

@@ -93,7 +93,11 @@ impl<'f> Builder<'f> {
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
                 self.access(element, atomically(atomic), at);
-                self.node(Source::Known { uniformity: Uniformity::Divergent, what: "an atomic operation" }, nodes, at)
+                self.node(
+                    Source::Known { uniformity: Uniformity::Divergent, what: "the result of an atomic operation" },
+                    nodes,
+                    at,
+                )
             }
             Op::Uniform(group) => {
                 let team = team(group);

@@ -1,0 +1,135 @@
+//! Sentences about arrival tokens (CUDA C++ Programming Guide 11.6.1.1).
+
+use super::short;
+use crate::diag::Diag;
+use crate::model::ty::Group;
+use crate::rules::Rule;
+use crate::span::SpanRange;
+
+/// How a token is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Loss {
+    /// The statement's value is not used.
+    Unused,
+    /// `let _ =`
+    Discarded,
+    Overwritten,
+    EndOfScope,
+    Return,
+    /// `?`
+    Question,
+    Break,
+    Continue,
+}
+
+/// Where a token comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Arrival,
+    /// A device function returned it.
+    Call,
+    /// It was passed in.
+    Parameter,
+}
+
+/// `losses`: how, where, and the name of the variable.
+pub(crate) fn token_never_waited(
+    arrival: SpanRange,
+    group: Group,
+    origin: Origin,
+    losses: &[(Loss, SpanRange, Option<String>)],
+) -> Diag {
+    let noun = group.noun();
+    let what = match origin {
+        Origin::Arrival => format!("this arrival at the barrier of the {noun}"),
+        Origin::Call => format!("the arrival at the barrier of the {noun} whose token this call returns"),
+        Origin::Parameter => format!("the arrival at the barrier of the {noun} that this token is from"),
+    };
+    let mut diag = Diag::new(
+        Rule::TokenNeverWaited,
+        arrival,
+        format!("{what} must be waited for on every path, but some path does not wait"),
+    );
+    let mut waited = None;
+    for (how, at, name) in losses {
+        waited = waited.or(name.as_deref());
+        let note = match (how, name) {
+            (Loss::Unused, _) => "the token is dropped immediately: nothing holds it".to_string(),
+            (Loss::Discarded, _) => "the token is dropped here: no name holds it".to_string(),
+            (Loss::Overwritten, Some(name)) => format!("`{name}` is overwritten while it holds the token"),
+            (Loss::EndOfScope, Some(name)) => format!("`{name}` may still hold the token here, where its scope ends"),
+            (Loss::Return, Some(name)) => format!("`{name}` may still hold the token at this `return`"),
+            (Loss::Question, Some(name)) => format!("`{name}` may still hold the token at this `?`"),
+            (Loss::Break, Some(name)) => format!("`{name}` may still hold the token at this `break`"),
+            (Loss::Continue, Some(name)) => format!("`{name}` may still hold the token at this `continue`"),
+            (Loss::Return, None) => "the token has not reached its use yet, and is lost at this `return`".to_string(),
+            (Loss::Question, None) => "the token has not reached its use yet, and is lost at this `?`".to_string(),
+            (Loss::Break, None) => "the token has not reached its use yet, and is lost at this `break`".to_string(),
+            (Loss::Continue, None) => {
+                "the token has not reached its use yet, and is lost at this `continue`".to_string()
+            }
+            (Loss::Overwritten | Loss::EndOfScope, None) => "the token is lost here".to_string(),
+        };
+        diag = diag.note(*at, note);
+    }
+    let group = short(group);
+    diag.help(match waited {
+        Some(name) => format!("call `{group}.barrier_wait({name})` on every path before the token is lost"),
+        None => {
+            format!("bind the token and wait: `let token = {group}.barrier_arrive(); ... {group}.barrier_wait(token);`")
+        }
+    })
+}
+
+pub(crate) fn arrive_while_pending(at: SpanRange, group: Group, pending: SpanRange, origin: Origin) -> Diag {
+    Diag::new(
+        Rule::ArriveWhilePending,
+        at,
+        format!("a thread must wait for its arrival at the barrier of the {} before it arrives again", group.noun()),
+    )
+    .note(
+        pending,
+        match origin {
+            Origin::Arrival => "the first arrival is here, and its token is still held",
+            Origin::Call => "this call returned the token of the first arrival, which is still held",
+            Origin::Parameter => "this parameter is the token of the first arrival, and is still held",
+        },
+    )
+    .help(format!(
+        "a thread arrives once per phase: call `{}.barrier_wait` with the first token before this",
+        short(group)
+    ))
+}
+
+pub(crate) fn collective_while_pending(
+    at: SpanRange,
+    what: &str,
+    group: Group,
+    pending: Group,
+    arrival: SpanRange,
+) -> Diag {
+    let diag = Diag::new(
+        Rule::CollectiveWhilePending,
+        at,
+        format!(
+            "`{what}` is a collective of the {}, which must not be executed while an arrival of the {} is pending",
+            group.noun(),
+            pending.noun()
+        ),
+    )
+    .note(arrival, "the token comes from here, and is still held");
+    if group == pending {
+        diag.help("wait for the arrival first: between arrive and wait, other collectives of the group are undefined")
+    } else {
+        diag.help(format!("wait for the arrival first: the {} contains the {}", group.noun(), pending.noun()))
+    }
+}
+
+pub(crate) fn token_escapes(at: SpanRange, whereto: &str) -> Diag {
+    Diag::new(
+        Rule::TokenEscapes,
+        at,
+        format!("an arrival token cannot be moved into {whereto}, where it cannot be tracked"),
+    )
+    .help("keep each token in a local variable of its own, plain or in an `Option`")
+}
