@@ -1,4 +1,4 @@
-//! Which accesses are to the same bytes, and which of these do not race.
+//! Which accesses overlap, and which overlapping accesses do not race.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn bytes_and_values() {
     check(include_str!("bytes.rs"), &cases);
 }
 
-/// Of bytes that are written in turn, what a round without its barrier shows.
+/// What a loop whose iterations write bytes in turn shows if it lacks its barrier.
 #[test]
 fn rounds() {
     let cases = [Case {
