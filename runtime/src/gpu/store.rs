@@ -57,7 +57,7 @@ fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
-    // A CUBIN is an ELF file; a truncated file may not be.
+    // A CUBIN is an ELF file; a file cut short before the magic number is no CUBIN.
     fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))
 }
 

@@ -1,4 +1,4 @@
-// Rust's `wrapping_*`, `saturating_*` and `pow` of integers as functions. The operators wrap and mask too: these are
+// Rust's `wrapping_*`, `saturating_*` and `pow` of integers as functions. The operators wrap and mask, too: these are
 // Rust's names for it.
 #pragma once
 #include <phalanx/math.cuh>
@@ -6,7 +6,7 @@
 namespace phalanx {
 namespace detail {
 
-// The integer of the same size that has a sign where this has none.
+// The signed integer of the same size.
 template <class Raw>
 struct other_type {
     using type = integer<signed_of<Raw>>;
@@ -33,7 +33,7 @@ struct wrapped {
     integer<Raw> value;
     bool overflow;
 };
-// Of types that an `int` holds. NVRTC 13.0 takes `0 - i16::MIN` for one that does not overflow where it is asked as below.
+// For types that fit into an `int`. NVRTC 13.0 reports no overflow of `0 - i16::MIN` if asked as below.
 template <class Raw>
 __device__ constexpr wrapped<Raw> narrowed(int exact) {
     return {static_cast<Raw>(exact), exact != static_cast<int>(static_cast<Raw>(exact))};
@@ -54,7 +54,7 @@ __device__ constexpr wrapped<Raw> sub(integer<Raw> a, integer<Other> b) {
     const integer<Raw> difference = a - static_cast<Raw>(b.value);
     return {difference, (a < difference) != (b < 0)};
 }
-// Through a type of twice the size, where there is one.
+// Through a type of twice the size, if there is one.
 template <class Product, class Raw>
 __device__ constexpr wrapped<Raw> mul_through(integer<Raw> a, integer<Raw> b) {
     const auto product = static_cast<Product>(a.value) * static_cast<Product>(b.value);
@@ -79,7 +79,7 @@ __device__ constexpr wrapped<Raw> mul(integer<Raw> a, integer<Raw> b) {
     } else {
         const integer<Raw> product = a * b;
         if constexpr (signed_integer<Raw>) {
-            // The one quotient that wraps itself.
+            // The only quotient that wraps.
             if (a == -1) {
                 return {product, b == least<Raw>()};
             }
@@ -87,7 +87,7 @@ __device__ constexpr wrapped<Raw> mul(integer<Raw> a, integer<Raw> b) {
         return {product, !(a == 0) && !(integer<Raw>(static_cast<Raw>(product.value / a.value)) == b)};
     }
 }
-// By squaring. The square that is not needed any more may wrap.
+// By squaring. The last square is not used, and may wrap.
 template <class Raw>
 __device__ constexpr wrapped<Raw> pow(integer<Raw> base, u32 exponent) {
     wrapped<Raw> power{1, false};
@@ -148,7 +148,7 @@ __device__ constexpr integer<Raw> wrapping_sub_unsigned(integer<Raw> a, detail::
     return detail::sub(a, b).value;
 }
 
-// Fail where `b` is 0. The site is the name.
+// These fail if `b` is 0. The failure's site is the name.
 template <class Raw>
 __device__ constexpr integer<Raw> wrapping_div(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     if constexpr (detail::signed_integer<Raw>) {
