@@ -115,7 +115,7 @@ fn unsafe_code_is_in_few_files() {
 
 #[test]
 fn levels_point_one_way() {
-    // Which modules must not name which others.
+    // The modules that must not name certain others.
     const FORBIDDEN: [(&str, &[&str]); 2] = [
         ("macros/compiler/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
         ("macros/compiler/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),

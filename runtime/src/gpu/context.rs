@@ -36,7 +36,7 @@ pub(crate) struct Gpu {
     state: Mutex<State>,
 }
 
-/// What the host does about the end of a launch.
+/// The host's part in the end of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// The host does not wait for the end.

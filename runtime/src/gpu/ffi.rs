@@ -33,7 +33,7 @@ pub(super) fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
     }
 }
 
-/// Whether libcuda can be loaded. Nothing else may be called before this, because cudarc panics if it cannot.
+/// Returns whether libcuda can be loaded. Nothing else may be called before this, because cudarc panics if it cannot.
 pub(super) fn driver_is_present() -> bool {
     // SAFETY: loads a library without reading anything in it.
     unsafe { sys::is_culib_present() }

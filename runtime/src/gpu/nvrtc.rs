@@ -59,7 +59,7 @@ impl Program {
     }
 }
 
-/// Whether NVRTC can be loaded.
+/// Returns whether NVRTC can be loaded.
 pub(crate) fn is_present() -> bool {
     Nvrtc::get().is_ok()
 }

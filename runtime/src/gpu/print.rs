@@ -1,4 +1,4 @@
-//! What kernels print on a GPU: a buffer in device memory, which threads fill through an atomic cursor, and its
+//! The output of kernels on a GPU: a buffer in device memory, which threads fill through an atomic cursor, and its
 //! conversion to text. `print.cuh` defines the layout; `context` decides when it is read. Only modules that print know
 //! the buffer, which is allocated when the first of them is launched.
 

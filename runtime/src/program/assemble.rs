@@ -82,17 +82,17 @@ impl Program {
         self.static_shared_bytes
     }
 
-    /// Whether something in the program prints.
+    /// Returns whether something in the program prints.
     pub(crate) fn prints(&self) -> bool {
         self.prints
     }
 
-    /// Whether the program records its barriers.
+    /// Returns whether the program records its barriers.
     pub(crate) fn records(&self) -> bool {
         self.records
     }
 
-    /// Whether the program's blocks wait for each other, so that all of them must run concurrently.
+    /// Returns whether the program's blocks wait for each other, so that all of them must run concurrently.
     pub(crate) fn has_grid_barrier(&self) -> bool {
         self.has_grid_barrier
     }
@@ -256,7 +256,7 @@ impl Names {
     }
 }
 
-/// What fills the holes of one function.
+/// The contents for the holes of one function.
 struct Filling<'p> {
     function: &'p Resolved,
     /// The function's index in [`Order::functions`].

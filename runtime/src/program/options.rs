@@ -1,11 +1,11 @@
-//! What `#[cluster_kernel(...)]` fixes for a kernel: the values, their limits, and how the kernel's head states them.
-//! The macro checks literals itself; constants reach the functions here, which rustc evaluates, so that both are
+//! The options of a kernel in `#[cluster_kernel(...)]`: their values, their limits, and how the kernel's head states
+//! them. The macro checks literals itself; constants reach the functions here, which rustc evaluates, so that both are
 //! subject to one list of limits at compile time. `launch` checks launches, and `gpu::nvrtc` has the compiler's
 //! options.
 
 use crate::program::refusal::Message;
 
-/// What the attribute fixed; `None` is left to the launch.
+/// The options that the attribute fixed; `None` is left to the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelOptions {
     /// The number of blocks in a cluster.

@@ -18,7 +18,7 @@ fn position(line: u32, column: u32) -> u32 {
     line.wrapping_mul(1 << 16).wrapping_add(column)
 }
 
-/// What is at a position.
+/// The source location and message at a position.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) file: &'static str,
@@ -28,7 +28,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Whether both are the same site. Two instances of a function share their sites, but not their messages.
+    /// Returns whether both are the same site. Two instances of a function share their sites, but not their messages.
     fn is(&self, other: &Place) -> bool {
         let instance = |place: &Place| place.message.map(|(instance, _)| instance);
         (self.file, self.site, instance(self)) == (other.file, other.site, instance(other))

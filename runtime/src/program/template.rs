@@ -173,7 +173,7 @@ impl SharedInfo {
 /// The bytes are what the kernel wrote at the message's site.
 pub type Format = unsafe fn(&[u8]) -> Option<String>;
 
-/// What rustc inferred for one slot.
+/// The contents of one slot, as rustc inferred them.
 #[derive(Debug, Clone)]
 pub enum Slot {
     /// The type of a literal, a local or an array.
@@ -190,7 +190,7 @@ pub trait Function {
     fn definition() -> Definition;
 }
 
-/// What the callers of a function need to know of it, the same for all its instances.
+/// The summary of a function that its callers need, the same for all its instances.
 pub trait Summary {
     /// At which scope the result of each call of a device function in the body is uniform.
     const RESULTS: &'static [Bound] = &[];
@@ -291,7 +291,7 @@ impl<T> Default for OptionSlot<T> {
     }
 }
 
-/// What an `Option` in a kernel may hold: plain data or an arrival token.
+/// A type that an `Option` in a kernel may hold: plain data or an arrival token.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be held by an `Option` in a kernel")]
 pub trait Optional {
     /// Returns the spelling and size of the `Option`.

@@ -1,4 +1,4 @@
-//! What the text needs to know of a type: its spelling in C++, and the definition of one with a derived `DeviceCopy`.
+//! The description of a type for the text: its spelling in C++, and the definition of one with a derived `DeviceCopy`.
 //! `assemble` names user-defined types.
 
 use std::any::TypeId;
@@ -135,7 +135,7 @@ impl TypeInfo {
         }
     }
 
-    /// Whether the type is an array or contains one.
+    /// Returns whether the type is an array or contains one.
     pub(super) fn has_array(&self) -> bool {
         match &self.name {
             TypeName::Prelude(_) => false,

@@ -81,7 +81,7 @@ fn grouped<'c, 'l: 'c>(threads: impl Iterator<Item = Place<'c, 'l>>) -> Vec<At> 
     groups
 }
 
-/// Whether one of the threads that wait at a site waits for this thread, which has not arrived.
+/// Returns whether one of the threads that wait at a site waits for this thread, which has not arrived.
 fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
     here.iter().any(|(home, thread)| match thread.status.get() {
         Status::Waiting(collective) => {
@@ -108,7 +108,7 @@ fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
     })
 }
 
-/// Whether a thread has arrived at the barrier of the group.
+/// Returns whether a thread has arrived at the barrier of the group.
 fn has_come(thread: &Thread, group: Group) -> bool {
     if matches!(thread.arrivals[group as usize].get(), Arrival::Pending { .. }) {
         return true;

@@ -172,8 +172,8 @@ impl Context<'_> {
         self.wait_while(call, |live| live.phase == ticket.phase);
     }
 
-    /// Whether the phase of an arrival has completed. The simulator has no clock: a turn of the thread counts as a
-    /// microsecond.
+    /// Returns whether the phase of an arrival has completed. The simulator has no clock: a turn of the thread counts
+    /// as a microsecond.
     pub(crate) fn try_barrier(&self, call: BarrierCall, ticket: Ticket, nanoseconds: u64) -> bool {
         self.check_ticket(call, ticket);
         for _ in 0..nanoseconds / 1000 {
@@ -190,7 +190,7 @@ impl Context<'_> {
         self.wait_while(call, |live| live.phase % 2 == u64::from(parity));
     }
 
-    /// Whether the phase of this parity has completed.
+    /// Returns whether the phase of this parity has completed.
     pub(crate) fn try_parity(&self, call: BarrierCall, parity: bool) -> bool {
         self.look(call, |live| live.phase % 2 != u64::from(parity))
     }

@@ -35,7 +35,7 @@ impl Context<'_> {
         (back > 0).then(|| (history.before(back).clone(), back))
     }
 
-    /// Whether the access is an atomic store to shared memory that was never written.
+    /// Returns whether the access is an atomic store to shared memory that was never written.
     pub(super) fn is_first_store(&self, Access { memory, start, len, kind, .. }: Access<'_>) -> bool {
         match memory {
             MemoryId::Shared(id) => {

@@ -1,6 +1,6 @@
-//! What threads of one warp do together: `meet`, to which each brings a value and from which it gets those of all, and
-//! `coalesced_threads`, which finds out which threads are together. A value is bytes here; `kernel::group` gives it
-//! meaning.
+//! The operations of the threads of one warp together: `meet`, to which each brings a value and from which it gets
+//! those of all, and `coalesced_threads`, which finds out which threads are together. A value is bytes here;
+//! `kernel::group` gives it meaning.
 //!
 //! A meeting is for the lanes of its group, by the abstract rules of cooperative groups: each of them arrives from the
 //! same source position. An exited thread does not arrive, although today's hardware counts it.
@@ -39,7 +39,7 @@ impl Thread {
         }
     }
 
-    /// Whether the thread may reach a `coalesced_threads()` before other threads make progress.
+    /// Returns whether the thread may reach a `coalesced_threads()` before other threads make progress.
     fn may_join(&self) -> bool {
         match self.status.get() {
             Status::Ready => self.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE),

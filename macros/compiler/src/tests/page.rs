@@ -1,5 +1,5 @@
-//! What the printers of generated kernels share: a growing text with braces and their indentation. It knows none of the
-//! languages.
+//! The common part of the printers of generated kernels: a growing text with braces and their indentation. It knows
+//! none of the languages.
 
 #[derive(Default)]
 pub(super) struct Page {

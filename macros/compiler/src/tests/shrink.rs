@@ -5,7 +5,7 @@ pub(super) trait Nested: Clone {
     /// Returns the blocks inside of it, including those in its values.
     fn blocks(&mut self) -> Vec<&mut Vec<Self>>;
 
-    /// Whether the statement stays because it cannot be part of the failure.
+    /// Returns whether the statement stays because it cannot be part of the failure.
     fn stays(&self) -> bool {
         false
     }

@@ -76,8 +76,8 @@ pub(crate) fn needed(wanted: impl Iterator<Item = &'static str>, text: &str) -> 
     wanted.filter(|header| !by_name(header)).chain(named.map(|(header, _)| *header)).collect()
 }
 
-/// Whether the text may use the shared memory of other blocks: a block that fails must then stay until they are done
-/// with its own (failure.cuh). CUDA C++ by hand uses PTX's names for it.
+/// Returns whether the text may use the shared memory of other blocks: a block that fails must then stay until they are
+/// done with its own (failure.cuh). CUDA C++ by hand uses PTX's names for it.
 pub(crate) fn knows_peers(text: &str) -> bool {
     ["map_shared_rank", "mapa", "shared::cluster"].iter().any(|name| text.contains(name))
 }

@@ -48,7 +48,7 @@ impl Who {
         Who(copy.0 | 1 << COPY | self.0 << BEGUN_BY)
     }
 
-    /// Whether this is a copy.
+    /// Returns whether this is a copy.
     pub(crate) fn is_copy(self) -> bool {
         self.0 >> COPY & 1 == 1
     }
@@ -189,7 +189,7 @@ impl Clock {
         }
     }
 
-    /// Whether both are the same object, which is cheap to test. Equal clocks may be different objects.
+    /// Returns whether both are the same object, which is cheap to test. Equal clocks may be different objects.
     pub(crate) fn is(&self, other: &Clock) -> bool {
         self.0.is(&other.0)
     }

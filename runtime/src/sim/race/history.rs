@@ -63,7 +63,7 @@ impl History {
         self.size
     }
 
-    /// Whether memory holds the last store. If not, plain writes or atomics of another size came after it, and
+    /// Returns whether memory holds the last store. If not, plain writes or atomics of another size came after it, and
     /// everything in the history happens-before them.
     pub(super) fn is_of(&self, bytes: &[u8]) -> bool {
         self.stores.back().is_some_and(|last| last.bytes.to_ne_bytes()[..self.size] == *bytes)

@@ -1,5 +1,5 @@
-//! What orders threads: the knowledge of a thread (`Actor`), what it leaves at a location for later readers
-//! (`Message`), and what the threads of a barrier exchange (`Gathering`). A phase barrier is built from
+//! The synchronization between threads: the knowledge of a thread (`Actor`), what it leaves at a location for later
+//! readers (`Message`), and what the threads of a barrier exchange (`Gathering`). A phase barrier is built from
 //! `Actor::release` and `Actor::acquire`.
 
 use std::cell::{Cell, RefCell};
@@ -26,7 +26,7 @@ impl Synchronization {
     }
 }
 
-/// Whether both threads are in one unit of the scope.
+/// Returns whether both threads are in one unit of the scope.
 pub(super) fn within(scope: Scope, a: Who, b: Who) -> bool {
     match scope {
         Scope::Block => a.first(Unit::Block) == b.first(Unit::Block),
@@ -93,7 +93,7 @@ impl Actor {
         self.epoch.get()
     }
 
-    /// Whether what the thread did in the epoch happens-before what this one does now.
+    /// Returns whether what the thread did in the epoch happens-before what this one does now.
     #[inline]
     pub(super) fn knows(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
         if who == self.who {
@@ -105,8 +105,8 @@ impl Actor {
             || epoch < self.clock.borrow().of(layout, who)
     }
 
-    /// Whether what the threads of a whole warp did in the epoch happens-before what this one does now; `false` if that
-    /// is not known of all of them.
+    /// Returns whether what the threads of a whole warp did in the epoch happens-before what this one does now; `false`
+    /// if that is not known of all of them.
     #[inline]
     pub(super) fn knows_warp(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
         let (block, cluster) = self.known.get();
@@ -182,7 +182,7 @@ impl Actor {
         }
     }
 
-    /// Whether an atomic that writes leaves something for others to acquire.
+    /// Returns whether an atomic that writes leaves something for others to acquire.
     pub(super) fn leaves(&self, with: Synchronization) -> bool {
         with.releases() || !self.fenced.borrow().0.is_empty()
     }
@@ -232,8 +232,8 @@ fn next(epochs: &Epochs) -> Epoch {
     epochs.get()
 }
 
-/// What the threads of a barrier release in one phase. The threads of a block share one epoch where possible, so that
-/// one number tells what is known of the block after the phase.
+/// The clocks that the threads of a barrier release in one phase. The threads of a block share one epoch where
+/// possible, so that one number tells what is known of the block after the phase.
 #[derive(Debug, Default)]
 pub(crate) struct Gathering {
     clock: Clock,

@@ -26,7 +26,7 @@ pub(crate) enum Doing {
 }
 
 impl Doing {
-    /// Whether the two accesses race unless they are ordered.
+    /// Returns whether the two accesses race unless they are ordered.
     fn conflicts(self, by: Who, other: Doing, other_by: Who) -> bool {
         match (self, other) {
             (Doing::Read, Doing::Read | Doing::AtomicRead(_))
@@ -97,7 +97,7 @@ pub(crate) struct Page {
     atomics: Vec<Left>,
 }
 
-/// What atomics left at a byte.
+/// The messages and values that atomics left at a byte.
 #[derive(Debug)]
 struct Left {
     at: usize,
@@ -165,7 +165,7 @@ impl Entry {
         threads.into_iter().find(|who| !now.actor.knows(now.layout, *who, self.epoch))
     }
 
-    /// Whether the current access subsumes this entry for all later checks.
+    /// Returns whether the current access subsumes this entry for all later checks.
     fn gives_way(&self, now: &Now<'_>) -> bool {
         self.doing == now.doing && self.unknown(now).is_none()
     }
@@ -201,7 +201,8 @@ impl Cell {
         Ok(())
     }
 
-    /// Whether all accesses are atomics of the current block, none of which conflict: every scope includes the block.
+    /// Returns whether all accesses are atomics of the current block, none of which conflict: every scope includes the
+    /// block.
     fn are_atomics_of_my_block(&self, now: &Now<'_>) -> bool {
         let is_atomic = matches!(now.doing, Doing::AtomicRead(_) | Doing::AtomicWrite(_));
         is_atomic && !self.mixed && self.kinds & Doing::Read.bit() == 0 && self.is_of_my_block(now)

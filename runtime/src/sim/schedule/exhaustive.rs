@@ -84,7 +84,7 @@ impl Exploration {
         false
     }
 
-    /// Whether all orders were run once `advance` finds no other.
+    /// Returns whether all orders were run once `advance` finds no other.
     pub(crate) fn is_whole(&self) -> bool {
         !self.search().cut
     }
@@ -132,7 +132,7 @@ impl Exhaustive {
         self.changes.get(&touch.place).copied().unwrap_or(0)
     }
 
-    /// Whether the thread would find again what it has already found.
+    /// Returns whether the thread would find again what it has already found.
     fn idles(&self, thread: usize, touch: Touch) -> bool {
         self.looked.get(&thread).is_some_and(|(last, changes)| *last == touch && *changes == self.changed(touch))
     }
@@ -175,7 +175,7 @@ impl Exhaustive {
     }
 }
 
-/// Whether the two accesses are independent.
+/// Returns whether the two accesses are independent.
 fn commute(a: Touch, b: Touch) -> bool {
     a.place != b.place || !(a.writes || b.writes)
 }

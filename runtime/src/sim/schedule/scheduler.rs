@@ -11,7 +11,7 @@ pub(in crate::sim) trait Scheduler {
     /// Removes and returns the thread that runs next; `None` if none can.
     fn next(&mut self) -> Option<Turn>;
 
-    /// Whether threads end their turns before atomics and announce what they will access.
+    /// Returns whether threads end their turns before atomics and announce what they will access.
     fn announces(&self) -> bool {
         false
     }
@@ -22,7 +22,7 @@ pub(in crate::sim) trait Scheduler {
         None
     }
 
-    /// Whether plain accesses are scheduling points.
+    /// Returns whether plain accesses are scheduling points.
     fn stops_at_accesses(&self) -> bool {
         false
     }
@@ -30,7 +30,7 @@ pub(in crate::sim) trait Scheduler {
     /// Notes that a thread has made the access that it announced, and whether it wrote.
     fn touched(&mut self, _thread: usize, _touch: Touch, _wrote: bool) {}
 
-    /// Whether `next` returned `None` because everything left has been seen.
+    /// Returns whether `next` returned `None` because everything left has been seen.
     fn is_redundant(&self) -> bool {
         false
     }

@@ -7,7 +7,7 @@ use crate::sim::group::Group;
 use crate::sim::race::{Clock, Gathering};
 use crate::sim::site::Site;
 
-/// What a thread does at a group's barrier.
+/// An operation of a thread at a group's barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Sync,

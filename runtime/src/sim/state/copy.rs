@@ -8,7 +8,7 @@ use crate::sim::memory::MemoryId;
 use crate::sim::race::Clock;
 use crate::sim::site::Site;
 
-/// How a thread learns that a copy has completed.
+/// The way in which a thread learns that a copy has completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tells {
     /// The phase of a barrier lacks the copy's bytes until then. If `expect`, the copy itself adds them to the phase.

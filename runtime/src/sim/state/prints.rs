@@ -1,4 +1,4 @@
-//! What the threads of a launch have printed so far.
+//! The output that the threads of a launch have printed so far.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};

@@ -1,6 +1,6 @@
-//! What relaxed atomics may show, and what coherence, orders, fences and barriers forbid: litmus tests of a few
-//! threads, in separate blocks or one, with all their results under many schedules. Allowed results occur, forbidden
-//! ones never, and round robin shows only the latest values.
+//! The results that relaxed atomics may show, and those that coherence, orders, fences and barriers forbid: litmus
+//! tests of a few threads, in separate blocks or one, with all their results under many schedules. Allowed results
+//! occur, forbidden ones never, and round robin shows only the latest values.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};

@@ -31,7 +31,7 @@ use crate::{Fault, Rule};
 const KERNELS: u64 = 6_000;
 const BY_RANK: u64 = 1_800;
 
-/// What the simulator reports, as far as a rule covers it.
+/// A finding of the simulator, as far as a rule covers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shown {
     NeverWaited,
@@ -64,7 +64,7 @@ impl Shown {
         }
     }
 
-    /// Whether an accepted kernel may show it.
+    /// Returns whether an accepted kernel may show it.
     fn is_open(self) -> bool {
         matches!(self, Shown::Unwritten | Shown::Open)
     }
@@ -89,7 +89,7 @@ impl Shown {
     }
 }
 
-/// Whether the race is between a peer and the owner, on elements that a check can distinguish.
+/// Returns whether the race is between a peer and the owner, on elements that a check can distinguish.
 fn is_excluded(kernel: &Kernel, race: &Race) -> bool {
     let RaceMemory::Shared { block: owner, .. } = race.memory else { return false };
     let sides = [&race.first, &race.second];
@@ -145,7 +145,7 @@ fn reports(kernel: &Kernel) -> BTreeSet<Rule> {
     kernel_faults(&options, &print(kernel)).iter().map(Fault::rule).collect()
 }
 
-/// How the checks and the runs of a kernel compare.
+/// The result of comparing the checks with the runs of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Agreement {
     /// Nothing is refused, and no run shows a fault that should be.
@@ -199,8 +199,7 @@ struct Count {
     shown: usize,
     another: usize,
     hidden: usize,
-    /// By rule.
-    /// Of each, the least kernel of the first.
+    /// The imprecise kernels by rules, with the smallest kernel of the first of each.
     imprecise: BTreeMap<BTreeSet<Rule>, (usize, String)>,
     unsound: BTreeMap<Shown, (usize, String)>,
 }

@@ -14,13 +14,13 @@ use super::*;
 const FOLDER: &str = "OUTLINED_FOLDER";
 const COUNT: &str = "OUTLINED_KERNELS";
 
-/// Whether only a run reveals the fault across two functions: which memory was written, and which ranks exist.
+/// Returns whether only a run reveals the fault across two functions: which memory was written, and which ranks exist.
 fn is_told(shown: Shown) -> bool {
     !matches!(shown, Shown::Unwritten | Shown::Open | Shown::NoSuchRank)
 }
 
-/// Whether a function of its own can hold the statement: it does not jump out, needs no token in a variable, and leaves
-/// no variable but `cur` changed.
+/// Returns whether a function of its own can hold the statement: it does not jump out, needs no token in a variable,
+/// and leaves no variable but `cur` changed.
 fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
     let here = match stmt {
         Stmt::Put(_) | Stmt::Take(_) | Stmt::Set(_) | Stmt::Jump(Jump::Return) => false,

@@ -80,13 +80,13 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Whether each loop exists that is jumped out of, or whose iterations are named, and each `let`: a smaller kernel
-    /// may have lost it.
+    /// Returns whether each loop exists that is jumped out of, or whose iterations are named, and each `let`: a smaller
+    /// kernel may have lost it.
     pub(super) fn is_whole(&self) -> bool {
         is_whole(&self.body, &mut Vec::new(), &mut Vec::new())
     }
 
-    /// Whether the kernel reads a parameter.
+    /// Returns whether the kernel reads a parameter.
     pub(super) fn has_parameter(&self, index: usize) -> bool {
         fn has(stmt: &Stmt, number: Number) -> bool {
             let here = |stmt: &Stmt| numbers(stmt).contains(&number);

@@ -101,7 +101,7 @@ enum Deed {
     Use { arrives: bool, waits: bool, leaves: bool },
 }
 
-/// What a thread does between two barriers of the block, with its line.
+/// The operations of a thread between two barriers of the block, with their lines.
 type Segment = Vec<(usize, usize, Deed)>;
 
 #[derive(Clone, Copy)]
@@ -189,7 +189,7 @@ impl Run {
     }
 }
 
-/// Whether a loop is inside a loop.
+/// Returns whether a loop is inside a loop.
 fn nests(body: &[Stmt], loops: usize) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::If(_, then, otherwise) => nests(then, loops) || nests(otherwise, loops),
@@ -334,7 +334,7 @@ impl Verdict {
     }
 }
 
-/// Which thread reaches a statement, so that no test of a thread contradicts another.
+/// The test that decides which threads reach a statement, so that no test of a thread contradicts another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Who {
     All,

@@ -311,13 +311,13 @@ impl Generator {
     }
 }
 
-/// Whether the kernel is complete. A smaller one may have lost the loop that a jump leaves, or that a number counts, or
-/// the `let` of a name.
+/// Returns whether the kernel is complete. A smaller one may have lost the loop that a jump leaves, or that a number
+/// counts, or the `let` of a name.
 pub(super) fn is_whole(kernel: &Kernel) -> bool {
     block_is_whole(&kernel.body, &mut Vec::new(), &mut Vec::new())
 }
 
-/// Whether a block is complete. `loops` says of each loop whether it can be jumped out of.
+/// Returns whether a block is complete. `loops` says of each loop whether it can be jumped out of.
 fn block_is_whole(block: &Block, loops: &mut Vec<(Label, bool)>, lets: &mut Vec<Label>) -> bool {
     let outside = lets.len();
     let is_whole = block.iter().all(|stmt| {

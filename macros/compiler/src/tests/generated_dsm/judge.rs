@@ -185,8 +185,8 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
     Some(rules)
 }
 
-/// Whether the pair is a remote write at a literal index and the owner's access at one per thread, or vice versa. If
-/// `widely`, the choice of a variable may be known or not, in any dimension.
+/// Returns whether the pair is a remote write at a literal index and the owner's access at one per thread, or vice
+/// versa. If `widely`, the choice of a variable may be known or not, in any dimension.
 pub(in crate::tests) fn is_halo(first: &Access, second: &Access, widely: bool) -> bool {
     let remote = if first.is_remote() { first } else { second };
     let is_known = |index| match index {

@@ -54,7 +54,7 @@ fn reports(cluster: &str, source: &Source) -> BTreeSet<(Rule, usize)> {
     faults.iter().map(|fault| (fault.rule(), fault.line())).collect()
 }
 
-/// How the reports on a kernel compare with its runs.
+/// The comparison of the reports on a kernel with its runs.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Comparison {
     /// Whether a run shows a fault.
@@ -186,7 +186,7 @@ impl Count {
         }
     }
 
-    /// Whether few of the right kernels are refused for what a check cannot know: 1 in 20 for each reason, and
+    /// Returns whether few of the right kernels are refused for what a check cannot know: 1 in 20 for each reason, and
     /// `relatives` percent for a number that is computed from ranks.
     #[track_caller]
     fn is_precise(&self, relatives: usize) {

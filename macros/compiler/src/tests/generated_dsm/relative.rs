@@ -14,7 +14,7 @@ pub(in crate::tests) enum Base {
     Held(Label, u32),
 }
 
-/// How one number is derived from another.
+/// The step from one number to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Step {
     /// `rank + k`
@@ -236,17 +236,17 @@ impl Relative {
         }
     }
 
-    /// Whether a literal could replace it.
+    /// Returns whether a literal could replace it.
     pub(in crate::tests) fn is_constant(&self) -> bool {
         self.base() == Base::Zero && self.number().is_none()
     }
 
-    /// Whether it depends only on `cur`, which a check may know.
+    /// Returns whether it depends only on `cur`, which a check may know.
     pub(in crate::tests) fn is_of_current(&self) -> bool {
         self.base() == Base::Zero && self.number() == Some(Number::Current)
     }
 
-    /// Whether it is the same throughout the kernel.
+    /// Returns whether it is the same throughout the kernel.
     pub(in crate::tests) fn is_fixed(&self) -> bool {
         matches!(self.base(), Base::Zero | Base::Rank) && matches!(self.number(), None | Some(Number::Parameter(_)))
     }

@@ -19,7 +19,7 @@ const ROUNDS: usize = 3;
 /// The most runs of one kernel.
 const RUNS: usize = 2_000;
 
-/// What is left open.
+/// The facts that are left open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unknown {
     /// Which element a varying index names.
@@ -55,8 +55,8 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// Whether a block's own access by one event and another block's access by the other, which is later in program
-    /// order, may alias, with no barrier to order the two.
+    /// Returns whether a block's own access by one event and another block's access by the other, which is later in
+    /// program order, may alias, with no barrier to order the two.
     pub(super) fn races_with(&self, later: &Event) -> bool {
         let open = |thread: usize| self.ordered[thread].is_none_or(|arrival| arrival >= later.waited);
         let bits = |event: &Event, owner: usize, owns: bool, open: &dyn Fn(usize) -> bool| {
@@ -68,12 +68,12 @@ impl Event {
         self.access.place.array == later.access.place.array && (0..BLOCKS).any(of)
     }
 
-    /// Whether no arrival orders it.
+    /// Returns whether no arrival orders it.
     pub(super) fn is_open(&self) -> bool {
         (0..ALL).any(|thread| self.ordered[thread].is_none() && self.reaches(thread))
     }
 
-    /// Whether it accesses another block's memory for some of its threads; the rank that a literal names is not
+    /// Returns whether it accesses another block's memory for some of its threads; the rank that a literal names is not
     /// considered.
     pub(super) fn is_remote(&self) -> bool {
         match self.access.owner {

@@ -154,7 +154,7 @@ impl Access {
         self.owner != Owner::Own
     }
 
-    /// Whether the memory is a peer's, and the same peer's throughout the kernel.
+    /// Returns whether the memory is a peer's, and the same peer's throughout the kernel.
     pub(in crate::tests) fn has_one_owner(&self) -> bool {
         match self.owner {
             Owner::Own => false,
@@ -215,7 +215,7 @@ pub(in crate::tests) enum Rounds {
     Parameter(usize),
 }
 
-/// How a loop is written.
+/// The form in which a loop is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Form {
     For,

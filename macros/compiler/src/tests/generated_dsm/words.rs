@@ -1,5 +1,5 @@
-//! What the printers of kernels of clusters share: words of the language, and statements that hold others. Each tree
-//! prints the rest itself.
+//! The parts that the printers of kernels of clusters share: words of the language, and statements that hold others.
+//! Each tree prints the rest itself.
 
 use super::super::page::Printer;
 use super::relative::Relative;

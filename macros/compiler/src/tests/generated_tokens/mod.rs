@@ -51,13 +51,13 @@ impl Comparison {
         Some(Comparison { source: source.text, real, most, reported })
     }
 
-    /// Whether every real fault is reported, and nothing else, except that a path-insensitive check may treat two
-    /// variables as independent after one is tested.
+    /// Returns whether every real fault is reported, and nothing else, except that a path-insensitive check may treat
+    /// two variables as independent after one is tested.
     fn agrees(&self) -> bool {
         self.real.is_subset(&self.reported) && self.reported.is_subset(&self.most)
     }
 
-    /// Whether `agrees` leaves nothing open.
+    /// Returns whether `agrees` leaves nothing open.
     fn is_exact(&self) -> bool {
         self.real == self.most
     }

@@ -172,7 +172,7 @@ impl Nested for Stmt {
     }
 }
 
-/// Whether control never reaches what follows.
+/// Returns whether control never reaches what follows.
 pub(super) fn ends(block: &Block) -> bool {
     matches!(block.last(), Some(Stmt::Jump(_) | Stmt::BreakWith(..)))
 }

@@ -23,7 +23,7 @@ const INPUTS: u64 = 12;
 
 const KERNELS: u64 = 500;
 
-/// Whether the checks refuse the kernel for its uniformity.
+/// Returns whether the checks refuse the kernel for its uniformity.
 fn is_refused(kernel: &Block) -> bool {
     let faults = kernel_faults("cluster = 2, block = 64", &print(kernel));
     faults.iter().any(|fault| matches!(fault.rule(), Rule::DivergentCollective | Rule::DivergentExit))

@@ -205,7 +205,7 @@ impl Stmt {
     }
 }
 
-/// Whether control never reaches what follows.
+/// Returns whether control never reaches what follows.
 pub(super) fn ends(block: &Block) -> bool {
     matches!(block.last(), Some(Stmt::Jump(_)))
 }

@@ -220,7 +220,7 @@ __device__ inline unsigned add_pair(Format format, unsigned* place, unsigned val
     return before;
 }
 
-// What a type supports.
+// The atomic operations that a type supports.
 template <class T>
 struct atomic_traits {
     enum : bool { is_integer = false, is_pair = false, has_add = false };

@@ -1,7 +1,7 @@
-// How a kernel fails: the first failing thread of the launch writes one record to pinned host memory, and each failing
-// thread exits; the context stays usable. This file knows raw values only: integer.cuh records strong types, and
-// message.cuh records messages with values of any type. The layouts of `failure_record` and `failure_sink`, the causes
-// and the tags are shared with the host.
+// Failures of a kernel: the first failing thread of the launch writes one record to pinned host memory, and each
+// failing thread exits; the context stays usable. This file knows raw values only: integer.cuh records strong types,
+// and message.cuh records messages with values of any type. The layouts of `failure_record` and `failure_sink`, the
+// causes and the tags are shared with the host.
 //
 // A site is `line * 65536 + column` of the generated text. It comes from `__builtin_LINE()` and `__builtin_COLUMN()` as
 // a default argument: the position of the call, which for an operator is that of its token and for a method that of its

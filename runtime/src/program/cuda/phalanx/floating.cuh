@@ -6,7 +6,7 @@
 namespace phalanx {
 namespace detail {
 
-// What `f32` and `f64` differ in.
+// The differences between `f32` and `f64`.
 template <class Raw>
 struct float_traits;
 template <>

@@ -73,7 +73,7 @@ struct remote_barrier;
 #endif
 
 struct thread_block {
-    // What `barrier_arrive` returns and `barrier_wait` takes: the barrier's previous state.
+    // The result of `barrier_arrive`, which `barrier_wait` takes: the barrier's previous state.
     struct arrival_token {
         unsigned long long state;
     };

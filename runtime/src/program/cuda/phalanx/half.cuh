@@ -8,7 +8,7 @@
 namespace phalanx {
 namespace detail {
 
-// What `f16` and `bf16` differ in.
+// The differences between `f16` and `bf16`.
 struct binary16 {
     enum : unsigned { infinity = 0x7c00, least_normal = 0x0400 };
 
@@ -138,7 +138,7 @@ struct cast<half_float<Format>> {
     }
 };
 
-// For reductions (operator.cuh).
+// The bits of a value, for reductions (operator.cuh).
 template <class T>
 struct limits;
 template <class Format>

@@ -34,9 +34,9 @@ struct given_type {
 template <class T>
 using given = typename given_type<T>::type;
 
-// For each raw integer: its signed and unsigned counterparts, and the type that it wraps in, which is at least as wide
-// as `unsigned`, because narrower types are promoted to `int`, whose overflow is undefined. (No static members: they
-// would be variables of the module.)
+// The relatives of each raw integer: its signed and unsigned counterparts, and the type that it wraps in, which is at
+// least as wide as `unsigned`, because narrower types are promoted to `int`, whose overflow is undefined. (No static
+// members: they would be variables of the module.)
 template <class Signed, class Unsigned, class Wide>
 struct integer_traits {
     using signed_type = Signed;

@@ -19,7 +19,7 @@ stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, usize step, u
 
 struct range_end {};
 
-// From `low` to below `high`.
+// Counts from `low` to below `high`.
 template <class Raw>
 struct forward_range {
     Raw low, high;

@@ -75,7 +75,7 @@ struct inclusive_range {
     }
 };
 
-// From below `high` to `low`.
+// Counts from below `high` down to `low`.
 template <class Raw>
 struct reversed_range {
     Raw high, low;

@@ -81,7 +81,7 @@ struct words {
     }
 };
 
-// What tiles and coalesced groups share, in terms of the `lanes`, the ranks and the shuffles of `Group`.
+// The operations that tiles and coalesced groups share, in terms of the `lanes`, the ranks and the shuffles of `Group`.
 template <class Group>
 struct warp_group {
     __device__ u32 size() const { return group().num_threads(); }

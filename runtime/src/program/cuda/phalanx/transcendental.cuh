@@ -46,7 +46,7 @@ PHALANX_BINARY(hypot, hypotf, ::hypot)
 #undef PHALANX_UNARY
 #undef PHALANX_BINARY
 
-// As in Rust: two logarithms and a quotient.
+// Computed as in Rust: two logarithms and a quotient.
 template <class Raw>
 __device__ inline floating<Raw> log(floating<Raw> a, floating<Raw> base) {
     return ln(a) / ln(base);

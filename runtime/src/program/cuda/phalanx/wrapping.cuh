@@ -33,7 +33,8 @@ struct wrapped {
     integer<Raw> value;
     bool overflow;
 };
-// For types that fit into an `int`. NVRTC 13.0 reports no overflow of `0 - i16::MIN` if asked as below.
+// Narrows the result for a type that fits into an `int`. NVRTC 13.0 reports no overflow of `0 - i16::MIN` if asked as
+// below.
 template <class Raw>
 __device__ constexpr wrapped<Raw> narrowed(int exact) {
     return {static_cast<Raw>(exact), exact != static_cast<int>(static_cast<Raw>(exact))};
@@ -87,7 +88,7 @@ __device__ constexpr wrapped<Raw> mul(integer<Raw> a, integer<Raw> b) {
         return {product, !(a == 0) && !(integer<Raw>(static_cast<Raw>(product.value / a.value)) == b)};
     }
 }
-// By squaring. The last square is not used, and may wrap.
+// Computed by squaring. The last square is not used, and may wrap.
 template <class Raw>
 __device__ constexpr wrapped<Raw> pow(integer<Raw> base, u32 exponent) {
     wrapped<Raw> power{1, false};
@@ -188,7 +189,7 @@ wrapping_rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE)
     return rem_euclid(a, b, site);
 }
 
-// By squaring.
+// Computed by squaring.
 template <class Raw>
 __device__ constexpr integer<Raw> wrapping_pow(integer<Raw> base, u32 exponent) {
     integer<Raw> power = 1;

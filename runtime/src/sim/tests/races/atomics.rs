@@ -1,4 +1,4 @@
-//! What atomics and fences order, and what they do not.
+//! Tests of what atomics and fences order, and what they do not.
 
 use super::*;
 

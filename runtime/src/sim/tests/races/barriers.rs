@@ -1,4 +1,4 @@
-//! What barriers order, and what they do not.
+//! Tests of what barriers order, and what they do not.
 
 use super::*;
 

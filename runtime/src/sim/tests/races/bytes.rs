@@ -1,4 +1,4 @@
-//! Which accesses overlap, and which overlapping accesses do not race.
+//! Tests of which accesses overlap, and which overlapping accesses do not race.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn bytes_and_values() {
     check(include_str!("bytes.rs"), &cases);
 }
 
-/// What a loop whose iterations write bytes in turn shows if it lacks its barrier.
+/// Bytes that a loop's iterations write in turn race if the loop lacks its barrier.
 #[test]
 fn rounds() {
     let cases = [Case {

@@ -34,7 +34,7 @@ pub(super) fn kernel(seed: u64, gaps: bool) -> Kernel {
     Kernel { body: generator.block(0, bound), parameters }
 }
 
-/// What the generator believes a variable holds.
+/// The contents of a variable, as the generator believes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fill {
     /// The variable is moved out of, or not yet assigned.

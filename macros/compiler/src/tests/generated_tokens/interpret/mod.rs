@@ -14,7 +14,7 @@ use flow::{Flow, Place, State, States};
 /// The rules that the interpreter judges by.
 pub(super) const RULES: [Rule; 3] = [Rule::TokenNeverWaited, Rule::ArriveWhilePending, Rule::CollectiveWhilePending];
 
-/// How much a test of an `Option` reveals.
+/// The knowledge that a test of an `Option` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Options {
     /// The test follows what the `Option` holds.

@@ -4,7 +4,7 @@
 use super::super::tree::{BLOCK, CLUSTER, GRID, Group, SHARED};
 use super::{Mask, Values};
 
-/// How often a thread has arrived at the barriers of its block and its cluster, or has waited.
+/// The number of arrivals and of waits of a thread at the barriers of its block and its cluster.
 #[derive(Debug, Clone, Copy, Default)]
 struct Rounds {
     block: usize,
@@ -53,7 +53,7 @@ impl Memory {
         pass(&mut self.waited, group, mask);
     }
 
-    /// Whether `first` happens-before what `thread` does now.
+    /// Returns whether `first` happens-before what `thread` does now.
     fn is_ordered(&self, first: Access, thread: usize) -> bool {
         let now = self.waited[thread];
         first.thread == thread

@@ -22,7 +22,7 @@ type Mask = Vec<bool>;
 /// The value of each thread.
 type Values = Vec<u32>;
 
-/// What the runs have shown.
+/// The findings of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     /// The collectives that some threads of a group did not reach.
@@ -41,7 +41,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// Whether the runs show if the kernel is uniform.
+    /// Returns whether the runs show if the kernel is uniform.
     pub(super) fn is_sound(&self) -> bool {
         !self.misuse && !self.races && !self.endless && (!self.apart || !self.divergent.is_empty())
     }
@@ -122,7 +122,7 @@ fn not(mask: &Mask) -> Mask {
     mask.iter().map(|here| !here).collect()
 }
 
-/// Whether only some threads of a group are active.
+/// Returns whether only some threads of a group are active.
 fn is_divided(mask: &Mask, group: Group) -> bool {
     mask.chunks(group.threads()).any(|group| group.contains(&true) && group.contains(&false))
 }
