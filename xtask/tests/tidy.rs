@@ -1,6 +1,5 @@
-//! Checks what the documents promise of the source itself, by reading files as text; the compiler knows nothing of
-//! these rules. It is here because `xtask` depends on no other crate of the workspace: the source is checked in
-//! seconds, even when it does not compile.
+//! What the documents promise of the source itself. Reads files as text; the compiler knows nothing of these rules. It is
+//! here because `xtask` depends on no other crate of the workspace: the source is judged in seconds, and when it does not compile too.
 
 #[path = "tidy/imports.rs"]
 mod imports;
@@ -13,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Returns the files below `folder` with this ending, as paths from the root, with their text.
+/// Files below `folder` with this ending, as paths from the root, with their text.
 fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -115,7 +114,7 @@ fn unsafe_code_is_in_few_files() {
 
 #[test]
 fn levels_point_one_way() {
-    // The modules that must not name certain others.
+    // Who must not name whom.
     const FORBIDDEN: [(&str, &[&str]); 2] = [
         ("macros/compiler/src/model/", &["syn::", "quote", "crate::parse", "crate::check", "crate::emit"]),
         ("macros/compiler/src/check/", &["syn::", "quote", "crate::parse", "crate::emit"]),
