@@ -1,17 +1,17 @@
-//! A place in the Rust source, as reports name it.
+//! A position in the Rust source, as reports name it.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// A place in the Rust source.
+/// A position in the Rust source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Location {
-    /// As rustc's `file!()` names it.
+    /// The file, as rustc's `file!()` names it.
     pub file: String,
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// From 1.
+    /// The column, counted from 1.
     pub column: u32,
 }
 

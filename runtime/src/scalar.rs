@@ -1,30 +1,31 @@
-//! One value of a scalar type as data: a constant on its way into the text, or an operand in a failure's message.
+//! A value of a scalar type as data: a constant that goes into the generated text, or an operand in a failure's
+//! message.
 
 use std::fmt;
 
 use half::{bf16, f16};
 use serde::{Serialize, Serializer};
 
-/// A value of a scalar type: a constant on its way into the text, or a value in a failure's message.
+/// A value of a scalar type: a constant that goes into the generated text, or a value in a failure's message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub enum Scalar {
-    /// `bool`.
+    /// A `bool`.
     Bool(bool),
     /// A signed integer, with its C++ type name.
     Signed(i128, &'static str),
     /// An unsigned integer, with its C++ type name.
     Unsigned(u128, &'static str),
-    /// `f32`.
+    /// An `f32`.
     F32(f32),
-    /// `f64`.
+    /// An `f64`.
     F64(f64),
-    /// `f16`.
+    /// An `f16`.
     F16(#[serde(serialize_with = "wider")] f16),
-    /// `bf16`.
+    /// A `bf16`.
     Bf16(#[serde(serialize_with = "wider")] bf16),
 }
 
-/// As the `f32` of the same value.
+/// Serializes a half float as the `f32` of the same value.
 fn wider<T: Copy + Into<f32>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f32((*value).into())
 }

@@ -1,8 +1,7 @@
-//! How far a memory operation orders: the scopes of the PTX memory consistency model. Data, for kernels and for the
-//! simulator.
+//! The scopes of memory operations in the PTX memory consistency model, as data for kernels and for the simulator.
 
-/// The threads that an atomic or a fence is for (PTX ISA, Memory Consistency Model, Scope). Threads outside may not
-/// see it as one.
+/// The set of threads that an atomic or a fence synchronizes with (PTX ISA, Memory Consistency Model, Scope). To
+/// threads outside it need not be atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// The threads of the block: `.cta`.
@@ -11,6 +10,6 @@ pub enum Scope {
     Cluster,
     /// All threads on the device: `.gpu`.
     Device,
-    /// All threads of the system, the host's among them: `.sys`.
+    /// All threads of the system, including the host: `.sys`.
     System,
 }

@@ -1,34 +1,34 @@
-//! Extents in three dimensions, and the shape of a launch. What limits it is `launch::check`'s and `gpu::caps`'s.
+//! Extents in three dimensions, and the shape of a launch. `launch::check` and `gpu::caps` have the limits of a shape.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// An extent or an index in three dimensions, x running fastest, as CUDA's `dim3`.
-// As `extent` of groups.cuh.
+/// An extent or an index in three dimensions, with x varying fastest, like CUDA's `dim3`.
+// Laid out like `extent` of groups.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[repr(C)]
 pub struct Dim3 {
-    /// First dimension.
+    /// The first dimension.
     pub x: u32,
-    /// Second dimension.
+    /// The second dimension.
     pub y: u32,
-    /// Third dimension.
+    /// The third dimension.
     pub z: u32,
 }
 
 impl Dim3 {
-    /// `x` by `y` by `z`.
+    /// Returns `x` by `y` by `z`.
     pub const fn new(x: u32, y: u32, z: u32) -> Self {
         Dim3 { x, y, z }
     }
 
-    /// `x * y * z`.
+    /// Returns `x * y * z`.
     pub const fn count(self) -> u64 {
         self.x as u64 * self.y as u64 * self.z as u64
     }
 
-    /// The index with this rank in an extent of `self`.
+    /// Returns the index with this rank in an extent of `self`.
     ///
     /// ```
     /// # use phalanx::Dim3;
@@ -39,7 +39,7 @@ impl Dim3 {
         Dim3::new((rank % x) as u32, (rank / x % y) as u32, (rank / x / y) as u32)
     }
 
-    /// The rank of an index in an extent of `self`.
+    /// Returns the rank of an index in an extent of `self`.
     pub(crate) const fn rank(self, index: Dim3) -> u64 {
         index.x as u64 + self.x as u64 * (index.y as u64 + self.y as u64 * index.z as u64)
     }
@@ -78,12 +78,12 @@ impl fmt::Display for Dim3 {
 /// Everything that a launch fixes about its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Blocks in the grid; a multiple of `cluster` in each dimension.
+    /// The number of blocks in the grid; a multiple of `cluster` in each dimension.
     pub grid: Dim3,
-    /// Blocks in a cluster.
+    /// The number of blocks in a cluster.
     pub cluster: Dim3,
-    /// Threads in a block.
+    /// The number of threads in a block.
     pub block: Dim3,
-    /// Bytes of dynamic shared memory of a block.
+    /// The size in bytes of a block's dynamic shared memory.
     pub dynamic_shared_bytes: usize,
 }

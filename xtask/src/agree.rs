@@ -1,5 +1,6 @@
-//! `cargo xtask agree`: the checks against the simulator on generated kernels, for as long as one likes: whole ones, as the
-//! tests do for a short while, and such as have a part in a device function, of which rustc says whether they are refused.
+//! `cargo xtask agree` compares the checks with the simulator on generated kernels, for as long as requested: on whole
+//! kernels, as the tests do for a short while, and on kernels with a part in a device function, for which rustc decides
+//! whether they are refused.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::run::{Result, at, cargo, crate_of, run, target};
 
-/// With a device function, for each minute of whole ones.
+/// The number of kernels with a device function, for each minute of whole ones.
 const KERNELS: f64 = 200.0;
 
 pub(crate) fn agree(minutes: f64) -> Result<()> {
@@ -45,7 +46,7 @@ fn outlined(count: f64) -> Result<()> {
     }
 }
 
-/// The kernels' modules, in the order of the text.
+/// Returns the kernels' modules, in the order of the text.
 fn kernels(text: &str) -> Vec<&str> {
     text.lines().filter_map(module).collect()
 }
@@ -54,8 +55,8 @@ fn module(line: &str) -> Option<&str> {
     line.strip_prefix("mod ")?.strip_suffix(" {")
 }
 
-/// The kernels that do not compile. Some faults are found only where there are none of others: those kernels are taken
-/// out until all of the rest compiles.
+/// Returns the kernels that do not compile. Some faults are found only in the absence of others: those kernels are
+/// removed until all of the rest compiles.
 fn refused(folder: &Path, source: &Path, text: &str) -> Result<BTreeSet<String>> {
     let mut refused = BTreeSet::new();
     loop {
@@ -79,7 +80,7 @@ fn refused(folder: &Path, source: &Path, text: &str) -> Result<BTreeSet<String>>
     }
 }
 
-/// Where an error is, in the crate's one file.
+/// Returns the lines of an error in the crate's one file.
 fn lines(error: &Value) -> Vec<usize> {
     let spans = error["spans"].as_array().into_iter().flatten();
     let own = spans.filter(|span| span["file_name"].as_str().is_some_and(|name| name.ends_with("lib.rs")));
@@ -90,7 +91,7 @@ fn module_at(text: &str, line: usize) -> Option<String> {
     text.lines().take(line).filter_map(module).last().map(str::to_owned)
 }
 
-/// Less these modules.
+/// Returns the text without these modules.
 fn without(text: &str, modules: &BTreeSet<String>) -> String {
     let mut is_out = false;
     let kept = text.lines().filter(|line| {

@@ -1,5 +1,5 @@
-//! `cargo xtask bundle`: a folder to copy to a machine with a GPU and nothing else. The kernels are compiled by running
-//! everything once in the simulator, which puts what it runs into PHALANX_CUBINS. Programs and kernels are packed, to a
+//! `cargo xtask bundle` builds a folder to copy to a machine with a GPU and nothing else. Running everything once in
+//! the simulator compiles the kernels, and stores them in PHALANX_CUBINS. Programs and kernels are compressed to a
 //! quarter of their size; `tar` and `gzip` unpack them there.
 
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::nvrtc;
 use crate::run::{Result, at, cargo, output, root, run};
 
-/// Runs all that the bundle holds, and says at the end what failed.
+/// The script that runs everything in the bundle, and lists at the end what failed.
 const RUN: &str = r#"#!/bin/sh
 # Runs the tests and the examples on this machine's GPU, with kernels that were compiled when the bundle was made.
 cd "$(dirname "$0")" || exit 1
@@ -55,7 +55,7 @@ pub(crate) fn bundle() -> Result<()> {
             println!("{kind}/{name}");
             let copy = folder.join(name);
             fs::copy(path, &copy).map_err(at(path))?;
-            // Half of it is symbols. Where there is no `strip`, the bundle is larger.
+            // Half of a program is symbols. Without `strip`, the bundle is larger.
             let _ = Command::new("strip").arg(&copy).status();
             simulate(&copy, arguments, &nvrtc, &cubins)?;
             if kind == "checks" {
@@ -83,7 +83,7 @@ pub(crate) fn bundle() -> Result<()> {
     Ok(())
 }
 
-/// Runs a program here, so that what it compiles is put into `cubins`.
+/// Runs a program here, so that the kernels it compiles are stored in `cubins`.
 fn simulate(program: &Path, arguments: &[&str], nvrtc: &Path, cubins: &Path) -> Result<()> {
     let mut command = nvrtc::with_nvrtc(Command::new(program), nvrtc)?;
     output(command.args(arguments).current_dir(root()).env("PHALANX_CUBINS", cubins)).map(drop)

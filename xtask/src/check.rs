@@ -1,4 +1,4 @@
-//! `cargo xtask check`: what a change must pass beside the tests.
+//! `cargo xtask check` runs what a change must pass besides the tests.
 
 use crate::run::{Result, cargo, run};
 

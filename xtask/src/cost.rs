@@ -1,5 +1,5 @@
-//! `cargo xtask cost`: what the macro adds to a build, by rustc's own clock and stage by stage, and how long NVRTC takes for
-//! each kernel of the corpus. Prints tables for docs/performance.md; judges nothing.
+//! `cargo xtask cost` measures what the macro adds to a build, by rustc's own clock and stage by stage, and how long
+//! NVRTC takes for each kernel of the corpus. It prints tables for docs/performance.md and judges nothing.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::nvrtc;
 use crate::run::{Result, at, cargo, crate_of, output, run, target};
 
-/// Measured this many times each; medians and quartiles are shown.
+/// The number of measurements of each; medians and quartiles are shown.
 const ROUNDS: usize = 15;
 
 /// The passes of rustc that are shown: macros alone, and everything.
@@ -29,7 +29,7 @@ pub(crate) fn cost() -> Result<()> {
     run(&mut nvrtc::with_nvrtc(measure, &nvrtc)?)
 }
 
-/// What the macro does with the long kernel, stage by stage, optimized and as it is in debug builds.
+/// Measures the macro on the long kernel, stage by stage, in an optimized build and in a debug build.
 fn stages(folder: &Path) -> Result<()> {
     let path = folder.join("kernel.rs");
     fs::write(&path, kernel(18)).map_err(at(&path))?;
@@ -51,7 +51,8 @@ fn prelude() -> String {
     "#![allow(unused)]\nuse phalanx::prelude::*;\n".into()
 }
 
-/// A kernel of `steps` times 16 lines and a few: halves of a reduction with an exchange between the blocks of a cluster.
+/// Returns a kernel of `steps` times 16 lines and a few: halves of a reduction with an exchange between the blocks of a
+/// cluster.
 fn kernel(steps: usize) -> String {
     let mut text =
         prelude() + "#[cluster_kernel(cluster = 2, block = 256)]\nfn kernel(input: &[f32], output: &mut [f32]) {\n";
@@ -80,7 +81,7 @@ fn kernel(steps: usize) -> String {
     text + "}\n"
 }
 
-/// Milliseconds of each pass, sorted.
+/// Returns the milliseconds of each pass, sorted.
 fn check(folder: &Path, text: &str) -> Result<[Vec<f64>; 2]> {
     let source = crate_of(folder, "cost")?;
     let mut times = [Vec::new(), Vec::new()];
@@ -96,7 +97,8 @@ fn check(folder: &Path, text: &str) -> Result<[Vec<f64>; 2]> {
     Ok(times)
 }
 
-/// What `-Ztime-passes` says. It is for nightly compilers; the variable has a stable one take it too.
+/// Returns the output of `-Ztime-passes`. The option is for nightly compilers; the variable makes a stable one accept
+/// it.
 fn passes(folder: &Path) -> Result<String> {
     let mut command: Command = cargo(&["rustc", "--quiet", "--profile", "check", "--lib"]);
     command.args(["--target-dir"]).arg(folder.join("target")).args(["--", "-Ztime-passes"]);
@@ -106,14 +108,14 @@ fn passes(folder: &Path) -> Result<String> {
     if output.status.success() { Ok(text) } else { Err(text) }
 }
 
-/// Of a line `time:   0.012; rss: ...  pass`.
+/// Returns the time in a line `time:   0.012; rss: ...  pass`.
 fn milliseconds(report: &str, pass: &str) -> Option<f64> {
     let line = report.lines().find(|line| line.split_whitespace().last() == Some(pass))?;
     let seconds = line.trim_start().strip_prefix("time:")?.split(';').next()?;
     seconds.trim().parse::<f64>().ok().map(|seconds| seconds * 1000.0)
 }
 
-/// Median and quartiles.
+/// Formats the median and the quartiles.
 fn shown(sorted: &[f64]) -> String {
     let at = |part: usize| sorted[(sorted.len() - 1) * part / 4];
     format!("{:.0} ({:.0} to {:.0})", at(2), at(1), at(3))

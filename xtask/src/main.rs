@@ -1,4 +1,4 @@
-//! `cargo xtask ..`: the commands of the project's developers. Each runs the tools that the project is built with and
+//! `cargo xtask ..` is the commands of the project's developers. Each runs the tools that the project is built with and
 //! stops at the first that fails; none is needed to use the library.
 
 use std::process::ExitCode;
@@ -19,12 +19,12 @@ mod wheels;
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Command {
-    /// Runs all tests, on the simulator and through NVRTC, which is fetched; and on the GPU, where there is one.
+    /// Runs all tests, in the simulator and through NVRTC, which is downloaded; and on the GPU, if there is one.
     Test {
-        /// Another NVRTC than the tests are kept green with, by the version of NVIDIA's wheel: 13.0.88.
+        /// The version of NVIDIA's wheel, such as 13.0.88, if it is another NVRTC than the tests' default.
         #[arg(long, value_name = "VERSION")]
         nvrtc: Option<String>,
-        /// For `cargo test`: a part of the tests' names, `-- --nocapture`.
+        /// The arguments for `cargo test`: a part of the tests' names, `-- --nocapture`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -33,7 +33,7 @@ enum Command {
     Bundle,
     /// Compares the checks with the simulator on generated kernels.
     Agree {
-        /// How long.
+        /// The duration in minutes.
         #[arg(long, default_value_t = 10.0)]
         minutes: f64,
     },
@@ -41,7 +41,7 @@ enum Command {
     Cost,
     /// Switches each rule off in turn, and lists the tests that fail without it.
     Mutate,
-    /// Formatting, clippy and rustdoc, with warnings as errors.
+    /// Checks formatting, clippy and rustdoc, with warnings as errors.
     Check,
 }
 

@@ -1,5 +1,6 @@
-//! `cargo xtask mutate`: switches each rule off in turn and lists the tests of the macro crate that fail for it. A rule that
-//! none misses is a fault. What rustc is asked about calls is not switched off: `ui-tests/reject` has that.
+//! `cargo xtask mutate` switches each rule off in turn and lists the tests of the macro crate that fail without it. A
+//! rule that no test misses is a fault. Checks that rustc makes of calls are not switched off: `ui-tests/reject` tests
+//! those.
 
 use phalanx_compiler::Rule;
 
@@ -8,7 +9,7 @@ use crate::run::{Result, cargo};
 pub(crate) fn mutate() -> Result<()> {
     let mut missed = Vec::new();
     println!("| rule | tests that fail without it |\n|---|---|");
-    // rustc has the move of a token: the compiler itself does not report a second use.
+    // rustc checks the move of a token: the compiler itself does not report a second use.
     let reported = |rule: &&Rule| rule.behavior().is_some() && **rule != Rule::TokenReused;
     for rule in Rule::ALL.iter().filter(reported) {
         let failed = failed_without(*rule)?;
@@ -27,7 +28,7 @@ fn failed_without(rule: Rule) -> Result<Vec<String>> {
     let report = String::from_utf8_lossy(&output.stdout);
     if !report.contains("test result:") {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        // Who goes on where a parser has refused may not come to an end.
+        // A parser that continues after a refused construct may not terminate.
         return if error.contains("signal: ") { Ok(vec!["all of them: they are aborted".into()]) } else { Err(error) };
     }
     let failed = report.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));

@@ -1,5 +1,5 @@
-//! NVRTC for the tests, which compiles with no GPU and no driver in the machine, and the toolkit's headers that one of them
-//! holds ours against: from NVIDIA's wheels.
+//! Provides NVRTC for the tests, which compiles without a GPU or a driver in the machine, and the toolkit's headers
+//! with which one test compares ours: from NVIDIA's wheels.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use std::process::Command;
 use crate::run::Result;
 use crate::wheels;
 
-/// The version that the tests are kept green with.
+/// The default version of the tests.
 const VERSION: &str = "13.5.37";
 
-/// The headers: `<cooperative_groups.h>`, what it includes, and `<cuda/barrier>`.
+/// The wheels of the headers: `<cooperative_groups.h>`, what it includes, and `<cuda/barrier>`.
 const TOOLKIT: [&str; 3] = ["nvidia-cuda-runtime==13.5.37", "nvidia-cuda-crt==13.5.37", "nvidia-cuda-cccl==13.3.5.0.6"];
 
-/// The folder that holds libnvrtc: of the version that is asked for, which is fetched; else what PHALANX_NVRTC names, and
-/// where it names none the fetched one that the tests are kept green with.
+/// Returns the folder that holds libnvrtc: of the requested version, which is downloaded; otherwise what PHALANX_NVRTC
+/// names, or, if that is unset, the downloaded default version.
 pub(crate) fn folder(version: Option<&str>) -> Result<PathBuf> {
     if let (None, Some(folder)) = (version, env::var_os("PHALANX_NVRTC")) {
         return Ok(folder.into());
@@ -27,7 +27,7 @@ pub(crate) fn folder(version: Option<&str>) -> Result<PathBuf> {
     Ok(unpacked.join("nvidia/cu13/lib"))
 }
 
-/// The folder that holds the toolkit's headers: what PHALANX_TOOLKIT names, else fetched ones.
+/// Returns the folder that holds the toolkit's headers: what PHALANX_TOOLKIT names, otherwise downloaded ones.
 pub(crate) fn toolkit() -> Result<PathBuf> {
     if let Some(folder) = env::var_os("PHALANX_TOOLKIT") {
         return Ok(folder.into());
@@ -38,8 +38,8 @@ pub(crate) fn toolkit() -> Result<PathBuf> {
     Ok(unpacked.join("nvidia/cu13/include"))
 }
 
-/// A command that finds NVRTC there, and the toolkit's headers. The library itself needs PHALANX_NVRTC only; LD_LIBRARY_PATH
-/// is for versions of it that look for their parts by name.
+/// Makes a command find NVRTC there, and the toolkit's headers. The library itself needs only PHALANX_NVRTC;
+/// LD_LIBRARY_PATH is for versions of it that look for their parts by name.
 pub(crate) fn with_nvrtc(mut command: Command, folder: &Path) -> Result<Command> {
     let others = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let paths =

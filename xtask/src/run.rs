@@ -1,4 +1,4 @@
-//! Running other programs, and where things are.
+//! Runs other programs, and knows the project's folders.
 
 use std::env;
 use std::ffi::OsStr;
@@ -7,27 +7,27 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What went wrong, for the developer to read.
+/// A result whose error is a text for the developer.
 pub(crate) type Result<T, E = String> = std::result::Result<T, E>;
 
-/// The workspace's folder.
+/// Returns the workspace's folder.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace")
 }
 
-/// Where cargo builds.
+/// Returns the folder where cargo builds.
 pub(crate) fn target() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// The cargo that runs us, in the workspace.
+/// Returns a command for the cargo that runs us, in the workspace.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root()).args(arguments);
     command
 }
 
-/// Runs a command to its end. It must be found, and succeed.
+/// Runs a command to its end. It must exist and succeed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().map_err(|error| cannot_run(command, &error))?;
     if status.success() { Ok(()) } else { Err(format!("{} ended with {status}", shown(command))) }
@@ -55,12 +55,12 @@ fn shown(command: &Command) -> String {
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
 }
 
-/// Says at which path it failed.
+/// Adds the path to an error.
 pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{}: {error}", path.display())
 }
 
-/// A crate that uses the library, and where its one file goes.
+/// Creates a crate that uses the library, and returns the path of its one file.
 pub(crate) fn crate_of(folder: &Path, name: &str) -> Result<PathBuf> {
     fs::create_dir_all(folder.join("src")).map_err(at(folder))?;
     let manifest = format!(

@@ -1,5 +1,5 @@
-//! `cargo xtask test`: every test of the workspace, documentation included, with NVRTC at hand; and proof that it was
-//! used.
+//! `cargo xtask test` runs every test of the workspace, including documentation, with NVRTC available; and proves that
+//! it was used.
 
 use std::fs;
 
@@ -9,14 +9,14 @@ use crate::run::{Result, cargo, run, target};
 pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
     let nvrtc = nvrtc::folder(version)?;
     let count = target().join("nvrtc-count");
-    // Absent in a first run.
+    // The file is absent in a first run.
     let _ = fs::remove_file(&count);
     let mut command = nvrtc::with_nvrtc(cargo(&["test", "--release"]), &nvrtc)?;
-    // cargo takes no package beside `--workspace`.
+    // cargo accepts no package beside `--workspace`.
     if !arguments.iter().any(|argument| argument == "-p" || argument.starts_with("--package")) {
         command.arg("--workspace");
     }
-    // A store would spare the compilations that are to be tested.
+    // A store would save the compilations that are being tested.
     run(command
         .args(arguments)
         .env("PHALANX_NVRTC_COUNT", &count)

@@ -1,4 +1,4 @@
-//! NVIDIA's wheels from PyPI, unpacked into the target folder and kept there.
+//! Downloads NVIDIA's wheels from PyPI, and keeps them unpacked in the target folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::process::Command;
 
 use crate::run::{Result, at, output, run, target};
 
-/// The folder `target/store/name` with the contents of these wheels (`package==version`), which are fetched if it is not there.
+/// Returns the folder `target/store/name` with the contents of these wheels (`package==version`), which are downloaded
+/// if it does not exist.
 pub(crate) fn unpacked(store: &str, name: &str, wheels: &[String]) -> Result<PathBuf> {
     let store = target().join(store);
     let unpacked = store.join(name);
@@ -25,7 +26,7 @@ fn fetch(wheels: &[String], store: &Path, unpacked: &Path) -> Result<()> {
         command
     };
     output(python().args(["-m", "pip", "--version"]))?;
-    // Unpacked under another name, so that a folder of the right name is a whole one.
+    // Unpacked under another name, so that a folder of the right name is complete.
     let part = store.join("part");
     if part.exists() {
         fs::remove_dir_all(&part).map_err(at(&part))?;

@@ -1,6 +1,6 @@
-//! One GPU: its context and stream, memory, the kernels loaded on it, and what tells the host that one failed. All
-//! launches go through one stream, the device's default one, so that they run in the order they were given and after
-//! what other libraries put there. Checks of a launch that need no GPU are `launch`'s.
+//! A GPU: its context and stream, its memory, the kernels loaded on it, and how the host learns of failures. All
+//! launches go through one stream, the device's default one, so they run in order, and after the work of other
+//! libraries on that stream. `launch` does the checks that need no GPU.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -39,29 +39,29 @@ pub(crate) struct Gpu {
 /// The host's part in the end of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Nobody waits for its end.
+    /// The host does not wait for the end.
     Enqueue,
     Launch,
-    /// It records its barriers.
+    /// The host waits, and the launch records its barriers.
     Timeline,
 }
 
-/// What launches change.
+/// The state that launches change.
 struct State {
     kernels: BTreeMap<TypeId, usize>,
-    /// By [`Sink::kernel`].
+    /// The loaded kernels, indexed by [`Sink::kernel`].
     loaded: Vec<Loaded>,
     /// `failure_record`, and its address on the device.
     record: (PinnedHostSlice<u64>, u64),
-    /// The word that the first failing thread takes.
+    /// The word that the first failing thread claims.
     claim: GpuMemory,
-    /// A word for each block; grown to the largest grid of clusters so far.
+    /// One word per block, for the largest grid of clusters so far.
     failed_threads: GpuMemory,
-    /// Of `failed_threads`.
+    /// The number of words of `failed_threads`.
     blocks: u32,
-    /// Where kernels print; made at the first launch of one that does.
+    /// The buffer that kernels print to; allocated at the first launch of a kernel that prints.
     prints: Option<Prints>,
-    /// The word of the grid's barrier; made at the first launch of a kernel that has one.
+    /// The word of the grid's barrier; allocated at the first launch of a kernel that uses it.
     grid_barrier: Option<GpuMemory>,
 }
 
@@ -70,20 +70,21 @@ struct Loaded {
     program: Arc<Program>,
     module: Arc<CudaModule>,
     function: CudaFunction,
-    /// Threads of a block that its registers allow.
+    /// The largest block that the kernel's registers allow.
     max_threads: u64,
-    /// What `phalanx_sink` holds, if the module has one.
+    /// The contents of `phalanx_sink`, if the module has one.
     sink: Option<Sink>,
-    /// Bytes of dynamic shared memory that it may have. Only grows, so that what fitted once still does.
+    /// The dynamic shared memory that the kernel may have, in bytes. It only grows, so that what fitted once still
+    /// does.
     dynamic_shared: usize,
-    /// The module knows where the word of the grid's barrier is.
+    /// Whether the module knows the address of the grid barrier's word.
     knows_grid_barrier: bool,
-    /// Cluster, block and shared bytes that are known to fit, and how many such clusters at once.
+    /// The cluster, block and shared bytes that are known to fit, and how many such clusters run at once.
     fits: Vec<((Dim3, Dim3, usize), usize)>,
 }
 
 impl Gpu {
-    /// The GPU with this ordinal of the driver's.
+    /// Returns the GPU with this ordinal of the driver.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Gpu>> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|gpu| gpu.strong_count() > 0);
@@ -99,12 +100,12 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// How many GPUs the driver knows, of any capability.
+    /// Returns how many GPUs the driver knows, of any capability.
     pub(crate) fn count() -> Result<usize> {
         if !ffi::driver_is_present() {
             return Err(Error::DriverMissing);
         }
-        // cudarc panics at a call that the driver does not have; the launch with clusters is the newest that we use.
+        // cudarc panics at a call that the driver lacks; the launch with clusters is the newest that we use.
         let version = ffi::driver_version()?;
         if version < 12_000 {
             return Err(Error::DriverTooOld { major: version / 1000, minor: version % 1000 / 10 });
@@ -151,65 +152,65 @@ impl Gpu {
         &self.caps
     }
 
-    /// Where what kernels print goes.
+    /// Returns where the output of kernels goes.
     pub(crate) fn output(&self) -> &Output {
         &self.output
     }
 
-    /// Waits for everything launched, passes on what was printed, and reports the kernel that failed.
+    /// Waits for everything launched, forwards what was printed, and reports the kernel that failed.
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.finish(self.state())
     }
 
     fn finish(&self, mut state: MutexGuard<'_, State>) -> Result<()> {
         let ended = self.stream.synchronize().map_err(driver("cuStreamSynchronize"));
-        // An error of the driver's leaves nothing to read.
+        // After an error of the driver there is nothing to read.
         let records = ended.and_then(|()| state.take_prints(&self.stream));
         let failure = state.take_failure(&self.stream);
         let programs = state.programs_of(&records);
-        // What makes text of values is the user's code, and so is what takes it.
+        // Formatting the values runs user code, and so does the sink that takes the text.
         drop(state);
         let printed = records.map(|records| self.output.write(records.printed(&programs)));
-        // First, because a failure may be what led to an error of the driver's.
+        // The kernel's failure comes first, because it may have caused an error of the driver.
         if let Some((record, program)) = failure? {
             return Err(record.failure(&program).into());
         }
         printed
     }
 
-    /// Memory with a copy of `data`.
+    /// Returns memory with a copy of `data`.
     pub(crate) fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<GpuMemory> {
         let mut memory = ffi::allocate(&self.stream, size_of_val(data))?;
         self.write(&mut memory, data)?;
         Ok(memory)
     }
 
-    /// Memory with `bytes` zeros.
+    /// Returns memory with `bytes` zeros.
     pub(crate) fn zeros(&self, bytes: usize) -> Result<GpuMemory> {
         let mut memory = ffi::allocate(&self.stream, bytes)?;
         ffi::clear(&self.stream, &mut memory)?;
         Ok(memory)
     }
 
-    /// Overwrites the first bytes of `memory`, after everything launched. `memory` is as long as `data` or longer.
+    /// Overwrites the first bytes of `memory`, after everything launched. `memory` is at least as long as `data`.
     pub(crate) fn write<T: DeviceCopy>(&self, memory: &mut GpuMemory, data: &[T]) -> Result<()> {
         self.stream.memcpy_htod(bytes_of(data), memory).map_err(driver("cuMemcpyHtoDAsync"))?;
         // The driver may still be reading `data`.
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    /// The first `len` elements, after everything launched.
+    /// Returns the first `len` elements, after everything launched.
     pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
         self.synchronize()?;
         ffi::read(&self.stream, memory, len)
     }
 
-    /// The address of `memory`, for a kernel's parameter.
+    /// Returns the address of `memory`, for a kernel's parameter.
     pub(crate) fn address(&self, memory: &GpuMemory) -> u64 {
         ffi::address(&self.stream, memory)
     }
 
-    /// Takes memory over from cudarc, if it is of this GPU's primary context.
+    /// Takes over memory from cudarc, if it belongs to this GPU's primary context.
     pub(crate) fn adopt<T>(&self, slice: CudaSlice<T>) -> Result<GpuMemory> {
         if slice.context().cu_ctx() != self.context.cu_ctx() {
             return Err(Error::WrongDevice {
@@ -220,15 +221,15 @@ impl Gpu {
         ffi::from_slice(&self.stream, slice)
     }
 
-    /// Hands memory to cudarc.
+    /// Hands over memory to cudarc.
     pub(crate) fn release<T: DeviceCopy>(&self, memory: GpuMemory, len: usize) -> Result<CudaSlice<T>> {
         self.synchronize()?;
         ffi::into_slice(&self.stream, memory, len)
     }
 
-    /// Starts `program`, which is the kernel with this id, loading it first if this is its first launch here. Unless it is
-    /// [`Mode::Enqueue`], waits for its end and reports as [`Gpu::synchronize`] does, before another thread can; gives what
-    /// was recorded.
+    /// Starts `program`, which is the kernel with this id, and loads it if this is its first launch here. Unless the
+    /// mode is [`Mode::Enqueue`], waits for its end and reports as [`Gpu::synchronize`] does, before another thread
+    /// can; returns what was recorded.
     ///
     /// # Safety
     /// `parameters` point to values of the types that the kernel's text declares; the memory that those point to lives
@@ -259,7 +260,7 @@ impl Gpu {
             Mode::Enqueue | Mode::Launch => None,
         };
         if program.records() {
-            // Of the launch before, the memory is gone.
+            // The memory of the previous launch has been freed.
             let sink = profile.as_ref().map_or_else(profile::Sink::default, |profile| profile.sink(&self.stream));
             ffi::write_symbol(&self.stream, &state.loaded[index].module, "phalanx_profile_sink", &sink)?;
         }
@@ -272,7 +273,7 @@ impl Gpu {
         profile.map(|profile| profile.timeline(&self.stream, program)).transpose()
     }
 
-    /// How many clusters of `shape` run at the same time. Loads the kernel if this is its first use here.
+    /// Returns how many clusters of `shape` can run concurrently. Loads the kernel if this is its first use here.
     pub(crate) fn max_active_clusters(&self, kernel: TypeId, program: &Arc<Program>, shape: &Shape) -> Result<usize> {
         self.context.bind_to_thread().map_err(driver("cuCtxSetCurrent"))?;
         let mut state = self.state();
@@ -281,7 +282,7 @@ impl Gpu {
         state.loaded[index].check_fits(&self.stream, shape)
     }
 
-    /// The kernel's place among those that are loaded.
+    /// Returns the kernel's index among those that are loaded.
     fn loaded(&self, state: &mut State, kernel: TypeId, program: &Arc<Program>) -> Result<usize> {
         if let Some(&index) = state.kernels.get(&kernel) {
             return Ok(index);
@@ -315,7 +316,7 @@ impl Gpu {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere leaves nothing half done that matters here.
+        // A panic elsewhere leaves no inconsistent state behind that matters here.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -326,13 +327,13 @@ impl std::fmt::Display for Gpu {
     }
 }
 
-/// `shape` with the shared arrays of `program` that lie in the dynamic segment.
+/// Returns `shape` enlarged by the shared arrays of `program` that lie in the dynamic segment.
 fn with_placed_arrays(shape: &Shape, program: &Program) -> Shape {
     Shape { dynamic_shared_bytes: shape.dynamic_shared_bytes + program.placed_shared_bytes(), ..*shape }
 }
 
 impl State {
-    /// Grows the counters to the grid, and tells the kernel's module where to leave a failure.
+    /// Grows the counters to the size of the grid, and tells the kernel's module where to record a failure.
     fn prepare_sink(&mut self, stream: &Arc<CudaStream>, index: usize, shape: &Shape) -> Result<()> {
         // Only blocks with peers count their failed threads.
         let blocks = if shape.cluster.count() > 1 { u32::try_from(shape.grid.count()).unwrap_or(u32::MAX) } else { 0 };
@@ -364,7 +365,8 @@ impl State {
         Ok(())
     }
 
-    /// Clears the word of the grid's barrier, whatever the launch before left there, and tells the kernel's module where it is.
+    /// Clears the word of the grid's barrier, whatever the previous launch left there, and tells the kernel's module
+    /// its address.
     fn prepare_grid_barrier(&mut self, stream: &Arc<CudaStream>, index: usize) -> Result<()> {
         let word = match &mut self.grid_barrier {
             Some(word) => word,
@@ -379,12 +381,12 @@ impl State {
         Ok(())
     }
 
-    /// What kernels have printed. To be called when the stream is idle.
+    /// Returns what kernels have printed. The stream must be idle.
     fn take_prints(&mut self, stream: &Arc<CudaStream>) -> Result<Records> {
         self.prints.as_mut().map_or(Ok(Records::default()), |prints| prints.take(stream))
     }
 
-    /// The kernels by their numbers, where there are records of theirs.
+    /// Returns the kernels by their numbers, if there are records of theirs.
     fn programs_of(&self, records: &Result<Records>) -> Vec<Arc<Program>> {
         match records {
             Ok(records) if !records.is_empty() => self.loaded.iter().map(|loaded| loaded.program.clone()).collect(),
@@ -392,14 +394,14 @@ impl State {
         }
     }
 
-    /// The failure that a kernel has left, and all clear for the next. To be called when the stream is idle.
+    /// Returns the failure that a kernel has recorded, and clears the record. The stream must be idle.
     fn take_failure(&mut self, stream: &Arc<CudaStream>) -> Result<Option<(Record, Arc<Program>)>> {
         let record = ffi::read_record(&self.record.0)?;
         if record.state != 1 {
             return Ok(None);
         }
         ffi::clear_record(&mut self.record.0)?;
-        // Where the driver fails too, the context is lost, and the next call says so.
+        // If the driver fails, too, the context is lost, and the next call reports it.
         let _ = ffi::clear(stream, &mut self.claim).and_then(|()| ffi::clear(stream, &mut self.failed_threads));
         let program = self.loaded[record.kernel as usize].program.clone();
         Ok(Some((record, program)))
@@ -407,7 +409,8 @@ impl State {
 }
 
 impl Loaded {
-    /// Asks the driver once for each shape how many clusters of it fit on the device at once. At least one does.
+    /// Returns how many clusters of this shape fit on the device at once; fails if none does. The driver is asked once
+    /// for each shape.
     fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<usize> {
         let key = (shape.cluster, shape.block, shape.dynamic_shared_bytes);
         if let Some((_, clusters)) = self.fits.iter().find(|(fitting, _)| *fitting == key) {

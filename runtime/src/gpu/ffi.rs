@@ -1,5 +1,5 @@
-//! The driver calls that cudarc has no safe form of, and the conversions of memory to elements: every `unsafe` of the
-//! device side but NVRTC's. Each function is safe to call and says why; none keeps state.
+//! The driver calls that cudarc has no safe form of, and the conversions between memory and elements: every `unsafe` of
+//! the device side except NVRTC's. Each function is safe to call and says why; none keeps state.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -17,7 +17,7 @@ use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
 use crate::shape::Shape;
 
-/// Device memory as bytes. Freed in the order of its stream.
+/// Device memory as bytes. It is freed in the order of its stream.
 pub(crate) type GpuMemory = CudaSlice<u8>;
 
 /// Gives a driver's error the name of the call that returned it.
@@ -33,13 +33,13 @@ pub(super) fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
     }
 }
 
-/// Whether libcuda can be loaded. cudarc panics where it cannot: nothing else may be called before this.
+/// Returns whether libcuda can be loaded. Nothing else may be called before this, because cudarc panics if it cannot.
 pub(super) fn driver_is_present() -> bool {
-    // SAFETY: loads a library and looks at nothing in it.
+    // SAFETY: loads a library without reading anything in it.
     unsafe { sys::is_culib_present() }
 }
 
-/// The CUDA version that the driver speaks, as 1000 * major + 10 * minor.
+/// Returns the CUDA version that the driver supports, as 1000 * major + 10 * minor.
 pub(super) fn driver_version() -> Result<i32> {
     let mut version: c_int = 0;
     // SAFETY: writes one int.
@@ -47,8 +47,8 @@ pub(super) fn driver_version() -> Result<i32> {
     Ok(version)
 }
 
-/// Waits for `memory` and returns its first `len` elements of `T`. It must hold values of `T`, as what was uploaded as
-/// `T` and written by kernels as `T` does.
+/// Waits for `memory` and returns its first `len` elements of `T`. It must hold values of `T`, as memory does that was
+/// uploaded as `T` and written by kernels as `T`.
 pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
     const { T::LAYOUT };
     assert!(len * size_of::<T>() <= memory.len(), "a buffer's length fits its memory");
@@ -68,20 +68,20 @@ pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, 
     Ok(out)
 }
 
-/// Memory for `bytes` bytes, not yet written: the caller writes it whole before anything reads it.
+/// Allocates `bytes` bytes, not yet written: the caller writes all of it before anything reads it.
 pub(super) fn allocate(stream: &Arc<CudaStream>, bytes: usize) -> Result<GpuMemory> {
     // The driver refuses an allocation of no bytes.
     // SAFETY: every value of a byte is valid; that it is written before it is read is the callers' part.
     unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(driver("cuMemAllocAsync"))
 }
 
-/// The address of `memory`, for a kernel's parameter.
+/// Returns the address of `memory`, for a kernel's parameter.
 pub(super) fn address(stream: &Arc<CudaStream>, memory: &GpuMemory) -> u64 {
     memory.device_ptr(stream).0
 }
 
-/// Takes over memory that cudarc handed out as elements of `T`, once what its stream does with it has ended, and frees
-/// it in the order of `stream` from then on.
+/// Takes over memory that cudarc handed out as elements of `T`, after the pending work on its stream, and frees it in
+/// the order of `stream` from then on.
 pub(super) fn from_slice<T>(stream: &Arc<CudaStream>, slice: CudaSlice<T>) -> Result<GpuMemory> {
     slice.stream().synchronize().map_err(driver("cuStreamSynchronize"))?;
     stream.synchronize().map_err(driver("cuStreamSynchronize"))?;
@@ -90,7 +90,7 @@ pub(super) fn from_slice<T>(stream: &Arc<CudaStream>, slice: CudaSlice<T>) -> Re
     Ok(unsafe { stream.upgrade_device_ptr::<u8>(slice.leak(), bytes) })
 }
 
-/// Hands memory to cudarc as `len` elements of `T`, once everything done with it has ended.
+/// Hands memory to cudarc as `len` elements of `T`, after all pending work on it.
 pub(super) fn into_slice<T: DeviceCopy>(
     stream: &Arc<CudaStream>,
     memory: GpuMemory,
@@ -102,7 +102,7 @@ pub(super) fn into_slice<T: DeviceCopy>(
     Ok(unsafe { stream.upgrade_device_ptr::<T>(memory.leak(), len) })
 }
 
-/// Pinned host memory for a record, cleared, and its address on the device.
+/// Allocates and clears pinned host memory for a record, and returns it with its address on the device.
 pub(super) fn pinned_record(context: &Arc<CudaContext>) -> Result<(PinnedHostSlice<u64>, u64)> {
     let flags = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
     // SAFETY: cleared below before anything reads it.
@@ -118,7 +118,7 @@ pub(super) fn pinned_record(context: &Arc<CudaContext>) -> Result<(PinnedHostSli
     Ok((record, device))
 }
 
-/// What the device has written of a record so far.
+/// Returns what the device has written of a record so far.
 pub(super) fn read_record(pinned: &PinnedHostSlice<u64>) -> Result<Record> {
     let host = pinned.as_ptr().map_err(driver("cuEventSynchronize"))?;
     // SAFETY: the memory is a record's size and alignment, and every bit pattern is a record. Volatile, because a
@@ -132,8 +132,8 @@ pub(super) fn clear_record(pinned: &mut PinnedHostSlice<u64>) -> Result<()> {
     Ok(())
 }
 
-/// Writes the module's variable of this name, in the stream's order. False where the module has none: `phalanx_sink`
-/// where it cannot fail.
+/// Writes the module's variable of this name, in stream order. Returns false if the module has none, as a kernel that
+/// cannot fail has no `phalanx_sink`.
 pub(super) fn write_symbol<T: Copy>(
     stream: &Arc<CudaStream>,
     module: &Arc<cudarc::driver::CudaModule>,
@@ -154,7 +154,7 @@ pub(super) fn write_symbol<T: Copy>(
     Ok(true)
 }
 
-/// Lets `function` have `bytes` of dynamic shared memory, beyond the 48 KiB that need no asking.
+/// Lets `function` have `bytes` of dynamic shared memory, where more than 48 KiB need an opt-in.
 pub(super) fn allow_dynamic_shared(function: &CudaFunction, bytes: usize) -> Result<()> {
     set(function, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)
 }
@@ -168,7 +168,7 @@ fn set(function: &CudaFunction, attribute: CUfunction_attribute, value: i32) -> 
     function.set_attribute(attribute, value).map_err(driver("cuFuncSetAttribute"))
 }
 
-/// How many clusters of `shape` the device can run at once. The grid plays no part.
+/// Returns how many clusters of `shape` the device can run concurrently, regardless of the grid.
 pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, shape: &Shape) -> Result<usize> {
     let mut attributes = [cluster_attribute(shape)];
     let config = config(stream, shape, &mut attributes);
@@ -182,8 +182,8 @@ pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, 
     Ok(clusters.max(0) as usize)
 }
 
-/// Starts `function`; `cooperative`, with all blocks at once. `parameters` are one value each, at an address with room for
-/// the largest type.
+/// Starts `function`, with all blocks at once if `cooperative`. Each parameter is one value, at an address with room
+/// for the largest type.
 ///
 /// # Safety
 /// The parameters have the types that the function declares, and what they point to lives until it has run.
@@ -234,21 +234,21 @@ fn config(stream: &CudaStream, shape: &Shape, attributes: &mut [CUlaunchAttribut
     }
 }
 
-/// Sets memory to zero, in the stream's order.
+/// Sets memory to zero, in stream order.
 pub(super) fn clear(stream: &Arc<CudaStream>, memory: &mut GpuMemory) -> Result<()> {
     stream.memset_zeros(memory).map_err(driver("cuMemsetD8Async"))
 }
 
-/// The number of GPUs.
+/// Returns the number of GPUs.
 pub(super) fn device_count() -> Result<usize> {
-    // No GPU behind a driver is not a failure to count them.
+    // A driver without a GPU is not a failure to count them.
     match CudaContext::device_count() {
         Err(DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)) => Ok(0),
         count => Ok(count.map_err(driver("cuInit"))?.max(0) as usize),
     }
 }
 
-/// The primary context of a GPU.
+/// Returns the primary context of a GPU.
 pub(super) fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     CudaContext::new(ordinal).map_err(driver("cuDevicePrimaryCtxRetain"))
 }

@@ -1,5 +1,5 @@
-//! NVIDIA's side: what a GPU can do (`caps`), its context with memory and launches (`context`), the run-time compiler
-//! (`nvrtc`) and its store on disk (`store`), the record that a failing kernel leaves (`record`), what kernels print
+//! NVIDIA's side: the capabilities of a GPU (`caps`), its context with memory and launches (`context`), the run-time
+//! compiler (`nvrtc`) and its store on disk (`store`), the record of a failing kernel (`record`), what kernels print
 //! (`print`) and what they record of barriers (`profile`), and the driver calls beneath (`ffi`). Nothing here knows the
 //! simulator, or a kernel's Rust types.
 

@@ -1,7 +1,7 @@
-//! NVRTC, CUDA's run-time compiler: a program and the prelude's headers in, a CUBIN out. Never PTX, which an older
-//! driver refuses from a newer NVRTC. Needs no GPU and no toolkit, only libnvrtc, loaded here when first asked for;
-//! cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and panics where none is.
-//! Keeps nothing: `store` and `gpu` do.
+//! NVRTC, CUDA's run-time compiler: it turns a program and the prelude's headers into a CUBIN. It never produces PTX,
+//! which an older driver rejects from a newer NVRTC. It needs no GPU and no toolkit, only libnvrtc, which is loaded
+//! here on first use; cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and panics if
+//! there is none. This file keeps no CUBINs: `store` and `context` do.
 
 use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::fs::OpenOptions;
@@ -17,10 +17,10 @@ use crate::program::cuda::{Header, replace};
 use crate::program::options::KernelOptions;
 use crate::report::error::{Error, Result};
 
-/// The compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and Rust's
-/// meaning of float arithmetic, unless its attribute asks for less. `--use_fast_math` contracts by itself, and would not
-/// beside a `--fmad=false`. Without textures and surfaces, which only CUDA C++ by hand can name, each compilation is
-/// spared some milliseconds.
+/// Returns the compiler's options for `program`: unmarked helpers of the prelude; Rust lines in profilers; `i128`; and
+/// Rust's float semantics, unless its attribute asks for less. `--use_fast_math` enables contraction by itself, which
+/// `--fmad=false` would prevent. Without textures and surfaces, which only handwritten CUDA C++ can name, each
+/// compilation is some milliseconds shorter.
 pub(super) fn options(program: &Program) -> Vec<&'static str> {
     let floats = match program.options() {
         KernelOptions { fast_math: true, .. } => "--use_fast_math",
@@ -36,7 +36,8 @@ pub(super) fn options(program: &Program) -> Vec<&'static str> {
 }
 
 impl Program {
-    /// Compiles with NVRTC, which needs no GPU, for `architecture` (`sm_90a`), to a CUBIN. A launch does this by itself.
+    /// Compiles with NVRTC, which needs no GPU, for `architecture` (`sm_90a`), to a CUBIN. A launch does this
+    /// implicitly.
     pub fn compile(&self, architecture: &str) -> Result<Vec<u8>> {
         let nvrtc = Nvrtc::get()?;
         let arch = format!("--gpu-architecture={architecture}");
@@ -58,21 +59,22 @@ impl Program {
     }
 }
 
-/// Whether there is a compiler.
+/// Returns whether NVRTC can be loaded.
 pub(crate) fn is_present() -> bool {
     Nvrtc::get().is_ok()
 }
 
-/// A line for each compilation in the file that PHALANX_NVRTC_COUNT names, so that a test run can show that it
+/// Appends a line for each compilation to the file that PHALANX_NVRTC_COUNT names, so that a test run can show that it
 /// compiled something.
 fn count(program: &Program, architecture: &str) {
     let Some(path) = env::var_os("PHALANX_NVRTC_COUNT") else { return };
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // One write, so that lines of several processes do not mix. A count that cannot be kept is no reason to fail.
+    // A single write, so that lines of several processes do not mix. A count that cannot be written is no reason to
+    // fail.
     let _ = file.and_then(|mut file| file.write_all(format!("{} {architecture}\n", program.name()).as_bytes()));
 }
 
-/// `src/k.rs:42` of `src/k.rs(42): error: ..`, the first of the log that is not in the prelude.
+/// Returns `src/k.rs:42` of `src/k.rs(42): error: ..`, the first position in the log that is not in the prelude.
 fn rust_location(log: &str) -> Option<String> {
     let errors =
         log.lines().filter_map(|line| line.split_once("): error").or_else(|| line.split_once("): catastrophic")));
@@ -80,7 +82,7 @@ fn rust_location(log: &str) -> Option<String> {
     places.find(|(file, _)| file.ends_with(".rs")).map(|(file, line)| format!("{file}:{line}"))
 }
 
-/// Writes the text to a temporary file that stays.
+/// Writes the text to a temporary file that is kept.
 fn keep_source(program: &Program) -> Option<PathBuf> {
     let prefix = format!("phalanx-{}-", program.name());
     let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".cu").tempfile().ok()?;
@@ -107,15 +109,15 @@ struct Nvrtc {
     cubin_size: unsafe extern "C" fn(Handle, *mut usize) -> c_int,
     cubin: unsafe extern "C" fn(Handle, *mut c_char) -> c_int,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
-    /// The functions live in it. The second is what it loads by name when it compiles.
+    /// The libraries that hold the functions. The second is loaded by name when the first compiles.
     _libraries: (Library, Option<Library>),
 }
 
-/// NVRTC_ERROR_COMPILATION: the text is at fault, and the log says why.
+/// The status NVRTC_ERROR_COMPILATION: the text is wrong, and the log says why.
 const COMPILATION: c_int = 6;
 
 impl Nvrtc {
-    /// The library, looked for once.
+    /// Returns the library, which is searched for once.
     fn get() -> Result<&'static Nvrtc> {
         static NVRTC: OnceLock<Result<Nvrtc, String>> = OnceLock::new();
         let nvrtc = NVRTC.get_or_init(Nvrtc::load).as_ref();
@@ -137,7 +139,7 @@ impl Nvrtc {
         let folder = PathBuf::from(folder);
         let library = newest(&folder, "libnvrtc.so")
             .ok_or_else(|| format!("no libnvrtc.so in PHALANX_NVRTC={}", folder.display()))?;
-        // It looks for its built-ins by name alone, in the system's folders; one that is loaded already is found.
+        // NVRTC loads its built-ins by name only, from the system's folders; a library that is already loaded is found.
         Nvrtc::open(&library, newest(&folder, "libnvrtc-builtins.so").as_deref())
     }
 
@@ -167,7 +169,7 @@ impl Nvrtc {
         })
     }
 
-    /// The CUBIN, or the compiler's log where the text is at fault.
+    /// Returns the CUBIN, or the compiler's log if the text is wrong.
     fn cubin(&self, source: &str, name: &str, options: &[&str]) -> Result<Result<Vec<u8>, String>> {
         // The text is printed from Rust source, and a zero byte is not a token of Rust.
         let c_string = |text: &str| CString::new(text).expect("no zero byte in the text");
@@ -209,14 +211,14 @@ impl Nvrtc {
     }
 }
 
-/// A program of the library, destroyed at the end.
+/// A program of the library, destroyed on drop.
 struct OwnedProgram<'a> {
     nvrtc: &'a Nvrtc,
     handle: Handle,
 }
 
 impl OwnedProgram<'_> {
-    /// What a pair of functions gives: the first its size, the second its bytes.
+    /// Returns what a pair of functions yields: the first its size, the second its bytes.
     fn bytes(
         &self,
         size: (&'static str, unsafe extern "C" fn(Handle, *mut usize) -> c_int),
@@ -226,7 +228,7 @@ impl OwnedProgram<'_> {
         // SAFETY: the program was created and compiled; writes one size.
         self.nvrtc.check(size.0, unsafe { (size.1)(self.handle, &mut len) })?;
         let mut bytes = vec![0u8; len];
-        // SAFETY: writes as many bytes as it said.
+        // SAFETY: writes as many bytes as the first call returned.
         self.nvrtc.check(get.0, unsafe { (get.1)(self.handle, bytes.as_mut_ptr().cast()) })?;
         Ok(bytes)
     }
@@ -235,13 +237,13 @@ impl OwnedProgram<'_> {
 impl Drop for OwnedProgram<'_> {
     fn drop(&mut self) {
         if !self.handle.is_null() {
-            // SAFETY: created by this library and not destroyed before. There is no one to tell of a failure.
+            // SAFETY: created by this library and not destroyed before. A failure here cannot be reported.
             unsafe { (self.nvrtc.destroy)(&mut self.handle) };
         }
     }
 }
 
-/// The file of `folder` whose name begins with `name`, the last where there are several versions.
+/// Returns the file of `folder` whose name begins with `name`; the last one if there are several versions.
 fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name());
     let found: Option<OsString> = entries.filter(|file| file.to_string_lossy().starts_with(name)).max();
@@ -338,7 +340,7 @@ pub(super) mod tests {
             eprintln!("skipped: no NVRTC");
             return;
         }
-        // A `bool` is no `u32`, as rustc would have said.
+        // A `bool` is no `u32`, which rustc would have rejected.
         let error = copy(constant(&true)).compile("sm_90a").unwrap_err();
         let text = error.to_string();
         assert!(text.starts_with("NVRTC refused the CUDA C++ of kernel `copy` at src/demo.rs:4;"), "{text}");

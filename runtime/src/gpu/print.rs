@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::report::error::Result;
 use crate::report::output::{PRINT_BYTES, Printed, RECORD_BYTES};
 
-/// `print_sink` of `print.cuh`.
+/// The counterpart of `print_sink` of `print.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sink {
@@ -21,19 +21,19 @@ pub(super) struct Sink {
     launch: u32,
 }
 
-/// `print_buffer` of `print.cuh`: bytes in use, and records lost.
+/// The size of `print_buffer` of `print.cuh`: bytes in use, and records lost.
 const HEADER_BYTES: u64 = 16;
 
 const _: () = assert!(size_of::<Sink>() == 24);
 
-/// The buffer.
+/// The buffer that kernels print to.
 pub(super) struct Prints {
     memory: GpuMemory,
-    /// Launches that may have printed since it was read last.
+    /// The number of launches that may have printed since it was last read.
     launches: u32,
 }
 
-/// What was in the buffer.
+/// The contents of the buffer.
 #[derive(Default)]
 pub(super) struct Records {
     bytes: Vec<u8>,
@@ -41,21 +41,21 @@ pub(super) struct Records {
 }
 
 impl Prints {
-    /// An empty buffer.
+    /// Allocates an empty buffer.
     pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Self> {
         let mut memory = ffi::allocate(stream, (HEADER_BYTES + PRINT_BYTES) as usize)?;
         ffi::clear(stream, &mut memory)?;
         Ok(Prints { memory, launches: 0 })
     }
 
-    /// For the next launch, of the kernel with this number.
+    /// Returns the sink for the next launch, of the kernel with this number.
     pub(super) fn sink(&mut self, stream: &Arc<CudaStream>, kernel: usize) -> Sink {
         self.launches += 1;
         let buffer = ffi::address(stream, &self.memory);
         Sink { buffer, bytes: PRINT_BYTES, kernel: kernel as u32, launch: self.launches }
     }
 
-    /// Empties the buffer. To be called when the stream is idle.
+    /// Empties the buffer. The stream must be idle.
     pub(super) fn take(&mut self, stream: &Arc<CudaStream>) -> Result<Records> {
         if self.launches == 0 {
             return Ok(Records::default());
@@ -75,23 +75,23 @@ impl Records {
         self.bytes.is_empty() && self.lost == 0
     }
 
-    /// The texts, in the order of launches, blocks, threads, and of each thread's statements. `programs` are the kernels
-    /// by their numbers, and wrote the records.
+    /// Returns the texts, in the order of launches, blocks, threads, and of each thread's statements. `programs` are
+    /// the kernels by their numbers, which wrote the records.
     pub(super) fn printed(self, programs: &[Arc<Program>]) -> Printed {
         let mut records = Vec::new();
         let mut rest = &self.bytes[..];
-        // The first record that found no room left a gap of zeros, and none follows it.
+        // The first record that found no space left a gap of zeros, and no record follows it.
         while let Some(record) = Record::first(rest) {
             rest = &rest[record.bytes..];
             records.push(record);
         }
-        // Stable: a thread takes its places in its order.
+        // A stable sort: each thread reserves space in program order.
         records.sort_by_key(|record| (record.launch, record.block, record.thread));
         Printed { texts: records.iter().map(|record| record.text(programs)).collect(), lost: self.lost }
     }
 }
 
-/// `print_record` of `print.cuh`, with its values.
+/// The counterpart of `print_record` of `print.cuh`, with its values.
 struct Record<'b> {
     bytes: usize,
     site: u32,
@@ -103,7 +103,7 @@ struct Record<'b> {
 }
 
 impl<'b> Record<'b> {
-    /// The record at the start of `bytes`, if there is a whole one.
+    /// Returns the record at the start of `bytes`, if it is complete.
     fn first(bytes: &'b [u8]) -> Option<Self> {
         let (header, values) = bytes.split_at_checked(RECORD_BYTES as usize)?;
         let word = |index: usize| {

@@ -1,4 +1,5 @@
-//! Where a launch leaves what it did at barriers, and its reading as a timeline. The layout is `profile.cuh`'s.
+//! The memory in which a launch records its barriers, and its conversion to a timeline. `profile.cuh` defines the
+//! layout.
 
 use std::sync::Arc;
 
@@ -10,14 +11,14 @@ use crate::report::error::Result;
 use crate::report::timeline::{Doing, Event, TimeUnit, Timeline};
 use crate::shape::Shape;
 
-/// Bytes for all records, if a warp has one at least.
+/// The size of all records in bytes, unless a warp could not have even one.
 const BYTES: u64 = 256 << 20;
-/// Records of a warp.
+/// The most records of a warp.
 const MOST: u64 = 4096;
-/// `u64`s of `profile_record`.
+/// The size of `profile_record` in `u64`s.
 const WORDS: u64 = 3;
 
-/// `profile_sink` of `profile.cuh`.
+/// The counterpart of `profile_sink` of `profile.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Sink {
@@ -33,9 +34,9 @@ const _: () = assert!(size_of::<Sink>() == 24);
 pub(super) struct Profile {
     records: GpuMemory,
     counts: GpuMemory,
-    /// Records of a warp.
+    /// The number of records that a warp may have.
     room: u64,
-    /// Of a block, and of the launch.
+    /// The number of warps of a block, and of the launch.
     warps: u64,
     all: u64,
 }
@@ -56,10 +57,10 @@ impl Profile {
         Sink { records, counts, room: self.room as u32, warps: self.warps as u32 }
     }
 
-    /// What the launch left, when it has ended.
+    /// Returns the timeline of the launch, which has ended.
     pub(super) fn timeline(&self, stream: &Arc<CudaStream>, program: &Program) -> Result<Timeline> {
         let counts = ffi::read::<u32>(stream, &self.counts, self.all as usize)?;
-        // What nobody wrote is not looked at.
+        // Unwritten records are not read.
         let words = ffi::read::<u64>(stream, &self.records, (WORDS * self.room * self.all) as usize)?;
         let (mut events, mut lost) = (Vec::new(), 0);
         for (at, &count) in counts.iter().enumerate() {
@@ -69,7 +70,7 @@ impl Profile {
             let records = words[first..first + (WORDS * kept) as usize].chunks_exact(WORDS as usize);
             let (block, warp) = (at as u64 / self.warps, (at as u64 % self.warps) as u32);
             let all: Vec<Event> = records.filter_map(|record| event(record, block, warp, program)).collect();
-            // A warp is known from its first barrier to its last.
+            // A warp is seen from its first barrier to its last.
             if let (Some(first), Some(last)) = (all.first(), all.last()) {
                 let (start, end) = (first.start, last.end);
                 events.push(Event { block, warp, doing: Doing::Run, barrier: "", location: None, start, end });

@@ -1,5 +1,5 @@
-//! The record that a failing kernel leaves in pinned memory, and its reading as a [`Failure`]. The layout is
-//! `failure.cuh`'s; who clears it and when is `context`'s.
+//! The record that a failing kernel leaves in pinned memory, and its conversion to a [`Failure`]. `failure.cuh` defines
+//! the layout; `context` decides when it is cleared.
 
 use crate::location::Location;
 use crate::program::Program;
@@ -9,7 +9,7 @@ use crate::report::failure::{Cause, Failure};
 use crate::scalar::Scalar;
 use crate::shape::Dim3;
 
-/// `failure_record` of `failure.cuh`.
+/// The counterpart of `failure_record` of `failure.cuh`.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
@@ -17,7 +17,7 @@ pub(super) struct Record {
     pub(super) state: u32,
     cause: u32,
     site: u32,
-    /// Which loaded kernel: [`Sink::kernel`] of its module.
+    /// The loaded kernel that failed: [`Sink::kernel`] of its module.
     pub(super) kernel: u32,
     block: [u32; 3],
     tags: [u8; 4],
@@ -25,26 +25,26 @@ pub(super) struct Record {
     values: [u64; MOST_BYTES / 8],
 }
 
-/// `failure_sink` of `failure.cuh`.
+/// The counterpart of `failure_sink` of `failure.cuh`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sink {
     /// The record's address on the device.
     pub(super) record: u64,
-    /// A word that the first failing thread takes.
+    /// A word that the first failing thread claims.
     pub(super) claim: u64,
     /// Words that count the failed threads of each block.
     pub(super) failed_threads: u64,
-    /// How many of those.
+    /// The number of those words.
     pub(super) blocks: u32,
-    /// Comes back as [`Record::kernel`].
+    /// The kernel's number, which comes back as [`Record::kernel`].
     pub(super) kernel: u32,
 }
 
 const _: () = assert!(size_of::<Record>() == 304 && align_of::<Record>() == 16 && size_of::<Sink>() == 32);
 
 impl Record {
-    /// What the record says, in the terms of `program`, which wrote it.
+    /// Returns the failure that the record describes, in terms of `program`, which wrote it.
     pub(super) fn failure(&self, program: &Program) -> Failure {
         let dividend = self.value(0).unwrap_or(Scalar::Signed(0, "i64"));
         let cause = match self.cause {
@@ -87,18 +87,18 @@ impl Record {
         }
     }
 
-    /// A line that has no site of ours, as `#line` gave it to the compiler.
+    /// Returns the line that `#line` gave to the compiler, for a position that is no site of ours.
     fn line_only(&self, program: &Program) -> Option<Location> {
         let (line, column) = (self.site >> 16, self.site & 0xffff);
         (line != 0).then(|| Location { file: program.file().into(), line, column })
     }
 
-    /// A word of what the language checks.
+    /// Returns a word of the operands of a built-in check.
     fn word(&self, index: usize) -> u64 {
         self.values[index]
     }
 
-    /// A value that is an index: unsigned if its type was.
+    /// Returns a value that is an index: unsigned if its type was.
     fn index(&self, value: usize) -> i128 {
         match self.value(value) {
             Some(Scalar::Unsigned(index, _)) => index as i128,
@@ -106,7 +106,7 @@ impl Record {
         }
     }
 
-    /// A value of what the language checks. One of two words is the only one.
+    /// Returns an operand of a built-in check. A value of two words is the only one.
     fn value(&self, index: usize) -> Option<Scalar> {
         let (low, high) = (self.values[index], self.values[index + 1]);
         let wide = u128::from(high) << 64 | u128::from(low);

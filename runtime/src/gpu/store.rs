@@ -1,6 +1,6 @@
-//! A folder of CUBINs, named by PHALANX_CUBINS, that is asked before NVRTC and given what NVRTC made. It lets a machine
-//! with a GPU run what another compiled. A store is never a reason to fail: what cannot be read is compiled, what
-//! cannot be written is not kept. Old files are not removed.
+//! A folder of CUBINs, named by PHALANX_CUBINS, which is consulted before NVRTC and stores what NVRTC compiled. It lets
+//! a machine with a GPU run what another machine compiled. A store never makes a launch fail: what cannot be read is
+//! compiled, what cannot be written is not kept. Old files are not removed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::program::Program;
 use crate::program::cuda::replace;
 use crate::report::error::Result;
 
-/// Changes when the same key no longer means the same CUBIN.
+/// The version of the format, which changes when the same key no longer means the same CUBIN.
 const VERSION: &str = "phalanx cubin 1";
 
-/// The CUBIN of `program` for `architecture`, from the store or from NVRTC.
+/// Returns the CUBIN of `program` for `architecture`, from the store or from NVRTC.
 pub(crate) fn cubin(program: &Program, architecture: &str) -> Result<Vec<u8>> {
     let Some(path) = folder().map(|folder| path(&folder, program, architecture)) else {
         return program.compile(architecture);
@@ -25,12 +25,13 @@ pub(crate) fn cubin(program: &Program, architecture: &str) -> Result<Vec<u8>> {
         return Ok(cubin);
     }
     let cubin = program.compile(architecture)?;
-    // See the head: no store is no failure.
+    // A missing store is not a failure.
     let _ = write(&path, &cubin);
     Ok(cubin)
 }
 
-/// Puts `program` into the store, where there is one and a compiler to fill it. For the simulator, which runs without.
+/// Puts `program` into the store, if there is a store, and a compiler to fill it. The simulator calls this, since it
+/// runs without.
 pub(crate) fn precompile(program: &Program, architecture: &str) -> Result<()> {
     if folder().is_some() && nvrtc::is_present() { cubin(program, architecture).map(drop) } else { Ok(()) }
 }
@@ -39,14 +40,15 @@ fn folder() -> Option<PathBuf> {
     env::var_os("PHALANX_CUBINS").filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// Everything that the CUBIN depends on but the version of NVRTC, so that a store made elsewhere is found.
+/// Returns the file of a CUBIN. Its name depends on everything that the CUBIN depends on, except the version of NVRTC,
+/// so that a store made elsewhere is found.
 fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
     let headers = replace::headers().flat_map(|header| [header.path, header.text]);
     let text = replace::text(program.entry(), program.cuda_source());
     let parts = [VERSION, text, architecture].into_iter().chain(nvrtc::options(program));
     let mut hash = Sha256::new();
     for part in parts.chain(headers) {
-        // With its length, so that no two lists of parts run together into one text.
+        // Each part is preceded by its length, so that no two lists of parts give the same text.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
@@ -55,11 +57,11 @@ fn path(folder: &Path, program: &Program, architecture: &str) -> PathBuf {
 }
 
 fn read(path: &Path) -> Option<Vec<u8>> {
-    // A CUBIN is an ELF file; a file cut short before that is no CUBIN.
+    // A CUBIN is an ELF file; a file cut short before the magic number is no CUBIN.
     fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))
 }
 
-/// Under another name first, so that no reader sees half a file.
+/// The file is written under another name first, so that no reader sees half of it.
 fn write(path: &Path, cubin: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

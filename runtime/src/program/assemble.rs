@@ -1,6 +1,6 @@
-//! Joins a kernel with the device functions it calls into one CUDA C++ text, filling every hole. Each instance of a
-//! function is printed once, callees before their callers, the kernel last. Prints what the macros decided; decides
-//! nothing about the language itself.
+//! Joins a kernel with the device functions it calls into one CUDA C++ text, and fills every hole. Each instance of a
+//! function is printed once, callees before their callers, the kernel last. The macros decide what is printed; nothing
+//! about the language is decided here.
 
 use std::any::TypeId;
 use std::collections::btree_map::Entry;
@@ -20,7 +20,7 @@ use super::type_info::{Content, TypeInfo, TypeName};
 use crate::program::cuda;
 use crate::report::error::{Error, Result};
 
-/// A kernel as one CUDA C++ text, with what a launch must know of it.
+/// A kernel as one CUDA C++ text, with what a launch needs to know of it.
 #[derive(Debug)]
 pub struct Program {
     name: &'static str,
@@ -37,12 +37,12 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program of kernel `K`.
+    /// Returns the program of kernel `K`.
     pub fn of<K: Function>() -> Result<Program> {
         Program::assemble(K::definition())
     }
 
-    /// The same, assembled once in a process.
+    /// Returns the program of kernel `K`, assembled once per process.
     pub(crate) fn shared<K: Function + 'static>() -> Result<Arc<Program>> {
         static PROGRAMS: Mutex<BTreeMap<TypeId, Arc<Program>>> = Mutex::new(BTreeMap::new());
         let mut programs = PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,57 +52,57 @@ impl Program {
         })
     }
 
-    /// The kernel's name in Rust.
+    /// Returns the kernel's name in Rust.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// The Rust file that defines it.
+    /// Returns the Rust file that defines the kernel.
     pub(crate) fn file(&self) -> &'static str {
         self.file
     }
 
-    /// The kernel's name in the CUDA C++: the same, unless that is a word of C++.
+    /// Returns the kernel's name in the CUDA C++, which differs only if the Rust name is reserved there.
     pub fn entry(&self) -> &str {
         &self.entry
     }
 
-    /// The CUDA C++, less the prelude that it includes.
+    /// Returns the CUDA C++, without the prelude that it includes.
     pub fn cuda_source(&self) -> &str {
         &self.source
     }
 
-    /// What the kernel's attribute fixed.
+    /// Returns what the kernel's attribute fixed.
     pub(crate) fn options(&self) -> KernelOptions {
         self.options
     }
 
-    /// Bytes of shared memory that the kernel and what it calls declare.
+    /// Returns the size in bytes of the shared memory that the kernel and its callees declare.
     pub fn static_shared_bytes(&self) -> usize {
         self.static_shared_bytes
     }
 
-    /// Whether something in it prints.
+    /// Returns whether something in the program prints.
     pub(crate) fn prints(&self) -> bool {
         self.prints
     }
 
-    /// Whether it records its barriers.
+    /// Returns whether the program records its barriers.
     pub(crate) fn records(&self) -> bool {
         self.records
     }
 
-    /// Whether its blocks wait for each other, so that all of them must run at once.
+    /// Returns whether the program's blocks wait for each other, so that all of them must run concurrently.
     pub(crate) fn has_grid_barrier(&self) -> bool {
         self.has_grid_barrier
     }
 
-    /// Where it can fail or print.
+    /// Returns the sites at which the program can fail or print.
     pub(crate) fn sites(&self) -> &SiteMap {
         &self.sites
     }
 
-    /// Bytes that a launch adds to its dynamic shared memory, for shared arrays that lie there.
+    /// Returns how many bytes a launch adds to its dynamic shared memory, for shared arrays that lie there.
     pub(crate) fn placed_shared_bytes(&self) -> usize {
         self.placed_shared_bytes
     }
@@ -134,7 +134,7 @@ impl Program {
         let headers = cuda::needed(wanted.into_iter(), &text.out);
         let kernel = order.functions.last().expect("the kernel is the last function");
 
-        // What the prelude need not find out at run time.
+        // These definitions spare the prelude from finding them out at run time.
         let mut head = String::new();
         if shared.offsets.is_some() {
             head += &format!("#define PHALANX_PLACED_SHARED_BYTES {}\n", shared.bytes);
@@ -175,14 +175,14 @@ impl Program {
     }
 }
 
-/// Tells instances of functions apart: the template is one `static` a function, the type's name one an instance.
+/// Identifies an instance of a function: each function has one `static` template, each instance one type name.
 type Key = (*const Template, &'static str);
 
 fn key(definition: &Definition) -> Key {
     (definition.template, definition.instance)
 }
 
-/// A function with the places of its callees in [`Order::functions`], one for each slot that is a callee.
+/// A function with the indices of its callees in [`Order::functions`], one for each slot that is a callee.
 struct Resolved {
     definition: Definition,
     callees: BTreeMap<usize, usize>,
@@ -196,7 +196,8 @@ struct Order {
 }
 
 impl Order {
-    /// Enters `definition` after everything that it calls, and returns its place. `path` is how it was reached.
+    /// Enters `definition` after everything that it calls, and returns its index. `path` is the chain of calls that led
+    /// to it.
     fn visit(&mut self, definition: Definition, path: &mut Vec<(Key, &'static str)>) -> Result<usize> {
         let key = key(&definition);
         if let Some(&place) = self.places.get(&key) {
@@ -222,9 +223,9 @@ impl Order {
     }
 }
 
-/// Names of what the program declares.
+/// The names of what the program declares.
 struct Names {
-    /// By [`Order::functions`].
+    /// The names of [`Order::functions`].
     functions: Vec<String>,
     types: Types,
     constants: Constants,
@@ -245,7 +246,7 @@ impl Names {
         let locals = definitions().flat_map(|definition| definition.template.locals.iter().copied());
         let mut namer = Namer::new(locals.chain(definitions().flat_map(constants::declared)));
         let mut names = vec![String::new(); functions.len()];
-        // The kernel is last in the text and first to choose its name: profilers show it.
+        // The kernel is last in the text and chooses its name first, because profilers show it.
         for (name, function) in names.iter_mut().zip(functions).rev() {
             *name = namer.name(&function.definition);
         }
@@ -255,13 +256,13 @@ impl Names {
     }
 }
 
-/// What fills the holes of one function.
+/// The contents for the holes of one function.
 struct Filling<'p> {
     function: &'p Resolved,
-    /// In [`Order::functions`].
+    /// The function's index in [`Order::functions`].
     index: usize,
     names: &'p Names,
-    /// Of its shared arrays, if they are placed.
+    /// The offsets of the function's shared arrays, if they are placed.
     offsets: Option<&'p [usize]>,
     has_block_barrier: bool,
 }
@@ -275,11 +276,10 @@ impl Filling<'_> {
     }
 }
 
-/// The text so far, and which line and column a compiler is at in it.
+/// The text so far, and a compiler's current line and column in it.
 struct Text {
     out: String,
-    /// The file that `#line` named last. The first is before anything that has a place: it does not matter how many
-    /// lines the head has.
+    /// The file that `#line` named last; `None` before the first site, so the length of the head does not matter.
     file: Option<&'static str>,
     line: u32,
     column: u32,
@@ -345,7 +345,7 @@ impl Text {
         }
     }
 
-    /// A value of a struct, its fields in the order of declaration.
+    /// Prints a value of a struct, its fields in the order of declaration.
     fn structure(
         &mut self,
         ty: &TypeInfo,
@@ -373,7 +373,7 @@ impl Text {
         self.push("}");
     }
 
-    /// The declaration of a shared array.
+    /// Prints the declaration of a shared array.
     fn shared(&mut self, index: u16, ty: &'static [Piece], name: &str, filling: &Filling<'_>) {
         match filling.offsets {
             None => {
@@ -393,21 +393,21 @@ impl Text {
         if self.column != 1 {
             self.push("\n");
         }
-        // A few empty lines read better than a directive.
+        // A few empty lines are more readable than a directive.
         if self.file == Some(file) && (self.line..self.line + 4).contains(&line) {
             while self.line < line {
                 self.push("\n");
             }
         }
         if (self.file, self.line) != (Some(file), line) {
-            // `{:?}` escapes the backslashes of Windows as C++ wants them.
+            // `{:?}` escapes the backslashes of Windows as C++ requires.
             writeln!(self.out, "#line {line} {file:?}").expect("a String takes every write");
             (self.file, self.line) = (Some(file), line);
         }
     }
 
-    /// Enters a site where the next character will be. Two functions may come from one line number of two files; then
-    /// one of them moves right by a space.
+    /// Enters a site at the position of the next character. Two functions may have the same line number in two files;
+    /// then one of them is shifted right by a space.
     fn site(&mut self, definition: &Definition, index: u16) {
         let site = definition.template.sites[usize::from(index)];
         let message = match site.message {

@@ -1,5 +1,5 @@
-//! Constants of the Rust program that bodies name, as data, and as C++ initializers. Where a constant is declared is
-//! `assemble`'s: scalars in the function, arrays once a program in constant memory.
+//! Constants of the Rust program that bodies name, as data and as C++ initializers. `constants` decides where they are
+//! declared: scalars in the function, arrays once per program in constant memory.
 
 use super::literal;
 use super::type_info::{Content, TypeArgument, TypeInfo, TypeName};
@@ -8,9 +8,9 @@ use crate::scalar::Scalar;
 /// A constant with its type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Constant {
-    /// Its type.
+    /// The constant's type.
     pub ty: TypeInfo,
-    /// Its value.
+    /// The constant's value.
     pub value: Value,
 }
 
@@ -23,12 +23,12 @@ pub enum Value {
     Variant(&'static str),
     /// The fields of a struct or a tuple, in the order of declaration.
     Fields(Vec<Value>),
-    /// An array's elements.
+    /// The elements of an array.
     Elements(Vec<Value>),
 }
 
 impl Constant {
-    /// Standing alone, with its type: `u32(5)`, `Point{.x = 1.0f}`. `spell` names types.
+    /// Returns the value as a standalone expression with its type: `u32(5)`, `Point{.x = 1.0f}`. `spell` names types.
     pub(super) fn expression(&self, spell: &impl Fn(&TypeInfo) -> String) -> String {
         match &self.value {
             Value::Scalar(value) => literal::value(*value),
@@ -37,18 +37,18 @@ impl Constant {
         }
     }
 
-    /// Where the type is known already: `5`, `{.x = 1.0f}`.
+    /// Returns the value as an initializer where the type is known: `5`, `{.x = 1.0f}`.
     pub(super) fn initializer(&self, spell: &impl Fn(&TypeInfo) -> String) -> String {
         let mut out = String::new();
         initializer(&self.ty, &self.value, spell, &mut out);
         out
     }
 
-    /// For where C++ wants a constant of its own: a template argument, an array's extent.
+    /// Returns the value as C++ requires it for a constant expression: a template argument, an array's extent.
     pub(super) fn digits(&self) -> String {
         match &self.value {
             Value::Scalar(value) => literal::digits(*value),
-            // Only lengths are asked for, and those are numbers.
+            // Only lengths are requested, and those are numbers.
             Value::Variant(_) | Value::Fields(_) | Value::Elements(_) => "0".into(),
         }
     }
@@ -66,7 +66,7 @@ fn initializer(ty: &TypeInfo, value: &Value, spell: &impl Fn(&TypeInfo) -> Strin
             }
             *out += "}";
         }
-        // A tuple.
+        // The value is a tuple.
         (Value::Fields(values), TypeName::Template { arguments, .. }) => {
             for (index, (argument, value)) in arguments.iter().zip(values).enumerate() {
                 *out += if index == 0 { "{" } else { ", " };
@@ -79,10 +79,10 @@ fn initializer(ty: &TypeInfo, value: &Value, spell: &impl Fn(&TypeInfo) -> Strin
         (Value::Elements(values), TypeName::Template { arguments, .. }) => {
             let element = match arguments.first() {
                 Some(TypeArgument::Type(element)) => element,
-                // A vector under its short name: scalars need no type here.
+                // A vector has a short name, and its scalars need no type here.
                 Some(TypeArgument::Value(_)) | None => ty,
             };
-            // The outer braces are the `local_array`'s, the inner ones those of the array in it.
+            // The outer braces are those of the `local_array`, the inner ones those of the array in it.
             *out += "{{";
             for (index, value) in values.iter().enumerate() {
                 *out += if index == 0 { "" } else { ", " };
@@ -90,7 +90,7 @@ fn initializer(ty: &TypeInfo, value: &Value, spell: &impl Fn(&TypeInfo) -> Strin
             }
             *out += "}}";
         }
-        // The trait that makes constants makes each with its type.
+        // The trait that creates constants gives each its type.
         (Value::Fields(_) | Value::Elements(_), _) => {}
     }
 }

@@ -1,5 +1,6 @@
-//! Where the constants of a program are declared: a scalar, a vector or a struct of these in each function that names it, for the
-//! compiler to fold; anything with an array once, at namespace scope, in constant memory; a variant of an enum nowhere.
+//! Decides where the constants of a program are declared: a scalar, a vector or a struct of these in each function that
+//! names it, for the compiler to fold; anything with an array once, at namespace scope, in constant memory; a variant
+//! of an enum nowhere.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +9,16 @@ use super::definition::Types;
 use super::name::Namer;
 use super::template::Definition;
 
-/// Bytes of constant memory that constants may take. There are 64 KiB (CUDA C++ Programming Guide, technical
-/// specifications), of which the prelude uses a few; what is beyond lies in global memory.
+/// The constant memory that constants may take, in bytes. There are 64 KiB (CUDA C++ Programming Guide, technical
+/// specifications), of which the prelude uses a few bytes; further constants lie in global memory.
 const CONSTANT_MEMORY: usize = 60 * 1024;
 
 enum Place {
-    /// In the function.
+    /// The constant is declared in the function.
     Local,
-    /// At namespace scope.
+    /// The constant is declared at namespace scope.
     Program,
-    /// It is written where it is used.
+    /// The constant is written where it is used.
     Nowhere,
 }
 
@@ -29,18 +30,18 @@ fn place(constant: &Constant) -> Place {
     }
 }
 
-/// Constants that stand in bodies, and not only as lengths, with what bodies call them.
+/// Returns the constants that stand in bodies, and not only as lengths, with their names there.
 fn named(definition: &Definition) -> impl Iterator<Item = (&'static str, &Constant)> {
     let names = definition.template.constants.iter().copied();
     names.zip(&definition.values).filter(|(name, _)| !name.is_empty())
 }
 
-/// Names of the constants that a function declares itself.
+/// Returns the names of the constants that a function declares itself.
 pub(super) fn declared(definition: &Definition) -> impl Iterator<Item = &'static str> {
     named(definition).filter(|(_, constant)| matches!(place(constant), Place::Local)).map(|(name, _)| name)
 }
 
-/// The line that declares a constant in a function, if that is where it is declared.
+/// Returns the line that declares a constant in a function, if it is declared there.
 pub(super) fn declaration(definition: &Definition, index: u16, types: &Types) -> Option<String> {
     let index = usize::from(index);
     let (name, constant) = (definition.template.constants[index], &definition.values[index]);
@@ -53,10 +54,10 @@ pub(super) fn declaration(definition: &Definition, index: u16, types: &Types) ->
     }
 }
 
-/// The constants at namespace scope. Those of one type and value are one.
+/// The constants at namespace scope. Constants of equal type and value are declared once.
 #[derive(Default)]
 pub(super) struct Constants {
-    /// By type and initializer.
+    /// The names by type and initializer.
     names: BTreeMap<(String, String), String>,
     text: String,
 }
@@ -89,12 +90,12 @@ impl Constants {
         constants
     }
 
-    /// Their declarations.
+    /// Returns the declarations.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// How a body names a constant.
+    /// Returns the name of a constant in a body.
     pub(super) fn name(&self, definition: &Definition, index: u16, types: &Types) -> String {
         let index = usize::from(index);
         let constant = &definition.values[index];

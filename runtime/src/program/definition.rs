@@ -1,5 +1,5 @@
-//! The users' types of a program: collected, named, and defined in C++ with the proof that both sides lay them out
-//! alike. Each is defined once, after those that it holds.
+//! The user-defined types of a program: collected, named, and defined in C++ with assertions that both sides lay them
+//! out alike. Each is defined once, after the types that it holds.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use super::name::Namer;
 use super::type_info::{Content, Field, TypeArgument, TypeInfo, TypeName, UserType};
 use crate::scalar::Scalar;
 
-/// The users' types, and the headers that templates need.
+/// The user-defined types, and the headers that templates need.
 #[derive(Default)]
 pub(super) struct Types {
     order: Vec<Arc<UserType>>,
@@ -52,12 +52,12 @@ impl Types {
         }
     }
 
-    /// A type in C++.
+    /// Returns the C++ spelling of a type.
     pub(super) fn spell(&self, ty: &TypeInfo) -> String {
         self.spell_beside(ty, &[])
     }
 
-    /// A type in C++ where these fields are declared, whose names hide types.
+    /// Returns the C++ spelling of a type where these fields are declared, whose names hide types.
     fn spell_beside(&self, ty: &TypeInfo, fields: &[Field]) -> String {
         match &ty.name {
             TypeName::Prelude(name) => name.to_string(),
@@ -79,7 +79,7 @@ impl Types {
         }
     }
 
-    /// All definitions.
+    /// Returns all definitions.
     pub(super) fn text(&self) -> String {
         self.order.iter().map(|user| self.definition(user)).collect()
     }
@@ -113,7 +113,7 @@ impl Types {
     }
 }
 
-/// The value of a variant, of whichever kind holds it.
+/// Returns the value of a variant, whatever the kind of the integer that holds it.
 fn enumerator(value: i128) -> Scalar {
     match u128::try_from(value) {
         Ok(value) => Scalar::Unsigned(value, ""),
@@ -121,7 +121,7 @@ fn enumerator(value: i128) -> Scalar {
     }
 }
 
-/// What a strong integer type is made of, which is what an enum must be declared with.
+/// Returns the raw type of a strong integer type, with which an enum must be declared.
 fn raw_integer(strong: &str) -> &'static str {
     match strong {
         "i8" => "signed char",

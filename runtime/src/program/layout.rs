@@ -1,5 +1,5 @@
-//! What `#[derive(DeviceCopy)]` checks of a layout, at compile time, and how it says what is wrong: the same bytes must
-//! mean the same value on both sides, and all of them must mean something. And a struct's fields as data.
+//! The checks of a layout by `#[derive(DeviceCopy)]`, at compile time, with their messages: the same bytes must mean
+//! the same value on both sides, and all of them must mean something. Also a struct's fields as data.
 
 use crate::program::constant::Value;
 use crate::program::refusal::Message;
@@ -8,7 +8,7 @@ use crate::program::types::DeviceCopy;
 
 /// A struct with the derive.
 pub trait DeviceStruct: Sized + 'static {
-    /// In the order of declaration.
+    /// The fields in the order of declaration.
     const FIELDS: &'static [FieldOf<Self>];
 }
 
@@ -23,7 +23,7 @@ pub struct FieldOf<S> {
     value: fn(&S) -> Value,
 }
 
-/// A field of type `F` under its two names, after a check of `F` itself.
+/// Returns a field of type `F` under its two names, after checking `F` itself.
 pub const fn field_of<S, F: DeviceCopy>(
     [rust, cpp]: [&'static str; 2],
     offset: usize,
@@ -33,12 +33,12 @@ pub const fn field_of<S, F: DeviceCopy>(
     FieldOf { rust, cpp, offset, size: size_of::<F>(), info: F::info, value }
 }
 
-/// A field of a constant.
+/// Returns the value of a field of a constant.
 pub fn field_value<F: DeviceCopy>(value: &F) -> Value {
     value.value()
 }
 
-/// The struct for the text.
+/// Returns the description of the struct for the text.
 pub fn struct_info<S: DeviceStruct>(
     name: &'static str,
     module: &'static str,
@@ -48,15 +48,15 @@ pub fn struct_info<S: DeviceStruct>(
     TypeInfo::user::<S>(name, module, arguments, Content::Fields(S::FIELDS.iter().map(field).collect()))
 }
 
-/// A constant of the struct.
+/// Returns the value of a constant of the struct type.
 pub fn struct_value<S: DeviceStruct>(value: &S) -> Value {
     Value::Fields(S::FIELDS.iter().map(|field| (field.value)(value)).collect())
 }
 
-/// The largest alignment that buffers, parameters and shared memory have.
+/// The largest alignment that buffers, parameters and shared memory provide.
 const LARGEST_ALIGN: usize = 16;
 
-/// Refuses padding, fields of no size, and large alignments.
+/// Rejects padding, fields of size zero, and large alignments.
 #[track_caller]
 pub const fn check_struct<S: DeviceStruct>(name: &str) {
     if align_of::<S>() > LARGEST_ALIGN {
@@ -82,7 +82,7 @@ pub const fn check_struct<S: DeviceStruct>(name: &str) {
     }
 }
 
-/// Refuses an enum that is not its integer, or for which memory of zeros holds no value.
+/// Rejects an enum that is not represented by its integer, or for which zeroed memory holds no value.
 #[track_caller]
 pub const fn check_enum<T, Raw>(name: &str, has_zero: bool) {
     if size_of::<T>() != size_of::<Raw>() || align_of::<T>() != align_of::<Raw>() {

@@ -1,16 +1,16 @@
-//! Literals and constants in C++, each standing alone with its type: `u32(5)`, `f32(0.5f)`. Bits are exact: a C++
-//! compiler reads back the value that Rust has. Does not know where in the text they stand.
+//! Literals and constants in C++, each standalone with its type: `u32(5)`, `f32(0.5f)`. Bits are exact: a C++ compiler
+//! reads back the value that Rust has. Does not know where in the text they stand.
 
 use crate::scalar::Scalar;
 
-/// `value` as an expression of its strong type.
+/// Returns `value` as an expression of its strong type.
 pub(super) fn value(value: Scalar) -> String {
     match value {
         Scalar::Bool(v) => v.to_string(),
         Scalar::Signed(v, name) => format!("{name}({})", signed(v)),
         Scalar::Unsigned(v, name) => format!("{name}({})", unsigned(v)),
-        // `{:?}` prints the shortest decimal that reads back as the same float. -0.0 has none that survives `f32(..)`
-        // of every compiler, infinities and NaN have none at all.
+        // `{:?}` prints the shortest decimal that reads back as the same float. No decimal of -0.0 survives `f32(..)`
+        // in every compiler; infinities and NaN have none at all.
         Scalar::F32(v) if v.is_finite() && v.to_bits() != 1 << 31 => format!("f32({v:?}f)"),
         Scalar::F32(v) => format!("f32::from_bits({:#x}u)", v.to_bits()),
         Scalar::F64(v) if v.is_finite() && v.to_bits() != 1 << 63 => format!("f64({v:?})"),
@@ -20,7 +20,7 @@ pub(super) fn value(value: Scalar) -> String {
     }
 }
 
-/// `value` where its type is known: bare, unless that would not be the same value.
+/// Returns `value` where its type is known: bare, unless that would be a different value.
 pub(super) fn beside(value: Scalar) -> String {
     match value {
         Scalar::Signed(v, _) if i64::try_from(v).is_ok() => signed(v),
@@ -37,7 +37,7 @@ pub(super) fn beside(value: Scalar) -> String {
     }
 }
 
-/// `value` without its type, for where C++ wants a constant of its own: a template argument, an array's extent.
+/// Returns `value` without its type, where C++ requires a constant expression: a template argument, an array's extent.
 pub(super) fn digits(value: Scalar) -> String {
     match value {
         Scalar::Signed(v, _) => signed(v),
@@ -46,16 +46,16 @@ pub(super) fn digits(value: Scalar) -> String {
     }
 }
 
-/// A Rust literal, whose type is called `name` on both sides.
+/// Returns a Rust literal, whose type is called `name` on both sides.
 pub(super) fn literal(name: &str, digits: &str) -> String {
     match name {
-        // rustc has parsed the literal before us, so that both parse.
+        // rustc has parsed the literal before, so both parse.
         "f32" => value(Scalar::F32(digits.parse().unwrap_or(f32::NAN))),
         "f64" => value(Scalar::F64(digits.parse().unwrap_or(f64::NAN))),
         _ => {
             let bits = integer(digits);
-            // The literal of `-2147483648` reads 2147483648, one more than an i32 has: it wraps to the same bits,
-            // and the minus sign before it keeps them.
+            // The literal of `-2147483648` reads 2147483648, one more than an i32 can hold: it wraps to the same bits,
+            // which the minus sign before it keeps.
             let signed_value = |width: u32| ((bits << (128 - width)) as i128) >> (128 - width);
             let inner = match name {
                 "i8" => signed(signed_value(8)),
@@ -63,7 +63,7 @@ pub(super) fn literal(name: &str, digits: &str) -> String {
                 "i32" => signed(signed_value(32)),
                 "i64" | "isize" => signed(signed_value(64)),
                 "i128" => signed(bits as i128),
-                // Masks and hash constants read as they were written.
+                // Masks and hash constants are printed as they were written.
                 _ if digits.starts_with("0x") => written(bits, digits.into()),
                 _ => unsigned(bits),
             };
@@ -72,7 +72,7 @@ pub(super) fn literal(name: &str, digits: &str) -> String {
     }
 }
 
-/// The value of a Rust integer literal without underscores or suffix.
+/// Returns the value of a Rust integer literal without underscores or suffix.
 fn integer(digits: &str) -> u128 {
     let (radix, rest) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
@@ -80,12 +80,12 @@ fn integer(digits: &str) -> u128 {
         Some("0b") => (2, &digits[2..]),
         _ => (10, digits),
     };
-    // The macro hands over what syn parsed as an integer; more than 128 bits rustc has refused.
+    // The macro passes what syn parsed as an integer; rustc rejects more than 128 bits.
     u128::from_str_radix(rest, radix).unwrap_or(u128::MAX)
 }
 
 fn signed(v: i128) -> String {
-    // C++ has no negative literals, only a minus before a positive one that may not fit.
+    // C++ has no negative literals, only a minus before a positive one, which may not fit.
     if let Ok(v) = i32::try_from(v) {
         if v == i32::MIN { "-2147483647 - 1".into() } else { v.to_string() }
     } else if let Ok(v) = i64::try_from(v) {
@@ -99,7 +99,7 @@ fn unsigned(v: u128) -> String {
     written(v, v.to_string())
 }
 
-/// `v`, of which `digits` are a spelling that C++ shares with Rust.
+/// Returns `v`, of which `digits` are a spelling that C++ shares with Rust.
 fn written(v: u128, digits: String) -> String {
     if v <= i32::MAX as u128 {
         digits
@@ -112,7 +112,7 @@ fn written(v: u128, digits: String) -> String {
     }
 }
 
-/// C++ has no 128-bit literals; the prelude's types take two halves.
+/// Returns the two halves that the prelude's types take, because C++ has no 128-bit literals.
 fn halves(v: u128) -> String {
     format!("{}ull, {}ull", v >> 64, v as u64)
 }

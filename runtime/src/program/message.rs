@@ -1,6 +1,7 @@
-//! Messages of kernels: what makes text of the values that one recorded. The macro writes the user's own `format!` as a
-//! closure from the values, and passes it to a function of this file with a slot, into which rustc writes its type. The
-//! simulator calls the closure; for a GPU, [`Filled::describe`] gives a function from the bytes that message.cuh writes.
+//! Messages of kernels: how the recorded values become text. The macro writes the user's own `format!` as a closure
+//! from the values, and passes it to a function of this file with a slot, into which rustc writes its type. The
+//! simulator calls the closure; for a GPU, [`Filled::describe`] returns a function from the bytes that message.cuh
+//! writes.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -10,10 +11,10 @@ use super::template::{Filled, Slot};
 use crate::program::types::DeviceCopy;
 use crate::shape::Dim3;
 
-/// Room for the values of one message: `most_words` of failure.cuh.
+/// The space for the values of one message in bytes: `most_words` of failure.cuh.
 pub(crate) const MOST_BYTES: usize = 256;
 
-/// A slot for a message: the types of its values, and of the closure that makes text of them.
+/// A slot for a message: the types of its values, and of the closure that formats them.
 #[derive(Debug)]
 pub struct MessageSlot<V, F>(PhantomData<fn() -> (V, F)>);
 
@@ -30,12 +31,12 @@ impl<V: Values, F: Fn(V) -> String> Filled for MessageSlot<V, F> {
     }
 }
 
-/// See [`Format`](super::template::Format).
+/// Formats the values in `bytes`; the implementation of a [`Format`](super::template::Format).
 unsafe fn format_bytes<V: Values, F: Fn(V) -> String>(bytes: &[u8]) -> Option<String> {
     const { assert!(size_of::<F>() == 0, "a message's closure captures nothing") };
     // SAFETY: the caller's promise.
     let values = (bytes.len() == V::BYTES).then(|| unsafe { V::read(bytes) })?;
-    // SAFETY: a closure that the macro wrote, and that captures nothing: it has no bytes, and only one value.
+    // SAFETY: a closure that the macro wrote and that captures nothing is of size zero and has only one value.
     let format = unsafe { NonNull::<F>::dangling().read() };
     Some(format(values))
 }
@@ -49,17 +50,17 @@ unsafe fn format_bytes<V: Values, F: Fn(V) -> String>(bytes: &[u8]) -> Option<St
     note = "a message shows what can be kept in device memory, tuples and `Option`s of that, or a `Dim3`"
 )]
 pub unsafe trait Shown: Copy {
-    /// What it takes, in words of 8 bytes.
+    /// The size that the value takes, in words of 8 bytes.
     const BYTES: usize;
 
-    /// The value at the start of `bytes`, of which there are enough.
+    /// Returns the value at the start of `bytes`, which is long enough.
     ///
     /// # Safety
     /// The bytes are those of such a value, as a kernel wrote it.
     unsafe fn read(bytes: &[u8]) -> Self;
 }
 
-/// The bytes of `T` at the start of `bytes`.
+/// Returns the `T` at the start of `bytes`.
 ///
 /// # Safety
 /// They are a `T`.
@@ -103,7 +104,7 @@ unsafe impl<T: Shown> Shown for Option<T> {
 /// The values of a message, as a tuple, which is a value itself.
 pub trait Values: Shown {}
 
-/// Takes a value off the start.
+/// Takes a value off the start of `bytes`.
 ///
 /// # Safety
 /// As for [`Shown::read`].
@@ -140,28 +141,28 @@ macro_rules! tuples_up_to {
 
 tuples_up_to!(A B C D E F G H I J K L M N O P);
 
-/// `lead: text`, as `todo!` and its like say it.
+/// Returns `lead: text`, as `todo!` and similar macros print it.
 pub fn led(lead: &str, text: String) -> String {
     format!("{lead}: {text}")
 }
 
-/// The text as a line.
+/// Returns the text as a line.
 pub fn line(mut text: String) -> String {
     text.push('\n');
     text
 }
 
-/// With both sides of a comparison, for `assert!(a < b)`.
+/// Appends both sides of a comparison, for `assert!(a < b)`.
 pub fn with_sides(text: String, left: impl Debug, right: impl Debug) -> String {
     format!("{text} (left: {left:?}, right: {right:?})")
 }
 
-/// With both sides of a comparison, as `assert_eq!` shows them.
+/// Appends both sides of a comparison, as `assert_eq!` shows them.
 pub fn with_sides_below(text: String, left: impl Debug, right: impl Debug) -> String {
     format!("{text}\n  left: {left:?}\n right: {right:?}")
 }
 
-/// What the host makes of a message with this closure.
+/// Returns how the host formats a message with this closure.
 #[cfg(test)]
 pub(crate) fn format_of<V: Values, F: Fn(V) -> String>(_closure: F) -> super::template::Format {
     match MessageSlot::<V, F>::describe() {

@@ -1,9 +1,10 @@
-//! From what the macros emitted to one CUDA C++ file: the contract between the two crates (`template`), and the
+//! Turns what the macros emitted into one CUDA C++ file: the contract between the two crates (`template`), the
 //! assembler that fills the holes with the types rustc inferred and joins a kernel with the functions it calls
-//! (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), and what makes text
-//! of a message's values (`message`). What a kernel's attribute fixed is `options`. It knows no GPU and compiles nothing.
+//! (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), and the
+//! formatting of a message's values (`message`). `options` is what a kernel's attribute fixed. It knows no GPU and
+//! compiles nothing.
 
-/// The note that ends a message about a rule: where the rule is explained.
+/// Expands to the note that ends a message about a rule and points to its explanation.
 macro_rules! see_page {
     ($rule:literal) => {
         concat!("\nnote: see ", phalanx_contract::rules_page!(), "#", $rule)

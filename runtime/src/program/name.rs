@@ -1,5 +1,5 @@
-//! The names of functions, types and constants in the text. Rust tells functions apart by path and instance, C++ here by one flat name; a
-//! name is kept where it can be, so that the text reads as the Rust does. Locals are the macro's to name.
+//! The names of functions, types and constants in the text. Rust identifies functions by path and instance, C++ here by
+//! one flat name; a name is kept where possible, so that the text reads like the Rust source. The macro names locals.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use super::template::{Definition, Role};
 use super::type_info::UserType;
 use crate::program::cuda::HEADERS;
 
-/// Words that C++ keeps for itself: Rust has them as raw identifiers at least.
+/// The words that C++ reserves; in Rust some are raw identifiers.
 const WORDS: &str = " \
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class compl \
     concept const_cast consteval constexpr constinit co_await co_return co_yield decltype default delete double \
@@ -19,8 +19,8 @@ const WORDS: &str = " \
     try virtual while \
     ";
 
-/// What NVRTC declares without any header, most of it under C linkage as kernels are; the functions also with an `f`
-/// at their end. Found by asking NVRTC 13.5.
+/// The functions that NVRTC declares without any header, most of them with C linkage as kernels have; they also exist
+/// with an `f` appended. Found by asking NVRTC 13.5.
 const BUILT_IN: &str = " \
     NULL phalanx phalanx_dynamic_shared phalanx_grid_barrier phalanx_print_sink phalanx_sink abs acos acosh asin asinh assert atan atan2 atanh blockDim blockIdx cbrt ceil clock clock64 clock_t copysign cos \
     cosh cospi cudaError cudaError_t cudaStream_t cyl_bessel_i0 cyl_bessel_i1 dim3 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fast fdim \
@@ -31,45 +31,45 @@ const BUILT_IN: &str = " \
     sqrt std tan tanh tgamma threadIdx trunc ullmax ullmin umax umin va_arg va_copy va_end va_list va_start vprintf warpSize y0 y1 yn \
     ";
 
-/// Types of NVRTC's own with one to four members: `float4`.
+/// The vector types of NVRTC, with one to four members: `float4`.
 const VECTORS: &str = "char uchar short ushort int uint long ulong longlong ulonglong float double";
 
-/// Functions of the device that a type of the same name would hide: `atomicAdd`.
+/// The device functions that a type of the same name would hide: `atomicAdd`.
 const ATOMICS: &str = "Add Sub Exch Min Max Inc Dec CAS And Or Xor";
 
-/// What NVRTC's macros start with. No module does, so that a name with its module is free of them.
+/// The prefixes of NVRTC's macros. No module starts with them, so a name with its module does not clash.
 const PREFIXES: [&str; 2] = ["CUDA", "NV_"];
 
-/// Names that have been given, and those that must not be.
+/// The names that are taken, and those that must not be used.
 pub(super) struct Namer {
     taken: BTreeSet<String>,
 }
 
 impl Namer {
-    /// For a program whose functions declare these names, which may hide nothing of the program's.
+    /// Creates a namer for a program whose functions declare these names, which must not hide any of the program's.
     pub(super) fn new<'a>(locals: impl Iterator<Item = &'a str>) -> Namer {
         Namer { taken: locals.map(String::from).collect() }
     }
 
-    /// A name for `definition`: its own, else with its module, else with a number as well.
+    /// Returns a name for `definition`: its own, or else with its module, or else with a number as well.
     pub(super) fn name(&mut self, definition: &Definition) -> String {
         let template = definition.template;
         self.first_free(&(template.name.replace("::", "_") + &arguments(definition)), [template.module])
     }
 
-    /// A name for a user's type, with those of its generic arguments: its own, else with the innermost module, else with
-    /// all.
+    /// Returns a name for a user-defined type, with those of its generic arguments: its own, or else with the innermost
+    /// module, or else with all modules.
     pub(super) fn type_name(&mut self, ty: &UserType) -> String {
         let innermost = ty.module.rsplit("::").next().unwrap_or_default();
         self.first_free(&ty.readable_name(), [innermost, ty.module])
     }
 
-    /// A name for a constant of the program, which functions call `wanted`.
+    /// Returns a name for a constant of the program, which functions call `wanted`.
     pub(super) fn constant(&mut self, wanted: &str) -> String {
         self.first_free(wanted, ["constant"])
     }
 
-    /// `own`, else with the first of `modules` that makes it free, else with a number as well.
+    /// Returns `own`, or else the name with the first of `modules` that makes it free, or else with a number as well.
     fn first_free<'m>(&mut self, own: &str, modules: impl IntoIterator<Item = &'m str>) -> String {
         let own = identifier(own);
         let with = |module: &str| identifier(&format!("{}_{own}", module.replace("::", "_")));
@@ -84,7 +84,7 @@ impl Namer {
     }
 }
 
-/// The generic arguments of a device function's instance: `_f32_4`. A kernel keeps its name.
+/// Returns the generic arguments of a device function's instance: `_f32_4`. A kernel keeps its name.
 fn arguments(definition: &Definition) -> String {
     let instance = match (definition.template.role, definition.instance.split_once('<')) {
         (Role::Device, Some((_, arguments))) => arguments,
@@ -95,8 +95,9 @@ fn arguments(definition: &Definition) -> String {
     last.map(|word| format!("_{word}")).collect()
 }
 
-/// A Rust identifier as C++ takes it. Raw identifiers lose their mark, letters beyond ASCII become their numbers, and the
-/// names that C++ keeps for itself (two underscores, or one at the start) are avoided. The macros do the same to locals.
+/// Returns a Rust identifier as C++ accepts it. Raw identifiers lose their mark, letters beyond ASCII become their code
+/// points, and names that C++ reserves (two underscores, or one at the start) are avoided. The macros do the same to
+/// locals.
 fn identifier(name: &str) -> String {
     let name = name.replace("r#", "");
     let ascii = |c: char| match c.is_ascii_alphanumeric() || c == '_' {
@@ -118,7 +119,7 @@ fn is_reserved(name: &str) -> bool {
     prefixed || built_in || listed(WORDS, name) || prelude().contains(name)
 }
 
-/// What the prelude may declare: every identifier that a parenthesis follows or that a type's keyword precedes, and
+/// Returns what the prelude may declare: every identifier before a parenthesis or after a type's keyword, and
 /// enumerators. It finds more than is declared, which costs a longer name, and misses nothing that a function's name
 /// could hide.
 fn prelude() -> &'static BTreeSet<&'static str> {
@@ -130,12 +131,12 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
     let mut names = BTreeSet::new();
     for line in text.lines() {
         let code = line.split("//").next().unwrap_or_default();
-        // The names of a template's parameters are its own.
+        // The names of a template's parameters are local to it.
         let code = match code.trim_start().strip_prefix("template <class ") {
             Some(parameters) => parameters.split_once('>').map_or("", |(_, rest)| rest),
             None => code,
         };
-        // A macro of the prelude defines what it names.
+        // A macro of the prelude defines the names it mentions.
         let defines = code.starts_with("PHALANX_");
         let mut previous = "";
         let mut rest = code;
@@ -143,7 +144,7 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
             let word = &rest[start..];
             let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
             let (word, after) = word.split_at(end);
-            // `struct alignas(16) name`: what it begins with still stands before the name.
+            // In `struct alignas(16) name`, the keyword still precedes the name.
             if word == "alignas" {
                 rest = after.rsplit_once(')').map_or("", |(_, rest)| rest);
                 continue;
@@ -157,7 +158,8 @@ fn declared(text: &'static str) -> BTreeSet<&'static str> {
             (previous, rest) = (word, after);
         }
     }
-    // Those of an `enum` of several lines are in a namespace of their own, where no function's name is looked up.
+    // The enumerators of an `enum` of several lines are in a namespace of their own, where no function's name is looked
+    // up.
     for line in text.lines().filter(|line| line.starts_with("enum ")) {
         names.extend(line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty()));
     }

@@ -5,33 +5,33 @@
 
 use crate::program::refusal::Message;
 
-/// What the attribute fixed; `None` is left to the launch.
+/// The options that the attribute fixed; `None` is left to the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelOptions {
-    /// Blocks in a cluster.
+    /// The number of blocks in a cluster.
     pub cluster: Option<[u32; 3]>,
-    /// Threads in a block.
+    /// The number of threads in a block.
     pub block: Option<[u32; 3]>,
-    /// Blocks that a multiprocessor should hold at once.
+    /// How many blocks a multiprocessor should hold at once.
     pub min_blocks: Option<u32>,
-    /// Registers of a thread, at most.
+    /// The most registers of a thread.
     pub max_registers: Option<u32>,
-    /// Bytes of dynamic shared memory.
+    /// The size of dynamic shared memory in bytes.
     pub shared_bytes: Option<usize>,
-    /// Clusters of more than eight blocks were asked for.
+    /// Whether clusters of more than eight blocks are allowed.
     pub non_portable: bool,
-    /// Floats as fast as the hardware can, and less exact.
+    /// Whether floats are as fast as the hardware allows, and less exact.
     pub fast_math: bool,
-    /// `a * b + c` may be rounded once.
+    /// Whether `a * b + c` may be rounded once.
     pub fmad: bool,
-    /// Barriers are recorded on a GPU, for a timeline.
+    /// Whether barriers are recorded on a GPU, for a timeline.
     pub profile: bool,
-    /// The body uses `dynamic_shared`, so that a launch must say how many bytes.
+    /// Whether the body uses `dynamic_shared`, so that a launch must give its size.
     pub dynamic_shared: bool,
 }
 
 impl KernelOptions {
-    /// Nothing is fixed.
+    /// The options of a kernel whose attribute fixes nothing.
     pub const NONE: KernelOptions = KernelOptions {
         cluster: None,
         block: None,
@@ -45,8 +45,9 @@ impl KernelOptions {
         dynamic_shared: false,
     };
 
-    /// What stands between `void` and the kernel's name (CUDA C++ Programming Guide, launch bounds and maximum number
-    /// of registers per thread). `__launch_bounds__` and `__maxnreg__` exclude each other: the second says more.
+    /// Returns what stands between `void` and the kernel's name (CUDA C++ Programming Guide, launch bounds and maximum
+    /// number of registers per thread). `__launch_bounds__` and `__maxnreg__` exclude each other; the second is more
+    /// specific.
     pub(super) fn bounds(&self) -> String {
         let mut text = String::new();
         if let Some([x, y, z]) = self.cluster {
@@ -62,7 +63,7 @@ impl KernelOptions {
     }
 }
 
-/// A rank that is a constant, in a cluster of which the attribute says the size. Others fail at run time.
+/// Checks a constant rank against a cluster whose size the attribute fixes. Other ranks are checked at run time.
 #[track_caller]
 pub const fn rank_of_cluster(rank: u32, cluster: Option<[u32; 3]>) {
     if let Some([x, y, z]) = cluster
@@ -75,32 +76,33 @@ pub const fn rank_of_cluster(rank: u32, cluster: Option<[u32; 3]>) {
     }
 }
 
-/// Threads of a block whose size was checked.
+/// Returns the number of threads of a block whose size has been checked.
 const fn threads([x, y, z]: [u32; 3]) -> u32 {
     x * y * z
 }
 
-/// A value as the limits take it: of any integer type, and with its sign.
+/// The type in which limits are compared: it holds any integer type, with its sign.
 type Wide = i128;
 
 const fn within(value: Wide, least: Wide, most: Wide) -> bool {
     least <= value && value <= most
 }
 
-/// Extents whose product is at most `most`. Each is compared first, so that the product does not overflow.
+/// Returns the extents if their product is at most `most`. Each is compared first, so that the product does not
+/// overflow.
 const fn extents([x, y, z]: [Wide; 3], most: Wide) -> Option<[u32; 3]> {
     let each = within(x, 1, most) && within(y, 1, most) && within(z, 1, most);
     if each && x * y * z <= most { Some([x as u32, y as u32, z as u32]) } else { None }
 }
 
-/// `launch_limit`, where rustc evaluates it.
+/// Reports `launch_limit` where rustc evaluates the constant.
 macro_rules! refuse {
     ($text:literal) => {
         panic!(concat!($text, see_page!("launch_limit")))
     };
 }
 
-/// `cluster = ..`
+/// Checks the value of `cluster = ..`.
 #[track_caller]
 pub const fn cluster(blocks: [i128; 3], non_portable: bool) -> [u32; 3] {
     let Some([x, y, z]) = extents(blocks, 16) else {
@@ -115,7 +117,7 @@ pub const fn cluster(blocks: [i128; 3], non_portable: bool) -> [u32; 3] {
     [x, y, z]
 }
 
-/// `block = ..`
+/// Checks the value of `block = ..`.
 #[track_caller]
 pub const fn block(threads: [i128; 3]) -> [u32; 3] {
     let Some([x, y, z]) = extents(threads, 1024) else {
@@ -127,7 +129,7 @@ pub const fn block(threads: [i128; 3]) -> [u32; 3] {
     [x, y, z]
 }
 
-/// `min_blocks = ..`, with the attribute's block.
+/// Checks the value of `min_blocks = ..`, with the attribute's block.
 #[track_caller]
 pub const fn min_blocks(blocks: i128, block: Option<[u32; 3]>) -> u32 {
     if !within(blocks, 1, 32) {
@@ -141,7 +143,7 @@ pub const fn min_blocks(blocks: i128, block: Option<[u32; 3]>) -> u32 {
     blocks as u32
 }
 
-/// `max_registers = ..`, with the attribute's block.
+/// Checks the value of `max_registers = ..`, with the attribute's block.
 #[track_caller]
 pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
     if !within(registers, 24, 255) {
@@ -158,7 +160,7 @@ pub const fn max_registers(registers: i128, block: Option<[u32; 3]>) -> u32 {
     registers as u32
 }
 
-/// `shared_bytes = ..`
+/// Checks the value of `shared_bytes = ..`.
 #[track_caller]
 pub const fn shared_bytes(bytes: i128) -> usize {
     if !within(bytes, 0, 232_448) {
@@ -181,7 +183,7 @@ mod tests {
             KernelOptions { min_blocks: Some(4), ..sized }.bounds(),
             " __cluster_dims__(2, 1, 1) __launch_bounds__(256, 4)"
         );
-        // NVRTC refuses both at once.
+        // NVRTC rejects both at once.
         assert_eq!(
             KernelOptions { max_registers: Some(64), ..sized }.bounds(),
             " __cluster_dims__(2, 1, 1) __maxnreg__(64)"

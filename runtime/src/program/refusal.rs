@@ -1,6 +1,6 @@
-//! Texts of errors that rustc finds when it evaluates constants.
+//! The texts of errors that rustc finds when it evaluates constants.
 
-/// A text that is put together at compile time.
+/// A text that is built at compile time.
 pub(crate) struct Message {
     bytes: [u8; 512],
     len: usize,
@@ -11,7 +11,7 @@ impl Message {
         Message { bytes: [0; 512], len: 0 }
     }
 
-    /// Appends as much as there is room for.
+    /// Appends as much of `text` as fits.
     pub(crate) const fn text(mut self, text: &str) -> Message {
         let (text, mut index) = (text.as_bytes(), 0);
         while index < text.len() && self.len < self.bytes.len() {
@@ -28,12 +28,12 @@ impl Message {
         rest.text(DIGITS[number % 10])
     }
 
-    /// Ends the compilation, at the caller's place if that is its caller's.
+    /// Ends the compilation with the message, at the caller's location if the caller tracks it.
     #[track_caller]
     pub(crate) const fn panic(self) -> ! {
         match std::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => panic!("{}", text),
-            // A long name of letters beyond ASCII was cut in the middle of one.
+            // A long name of letters beyond ASCII was cut within a character.
             Err(_) => panic!("what is wrong here has too long a name"),
         }
     }

@@ -1,32 +1,32 @@
-//! Where a program's shared arrays lie. ptxas refuses more than 48 KiB of static shared memory; dynamic shared memory
-//! reaches the device's own limit (CUDA C++ Programming Guide, compute capability 9.x, Shared Memory). A program that
-//! declares more has all its arrays at the start of the dynamic segment, and `dynamic_shared` begins behind them.
+//! The placement of a program's shared arrays. ptxas rejects more than 48 KiB of static shared memory; dynamic shared
+//! memory reaches the device's own limit (CUDA C++ Programming Guide, compute capability 9.x, Shared Memory). A program
+//! that declares more has all its arrays at the start of the dynamic segment, and `dynamic_shared` begins behind them.
 
 use super::template::SharedInfo;
 
-/// Static shared memory that a kernel may declare.
+/// The most static shared memory that a kernel may declare.
 const STATIC_LIMIT: usize = 48 * 1024;
 
 /// The least alignment of an array: that of the widest access.
 const ALIGN: usize = 16;
 
-/// The alignment of `phalanx_dynamic_shared`, which `dynamic_shared` promises too.
+/// The alignment of `phalanx_dynamic_shared`, which `dynamic_shared` guarantees, too.
 const SEGMENT_ALIGN: usize = 128;
 
 /// The shared arrays of a program, by function.
 #[derive(Debug)]
 pub(super) struct SharedLayout {
-    /// Bytes of all arrays, in the segment where they are placed.
+    /// The size of all arrays in bytes, including alignment if they are placed in the dynamic segment.
     pub(super) bytes: usize,
-    /// The place of each array in the dynamic segment, if that is where they are.
+    /// The offset of each array in the dynamic segment, if they are placed there.
     pub(super) offsets: Option<Vec<Vec<usize>>>,
 }
 
-/// What block_barrier.cuh keeps in shared memory, as one more function's array.
+/// The shared memory of block_barrier.cuh, as the array of one more function.
 pub(super) const BLOCK_BARRIER: SharedInfo = SharedInfo { size: 16, align: 8 };
 
 impl SharedLayout {
-    /// Of functions with these arrays.
+    /// Places the arrays of functions that declare these.
     pub(super) fn of<'a>(functions: impl Iterator<Item = &'a [SharedInfo]>) -> SharedLayout {
         let (mut declared, mut end) = (0, 0usize);
         let mut place = |array: &SharedInfo| {
@@ -36,7 +36,7 @@ impl SharedLayout {
             start
         };
         let offsets = functions.map(|arrays| arrays.iter().map(&mut place).collect()).collect();
-        // What the compiler needs between static arrays is no more than what is between these.
+        // The alignment that the compiler needs between static arrays is no more than between these.
         match end > STATIC_LIMIT {
             true => SharedLayout { bytes: end.next_multiple_of(SEGMENT_ALIGN), offsets: Some(offsets) },
             false => SharedLayout { bytes: declared, offsets: None },

@@ -1,19 +1,19 @@
-//! From a position in the CUDA C++ back to the place in the Rust source that can fail or print there. A position is the
-//! line that `#line` gives and the column in the generated text, which is what the prelude learns of itself.
+//! Maps a position in the CUDA C++ back to the site in the Rust source that can fail or print there. A position is the
+//! line that `#line` gives and the column in the generated text, which is what the prelude can find out about itself.
 
 use std::collections::BTreeMap;
 
 use super::template::{Format, Site, SiteMessage};
 use crate::location::Location;
 
-/// The places of one program that can fail or print.
+/// The sites of one program that can fail or print.
 #[derive(Debug, Default)]
 pub(crate) struct SiteMap {
-    /// By their positions as a device reports them: two that it could not tell apart never share one.
+    /// The sites by their positions as a device reports them: two that it could not distinguish never share one.
     sites: BTreeMap<u32, Place>,
 }
 
-/// As `site_of` of failure.cuh packs it.
+/// Packs a position like `site_of` of failure.cuh.
 fn position(line: u32, column: u32) -> u32 {
     line.wrapping_mul(1 << 16).wrapping_add(column)
 }
@@ -23,12 +23,12 @@ fn position(line: u32, column: u32) -> u32 {
 pub(super) struct Place {
     pub(super) file: &'static str,
     pub(super) site: Site,
-    /// Of a message: the instance of the function that it is in, whose types its values have.
+    /// How to format a message, with the instance of the function that it is in, whose types its values have.
     pub(super) message: Option<(&'static str, Format)>,
 }
 
 impl Place {
-    /// Two instances of a function share their places, but not their messages.
+    /// Returns whether both are the same site. Two instances of a function share their sites, but not their messages.
     fn is(&self, other: &Place) -> bool {
         let instance = |place: &Place| place.message.map(|(instance, _)| instance);
         (self.file, self.site, instance(self)) == (other.file, other.site, instance(other))
@@ -36,19 +36,19 @@ impl Place {
 }
 
 impl SiteMap {
-    /// Enters `place` at a position of the text. False where the position is another's already.
+    /// Enters `place` at a position of the text. Returns false if the position is taken by another site.
     pub(super) fn insert(&mut self, line: u32, column: u32, place: Place) -> bool {
         self.sites.entry(position(line, column)).or_insert(place).is(&place)
     }
 
-    /// The place of a position as the device reports it. Where none is at that column, the nearest on the line: compilers
-    /// differ in where an operator's expression begins.
+    /// Returns the location for a position as the device reports it. If there is no site at that column, it is the
+    /// nearest on the line: compilers differ in where an operator's expression begins.
     pub(crate) fn find(&self, position: u32) -> Option<Location> {
         let Place { file, site, .. } = self.nearest(position)?;
         Some(Location { file: file.to_string(), line: site.line, column: site.column })
     }
 
-    /// The sentence that belongs there.
+    /// Returns the sentence of the site.
     pub(crate) fn text(&self, position: u32) -> Option<&'static str> {
         match self.nearest(position)?.site.message {
             SiteMessage::Text(text) => Some(text),
@@ -61,7 +61,7 @@ impl SiteMap {
         on_line.min_by_key(|(at, _)| at.abs_diff(position)).map(|(_, place)| place)
     }
 
-    /// What makes text of a message at exactly this position: another's values would be read as what they are not.
+    /// Returns how to format a message at exactly this position, since the values of another message have other types.
     pub(crate) fn message(&self, position: u32) -> Option<Format> {
         self.sites.get(&position)?.message.map(|(_, format)| format)
     }

@@ -1,9 +1,9 @@
-//! What the macros hand to the runtime: a function's CUDA C++ as pieces of text with holes, and the traits through
-//! which rustc fills them. Plain data; nothing here reads or joins the pieces (`assemble` does).
+//! The interface from the macros to the runtime: a function's CUDA C++ as pieces of text with holes, and the traits
+//! through which rustc fills them. This is plain data; `assemble` reads and joins the pieces.
 //!
-//! A kernel's or device function's body is emitted once, as a closure from its arguments to its result *and a tuple
-//! of slots*. Each slot is a [`Tag`] whose type parameter rustc infers from the place in the body that it was passed
-//! to. A [`Visitor`] receives the closure: one calls it (the simulator), another reads the slots' types and never
+//! A kernel's or device function's body is emitted once, as a closure from its arguments to its result *and a tuple of
+//! slots*. Each slot is a [`Tag`] whose type parameter rustc infers from the position in the body to which it was
+//! passed. A [`Visitor`] receives the closure: one calls it (the simulator), another reads the slots' types and never
 //! calls it (the assembler).
 
 use std::marker::PhantomData;
@@ -17,52 +17,52 @@ use super::options::KernelOptions;
 use super::type_info::{TypeArgument, TypeInfo};
 use crate::program::types::DeviceType;
 
-/// A kernel or a device function as the macro printed it. One `static` a function, generic or not.
+/// A kernel or a device function as the macro printed it. Each function has one `static`, generic or not.
 #[derive(Debug)]
 pub struct Template {
     /// The name in Rust, without its path.
     pub name: &'static str,
-    /// `module_path!()` where it is defined: tells functions of one name apart.
+    /// The `module_path!()` of the definition, which distinguishes functions of equal name.
     pub module: &'static str,
-    /// `file!()` where it is defined: what `#line` and failures name.
+    /// The `file!()` of the definition, which `#line` and failures name.
     pub file: &'static str,
-    /// Whether it is launched or called.
+    /// Whether the function is launched or called.
     pub role: Role,
     /// Everything before the body's opening brace: return type, name, parameters.
     pub signature: &'static [Piece],
     /// The body, with its braces.
     pub body: &'static [Piece],
-    /// Places that can fail, in the order of their numbers in [`Piece::Site`].
+    /// The sites that can fail, in the order of their numbers in [`Piece::Site`].
     pub sites: &'static [Site],
-    /// Prelude headers that the text needs, by file name (`"groups.cuh"`).
+    /// The prelude headers that the text needs, by file name (`"groups.cuh"`).
     pub headers: &'static [&'static str],
-    /// Identifiers that the text declares: a function of one of these names must be printed under another.
+    /// The identifiers that the text declares: a function of one of these names must be printed under another.
     pub locals: &'static [&'static str],
-    /// What to call each entry of [`Definition::values`]; nothing for one that is a length only.
+    /// The name of each entry of [`Definition::values`]; empty for one that is only a length.
     pub constants: &'static [&'static str],
-    /// The rules are on by which all threads of a warp come to a barrier together.
+    /// Whether the rules are on that make all threads of a warp reach a barrier together.
     pub converged: bool,
 }
 
-/// What a [`Template`] is for.
+/// The role of a [`Template`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Launched on a device.
+    /// The function is launched on a device.
     Kernel,
-    /// Called from kernels and other device functions.
+    /// The function is called from kernels and other device functions.
     Device,
 }
 
 /// A part of the CUDA C++ text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece {
-    /// Printed as it is.
+    /// Text that is printed as it is.
     Text(&'static str),
     /// Starts a new line of text that `#line` assigns to this line of [`Template::file`].
     Line(u32),
     /// The C++ name of a slot's type.
     Type(u16),
-    /// A literal of a slot's type, standing alone: `u32(5)`, `f32(0.5f)`.
+    /// A literal of a slot's type, standalone: `u32(5)`, `f32(0.5f)`.
     Literal {
         /// The slot that knows the type.
         slot: u16,
@@ -71,103 +71,103 @@ pub enum Piece {
     },
     /// The C++ name of an entry of [`Definition::types`].
     Named(u16),
-    /// Where an entry of [`Definition::values`] is declared, if it is one that the function declares: a whole line.
+    /// The declaration of an entry of [`Definition::values`], if the function declares it: a whole line.
     Declare(u16),
-    /// An entry of [`Definition::values`]: the name that it was declared under, or an enum's variant.
+    /// An entry of [`Definition::values`]: the name under which it was declared, or an enum's variant.
     Constant(u16),
-    /// An entry of [`Definition::values`], digits only: `64`.
+    /// The digits of an entry of [`Definition::values`]: `64`.
     Digits(u16),
-    /// A value of a struct: `Point{.x = f32(1.0f), .y = y}`. C++ wants the fields in the order of declaration, which the
-    /// slot's type knows.
+    /// A value of a struct: `Point{.x = f32(1.0f), .y = y}`. C++ requires the fields in the order of declaration, which
+    /// the slot's type knows.
     Struct {
         /// The slot that knows the type.
         slot: u16,
-        /// C++ names of fields, in any order, with their values.
+        /// The C++ names of fields, in any order, with their values.
         fields: &'static [(&'static str, &'static [Piece])],
-        /// What the fields that are not listed are taken from: a name.
+        /// The name of the value that provides the fields that are not listed.
         base: Option<&'static [Piece]>,
     },
     /// The declaration of an entry of [`Definition::shared`].
     Shared {
-        /// Which.
+        /// The index of the entry.
         index: u16,
-        /// Its C++ type.
+        /// The array's C++ type.
         ty: &'static [Piece],
-        /// Its name.
+        /// The array's name.
         name: &'static str,
     },
-    /// In the signature: the name that this function itself is printed under.
+    /// The name in the signature under which this function itself is printed.
     Name,
-    /// In a kernel's signature: what its [`KernelOptions`] say there, `__launch_bounds__(256)`.
+    /// The bounds in a kernel's signature that its [`KernelOptions`] give: `__launch_bounds__(256)`.
     Bounds,
-    /// In a kernel, after its opening brace: what the program needs done before anything else.
+    /// What the program does first in a kernel, after the opening brace.
     Prologue,
-    /// The name that a slot's device function was printed under.
+    /// The name under which a slot's device function was printed.
     Callee(u16),
-    /// Nothing: marks that the next character of text is where [`Template::sites`] entry fails. The prelude's
-    /// operators learn this place from `__builtin_LINE` and `__builtin_COLUMN`.
+    /// Prints nothing: marks that the next character of text is the site of this entry of [`Template::sites`]. The
+    /// prelude's operators learn this position from `__builtin_LINE` and `__builtin_COLUMN`.
     Site(u16),
 }
 
-/// A place in a body that can fail at run time, or that prints.
+/// A site in a body that can fail at run time, or that prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
-    /// Line in [`Template::file`], from 1.
+    /// The line in [`Template::file`], counted from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// The column, counted from 1.
     pub column: u32,
-    /// What is said there.
+    /// The message of the site.
     pub message: SiteMessage,
 }
 
-/// What is said at a [`Site`].
+/// The message of a [`Site`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteMessage {
-    /// What the language itself says.
+    /// The site has only the language's own message.
     None,
-    /// A sentence.
+    /// The message is a sentence.
     Text(&'static str),
-    /// For `assert!`, `panic!`, `println!` and their like, the slot of the message.
+    /// The message of an `assert!`, `panic!`, `println!` or similar macro is in this slot.
     Slot(u16),
 }
 
 /// A template with what rustc inferred for one instance of it.
 #[derive(Debug, Clone)]
 pub struct Definition {
-    /// The text.
+    /// The template.
     pub template: &'static Template,
-    /// What its attribute fixed: of a device function, nothing.
+    /// What the kernel's attribute fixed; nothing for a device function.
     pub options: KernelOptions,
-    /// `std::any::type_name` of the function's marker type: tells instances of a generic function apart.
+    /// The `std::any::type_name` of the function's marker type, which distinguishes instances of a generic function.
     pub instance: &'static str,
-    /// One for each slot, in order.
+    /// The contents of each slot, in order.
     pub slots: Vec<Slot>,
-    /// Types that the signature or the body names: generic parameters, aliases.
+    /// The types that the signature or the body names: generic parameters, aliases.
     pub types: Vec<TypeInfo>,
-    /// Constants that the body names, const generics among them.
+    /// The constants that the body names, including const generics.
     pub values: Vec<Constant>,
-    /// Its own `shared_array`s, in order.
+    /// The function's own `shared_array`s, in order.
     pub shared: Vec<SharedInfo>,
 }
 
 /// A `shared_array`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedInfo {
-    /// In bytes.
+    /// The size in bytes.
     pub size: usize,
-    /// In bytes.
+    /// The alignment in bytes.
     pub align: usize,
 }
 
 impl SharedInfo {
-    /// Of an array of this type.
+    /// Returns the description of an array of this type.
     pub const fn of<A>() -> SharedInfo {
         const { assert!(size_of::<A>() > 0, "a shared array has at least one element") };
         SharedInfo { size: size_of::<A>(), align: align_of::<A>() }
     }
 }
 
-/// Makes the text of a message from the bytes of its values; `None` if they are not as many as they should be.
+/// Formats a message from the bytes of its values; returns `None` if their number is wrong.
 ///
 /// # Safety
 /// The bytes are what the kernel wrote at the message's site.
@@ -176,33 +176,33 @@ pub type Format = unsafe fn(&[u8]) -> Option<String>;
 /// The contents of one slot, as rustc inferred them.
 #[derive(Debug, Clone)]
 pub enum Slot {
-    /// A literal, a local, an array.
+    /// The type of a literal, a local or an array.
     Type(TypeInfo),
     /// A device function; called to get its definition.
     Callee(fn() -> Definition),
-    /// A message; called to make text of its values.
+    /// A message; called to format its values.
     Message(Format),
 }
 
-/// A kernel or device function, by its marker type.
+/// A kernel or device function, identified by its marker type.
 pub trait Function {
-    /// Its text with the holes' fillings, for this instance.
+    /// Returns the text with the contents of its holes, for this instance.
     fn definition() -> Definition;
 }
 
 /// The summary of a function that its callers need, the same for all its instances.
 pub trait Summary {
-    /// How many threads agree on the result of each call of a device function in it.
+    /// At which scope the result of each call of a device function in the body is uniform.
     const RESULTS: &'static [Bound] = &[];
-    /// What its callers must know of what threads agree on.
+    /// What its callers need to know about uniformity.
     const UNIFORMITY: UniformitySummary = UniformitySummary::UNKNOWN;
-    /// The device functions that it calls, as far as it asks about them.
+    /// The device functions that it calls, as far as their summaries matter.
     const CALLEES: &'static [ProtocolSummary] = &[];
-    /// What its callers must know of what it does to distributed shared memory.
+    /// What its callers need to know of its accesses to distributed shared memory.
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
 }
 
-/// A function that kernels call, by its marker type.
+/// A function that kernels call, identified by its marker type.
 #[diagnostic::on_unimplemented(
     message = "kernels and device functions call device functions only",
     label = "this function is not marked with `#[device]`",
@@ -210,10 +210,10 @@ pub trait Summary {
     note = "what there is of Rust's own functions, docs/language.md lists"
 )]
 pub trait DeviceFunction: Function {
-    /// `Self`. A projection, so that rustc says no more where the function is none.
+    /// The type `Self`, as a projection, so that rustc says no more if the function is not a device function.
     type Marker;
 
-    /// Itself.
+    /// Returns the marker itself.
     fn marker(self) -> Self::Marker;
 }
 
@@ -223,14 +223,14 @@ pub fn callee<F: DeviceFunction>(_slot: &Callee<F>, marker: F) -> F::Marker {
     marker.marker()
 }
 
-/// Where the macro refused a type in a signature, `<Refused<{ compile_error!("...") }> as RefusedType>::Type` stands for it:
-/// to rustc an error of which all is said.
+/// Stands for a type in a signature that the macro rejected: `<Refused<{ compile_error!("...") }> as
+/// RefusedType>::Type` is an error about which rustc says nothing more.
 #[derive(Debug)]
 pub struct Refused<const FAULT: usize>;
 
-/// See [`Refused`].
+/// Provides the type of a [`Refused`].
 pub trait RefusedType {
-    /// Never named.
+    /// The type, which is never named.
     type Type;
 }
 
@@ -238,7 +238,7 @@ impl RefusedType for Refused<0> {
     type Type = ();
 }
 
-/// What a call names that is a function and no device function.
+/// The marker of a function that is called but is not a device function.
 #[derive(Debug)]
 pub struct PlainFunction;
 
@@ -248,12 +248,12 @@ impl Function for PlainFunction {
     }
 }
 
-/// In place of a marker, whatever its turbofish.
+/// Takes the place of a marker, whatever its turbofish.
 #[derive(Debug)]
 pub struct Unmarked<A = (), B = (), C = (), D = ()>(PhantomData<(A, B, C, D)>);
 
 impl<A, B, C, D> Unmarked<A, B, C, D> {
-    /// In place of a marker's.
+    /// Takes the place of a marker's function.
     pub fn __phalanx_marker() -> PlainFunction {
         PlainFunction
     }
@@ -261,7 +261,7 @@ impl<A, B, C, D> Unmarked<A, B, C, D> {
 
 impl Summary for Unmarked {}
 
-/// A slot: names a type that rustc infers. Never holds a value.
+/// A slot: names a type that rustc infers. It never holds a value.
 #[derive(Debug)]
 pub struct Tag<T>(PhantomData<fn() -> T>);
 
@@ -294,7 +294,7 @@ impl<T> Default for OptionSlot<T> {
 /// A type that an `Option` in a kernel may hold: plain data or an arrival token.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be held by an `Option` in a kernel")]
 pub trait Optional {
-    /// Its spelling and size.
+    /// Returns the spelling and size of the `Option`.
     fn info() -> TypeInfo;
 }
 
@@ -304,7 +304,7 @@ impl<T: DeviceType> Optional for T {
     }
 }
 
-/// `None`.
+/// Returns `None`.
 #[inline(always)]
 pub fn none<T: Optional>(_slot: &OptionSlot<T>) -> Option<T> {
     None
@@ -337,7 +337,7 @@ impl DeviceType for Unused {
     }
 }
 
-/// The result of a device function that the macro took for a value.
+/// The result of a device function that the macro assumed to be a plain value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a plain value",
     note = "write the type of an arrival token that a device function returns: `let token: ArrivalToken<Cluster> = ...`"
@@ -353,13 +353,13 @@ pub fn plain<T: Plain>(value: T) -> T {
     value
 }
 
-/// Passes a value of the language through, to where `()` is none.
+/// Passes a value of the language through where `()` is not a value.
 #[inline(always)]
 pub fn value<T: DeviceType>(value: T) -> T {
     value
 }
 
-/// Refuses, at compile time, a call of a function that executes a collective of a group with a pending arrival.
+/// Rejects, at compile time, a call of a function that executes a collective of a group with a pending arrival.
 pub const fn no_collective(collectives: Groups, pending: Groups) {
     const MESSAGE: &str = concat!(
         "this function executes a collective of a group that has an arrival pending here [collective_while_pending]\n\
@@ -371,7 +371,7 @@ pub const fn no_collective(collectives: Groups, pending: Groups) {
     }
 }
 
-/// Refuses, at compile time, an `unchecked(collective_while_pending)` that none of the calls needs.
+/// Rejects, at compile time, an `unchecked(collective_while_pending)` that none of the calls needs.
 #[track_caller]
 pub const fn one_collective(broken_by: &[Groups]) {
     let mut at = 0;
@@ -384,7 +384,7 @@ pub const fn one_collective(broken_by: &[Groups]) {
     );
 }
 
-/// Refuses, at compile time, a call of a function with a collective in a method or a closure.
+/// Rejects, at compile time, a call of a function with a collective in a method or a closure.
 pub const fn no_collective_at_all(collectives: Groups) {
     assert!(
         collectives.is_empty(),
@@ -392,8 +392,8 @@ pub const fn no_collective_at_all(collectives: Groups) {
     );
 }
 
-/// Refuses, at compile time, a method whose result decides about a collective and is not uniform at this height of
-/// `Uniformity`. Which function the method is, rustc finds out with the kernel's instances.
+/// Rejects, at compile time, a method whose result decides about a collective and is not uniform at this height of
+/// `Uniformity`. rustc resolves the method together with the kernel's instances.
 #[inline(always)]
 pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
     const MESSAGE: &str = concat!(
@@ -411,12 +411,12 @@ pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
 
 /// A slot, by its type.
 pub trait Filled {
-    /// What is known of it.
+    /// Returns what is known of the slot.
     fn describe() -> Slot;
 }
 
-/// Appends what is known of a slot. One call a slot, at the place in the source that fills it: what cannot fill it is
-/// told there, and once.
+/// Appends what is known of a slot. The call is at the source position that fills the slot, so that an error is
+/// reported there, and once.
 pub fn describe<S: Filled>(_slot: &S, out: &mut Vec<Slot>) {
     out.push(S::describe());
 }
@@ -435,9 +435,9 @@ impl<F: Function> Filled for Callee<F> {
 
 /// Receives a body. `Args` is the tuple of its arguments, `R` its result.
 pub trait Visitor<'a, Args: 'a, R> {
-    /// What becomes of it.
+    /// The result of the visit.
     type Output;
-    /// The body, and what describes its slots, whose types are known by now.
+    /// Visits the body, with a function that describes its slots, whose types are known by now.
     fn visit<S, F, D>(self, body: F, describe: D) -> Self::Output
     where
         S: Default,

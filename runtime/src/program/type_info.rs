@@ -10,69 +10,69 @@ use crate::scalar::Scalar;
 /// A type that has a C++ spelling.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TypeInfo {
-    /// How it is spelled.
+    /// The type's spelling.
     pub name: TypeName,
-    /// Size in bytes, the same on both sides.
+    /// The size in bytes, the same on both sides.
     pub size: usize,
-    /// Alignment in bytes, the same on both sides.
+    /// The alignment in bytes, the same on both sides.
     pub align: usize,
 }
 
-/// How a type is spelled in C++.
+/// The spelling of a type in C++.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypeName {
     /// A type of the prelude, which every text includes: `u32`.
     Prelude(&'static str),
-    /// An instance of a template of the prelude: `local_array<f32, 4>`. Of one that has a short name, without arguments:
+    /// An instance of a template of the prelude: `local_array<f32, 4>`. If it has a short name, there are no arguments:
     /// `f32x4`.
     Template {
-        /// `local_array`
+        /// The template's name: `local_array`.
         name: &'static str,
-        /// The header that declares it: `memory.cuh`.
+        /// The header that declares the template: `memory.cuh`.
         header: &'static str,
-        /// What stands in its angle brackets.
+        /// The arguments in its angle brackets.
         arguments: Vec<TypeArgument>,
     },
-    /// A user's, which the text defines.
+    /// A user-defined type, which the text defines.
     User(Arc<UserType>),
 }
 
-/// An argument of a template, or of a user's generic type.
+/// An argument of a template, or of a user-defined generic type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TypeArgument {
-    /// A type.
+    /// The argument is a type.
     Type(TypeInfo),
-    /// A constant: a length.
+    /// The argument is a constant: a length.
     Value(Scalar),
 }
 
-/// A type with `#[derive(DeviceCopy)]`, one instance of it where it is generic.
+/// A type with `#[derive(DeviceCopy)]`; if it is generic, one instance of it.
 #[derive(Debug, PartialEq)]
 pub struct UserType {
-    /// Tells types apart.
+    /// The type's identity.
     pub id: TypeId,
-    /// In Rust, without its path and generic arguments.
+    /// The name in Rust, without its path and generic arguments.
     pub name: &'static str,
-    /// `module_path!()` where it is defined.
+    /// The `module_path!()` of the definition.
     pub module: &'static str,
-    /// Its generic arguments.
+    /// The generic arguments.
     pub arguments: Vec<TypeArgument>,
-    /// In bytes.
+    /// The alignment in bytes.
     pub align: usize,
-    /// What is in it.
+    /// The contents of the type.
     pub content: Content,
 }
 
-/// What a user's type is made of. Names are C++'s.
+/// The contents of a user-defined type. Names are those of C++.
 #[derive(Debug, PartialEq)]
 pub enum Content {
-    /// Of a struct, in the order of declaration, without padding.
+    /// The fields of a struct, in the order of declaration, without padding.
     Fields(Vec<Field>),
-    /// Of an enum.
+    /// The variants of an enum.
     Variants {
-        /// The type of its values.
+        /// The type of the enum's values.
         raw: TypeInfo,
-        /// Each with its value.
+        /// The variants with their values.
         list: Vec<(&'static str, i128)>,
     },
 }
@@ -80,26 +80,26 @@ pub enum Content {
 /// A field of a struct.
 #[derive(Debug, PartialEq)]
 pub struct Field {
-    /// In C++.
+    /// The name in C++.
     pub name: &'static str,
-    /// In bytes, the same on both sides.
+    /// The offset in bytes, the same on both sides.
     pub offset: usize,
-    /// What it holds.
+    /// The field's type.
     pub ty: TypeInfo,
 }
 
 impl TypeInfo {
-    /// `T`, which the prelude calls `name`.
+    /// Describes `T`, which the prelude calls `name`.
     pub fn prelude<T>(name: &'static str) -> TypeInfo {
         TypeInfo { name: TypeName::Prelude(name), size: size_of::<T>(), align: align_of::<T>() }
     }
 
-    /// `T`, an instance of the prelude's template `name` in `header`.
+    /// Describes `T`, an instance of the prelude's template `name` in `header`.
     pub fn template<T>(name: &'static str, header: &'static str, arguments: Vec<TypeArgument>) -> TypeInfo {
         TypeInfo { name: TypeName::Template { name, header, arguments }, size: size_of::<T>(), align: align_of::<T>() }
     }
 
-    /// `T`, which the text defines.
+    /// Describes `T`, which the text defines.
     pub fn user<T: 'static>(
         name: &'static str,
         module: &'static str,
@@ -110,7 +110,7 @@ impl TypeInfo {
         TypeInfo { name: TypeName::User(Arc::new(user)), size: size_of::<T>(), align: align_of::<T>() }
     }
 
-    /// Its size and alignment in C++, where the parts of a tuple lie in their order.
+    /// Returns the size and alignment in C++, where the parts of a tuple lie in their order.
     pub(super) fn in_cuda(&self) -> (usize, usize) {
         match &self.name {
             TypeName::Template { name: "tuple", arguments, .. } => {
@@ -135,7 +135,7 @@ impl TypeInfo {
         }
     }
 
-    /// Whether it is an array, or has one in it.
+    /// Returns whether the type is an array or contains one.
     pub(super) fn has_array(&self) -> bool {
         match &self.name {
             TypeName::Prelude(_) => false,
@@ -153,7 +153,7 @@ impl TypeInfo {
 }
 
 impl UserType {
-    /// Its name with those of its generic arguments: `Pair_f32`.
+    /// Returns the name with those of its generic arguments: `Pair_f32`.
     pub(super) fn readable_name(&self) -> String {
         let mut name = self.name.to_string();
         self.arguments.iter().for_each(|argument| name += &format!("_{}", word(argument)));
@@ -161,7 +161,7 @@ impl UserType {
     }
 }
 
-/// An argument as a part of a name.
+/// Returns an argument as part of a name.
 fn word(argument: &TypeArgument) -> String {
     match argument {
         TypeArgument::Value(value) => value.to_string().replace('-', "minus_"),
@@ -175,7 +175,7 @@ fn word(argument: &TypeArgument) -> String {
     }
 }
 
-/// Its name in one word, for messages.
+/// Prints the type's name in one word, for messages.
 impl fmt::Display for TypeInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {

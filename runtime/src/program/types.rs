@@ -1,5 +1,5 @@
-//! The types that exist on both sides, with their C++ spelling. Values and arithmetic are `kernel::numeric`'s; what
-//! `#[derive(DeviceCopy)]` checks of a user's type is `layout`'s.
+//! The types that exist on both sides, with their C++ spelling. `kernel::numeric` has values and arithmetic; `layout`
+//! has what `#[derive(DeviceCopy)]` checks of a user-defined type.
 
 use half::{bf16, f16};
 
@@ -76,12 +76,12 @@ use crate::scalar::Scalar;
     note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
-    /// Evaluated wherever bytes of the type are touched: fails to compile for a layout that breaks the promise.
+    /// Evaluated wherever bytes of the type are accessed: fails to compile for a layout that breaks the promise.
     #[doc(hidden)]
     const LAYOUT: () = ();
 }
 
-/// The bytes of plain data.
+/// Returns the bytes of plain data.
 pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
     const { T::LAYOUT };
     // SAFETY: `DeviceCopy` promises that no byte is padding; the lifetime is that of `data`.
@@ -95,7 +95,7 @@ pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
     note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub trait DeviceType: 'static {
-    /// Its spelling and size.
+    /// Returns the spelling and size of the type.
     fn info() -> TypeInfo;
 }
 
@@ -105,7 +105,7 @@ pub trait DeviceType: 'static {
     note = "constants are numbers, truth values, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
 )]
 pub trait DeviceConstant: DeviceType {
-    /// The value as data.
+    /// Returns the value as data.
     #[doc(hidden)]
     fn value(&self) -> Value;
 }
@@ -124,13 +124,13 @@ impl<T: DeviceConstant, const N: usize> DeviceConstant for [T; N] {
     }
 }
 
-/// A constant on its way into the text. By reference, because tables are large.
+/// Returns a constant that goes into the text. It is passed by reference, because tables are large.
 pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
     Constant { ty: T::info(), value: value.value() }
 }
 
-/// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple
-/// or an `Option` of these.
+/// A type whose values kernels compare with `==` and `!=`: a scalar, an enum that derives `PartialEq`, a tuple or an
+/// `Option` of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be compared in a kernel",
     note = "numbers, truth values, enums, and tuples and `Option`s of them can; of a struct or an array, compare the parts"
@@ -140,7 +140,7 @@ pub trait DeviceEq: DeviceType {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceEq for T {}
 
-/// A type whose values kernels compare with `<` and its like: a scalar, or a tuple of them.
+/// A type whose values kernels compare with `<` and the like: a scalar, or a tuple of them.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be ordered in a kernel",
     note = "numbers, truth values and tuples of them can; an enum is cast first: `color as u8`"
@@ -150,25 +150,25 @@ pub trait DeviceOrd: DeviceEq {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceOrd for T {}
 
-/// An operand of `==` and `!=`.
+/// Passes an operand of `==` or `!=` through.
 #[inline(always)]
 pub fn comparable<T: DeviceEq>(value: T) -> T {
     value
 }
 
-/// An operand of `<` and its like.
+/// Passes an operand of `<` and the like through.
 #[inline(always)]
 pub fn ordered<T: DeviceOrd>(value: T) -> T {
     value
 }
 
-/// An operand of `&`, `|` and `^`, which users may overload and C++ does not know.
+/// Passes an operand of `&`, `|` or `^` through, whose overloads by users C++ does not know.
 #[inline(always)]
 pub fn plain_scalar<T: DeviceScalar>(value: T) -> T {
     value
 }
 
-/// A constant that a pattern compares with.
+/// Returns a constant that a pattern compares with.
 pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
     constant(value)
 }
@@ -179,7 +179,7 @@ pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
     note = "scalars are the integer types, f32, f64, f16, bf16 and bool"
 )]
 pub trait DeviceScalar: DeviceCopy {
-    /// The value, with its type as data.
+    /// Returns the value, with its type, as data.
     fn scalar(self) -> Scalar;
 }
 
@@ -224,7 +224,7 @@ scalars! {
     bf16 => Scalar::Bf16;
 }
 
-/// A local value only: Rust does not say how a tuple lies in memory.
+/// Implements the types of tuples, which are local values only: Rust does not specify a tuple's layout in memory.
 macro_rules! tuples {
     ($($name:ident)*) => {
         impl<$($name: DeviceType),*> DeviceType for ($($name,)*) {
@@ -267,7 +267,7 @@ impl<T: DeviceEq> DeviceEq for Option<T> {}
 
 impl<T: DeviceEq> DeviceEq for Result<T, T> {}
 
-/// What a compare-exchange gives.
+/// The result of a compare-exchange.
 impl<T: DeviceType> DeviceType for Result<T, T> {
     fn info() -> TypeInfo {
         TypeInfo::template::<Self>("result", "option.cuh", vec![TypeArgument::Type(T::info())])

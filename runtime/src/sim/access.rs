@@ -1,5 +1,6 @@
-//! The one door to memory: every access of a simulated thread to global or shared memory passes `Context::access` or
-//! `Context::access_atomic`, which check it. They do not touch the bytes, but to compare and to report them; `kernel::memory` does.
+//! Checks every memory access of a simulated thread. Each access to global or shared memory passes through
+//! `Context::access` or `Context::access_atomic`. Neither changes the bytes, they are read only to be compared and
+//! reported; `kernel::memory` makes the access itself.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -18,10 +19,10 @@ use crate::report::race::{Race, RaceAccess, RaceKind, RaceMemory};
 use crate::scope::Scope;
 
 impl Context<'_> {
-    /// Checks a plain access by the running thread and returns the address of its first byte. The address is good until
+    /// Checks a plain access by the running thread and returns the address of its first byte, which stays valid until
     /// the thread's next scheduling point.
     ///
-    /// Not to be inlined: a crate with kernels may be built without optimization, and this one need not be.
+    /// It is not inlined: a crate of kernels may be built without optimization while this crate is optimized.
     #[inline(never)]
     pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
         if self.cluster.stops_at_accesses {
@@ -33,7 +34,7 @@ impl Context<'_> {
         address
     }
 
-    /// Whether something orders an access by `actor` with those that were made before: if not, it is a race.
+    /// Reports a race unless every conflicting earlier access happens-before this access by `actor`.
     #[inline]
     pub(super) fn order(&self, actor: &Actor, access: Access<'_>, address: NonNull<u8>) {
         let Some(detector) = &self.cluster.launch.races else { return };
@@ -43,7 +44,8 @@ impl Context<'_> {
             Kind::Read | Kind::AtomicLoad | Kind::WeakLoad | Kind::Atomic | Kind::AtomicStore => (Doing::Read, &[][..]),
         };
         let now = Now { actor, layout: &detector.layout, doing, site: access.site };
-        // Whether the bytes of a cell are those that are written, of the part that begins at `from` in the page `number`.
+        // Whether the bytes already in a cell equal those being written, for the part that begins at `from` in page
+        // `number`.
         let same = |number: usize, base: usize, from: usize, size: usize| {
             let first = number * PAGE + from;
             (first..first + size).all(|at| {
@@ -75,8 +77,8 @@ impl Context<'_> {
         }
     }
 
-    /// Checks an atomic access by the running thread, which `f` makes, and orders the thread with those that accessed the
-    /// place before. `f` says what it did.
+    /// Checks an atomic access by the running thread, which `f` performs, and applies its synchronization. `f` returns
+    /// what the access did.
     pub(crate) fn access_atomic<R>(&self, access: Access<'_>, f: impl FnOnce(NonNull<u8>) -> (R, Done)) -> R {
         let writes = !matches!(access.kind, Kind::AtomicLoad | Kind::WeakLoad);
         let touch = || Touch { place: place(access), site: access.site, writes };
@@ -94,7 +96,7 @@ impl Context<'_> {
         };
         let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
-        // Before it releases: who takes that knows of the access.
+        // Noted before the release: a thread that acquires from it then knows of the access.
         self.note_foreign_access(&detector.layout, actor, access);
         let mut before = [0; 16];
         let before = &mut before[..access.len];
@@ -110,7 +112,7 @@ impl Context<'_> {
                 detector.fence(actor, epochs, with);
             }
             let now = Now { actor, layout: &detector.layout, doing: done.doing(access.memory), site: access.site };
-            // It comes after what it acquires, and what it releases has it.
+            // The access happens after what it acquires, and is part of what it releases.
             done.acquire(&now, page, start, stale.as_ref().map(|(stale, _)| stale));
             let found = page.access(start, access.len, &now, |_, _| false);
             let epoch = actor.epoch();
@@ -140,7 +142,7 @@ impl Context<'_> {
         result
     }
 
-    /// Where the access is, if it may be.
+    /// Returns the address of an access after checking that the access is allowed.
     #[inline]
     pub(super) fn address(&self, access: Access<'_>) -> NonNull<u8> {
         match access.memory {
@@ -150,7 +152,7 @@ impl Context<'_> {
         }
     }
 
-    /// Where a copy will write.
+    /// Returns the address that a copy will write to.
     pub(super) fn target_address(&self, access: Access<'_>) -> NonNull<u8> {
         match access.memory {
             MemoryId::Constant(_) | MemoryId::Global(_) => self.address(access),
@@ -212,11 +214,12 @@ impl Context<'_> {
         self.fail(Cause::Race(Box::new(race)), access.site)
     }
 
-    /// A fence of the running thread.
+    /// Executes a fence by the running thread.
     #[track_caller]
     pub(crate) fn fence(&self, orders: Synchronization) {
         if orders.order == Ordering::SeqCst {
-            // These come one after another, as atomics on one place do; of no memory.
+            // Sequentially consistent fences happen one after another, like atomics on one location, though they name
+            // no memory.
             self.announce(|| Touch { place: (0, 0), site: Location::caller(), writes: true });
         }
         if let Some(detector) = &self.cluster.launch.races {
@@ -225,7 +228,7 @@ impl Context<'_> {
         self.point(cost::ATOMIC);
     }
 
-    /// Checks the rank of a block of the cluster.
+    /// Checks that a rank is that of a block of the cluster.
     pub(crate) fn check_rank(&self, rank: u32, site: Site) {
         let num_blocks = self.cluster.launch.cluster_blocks;
         if rank >= num_blocks {
@@ -233,8 +236,8 @@ impl Context<'_> {
         }
     }
 
-    /// A peer's shared memory exists from the peer's start, which only a barrier of the cluster shows, to its exit. What
-    /// comes before the exit by chance, `Cluster::check_foreign_accesses` sees.
+    /// Checks that a peer's shared memory exists: from the peer's start, which only a barrier of the cluster proves, to
+    /// the peer's exit. An access that precedes the exit only by chance is found by `Cluster::check_foreign_accesses`.
     pub(super) fn check_peer(&self, rank: u32, site: Site) {
         if !self.thread.peers_started.get() {
             self.fail(Cause::PeerMayNotHaveStarted { rank }, site);
@@ -244,7 +247,7 @@ impl Context<'_> {
         }
     }
 
-    /// An access to memory whose block may end meanwhile.
+    /// Records an access to shared memory that the owning block does not keep alive for the accessor.
     #[inline]
     fn note_foreign_access(&self, layout: &Layout, actor: &Actor, access: Access<'_>) {
         if let MemoryId::Shared(id) = access.memory
@@ -256,7 +259,8 @@ impl Context<'_> {
 }
 
 impl Cluster<'_> {
-    /// A thread of the block has ended, and maybe all: who touched the block's memory must be known to be done.
+    /// Checks, once all threads of the block have exited, that every foreign access to the block's memory
+    /// happens-before their exit.
     pub(super) fn check_foreign_accesses(&self, rank: u32) {
         let block = &self.blocks[rank as usize];
         let Some(detector) = &self.launch.races else { return };
@@ -280,16 +284,16 @@ impl Cluster<'_> {
     }
 }
 
-/// What tells it from other places, in one run.
+/// Returns a key that identifies the accessed location within one run.
 fn place(access: Access<'_>) -> (usize, usize) {
     match access.memory {
         MemoryId::Constant(base) | MemoryId::Global(base) => (base.addr().get(), access.start),
-        // No buffer is there.
+        // Shared memory gets addresses at which no buffer can lie.
         MemoryId::Shared(id) => (1 + (id.allocation as usize) * 16 + id.rank as usize, access.start),
     }
 }
 
-/// What would have ordered the two.
+/// Suggests what would have ordered the two accesses.
 fn help(earlier: Earlier, doing: Doing, me: Who) -> String {
     let (who, atomic) = (earlier.who, |doing| matches!(doing, Doing::AtomicRead(_) | Doing::AtomicWrite(_)));
     if atomic(earlier.doing) && atomic(doing) {
@@ -319,12 +323,12 @@ fn help(earlier: Earlier, doing: Doing, me: Who) -> String {
     )
 }
 
-/// What is in memory that a copy reads.
+/// Returns the bytes of memory that a copy reads.
 pub(super) fn read_bytes(address: NonNull<u8>, len: usize) -> Vec<u8> {
     bytes(address, len)
 }
 
-/// Puts bytes where a copy writes.
+/// Writes the bytes of a copy to its destination.
 pub(super) fn write_bytes(address: NonNull<u8>, bytes: &[u8]) {
     for (at, new) in bytes.iter().enumerate() {
         // SAFETY: the byte is one of a copy's, and all accesses are atomic.
@@ -332,12 +336,12 @@ pub(super) fn write_bytes(address: NonNull<u8>, bytes: &[u8]) {
     }
 }
 
-/// What is in memory now.
+/// Returns the bytes currently in memory.
 fn bytes(address: NonNull<u8>, len: usize) -> Vec<u8> {
     (0..len).map(|at| byte(address, at)).collect()
 }
 
-/// Of an access, which lies inside of its memory.
+/// Returns one byte of an access that lies inside its memory.
 fn byte(address: NonNull<u8>, at: usize) -> u8 {
     // SAFETY: the byte is one of an access, and all accesses are atomic.
     unsafe { AtomicU8::from_ptr(address.add(at).as_ptr()) }.load(Ordering::Relaxed)

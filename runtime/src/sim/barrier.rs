@@ -1,5 +1,5 @@
-//! The barriers of groups, by the abstract rules of cooperative groups: every thread of the group arrives once and
-//! waits once in each phase. A thread that has exited does not arrive; today's hardware lets it count.
+//! Implements the barriers of groups by the abstract rules of cooperative groups: every thread of the group arrives
+//! once and waits once in each phase. An exited thread does not count as arrived, although today's hardware counts it.
 
 use super::context::Context;
 use super::cost;
@@ -12,7 +12,7 @@ use crate::report::timeline::Doing;
 use crate::scope::Scope;
 
 impl Barrier {
-    /// Counts an arrival; the last one of a phase ends it. The grid's threads in other clusters are `together`'s to release.
+    /// Counts an arrival; the last one of a phase ends it. The caller releases the grid's threads in other clusters.
     fn arrive(&self, cluster: &Cluster<'_>, clock: u64) -> u64 {
         let Phases { expected, arrived, current, reached, ended, gathering, gathered } = &*self.phases;
         let phase = current.get();
@@ -30,7 +30,7 @@ impl Barrier {
         phase
     }
 
-    /// Lets the cluster's threads that wait here look again.
+    /// Wakes the cluster's threads that wait here, so that they check the phase again.
     pub(super) fn release(&self, cluster: &Cluster<'_>) {
         for thread in self.waiting.borrow_mut().drain(..) {
             cluster.wake(&cluster.threads[thread]);
@@ -49,12 +49,12 @@ impl Context<'_> {
         self.record(Doing::Sync, group.name(), site, start);
     }
 
-    /// Arrives, and returns the phase that a wait has to name.
+    /// Arrives and returns the phase that the matching wait names.
     pub(crate) fn barrier_arrive(&self, group: Group, site: Site) -> u64 {
         self.arrive_alone(group, site, true)
     }
 
-    /// The same, and publishes only what fences have released before.
+    /// Arrives without releasing: publishes only what earlier fences have released.
     pub(crate) fn barrier_arrive_relaxed(&self, group: Group, site: Site) -> u64 {
         self.arrive_alone(group, site, false)
     }
@@ -69,7 +69,7 @@ impl Context<'_> {
         phase
     }
 
-    /// Waits for the end of the phase that the thread arrived in.
+    /// Waits for the end of the phase in which the thread arrived.
     pub(crate) fn barrier_wait(&self, group: Group, phase: u64, site: Site) {
         let collective = Collective { group, operation: Operation::Wait, site };
         let arrival = &self.thread.arrivals[group as usize];
@@ -88,8 +88,8 @@ impl Context<'_> {
         self.record(Doing::Wait, group.name(), site, start);
     }
 
-    /// A group's collective must not stand between an arrival and its wait, be the arrival at the group itself or at
-    /// a group inside it: cooperative groups allow only smaller groups' collectives there.
+    /// Checks that the group's collective does not stand between an arrival and its wait, where the arrival is at the
+    /// group itself or at a group inside it: cooperative groups allow only collectives of smaller groups there.
     fn check_nothing_pending(&self, collective: Collective) {
         let groups: &[Group] = match collective.group {
             Group::Block => &[Group::Block],
@@ -120,10 +120,11 @@ impl Context<'_> {
         }
     }
 
-    /// `releases`: what the thread did before is published to those who wait.
+    /// Arrives at the group's barrier. If it `releases`, what the thread did before is published to the threads that
+    /// wait.
     fn arrive(&self, collective: Collective, releases: bool) -> u64 {
         let barrier = self.barrier(collective);
-        // A GPU's block arrives at the grid's barrier as a whole.
+        // On a GPU a block arrives at the grid's barrier as a whole.
         if collective.group == Group::Grid {
             let meeting = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
             self.wait_at(meeting, meeting.arrive(self.cluster, self.thread.clock.get()), collective);
@@ -160,7 +161,7 @@ impl Context<'_> {
         if barrier.phases.current() != phase {
             self.point(cost::ATOMIC);
         }
-        // Who is let go may belong to an older phase.
+        // A thread may have been woken by the end of an older phase.
         while barrier.phases.current() == phase {
             barrier.waiting.borrow_mut().push(self.thread.rank);
             self.thread.status.set(Status::Waiting(collective));
@@ -169,7 +170,7 @@ impl Context<'_> {
     }
 }
 
-/// What is wrong with a thread that ends now: an arrival that it never waited for, and where.
+/// Returns the failure of a thread that exits with a pending arrival, and where it arrived.
 pub(super) fn check_exit(thread: &Thread) -> Option<(Cause, Site)> {
     [Group::Grid, Group::Cluster, Group::Block].into_iter().find_map(|group| {
         match thread.arrivals[group as usize].get() {

@@ -1,4 +1,4 @@
-//! Who runs on this OS thread: how the host API, which gets no handle, finds its GPU thread. A kernel's code runs only
+//! Tracks which GPU thread runs on this OS thread, because the host API takes no handle. A kernel's code runs only
 //! inside `enter`.
 
 use std::cell::Cell;
@@ -19,7 +19,7 @@ struct Running {
     thread: NonNull<Thread>,
 }
 
-/// The GPU thread that runs, and its cluster.
+/// The running GPU thread and its cluster.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'c> {
     pub(crate) cluster: &'c Cluster<'c>,
@@ -39,7 +39,7 @@ pub(super) fn enter<R>(cluster: &Cluster<'_>, thread: &Thread, turn: impl FnOnce
     turn()
 }
 
-/// The running GPU thread, if one runs.
+/// Calls `f` with the running GPU thread, if there is one.
 #[inline]
 pub(crate) fn try_with<R>(f: impl FnOnce(Context<'_>) -> R) -> Option<R> {
     RUNNING.get().map(|Running { cluster, thread }| {
@@ -49,7 +49,7 @@ pub(crate) fn try_with<R>(f: impl FnOnce(Context<'_>) -> R) -> Option<R> {
     })
 }
 
-/// The running GPU thread, for `what` (`` `this_cluster()` ``). Panics where none runs.
+/// Calls `f` with the running GPU thread, on behalf of `what` (`` `this_cluster()` ``). Panics if no GPU thread runs.
 #[inline]
 #[track_caller]
 pub(crate) fn with<R>(what: &str, f: impl FnOnce(Context<'_>) -> R) -> R {
@@ -59,8 +59,8 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(Context<'_>) -> R) -> R {
     }
 }
 
-/// Ends the launch with this failure of the running thread. Outside of kernels, where device functions may be called
-/// as plain Rust, a panic.
+/// Ends the launch with this failure of the running thread. Outside of kernels, where device functions may be called as
+/// plain Rust, it panics.
 #[cold]
 pub(crate) fn fail_at(cause: Cause, site: Site) -> ! {
     match try_with(|context| context.fail(cause.clone(), site)) {
@@ -78,7 +78,7 @@ impl Context<'_> {
         unreachable!("a cluster that failed was resumed");
     }
 
-    /// A scheduling point: other threads may run here. `cost` is one of `super::cost`.
+    /// Marks a scheduling point, where other threads may run. `cost` is a constant of `super::cost`.
     #[inline]
     pub(crate) fn point(&self, cost: u32) {
         match self.cluster.fuel.get().checked_sub(cost) {
@@ -87,7 +87,7 @@ impl Context<'_> {
         }
     }
 
-    /// Before an atomic: a scheduling point, if the scheduler wants to know of it.
+    /// Marks the scheduling point before an atomic, if the scheduler wants to know what the atomic will access.
     #[inline]
     pub(super) fn announce(&self, touch: impl FnOnce() -> Touch) {
         if self.cluster.announces {
@@ -96,7 +96,7 @@ impl Context<'_> {
         }
     }
 
-    /// Ends the turn. Returns when the scheduler gives the thread another one.
+    /// Ends the turn, and returns when the scheduler gives the thread another one.
     pub(super) fn suspend(&self) {
         // SAFETY: set at the start of the coroutine that runs this, to what lives on that coroutine's stack.
         unsafe { &*self.thread.yielder.get() }.suspend(());

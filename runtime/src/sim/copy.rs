@@ -1,15 +1,15 @@
-//! Asynchronous copies. One that has begun is an actor of its own: the copying hardware, which reads the source and writes
-//! the destination at times of its own (PTX ISA, Data Movement and Conversion Instructions: Asynchronous copy). Here the
-//! bytes land when the schedule says, at the latest when a thread waits for them or when nothing else can go on; until
-//! then the destination holds what it held.
+//! Simulates asynchronous copies. A pending copy is an actor of its own, the copying hardware, which reads the source
+//! and writes the destination at times of its own (PTX ISA, Data Movement and Conversion Instructions: Asynchronous
+//! copy). Here the bytes land when the schedule decides, at the latest when a thread waits for them or when nothing
+//! else can run; until then the destination keeps its old contents.
 //!
-//! For races a copy is a thread beside the cluster's (`Who::copy`): it comes after what its thread knew, and its end is
-//! known to those who see the phase of its barrier over, or who wait for it by its group. So a use of the destination, or
-//! a change of the source, that does not come after such a wait is a race in every schedule.
+//! The race detector treats a copy as a thread beside the cluster's (`Who::copy`). Everything the issuing thread knew
+//! happens-before the copy; the copy's end happens-before whoever observes the completed phase of its barrier, or waits
+//! for it by its group. A use of the destination or a change of the source that is not ordered after such a wait is
+//! therefore a race under every schedule.
 //!
-//! Not detected: of a copy that a group makes together, what its other threads know is not looked at, only what the first
-//! knows. A copy's number comes round again after as many copies as the cluster has threads: who waits for the later of two of one
-//! number knows the earlier, too.
+//! Not detected: for a copy that a group makes together, only the knowledge of the first thread is considered. Copies
+//! reuse clock slots, two per thread of the cluster; waiting for a later copy also orders the earlier one in that slot.
 
 use super::access::{read_bytes, write_bytes};
 use super::context::Context;
@@ -19,36 +19,36 @@ use super::site::Site;
 use super::state::{BarrierCall, Batch, Cluster, Flight, Tells};
 use crate::report::failure::Cause;
 
-/// Turns, for each thread of the cluster, after which the bytes land if nobody has waited for them.
+/// The number of turns, per thread of the cluster, after which a copy lands if no thread has waited for it.
 const PATIENCE: u64 = 4;
 
 /// A copy that a thread begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopyCall<'v> {
-    /// As a report names it: `bulk_copy_async`.
+    /// The copy's name in reports: `bulk_copy_async`.
     pub(crate) name: &'static str,
     pub(crate) to: End,
     pub(crate) from: From<'v>,
-    /// How many bytes, more than none.
+    /// The number of bytes, at least one.
     pub(crate) len: usize,
     pub(crate) tells: Tells,
     pub(crate) site: Site,
-    /// Of the elements.
+    /// The name of the element type.
     pub(crate) type_name: &'static str,
 }
 
-/// The first byte of one end of a copy.
+/// Names the first byte of the source or the destination of a copy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct End {
     pub(crate) memory: MemoryId,
     pub(crate) start: usize,
 }
 
-/// What is copied.
+/// The source of a copy.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum From<'v> {
     Memory(End),
-    /// A value of the thread's own.
+    /// A value that the thread passes by value.
     Value(&'v [u8]),
 }
 
@@ -87,7 +87,7 @@ impl Context<'_> {
         let (mut read, mut done) = (Clock::default(), Clock::default());
         if let Some(detector) = &self.cluster.launch.races {
             let (layout, epochs) = (&detector.layout, &self.cluster.epochs);
-            // Each has two numbers: what reads, and what writes when all is read.
+            // Each copy takes two slots: one reads, the other writes once everything is read.
             let reader = self.thread.actor.begin_copy(2 * number as u32, epochs, layout);
             if let Some((from, address)) = source {
                 self.order(&reader, end(from, Kind::Read), address);
@@ -114,8 +114,8 @@ impl Context<'_> {
         });
     }
 
-    /// Returns when all but the last `prior` of the thread's copies of a batch have ended, or have been read if only
-    /// that is asked.
+    /// Returns when all but the last `prior` of the thread's copies of a batch have completed, or, if `only_read`, when
+    /// their sources have been read.
     pub(crate) fn wait_for_copies(&self, batch: Batch, prior: usize, only_read: bool, site: Site) {
         let copies = &self.cluster.copies;
         let is_bulk = |tells| tells == Tells::Batch(Batch::Bulk);
@@ -155,7 +155,7 @@ impl Context<'_> {
 }
 
 impl Cluster<'_> {
-    /// How many turns a copy takes, if nobody waits for it.
+    /// Returns for how many turns a copy stays in flight if no thread waits for it.
     fn patience(&self) -> u64 {
         let most = PATIENCE * self.threads.len() as u64;
         match self.scheduler.borrow_mut().lots() {
@@ -164,7 +164,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// After a thread's turn: what is due lands.
+    /// Lands the copies that are due after a thread's turn.
     pub(super) fn land_due(&self) {
         if self.copies.flying.borrow().is_empty() {
             return;
@@ -174,7 +174,7 @@ impl Cluster<'_> {
         while self.land_first(|flight| flight.due <= now) {}
     }
 
-    /// Nothing else can go on. Whether a copy landed.
+    /// Lands one copy because no thread can run. Returns whether one was in flight.
     pub(super) fn land_next(&self) -> bool {
         self.land_first(|_| true)
     }
@@ -188,14 +188,14 @@ impl Cluster<'_> {
         let mut flight = self.copies.flying.borrow_mut().remove(at);
         match self.land(&mut flight) {
             Err(fault) => self.copy_failed(&flight, fault),
-            // Its thread has still to wait for it.
+            // The issuing thread still has to wait for it.
             Ok(()) if matches!(flight.tells, Tells::Batch(_)) => self.copies.flying.borrow_mut().insert(at, flight),
             Ok(()) => {}
         }
         true
     }
 
-    /// The bytes arrive.
+    /// Writes the copy's bytes and completes them at its barrier.
     fn land(&self, flight: &mut Flight) -> Result<(), String> {
         if std::mem::replace(&mut flight.landed, true) {
             return Ok(());
@@ -215,7 +215,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// A thread has ended, and maybe its block: what a copy of its still does then.
+    /// Checks, after a thread and perhaps its whole block has exited, that no copy is left in flight that it had to
+    /// wait for.
     pub(super) fn check_copies_at_exit(&self, thread: usize) {
         let (block, ended) = {
             let rank = self.threads[thread].block_rank;

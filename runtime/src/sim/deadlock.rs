@@ -1,5 +1,5 @@
-//! What a deadlock report says: the threads that wait, by what they do and where, those that have not come to where others
-//! wait for them, and where they are instead.
+//! Builds the deadlock report: which threads wait, in which operation and where, which threads they wait for, and where
+//! those are instead.
 
 use super::group::Group;
 use super::site::{Site, location};
@@ -8,10 +8,10 @@ use crate::report::failure::{Cause, Failure, Missing, Waiting};
 use crate::scope::Scope;
 use crate::shape::Dim3;
 
-/// A thread of one of the clusters.
+/// A thread together with its cluster.
 type Place<'c, 'l> = (&'c Cluster<'l>, &'c Thread);
 
-/// Threads at one place.
+/// A set of threads that are blocked in the same operation at the same site.
 struct At {
     what: String,
     site: Option<Site>,
@@ -19,12 +19,12 @@ struct At {
     first: (Dim3, Dim3),
 }
 
-/// The failure of clusters in which threads are left and none can run.
+/// Returns the failure of clusters in which threads are left and none can run.
 pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
     let all = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
     let stuck = |(_, thread): &Place<'_, '_>| match thread.status.get() {
         Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) => true,
-        // Who coalesces goes on when no other of the warp can run.
+        // A thread in `coalesced_threads()` goes on when no other of its warp can run.
         Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     };
     let waiting: Vec<Place<'_, '_>> = all().filter(stuck).collect();
@@ -81,7 +81,7 @@ fn grouped<'c, 'l: 'c>(threads: impl Iterator<Item = Place<'c, 'l>>) -> Vec<At> 
     groups
 }
 
-/// Whether one of those that wait at a place waits for this thread, which has not come.
+/// Returns whether one of the threads that wait at a site waits for this thread, which has not arrived.
 fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
     here.iter().any(|(home, thread)| match thread.status.get() {
         Status::Waiting(collective) => {
@@ -92,7 +92,7 @@ fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
             };
             member && !has_come(other, collective.group)
         }
-        // Whom it expects, nobody has said: who has exited will not come.
+        // A phase barrier does not know its participants; a thread that has exited certainly does not arrive.
         Status::AtBarrier(call) => {
             let member = match call.barrier.scope {
                 Scope::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,
@@ -108,7 +108,7 @@ fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
     })
 }
 
-/// Whether a thread has arrived at the barrier of a group that others wait at.
+/// Returns whether a thread has arrived at the barrier of the group.
 fn has_come(thread: &Thread, group: Group) -> bool {
     if matches!(thread.arrivals[group as usize].get(), Arrival::Pending { .. }) {
         return true;

@@ -1,9 +1,9 @@
-//! The groups of threads that the simulator knows: those with a barrier, and how many threads a warp has.
+//! The groups of threads that the simulator knows: those with a barrier, and the size of a warp.
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 pub(crate) const LANES: u32 = 32;
 
-/// A group of threads that has a barrier, and whose threads can compare a value.
+/// A group of threads that has a barrier and whose threads can compare a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Group {
     Block,

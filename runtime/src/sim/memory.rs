@@ -1,39 +1,39 @@
-//! What is accessed and how, as data: the memory, the bytes, the kind.
+//! Describes an access as data: the memory, the bytes, the kind of access.
 
 use std::ptr::NonNull;
 
 use super::site::Site;
 
-/// What memory is accessed.
+/// Identifies the memory that an access refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryId {
-    /// A buffer in global memory that no thread of the launch writes, by its first byte.
+    /// A buffer in global memory that no thread of the launch writes, identified by its first byte.
     Constant(NonNull<u8>),
-    /// A buffer in global memory, by its first byte.
+    /// A buffer in global memory, identified by its first byte.
     Global(NonNull<u8>),
-    /// Shared memory, of the thread's own block or of a peer.
+    /// Shared memory of the thread's own block or of a peer.
     Shared(SharedId),
 }
 
-/// A block's instance of an allocation.
+/// Identifies one block's instance of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedId {
     pub(crate) allocation: u32,
-    /// The rank in the cluster of the block that owns it.
+    /// The cluster rank of the owning block.
     pub(crate) rank: u32,
 }
 
-/// How.
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind<'v> {
     Read,
-    /// Of these bytes.
+    /// A plain write of these bytes.
     Write(&'v [u8]),
-    /// An atomic that only reads, and what is there now.
+    /// An atomic that only reads, and finds the current value.
     AtomicLoad,
-    /// One that may find what was there before, if nothing orders it after what came later.
+    /// An atomic load that may find an older value, unless a newer store happens-before it.
     WeakLoad,
-    /// Reads, and may write.
+    /// An atomic that reads, and may write.
     Atomic,
     /// An atomic that only writes.
     AtomicStore,
@@ -47,6 +47,6 @@ pub(crate) struct Access<'v> {
     pub(crate) len: usize,
     pub(crate) kind: Kind<'v>,
     pub(crate) site: Site,
-    /// Of the value.
+    /// The name of the value's type.
     pub(crate) type_name: &'static str,
 }

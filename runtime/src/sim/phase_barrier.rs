@@ -1,9 +1,9 @@
-//! Phase barriers in shared memory, by the rules of mbarrier (PTX ISA, Parallel Synchronization and Communication
-//! Instructions): a countdown of arrivals and of bytes, which begins anew by itself with the next phase. What a thread
-//! may not do, the hardware does not look at; here it ends the launch.
+//! Simulates phase barriers in shared memory by the rules of mbarrier (PTX ISA, Parallel Synchronization and
+//! Communication Instructions): a countdown of arrivals and of bytes that restarts by itself with each phase. Misuse
+//! that the hardware does not detect ends the launch here.
 //!
-//! An arrival releases, and who sees its phase over acquires. All are relaxed atomics on the barrier's own bytes, and `init` and
-//! `invalidate` plain writes of them: what nothing orders with those is a race.
+//! An arrival releases, and observing the completed phase acquires. Both are relaxed atomics on the barrier's own
+//! bytes; `init` and `invalidate` are plain writes of them, so an operation that is not ordered with those is a race.
 
 use std::sync::atomic::Ordering;
 
@@ -15,10 +15,10 @@ use super::state::{BarrierCall, BarrierId, Cluster, Live, PhaseBarriers, State, 
 use crate::report::failure::Cause;
 use crate::report::timeline::Doing;
 
-/// The most arrivals and the most bytes of a phase.
+/// The largest arrival count and byte count of a phase.
 const MOST: u32 = (1 << 20) - 1;
 
-/// Bytes of a barrier.
+/// The size of a barrier in bytes.
 const BYTES: usize = 8;
 
 impl BarrierCall {
@@ -30,7 +30,8 @@ impl BarrierCall {
 }
 
 impl Cluster<'_> {
-    /// The bytes of a copy have come to a barrier, with what it did. Else what is wrong with the barrier.
+    /// Counts the bytes of a completed copy at a barrier and joins the copy's clock. Fails with what is wrong with the
+    /// barrier.
     pub(super) fn complete_copy(&self, barrier: BarrierId, bytes: usize, done: &Clock) -> Result<(), String> {
         let woken = match self.phase_barriers.states.borrow_mut().get_mut(&barrier.key()) {
             Some(State::Live(live)) => {
@@ -47,7 +48,7 @@ impl Cluster<'_> {
 }
 
 impl Context<'_> {
-    /// Begins a barrier's life.
+    /// Initializes a barrier.
     pub(crate) fn init_barrier(&self, call: BarrierCall, count: u32) {
         if !(1..=MOST).contains(&count) {
             self.fail(Cause::BarrierCount { count }, call.site);
@@ -83,7 +84,7 @@ impl Context<'_> {
         states.borrow_mut().insert(call.barrier.key(), State::Live(Box::new(live)));
     }
 
-    /// Ends a barrier's life.
+    /// Invalidates a barrier.
     pub(crate) fn invalidate_barrier(&self, call: BarrierCall) {
         let (waiting, number) = self.live(call, |live| (live.waiting.len(), live.number));
         if waiting > 0 {
@@ -93,7 +94,7 @@ impl Context<'_> {
         self.cluster.phase_barriers.states.borrow_mut().insert(call.barrier.key(), State::Invalid(call.site));
     }
 
-    /// Counts arrivals, which are not expected any more in the phases to come if they `drop` out.
+    /// Counts arrivals. If they `drop` out, later phases no longer expect them.
     pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> Ticket {
         let (ticket, woken) = self.change(call, |live| {
             let Live { all, missing, bytes, .. } = *live;
@@ -125,7 +126,7 @@ impl Context<'_> {
         ticket
     }
 
-    /// What the thread has done, those will know who see the phase over.
+    /// Releases what the thread has done to those who will observe the completed phase.
     fn release_to(&self, live: &mut Live, barrier: BarrierId) {
         let Some(detector) = &self.cluster.launch.races else { return };
         live.released.arrive(&self.thread.actor, &self.cluster.epochs, Members::Lanes, true, barrier.scope);
@@ -135,16 +136,16 @@ impl Context<'_> {
         }
         if live.missing == 0 {
             let arrived: u32 = live.arrived.iter().map(|word| word.count_ones()).sum();
-            // All of a block are known by one number.
+            // If the whole block arrives, one number stands for all of its threads.
             let whole = arrived == self.cluster.launch.block_threads && live.all == arrived;
             let members = if whole { Members::Blocks } else { Members::Lanes };
-            // Who looks for the phase before this one's end must not learn of it.
+            // A thread that polls the previous phase must not acquire this before the phase's end.
             live.landed.join(&live.released.end(&detector.layout, members));
             live.arrived.fill(0);
         }
     }
 
-    /// The current phase lacks so many bytes more.
+    /// Adds bytes that the current phase still waits for.
     pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
         self.change(call, |live| match live.bytes {
             before if i64::from(bytes) > i64::from(MOST) - before => {
@@ -157,7 +158,7 @@ impl Context<'_> {
         });
     }
 
-    /// A copy begins whose bytes will come here: the phase lacks so many more.
+    /// Adds the bytes of a copy that begins now to those that the phase waits for.
     pub(super) fn expect_copy(&self, call: BarrierCall, bytes: usize) {
         self.change(call, |live| {
             live.bytes += bytes as i64;
@@ -165,13 +166,14 @@ impl Context<'_> {
         });
     }
 
-    /// Returns when the phase of an arrival is over.
+    /// Returns when the phase of an arrival has completed.
     pub(crate) fn wait_at_barrier(&self, call: BarrierCall, ticket: Ticket) {
         self.check_ticket(call, ticket);
         self.wait_while(call, |live| live.phase == ticket.phase);
     }
 
-    /// Whether the phase of an arrival is over. A clock is not there: a turn of the thread counts for a microsecond.
+    /// Returns whether the phase of an arrival has completed. The simulator has no clock: a turn of the thread counts
+    /// as a microsecond.
     pub(crate) fn try_barrier(&self, call: BarrierCall, ticket: Ticket, nanoseconds: u64) -> bool {
         self.check_ticket(call, ticket);
         for _ in 0..nanoseconds / 1000 {
@@ -183,12 +185,12 @@ impl Context<'_> {
         self.look(call, |live| live.phase != ticket.phase)
     }
 
-    /// Returns when the phase of this parity is over: the current one, or the one before.
+    /// Returns when the phase of this parity has completed: the current phase or the previous one.
     pub(crate) fn wait_parity(&self, call: BarrierCall, parity: bool) {
         self.wait_while(call, |live| live.phase % 2 == u64::from(parity));
     }
 
-    /// Whether it is over.
+    /// Returns whether the phase of this parity has completed.
     pub(crate) fn try_parity(&self, call: BarrierCall, parity: bool) -> bool {
         self.look(call, |live| live.phase % 2 != u64::from(parity))
     }
@@ -217,7 +219,7 @@ impl Context<'_> {
         }
     }
 
-    /// An atomic that changes the barrier, which lives.
+    /// Performs an atomic that changes the barrier, which must be initialized.
     fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut Live) -> Result<R, String>) -> R {
         self.live(call, |_| ());
         let done = Done { synchronization: relaxed(call), reads: true, writes: true };
@@ -225,7 +227,7 @@ impl Context<'_> {
         changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))
     }
 
-    /// An atomic that looks whether a phase of the barrier, which lives, is over.
+    /// Performs an atomic that tests whether a phase of the barrier, which must be initialized, has completed.
     fn sees(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
         self.live(call, |_| ());
         let done = Done { synchronization: relaxed(call), reads: true, writes: false };
@@ -236,7 +238,7 @@ impl Context<'_> {
         over
     }
 
-    /// A token is of this barrier's current phase, or of the one before.
+    /// Checks that a token is of this barrier's current phase or of the previous one.
     fn check_ticket(&self, call: BarrierCall, ticket: Ticket) {
         let (number, phase) = self.live(call, |live| (live.number, live.phase));
         let fault = match ticket.barrier == number {
@@ -250,7 +252,7 @@ impl Context<'_> {
         self.fail(Cause::Protocol(fault), call.site);
     }
 
-    /// The barrier of a call, which lives.
+    /// Calls `f` with the state of the barrier, which must be initialized.
     fn live<R>(&self, call: BarrierCall, f: impl FnOnce(&mut Live) -> R) -> R {
         if call.barrier.memory.rank != self.thread.block_rank {
             self.check_peer(call.barrier.memory.rank, call.site);

@@ -1,4 +1,4 @@
-//! What the threads of a launch print: kept until its end, when it is put in the order of the threads.
+//! Collects what the threads of a launch print; the lines are put into thread order at its end.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use super::state::Record;
 use crate::report::output::{PRINT_BYTES, RECORD_BYTES};
 
 impl Context<'_> {
-    /// `print!` by the running thread. `bytes` are what the values take on a GPU.
+    /// Executes `print!` by the running thread. `bytes` is the space that the values take in the buffer of a GPU.
     pub(crate) fn print(&self, bytes: usize, text: impl FnOnce() -> String) {
         let launch = self.cluster.launch;
         let bytes = RECORD_BYTES + bytes as u64;
@@ -18,7 +18,7 @@ impl Context<'_> {
         }
         let block = self.cluster.blocks[self.thread.block_rank as usize].index;
         let thread = (launch.shape.grid.rank(block), self.thread.rank_in_block);
-        // First, because it is the user's code.
+        // Formatted first, because formatting runs user code.
         let record = Record { cluster: self.cluster.rank, thread, text: text() };
         launch.prints.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }

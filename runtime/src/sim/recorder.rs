@@ -1,11 +1,11 @@
-//! What happened in a run, for a timeline.
+//! Holds the events of a run for a timeline.
 
 use std::sync::{Arc, Mutex};
 
 use crate::report::timeline::Doing;
 use crate::sim::site::Site;
 
-/// Where runs leave what happens.
+/// Collects the events of all runs that it is given to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Recorder(pub(in crate::sim) Arc<Mutex<Vec<Recorded>>>);
 
@@ -18,5 +18,5 @@ pub(in crate::sim) struct Recorded {
     pub(in crate::sim) end: u64,
 }
 
-/// What threads of a warp do together, if each of them does it as often.
+/// Identifies an event that the threads of a warp share if each of them does it equally often.
 pub(in crate::sim) type What = (Doing, &'static str, Option<Site>);

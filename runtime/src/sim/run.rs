@@ -1,4 +1,4 @@
-//! A launch from its first step to its end: all clusters at once on the cores there are, or all in one order.
+//! Runs a launch from its first step to its end: clusters in parallel on the available cores, or all in one order.
 
 use super::schedule::Schedule;
 use super::simulator::Simulator;
@@ -8,9 +8,9 @@ use crate::report::failure::Failure;
 use crate::report::output::Printed;
 use crate::shape::Shape;
 
-/// Runs a launch to its end or to its first failure: in round robin, that of the lowest cluster that fails, whatever the
-/// number of cores. Gives what it printed so far, too. `shape` must have been checked: no extent of zero, the grid a multiple of
-/// the cluster.
+/// Runs a launch to its end or to its first failure. In round robin that is the failure of the lowest cluster that
+/// fails, whatever the number of cores. Also returns what was printed so far. `shape` must have been checked: no extent
+/// is zero, and the grid is a multiple of the cluster.
 pub(crate) fn run(
     kernel: &str,
     shape: &Shape,
@@ -26,7 +26,7 @@ pub(crate) fn run(
     (launch.prints.printed(last), failed.map_or(Ok(()), |(_, failure)| Err(failure)))
 }
 
-/// The same of a kernel with a barrier of the grid, which has at most [`serial::most_clusters`] clusters: all of them run at once.
+/// Runs a kernel with a barrier of the grid, whose clusters, at most [`serial::most_clusters`], all run concurrently.
 pub(crate) fn run_together(
     kernel: &str,
     shape: &Shape,

@@ -14,32 +14,33 @@ use super::state::{Cluster, Launch, Phases, Status, Threads};
 use super::{barrier, context, deadlock};
 use crate::report::failure::{Cause, Failure};
 
-/// How many turns each thread of a cluster may use up in loops before another cluster gets a chance.
+/// How many turns each thread of a cluster may spend in loops before another cluster gets a chance.
 const PATIENCE: usize = 4;
 
 type Fiber = Coroutine<(), (), (), DefaultStack>;
 
-/// How far a cluster came in its turns.
+/// How far a cluster got in its turns.
 pub(super) enum Progress {
-    /// It goes on when it is given more.
+    /// The cluster can go on when it is given more turns.
     Paused,
     Ended(Result<(), Failure>),
 }
 
 /// A cluster with its coroutines.
 pub(super) struct Runner<'l> {
-    /// Boxed: the coroutines point to it.
+    /// Boxed because the coroutines point to it.
     cluster: Box<Cluster<'l>>,
-    /// By the thread's rank. `None` before its first turn, so that threads that never wait share one stack.
+    /// The coroutines by thread rank; `None` before a thread's first turn, so that threads that never wait share one
+    /// stack.
     fibers: Vec<Option<Fiber>>,
     stacks: Stacks,
-    /// Threads that have not exited.
+    /// The number of threads that have not exited.
     left: usize,
 }
 
 impl<'l> Runner<'l> {
-    /// The cluster of this rank in the grid, before its first step. `stacks` must do for all its threads. `grid`: the phases
-    /// of the grid's barrier, if it has one.
+    /// Creates the cluster of this rank in the grid, before its first step. `stacks` must suffice for all its threads.
+    /// `grid` holds the phases of the grid's barrier, if it has one.
     pub(super) fn new(
         launch: &'l Launch<'l>,
         rank: u64,
@@ -56,37 +57,37 @@ impl<'l> Runner<'l> {
         &self.cluster
     }
 
-    /// A phase of the grid's barrier has ended.
+    /// Wakes the threads that waited for a phase of the grid's barrier, which has ended.
     pub(super) fn release_grid_barrier(&self) {
         if let Some(barrier) = &self.cluster.grid_barrier {
             barrier.release(&self.cluster);
         }
     }
 
-    /// No thread can run: whether a copy has landed, which may change that.
+    /// Lands a copy because no thread can run. Returns whether one landed, after which a thread may be able to run.
     pub(super) fn land_next(&self) -> bool {
         self.cluster.land_next()
     }
 
-    /// How many threads have not exited.
+    /// Returns how many threads have not exited.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// Why it cannot go on.
+    /// Returns the failure that keeps the cluster from going on.
     pub(super) fn failure(&self) -> Option<Failure> {
         self.cluster.failure.borrow_mut().take()
     }
 
-    /// Its stacks, when all of its threads have exited.
+    /// Returns the cluster's stacks after all of its threads have exited.
     pub(super) fn stacks(&mut self) -> &mut Stacks {
         &mut self.stacks
     }
 
-    /// Runs on until the end, for this many turns of its threads, or until it may wait for another cluster. Its scheduler
-    /// has no other threads.
+    /// Runs the cluster to its end, for this many turns of its threads, or until it may wait for another cluster. Its
+    /// scheduler has no other threads.
     pub(super) fn run(&mut self, turns: u32) -> Progress {
-        // Turns in a row that changed nothing but the place in a loop: these threads may wait for another cluster.
+        // Counts turns in a row that only iterated loops: these threads may wait for another cluster.
         let mut fruitless = 0;
         for _ in 0..turns {
             let next = self.cluster.scheduler.borrow_mut().next();
@@ -112,7 +113,7 @@ impl<'l> Runner<'l> {
         Progress::Paused
     }
 
-    /// Gives a thread, by its rank in the cluster, its turn. Returns whether it came to a barrier or to the end.
+    /// Gives the thread of this rank its turn. Returns whether it reached a barrier or the end.
     pub(super) fn turn(&mut self, Turn { thread: rank, fuel }: Turn) -> bool {
         self.cluster.fuel.set(fuel);
         let mut fiber = match self.fibers[rank].take() {
@@ -148,12 +149,12 @@ impl<'l> Runner<'l> {
                 true
             }
         };
-        // When the thread stands where it waits: a copy may wake it.
+        // After the thread is recorded as waiting, because a copy may wake it.
         self.cluster.land_due();
         came
     }
 
-    /// A thread has come to the end of the kernel.
+    /// Records that a thread has reached the end of the kernel.
     fn exit(&mut self, rank: usize) {
         let thread = &self.cluster.threads[rank];
         let block = &self.cluster.blocks[thread.block_rank as usize];
@@ -176,7 +177,7 @@ impl<'l> Runner<'l> {
     }
 }
 
-/// A coroutine that runs the kernel's body as this thread.
+/// Creates a coroutine that runs the kernel's body as this thread.
 fn start(cluster: &Cluster<'_>, rank: usize, stack: DefaultStack) -> Fiber {
     let thread = &cluster.threads[rank];
     let body = cluster.launch.body;
@@ -190,7 +191,7 @@ fn start(cluster: &Cluster<'_>, rank: usize, stack: DefaultStack) -> Fiber {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("panic").to_owned()

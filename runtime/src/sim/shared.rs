@@ -1,4 +1,4 @@
-//! How the running thread comes to shared memory: its block's allocations, and the views of the dynamic one.
+//! Gives the running thread access to shared memory: its block's allocations, and the views of the dynamic one.
 
 use super::context::Context;
 use super::memory::SharedId;
@@ -7,15 +7,15 @@ use super::state::{Key, View};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
-    /// The running block's static allocation of this key.
+    /// Returns the running block's static allocation of this key.
     pub(crate) fn static_shared(&self, key: Key, bytes: usize) -> SharedId {
         SharedId { allocation: self.cluster.shared.allocation(key, bytes), rank: self.thread.block_rank }
     }
 
-    /// The running block's dynamic shared memory, of which the bytes `start..end` are seen as this type.
+    /// Returns the running block's dynamic shared memory, of which the bytes `start..end` are viewed as this type.
     pub(crate) fn dynamic_shared(&self, type_name: &'static str, start: usize, end: usize, site: Site) -> SharedId {
         let mut views = self.cluster.shared.views.borrow_mut();
-        // Bytes written as one type are read as another: right only where every bit pattern is a value.
+        // Bytes written as one type are read as another: sound only where every bit pattern is a value.
         let any_bits = |name: &str| !name.contains("bool") && !name.contains("::");
         let other = views.iter().find(|view| {
             let overlap = view.bytes.start < end && start < view.bytes.end;
@@ -29,7 +29,7 @@ impl Context<'_> {
             drop(views);
             self.fail(Cause::Protocol(sentence), site);
         }
-        // Ranges of one type that touch are one: there are few, however many threads take their parts.
+        // Adjacent ranges of one type are merged, so there are few, however many threads take their parts.
         let same = |view: &&mut View| view.type_name == type_name && start <= view.bytes.end && view.bytes.start <= end;
         match views.iter_mut().find(same) {
             Some(view) => view.bytes = view.bytes.start.min(start)..view.bytes.end.max(end),
@@ -38,7 +38,7 @@ impl Context<'_> {
         SharedId { allocation: 0, rank: self.thread.block_rank }
     }
 
-    /// Bytes of a block's dynamic shared memory.
+    /// Returns the size in bytes of a block's dynamic shared memory.
     pub(crate) fn dynamic_shared_bytes(&self) -> usize {
         self.cluster.launch.shape.dynamic_shared_bytes
     }

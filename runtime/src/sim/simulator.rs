@@ -1,9 +1,9 @@
-//! How kernels run in the simulator, as the user says it.
+//! The user's configuration of the simulator.
 
 use super::recorder::Recorder;
 use super::schedule::{Exploration, Schedule};
 
-/// How kernels run in the simulator.
+/// Configures how kernels run in the simulator.
 ///
 /// ```
 /// # use phalanx::{Schedule, Simulator};
@@ -15,14 +15,14 @@ pub struct Simulator {
     pub(super) schedule: Schedule,
     pub(super) step_limit: u64,
     pub(super) races: bool,
-    /// All orders of atomics, one after another, in place of the schedule.
+    /// If set, all orders of atomics are run one after another in place of the schedule.
     pub(super) exploration: Option<Exploration>,
-    /// For a timeline.
+    /// If set, runs leave their events here for a timeline.
     pub(super) recorder: Option<Recorder>,
 }
 
 impl Simulator {
-    /// Round robin, 2^32 loop iterations a thread, and data races are looked for.
+    /// Returns a simulator with round robin, 2^32 loop iterations per thread, and detection of data races.
     pub fn new() -> Self {
         Simulator {
             schedule: Schedule::RoundRobin,
@@ -33,38 +33,38 @@ impl Simulator {
         }
     }
 
-    /// The order of threads.
+    /// Sets the order in which threads run.
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = schedule;
         self
     }
 
-    /// Whether to look for data races: of every access, whether something orders it with those that it conflicts with. It
-    /// costs time, and memory beside that of what the kernel touches.
+    /// Sets whether data races are detected: each access is checked for an order with the earlier accesses that it
+    /// conflicts with. That costs time, and memory in proportion to what the kernel accesses.
     pub fn races(mut self, look: bool) -> Self {
         self.races = look;
         self
     }
 
-    /// All orders of atomics, a run each, in place of the schedule.
+    /// Runs all orders of atomics, one per run, in place of the schedule.
     pub(crate) fn under(mut self, exploration: &Exploration) -> Self {
         self.exploration = Some(exploration.clone());
         self
     }
 
-    /// Runs leave there what happens.
+    /// Makes runs leave their events in `recorder`.
     pub(crate) fn recording(mut self, recorder: &Recorder) -> Self {
         self.recorder = Some(recorder.clone());
         self
     }
 
-    /// The order that runs, as a text.
+    /// Returns the schedule as text.
     pub(super) fn order(&self) -> String {
         let choices = self.exploration.as_ref().map(|exploration| Schedule::Choices(exploration.choices().into()));
         choices.as_ref().unwrap_or(&self.schedule).to_string()
     }
 
-    /// How often a thread may go round its loops, all of them together, before the kernel fails.
+    /// Sets how many loop iterations a thread may execute in total before the kernel fails.
     pub fn step_limit(mut self, iterations: u64) -> Self {
         self.step_limit = iterations;
         self

@@ -1,11 +1,11 @@
-//! Places in the Rust source, as threads bring them.
+//! Positions in the Rust source, as threads report them.
 
 use crate::location::Location;
 
-/// A place in the Rust source, as `#[track_caller]` tells it.
+/// A position in the Rust source, as `#[track_caller]` reports it.
 pub(crate) type Site = &'static std::panic::Location<'static>;
 
-/// A site as data.
+/// Converts a site to data.
 pub(crate) fn location(site: Site) -> Location {
     Location { file: site.file().to_owned(), line: site.line(), column: site.column() }
 }

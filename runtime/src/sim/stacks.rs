@@ -1,16 +1,16 @@
-//! The stacks of coroutines: kept for reuse, and counted, because each costs the process two of the 65,530 memory
-//! mappings that Linux allows by default. One pool for the process, since launches may run side by side.
+//! The stacks of coroutines. They are reused, and counted, because each costs the process two of the 65,530 memory
+//! mappings that Linux allows by default. The process has one pool, since launches may run in parallel.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use corosensei::stack::DefaultStack;
 
-/// Most coroutines that live at a time: more than the largest cluster, 16 blocks of 1,024 threads.
+/// The most coroutines that exist at a time: more than the largest cluster, 16 blocks of 1,024 threads.
 pub(super) const MOST_STACKS: usize = 20_000;
 
-/// Address space of a stack: twice the local memory that a thread of a GPU may have, because a debug build copies arrays.
-/// Memory is used only where a thread touches it, and by small pages: a huge page does not fit.
+/// The address space of a stack: twice the local memory that a thread of a GPU may have, because a debug build copies
+/// arrays. Memory is committed only where a thread touches it, and in small pages: a huge page does not fit.
 const STACK_BYTES: usize = 1 << 20;
 
 /// How many stacks a reservation takes from the pool at a time.
@@ -24,17 +24,17 @@ struct Pool {
     reserved: usize,
 }
 
-/// The right to a number of stacks, for one cluster, or for all of a grid before they are given theirs.
+/// The right to a number of stacks, for one cluster, or for all clusters of a grid before each is given its part.
 pub(super) struct Stacks {
     most: usize,
-    /// Taken from the pool, idle or in use. A stack is mapped only while the pool is empty, so that never more exist
-    /// than are reserved.
+    /// Stacks taken from the pool, idle or in use. A stack is mapped only while the pool is empty, so that there are
+    /// never more than are reserved.
     held: usize,
     idle: Vec<DefaultStack>,
 }
 
 impl Stacks {
-    /// Waits until `most` stacks may be had.
+    /// Waits until `most` stacks are available.
     pub(super) fn reserve(most: usize) -> Self {
         let pool = RELEASED
             .wait_while(pool(), |pool| pool.reserved > 0 && pool.reserved + most > MOST_STACKS)
@@ -42,7 +42,7 @@ impl Stacks {
         Stacks::reserved(most, pool)
     }
 
-    /// `None` if `most` stacks are not to be had now.
+    /// Returns `None` if `most` stacks are not available now.
     pub(super) fn try_reserve(most: usize) -> Option<Self> {
         let pool = pool();
         (pool.reserved + most <= MOST_STACKS).then(|| Stacks::reserved(most, pool))
@@ -53,7 +53,7 @@ impl Stacks {
         Stacks { most, held: 0, idle: Vec::new() }
     }
 
-    /// Gives `most` of them to another cluster.
+    /// Splits off `most` of them for another cluster.
     pub(super) fn part(&mut self, most: usize) -> Self {
         self.most -= most;
         let idle = self.idle.split_off(self.idle.len().saturating_sub(most));
@@ -61,14 +61,14 @@ impl Stacks {
         Stacks { most, held: idle.len(), idle }
     }
 
-    /// Takes all of the stacks of a cluster that has ended.
+    /// Takes back all stacks of a cluster that has ended.
     pub(super) fn take_back(&mut self, other: &mut Stacks) {
         self.most += std::mem::take(&mut other.most);
         self.held += std::mem::take(&mut other.held);
         self.idle.append(&mut other.idle);
     }
 
-    /// A stack for a thread that starts.
+    /// Returns a stack for a thread that starts.
     pub(super) fn take(&mut self) -> io::Result<DefaultStack> {
         if self.idle.is_empty() {
             let mut pool = pool();
@@ -87,7 +87,7 @@ impl Stacks {
         }
     }
 
-    /// Takes back the stack of a thread that ended.
+    /// Takes back the stack of a thread that has ended.
     pub(super) fn give(&mut self, stack: DefaultStack) {
         self.idle.push(stack);
     }

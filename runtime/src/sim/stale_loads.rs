@@ -1,15 +1,16 @@
-//! Which of a place's values an atomic load finds, and the book of them (`race::history`): the choice is the schedule's, in those
-//! that decide by lot. In turn, every load finds the latest, and nothing is kept.
+//! Chooses which of a location's values an atomic load finds, and updates their history (`race::history`). Randomized
+//! schedules choose; under round robin every load finds the latest value, and no history is kept.
 
 use super::context::Context;
 use super::memory::{Access, Kind, MemoryId};
 use super::race::{Epoch, Layout, Page, Stored};
 
-/// After so many stale values in a row a thread finds the latest, so that it does not wait for it for ever.
+/// After this many stale values in a row a thread finds the latest, so that it does not wait for it forever.
 const PATIENCE: u32 = 8;
 
 impl Context<'_> {
-    /// What a load at the byte of a page finds, and how many stores are newer. `None`: what is in memory.
+    /// Returns the stale value that a load at this byte of a page finds, and how many stores are newer; `None` if it
+    /// finds the current value.
     pub(super) fn stale_value(
         &self,
         layout: &Layout,
@@ -27,14 +28,14 @@ impl Context<'_> {
             self.thread.stale_in_a_row.set(0);
             return None;
         }
-        // The latest in one of two.
+        // Every second load finds the latest value.
         let lot = self.cluster.scheduler.borrow_mut().lots().map_or(0, |lots| lots.draw());
         let back = if lot.is_multiple_of(2) { 0 } else { 1 + (lot >> 1) % (choices - 1) } as usize;
         self.thread.stale_in_a_row.set(if back == 0 { 0 } else { in_a_row + 1 });
         (back > 0).then(|| (history.before(back).clone(), back))
     }
 
-    /// Whether it makes a value of what was never written.
+    /// Returns whether the access is an atomic store to shared memory that was never written.
     pub(super) fn is_first_store(&self, Access { memory, start, len, kind, .. }: Access<'_>) -> bool {
         match memory {
             MemoryId::Shared(id) => {
@@ -44,8 +45,8 @@ impl Context<'_> {
         }
     }
 
-    /// An atomic of this epoch was executed where `before` was in memory; so many stores are newer than what it found; it stored
-    /// `after`, if it did, where nothing ever was, if it `is_first`.
+    /// Records an atomic that was executed in this epoch where `before` was in memory. `back` stores are newer than
+    /// what it found. `after` is what it stored, if it did, and whether it is the first store to this location.
     pub(super) fn remember(
         &self,
         page: &mut Page,

@@ -1,6 +1,6 @@
-//! Records a run for a timeline. A clock is each thread's own: its accesses, arrivals and turns of loops are a step each, and who
-//! waits goes on at the step of the last who came. So threads are as fast as each other and run at once, whatever the
-//! order in which the simulator takes them. Flags in memory, and meetings of a warp, hold nobody back here.
+//! Records a run for a timeline. Each thread has its own clock: an access, an arrival or a loop iteration is a step,
+//! and a waiting thread resumes at the step of the last arrival. Threads are thus equally fast and run in parallel,
+//! whatever the order in which the simulator runs them. Flags in memory and meetings of a warp delay no thread here.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -20,7 +20,7 @@ impl Recorder {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
     }
 
-    /// What was recorded, warp by warp.
+    /// Returns what was recorded, warp by warp.
     pub(crate) fn timeline(&self, kernel: &str) -> Timeline {
         let mut times: BTreeMap<(u64, u32, What), u32> = BTreeMap::new();
         let mut events: BTreeMap<(u64, u32, What, u32), Event> = BTreeMap::new();
@@ -41,7 +41,7 @@ impl Recorder {
 }
 
 impl Cluster<'_> {
-    /// A thread has come to its end.
+    /// Records that a thread has reached its end.
     pub(super) fn record_run(&self, thread: &Thread) {
         if let Some(recorder) = &self.launch.simulator.recorder {
             recorder.push(self, thread, (Doing::Run, "", None), 0);
@@ -50,13 +50,13 @@ impl Cluster<'_> {
 }
 
 impl Context<'_> {
-    /// The running thread's clock goes on.
+    /// Advances the running thread's clock by a step.
     #[inline]
     pub(super) fn step(&self) {
         self.thread.clock.set(self.thread.clock.get() + 1);
     }
 
-    /// What the running thread did, and is done with now.
+    /// Records what the running thread has just completed.
     pub(super) fn record(&self, doing: Doing, barrier: &'static str, site: Site, start: u64) {
         if let Some(recorder) = &self.cluster.launch.simulator.recorder {
             recorder.push(self.cluster, self.thread, (doing, barrier, Some(site)), start);

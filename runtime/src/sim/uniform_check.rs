@@ -1,6 +1,6 @@
-//! `group.uniform(value)`: a check that all threads of the group hold the same, for groups larger than a warp. It is no
-//! barrier: each thread compares with what the first of them brought to the same call, and goes on. A thread that never
-//! comes is not noticed here.
+//! Implements `group.uniform(value)`: a check that all threads of the group hold the same value, for groups larger than
+//! a warp. It is no barrier: each thread compares with the value of the first thread at the same call, and goes on. A
+//! thread that never calls it is not noticed.
 
 use std::sync::PoisonError;
 
@@ -11,8 +11,8 @@ use super::state::{Call, Check};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
-    /// Compares `value` with the other threads of the group. `what` begins the sentence of a report: ... "not the same for
-    /// all threads of the block".
+    /// Compares `value` with that of the other threads of the group. `what` begins the sentence of a report: ... "not
+    /// the same for all threads of the block".
     pub(crate) fn check_uniform(&self, kind: Group, what: &str, value: &[u8], site: Site) {
         let (cluster, launch) = (self.cluster, self.cluster.launch);
         let (rank, threads) = match kind {

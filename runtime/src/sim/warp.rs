@@ -2,8 +2,8 @@
 //! those of all, and `coalesced_threads`, which finds out which threads are together. A value is bytes here;
 //! `kernel::group` gives it meaning.
 //!
-//! A meeting is for the lanes that its group has, by the abstract rules of cooperative groups: each of them comes, from
-//! the same place in the source. One that has exited does not come; today's hardware lets it count.
+//! A meeting is for the lanes of its group, by the abstract rules of cooperative groups: each of them arrives from the
+//! same source position. An exited thread does not arrive, although today's hardware counts it.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
@@ -18,12 +18,12 @@ use super::state::{Cluster, Meeting, Status, Thread, Warp, WarpCall};
 use crate::report::failure::Cause;
 use crate::scope::Scope;
 
-/// A thread that runs, and is waited for at a `coalesced_threads()`, counts as one that waits itself after this many
-/// iterations of its loops: it may wait for a flag that only those who wait for it can set.
+/// After this many loop iterations a running thread for which a `coalesced_threads()` waits counts as one that waits
+/// itself: it may be polling a flag that only the waiting threads can set.
 const PATIENCE: u32 = 1 << 14;
 
 impl Thread {
-    /// Its number in its warp.
+    /// Returns the thread's lane in its warp.
     pub(crate) fn lane(&self) -> u32 {
         self.rank_in_block % LANES
     }
@@ -39,7 +39,7 @@ impl Thread {
         }
     }
 
-    /// Whether it may come to a `coalesced_threads()` before others move.
+    /// Returns whether the thread may reach a `coalesced_threads()` before other threads make progress.
     fn may_join(&self) -> bool {
         match self.status.get() {
             Status::Ready => self.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE),
@@ -51,7 +51,7 @@ impl Thread {
 }
 
 impl<'l> Cluster<'l> {
-    /// A thread's warp, and its threads in the order of their lanes.
+    /// Returns a thread's warp, and its threads in lane order.
     fn warp(&self, thread: &Thread) -> (&Warp, &[Thread]) {
         let block = &self.blocks[thread.block_rank as usize];
         let first = thread.rank - thread.lane() as usize;
@@ -59,9 +59,9 @@ impl<'l> Cluster<'l> {
         (&block.warps[(thread.rank_in_block / LANES) as usize], &self.threads[first..first + count as usize])
     }
 
-    /// Makes a group of the threads of a warp that wait at one `coalesced_threads()`, once no other can join them. Of
-    /// several places the first in the source goes first: its threads may come to the others, as the hardware has
-    /// them come together again behind a branch or a loop. Called whenever a thread of the warp stops running.
+    /// Groups the threads of a warp that wait at one `coalesced_threads()`, once no other can join them. Among several
+    /// sites the first in the source wins: its threads may reach the others, as the hardware reconverges them behind a
+    /// branch or a loop. Called whenever a thread of the warp stops running.
     pub(super) fn coalesce(&self, thread: &Thread) {
         let (warp, threads) = self.warp(thread);
         if !warp.coalescing.get() || threads.iter().any(Thread::may_join) {
@@ -70,7 +70,7 @@ impl<'l> Cluster<'l> {
         let mut places: Vec<Site> = threads.iter().filter_map(Thread::coalesces_at).collect();
         places.sort();
         places.dedup();
-        // Not so if a thread is waited for too long: it may wait itself, for those who wait at another place.
+        // All sites proceed if a thread is awaited too long: it may itself wait for threads at another site.
         let all_patient = threads.iter().all(|thread| thread.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE));
         let first = if all_patient { 1 } else { places.len() };
         let left = places.split_off(first.min(places.len()));
@@ -90,8 +90,8 @@ impl<'l> Cluster<'l> {
 }
 
 impl Context<'_> {
-    /// The lanes of the running thread's warp that are here together: those that wait at this place once all others
-    /// of the warp wait elsewhere, have exited, or have gone round their loops `PATIENCE` times meanwhile.
+    /// Returns the lanes of the running thread's warp that are converged here: those that wait at this site once all
+    /// others of the warp wait elsewhere, have exited, or have meanwhile executed `PATIENCE` loop iterations.
     pub(crate) fn coalesced_lanes(&self, site: Site) -> u32 {
         let (warp, threads) = self.cluster.warp(self.thread);
         if !warp.coalescing.replace(true) {
@@ -102,7 +102,7 @@ impl Context<'_> {
         self.thread.warp.coalesced.get()
     }
 
-    /// An iteration of a loop, for those who wait for this thread.
+    /// Counts a loop iteration of this thread against the patience of the threads that wait for it.
     #[inline]
     pub(super) fn tick_for_warp(&self) {
         if let Some(ticks) = self.thread.warp.awaited.get() {
@@ -113,7 +113,7 @@ impl Context<'_> {
         }
     }
 
-    /// Waits until all lanes of the group have called the same, and gives the values that they brought.
+    /// Waits until all lanes of the group have called the same collective, and returns the values that they brought.
     pub(crate) fn meet(&self, call: WarpCall, value: &[MaybeUninit<u8>]) -> Rc<Meeting> {
         let (warp, threads) = self.cluster.warp(self.thread);
         let open = warp.meetings.borrow().iter().position(|meeting| meeting.call.lanes == call.lanes);

@@ -1,6 +1,6 @@
-//! Spreads a launch's clusters over the cores, each with a schedule of its own. A cluster stays on one OS thread. Clusters start in the order of their
-//! ranks, and a worker whose cluster takes long starts another beside it, so that clusters that wait for each other
-//! through global memory go on, as long as all of them have room.
+//! Distributes a launch's clusters over the cores, each with a schedule of its own. A cluster stays on one OS thread.
+//! Clusters start in rank order, and a worker whose cluster takes long starts another beside it, so that clusters that
+//! wait for each other through global memory make progress as long as stacks are available for all of them.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -14,21 +14,21 @@ use super::stacks::{MOST_STACKS, Stacks};
 use super::state::Launch;
 use crate::report::failure::Failure;
 
-/// Turns that a cluster gets before another one of the same worker: a few milliseconds.
+/// The turns that a cluster gets before another one of the same worker: a few milliseconds.
 const MOST_TURNS: u32 = 1 << 14;
 
-/// What the workers share.
+/// The state that the workers share.
 struct Queue<'l> {
     launch: &'l Launch<'l>,
     clusters: u64,
     /// The rank of the next cluster to start.
     next: AtomicU64,
-    /// The lowest rank of a cluster that has failed; `u64::MAX` if none has. Clusters above it need not go on.
+    /// The lowest rank of a cluster that has failed; `u64::MAX` if none has. Clusters of higher rank need not go on.
     failed: AtomicU64,
     failure: Mutex<Option<Failure>>,
 }
 
-/// Runs all clusters, or up to the lowest that fails: its rank, and why.
+/// Runs all clusters, or up to the lowest that fails, and returns that one's rank and failure.
 pub(super) fn run_clusters(launch: &Launch<'_>) -> Option<(u64, Box<Failure>)> {
     let queue = Queue {
         launch,
@@ -49,7 +49,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>) -> Option<(u64, Box<Failure>)> {
 }
 
 impl<'l> Queue<'l> {
-    /// One worker: runs clusters until none is left to start.
+    /// Runs clusters until none is left to start.
     fn work(&self) {
         let mut running: VecDeque<Runner<'l>> = VecDeque::new();
         loop {
@@ -67,8 +67,8 @@ impl<'l> Queue<'l> {
         }
     }
 
-    /// The next cluster. Waits for room if the worker has no other. Room comes first: a cluster that was taken from
-    /// the queue runs, or later ones could wait for it in vain.
+    /// Starts the next cluster. Waits for stacks if the worker has no other cluster. Stacks are reserved first: a
+    /// cluster that was taken from the queue must run, or later ones could wait for it in vain.
     fn start(&self, wait: bool) -> Option<Runner<'l>> {
         let end = || self.clusters.min(self.failed.load(Ordering::Relaxed));
         if self.next.load(Ordering::Relaxed) >= end() {

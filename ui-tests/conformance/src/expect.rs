@@ -10,7 +10,7 @@ use crate::Outcome;
 
 /// Equality of bits, with one exception: a NaN is a NaN, because Rust leaves its payload open.
 pub trait Bits: Copy + Debug {
-    /// Whether both are the same.
+    /// Returns whether both are the same.
     fn same(self, other: Self) -> bool;
 }
 

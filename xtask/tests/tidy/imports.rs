@@ -1,5 +1,5 @@
-//! What a file of Rust names of its own crate, found in its text: `use crate::a::{b, c}`, paths in the middle of code, `$crate`
-//! in macros, and `super::super`. Comments, strings and a module of tests at a file's end do not count.
+//! Finds what a Rust file names of its own crate, in its text: `use crate::a::{b, c}`, paths in the middle of code,
+//! `$crate` in macros, and `super::super`. Comments, strings and a module of tests at a file's end do not count.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) fn imports(path: &str, text: &str) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// Names, `::`, and single characters.
+/// Splits a text into names, `::`, and single characters.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut rest = text;
@@ -43,13 +43,13 @@ fn tokens(text: &str) -> Vec<String> {
         if !first.is_whitespace() && first != '"' && !token.starts_with("//") {
             tokens.push(token.to_string());
         }
-        // A quotation mark that is a character begins no string.
+        // A quotation mark in a character literal begins no string.
         rest = after.strip_prefix("\"'").filter(|_| token == "'").unwrap_or(after);
     }
     tokens
 }
 
-/// The length of the string literal at the start, with its quotation marks.
+/// Returns the length of the string literal at the start, with its quotation marks.
 fn string(text: &str) -> usize {
     let mut escaped = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
@@ -87,7 +87,7 @@ fn tree(tokens: &[String], mut at: usize, before: &[String], paths: &mut Vec<Vec
     }
 }
 
-/// The path from the crate's root on.
+/// Returns the path from the crate's root on.
 fn absolute(module: &[&str], path: &[String]) -> Vec<String> {
     let up = path.iter().take_while(|part| *part == "super").count();
     let from: &[&str] = match path[0].as_str() {

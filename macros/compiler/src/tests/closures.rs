@@ -1,8 +1,9 @@
-//! Closures: their control flow is not followed, so that each operation in one is taken for what it may give and touch.
+//! Tests of closures: their control flow is not followed, so each operation in one counts with everything it may return
+//! and access.
 
 use super::faults;
 
-/// The rules that a kernel of two blocks of 64 threads breaks which does this.
+/// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
 #[track_caller]
 fn broken(body: &str) -> Vec<String> {
     let source = format!(
@@ -23,7 +24,8 @@ fn broken(body: &str) -> Vec<String> {
     faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
 }
 
-/// What a closure reads from memory that others write to, or asks a barrier, or its block's rank, is not the same for all.
+/// A closure's result is not uniform if it reads memory that others write to, queries a barrier, or asks for its
+/// block's rank.
 #[test]
 fn what_a_closure_gives_is_as_uniform_as_what_it_asks() {
     let given =
@@ -44,7 +46,7 @@ fn what_a_closure_gives_is_as_uniform_as_what_it_asks() {
     assert_eq!(broken(nested), ["divergent_collective"]);
 }
 
-/// A peer's read in a closure meets the owner's write after it.
+/// A closure's read of a peer conflicts with the owner's write after it.
 #[test]
 fn a_closure_touches_what_its_operations_touch() {
     let read = |value: &str| broken(&format!("let read = |i: usize| {value}; output[0] = read(3); array[3] = 2;"));
@@ -62,7 +64,7 @@ fn a_closure_touches_what_its_operations_touch() {
     assert_eq!(broken(nested), ["overwrite_while_read"]);
 }
 
-/// `uniform` is for all threads of its group, though no barrier: nobody sees who calls a closure or a method.
+/// `uniform` is a collective of its group, though no barrier: the call sites of a closure or a method are unknown.
 #[test]
 fn what_threads_do_together_is_not_in_closures_or_methods() {
     assert_eq!(broken("let same = || block.uniform(7); output[0] = same();"), ["collective_in_closure"]);

@@ -1,21 +1,21 @@
-//! The functions of `ui-tests`, for tests that need many. They are read as tokens, so that a new one is used at once, and
-//! one that syn cannot read too; what rustc says about them is compared there.
+//! Provides the functions of `ui-tests` for tests that need many. They are read as tokens, so that a new one is used at
+//! once, even one that syn cannot parse; `ui-tests` compares what rustc says about them.
 
 use std::fs;
 use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// What an attribute is given.
+/// An item with an attribute of this crate.
 #[derive(Debug, Clone)]
 pub(super) struct Annotated {
-    /// What stands in its brackets.
+    /// The tokens in the attribute's brackets.
     pub(super) attribute: TokenStream,
-    /// What follows it.
+    /// The tokens of the item.
     pub(super) item: TokenStream,
 }
 
-/// All that is annotated with an attribute of this crate in the files of a folder, in order.
+/// Returns everything annotated with an attribute of this crate in the files of a folder, in order.
 pub(super) fn annotated(folder: &str) -> Vec<Annotated> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui-tests").join(folder);
     let entries = fs::read_dir(folder).expect("the tests lie beside the crate");
@@ -35,7 +35,7 @@ pub(super) fn annotated(folder: &str) -> Vec<Annotated> {
     found
 }
 
-/// `[cluster_kernel(...)]`, `[device]` or `[derive(DeviceCopy)]`
+/// Returns `[cluster_kernel(...)]`, `[device]` or `[derive(DeviceCopy)]`.
 fn own_attribute(tree: &TokenTree) -> Option<TokenStream> {
     let TokenTree::Group(group) = tree else { return None };
     let name = group.stream().into_iter().next()?.to_string();
@@ -47,7 +47,7 @@ fn own_attribute(tree: &TokenTree) -> Option<TokenStream> {
     (is_own && group.delimiter() == Delimiter::Bracket).then(|| group.stream())
 }
 
-/// Up to its braces, or to a semicolon.
+/// Returns the tokens up to the item's braces, or to a semicolon.
 fn item(trees: &mut impl Iterator<Item = TokenTree>) -> TokenStream {
     let mut item = Vec::new();
     for tree in trees {

@@ -1,11 +1,11 @@
-//! What is nested deeply, as other macros write it, is expanded like the rest: no stack ends.
+//! Tests that deeply nested code, as other macros generate it, is expanded without a stack overflow.
 
 use super::{errors, expand};
 use crate::stack::with_large_stack;
 
 const LEVELS: usize = 300;
 
-/// `before`, so many times, `inner`, and `after` as often.
+/// Returns `inner` with so many `before` in front and as many `after` behind.
 fn nested(before: &str, inner: &str, after: &str) -> String {
     levels(LEVELS, before, inner, after)
 }
@@ -30,7 +30,7 @@ fn blocks_and_parentheses() {
     expands(&format!("out[0] = {};", nested("if n > 3 { n } else {", "n", "}")));
 }
 
-/// A few times the depth of what people write: the text grows with its square, as each level indents.
+/// The depth is a few times that of handwritten code: the text grows with its square, as each level indents.
 #[test]
 fn all_that_nests() {
     let nested = |before: &str, inner: &str, after: &str| levels(LEVELS / 3, before, inner, after);

@@ -1,5 +1,5 @@
-//! Messages as a whole: all faults at once, in order, none twice; the form of each sentence; what is left of a function
-//! that has faults. Their wording is compared, with rustc's underlines, in `ui-tests/reject`.
+//! Tests of messages as a whole: all faults at once, in order, none twice; the form of each sentence; what remains of a
+//! function that has faults. `ui-tests/reject` compares their wording, with rustc's underlines.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +20,12 @@ fn faults_of(function: &Annotated) -> Vec<Fault> {
     Attributed::new(&function.attribute, function.item.clone()).faults()
 }
 
-/// Every message that a function in `ui-tests` shows.
+/// Returns every message that a function in `ui-tests` shows.
 fn messages() -> Vec<Fault> {
     annotated("reject").iter().flat_map(faults_of).collect()
 }
 
-/// Where the faults are, and the rules that they break, in the order of the output.
+/// Compares the positions of the faults, and the rules that they break, in the order of the output.
 #[track_caller]
 fn check(source: &str, expected: &[(usize, usize, Rule)]) {
     let faults = faults(source);
@@ -67,7 +67,7 @@ async fn kernel(group: &Cluster, output: &mut [u32], name: String) -> u32 {
     );
 }
 
-/// No option is taken twice, whatever it is.
+/// No option is accepted twice.
 #[test]
 fn each_option_once() {
     let once = [
@@ -101,7 +101,7 @@ fn each_option_once() {
     }
 }
 
-/// What a fault makes unknown is not reported where it is used.
+/// A value that is unknown because of a fault causes no report where it is used.
 #[test]
 fn one_fault_is_one_report() {
     check(
@@ -157,7 +157,8 @@ fn every_rule_is_seen() {
     assert_eq!(unseen, [Rule::TokenReused], "rustc has the move");
 }
 
-/// What the checks report as data is what rustc is told, except of an item that it could not read itself.
+/// The faults that the checks return as data are those that rustc is told, except for an item that rustc could not
+/// parse.
 #[test]
 fn faults_are_the_errors_of_the_expansion() {
     for function in annotated("reject").iter().chain(&annotated("accept")) {
@@ -171,7 +172,7 @@ fn faults_are_the_errors_of_the_expansion() {
     }
 }
 
-/// Sentences that no test can show, with the reason.
+/// The sentences that no test can show, with the reason.
 const UNSEEN: &[(&str, &str)] = &[
     ("assertion failed: step != 0", RUNTIME),
     ("assertion failed: {}", RUNTIME),
@@ -270,7 +271,7 @@ fn every_sentence_is_seen() {
     assert_eq!(unseen, listed.iter().collect(), "shown by no file of ui-tests/reject, and shown although listed");
 }
 
-/// What is left of a format string without its `{...}`.
+/// Returns what is left of a format string without its `{...}`.
 fn fixed_words(format: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut inside = false;
@@ -285,7 +286,7 @@ fn fixed_words(format: &str) -> Vec<String> {
     words
 }
 
-/// `sentence [rule]`, then notes and help on lines of their own.
+/// A message is `sentence [rule]`, then notes and help on lines of their own.
 #[test]
 fn the_form_of_a_message() {
     for fault in messages() {
@@ -333,7 +334,7 @@ fn messages_name_nothing_internal() {
     }
 }
 
-/// The function of this name among the items behind the errors.
+/// Returns the function of this name among the items behind the errors.
 fn remaining(expansion: TokenStream, name: &str) -> Option<ItemFn> {
     let file: File = syn::parse2(expansion).expect("errors and items");
     file.items.into_iter().find_map(|item| match item {
@@ -397,7 +398,7 @@ fn check_signature(source: &str, expected: &str) {
 #[test]
 fn every_kernel_leaves_its_signature() {
     for kernel in annotated("reject").iter().filter(|function| function.attribute.to_string().starts_with("cluster")) {
-        // What is no function is left as it is.
+        // An item that is no function is left unchanged.
         let (Ok(function), expansion) = (syn::parse2::<ItemFn>(kernel.item.clone()), expansion(kernel)) else {
             continue;
         };

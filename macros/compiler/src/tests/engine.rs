@@ -1,5 +1,5 @@
-//! The dataflow engine on graphs made by hand and at random, with an analysis whose right answer is found by walking
-//! every path. No kernels here, and none of the crate's own analyses.
+//! Tests of the dataflow engine on handwritten and random graphs, with an analysis whose right answer is found by
+//! walking every path. There are no kernels here, and none of the crate's own analyses.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +13,10 @@ use crate::check::engine::{Analysis, Join, solve, visit};
 use crate::model::ty::Group;
 use crate::span::SpanRange;
 
-/// Step `x` adds the mark `x`, step `-x` takes it away; so does the `none` edge of an option for `t`.
+/// An analysis in which step `x` adds the mark `x`, and step `-x` and the `none` edge of an option remove it.
 #[derive(Default)]
 struct Marks {
-    /// The states that each step was given, one after the other.
+    /// The states that each step was given, in order.
     given: RefCell<BTreeMap<*const Step, Vec<Set>>>,
 }
 
@@ -69,7 +69,7 @@ impl Analysis for Marks {
     }
 }
 
-/// Steps and end of each block; the first is the entry.
+/// Builds a graph from the steps and the end of each block; the first is the entry.
 fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
     let at = SpanRange::at(Span::call_site());
     let step = |name: &&'static str| Step {
@@ -103,7 +103,7 @@ fn option(some: usize, none: usize) -> End {
     End::Option { on: NodeId(0), variable: Variable::Temporary(0), some: BlockId(some), none: BlockId(none) }
 }
 
-/// The union over all paths, found by following each until it repeats a block in a state.
+/// Returns the union over all paths, by following each until it repeats a block in a state.
 fn union_over_paths(cfg: &Cfg<'_>) -> Vec<Option<Set>> {
     let mut met = BTreeSet::new();
     let mut open = vec![(cfg.entry, Set::from(["entry"]))];
@@ -126,7 +126,8 @@ fn union_over_paths(cfg: &Cfg<'_>) -> Vec<Option<Set>> {
     union
 }
 
-/// `solve` gives the union over all paths, in ever growing states and few steps; `visit` shows each step once.
+/// Checks that `solve` finds the union over all paths, with ever growing states in few steps, and that `visit` shows
+/// each step once.
 #[track_caller]
 fn check(cfg: &Cfg<'_>) {
     let analysis = Marks::default();

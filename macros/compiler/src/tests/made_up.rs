@@ -1,5 +1,6 @@
-//! Facts of operations: each table has a made-up entry here, which the look-ups find in tests only, and the checks judge it by
-//! its facts, not by its name. That an entry without one of its facts does not compile, `tests/facts` shows.
+//! Tests of the facts of operations: each table has a made-up entry, which lookups find in tests only, and which the
+//! checks judge by its facts, not by its name. `tests/facts` shows that an entry without one of its facts does not
+//! compile.
 
 use crate::model::atomic::{AtomicAccess, AtomicMethod, Order};
 use crate::model::barrier::{Gives, PhaseMethod, PhaseOperand, What};
@@ -67,7 +68,7 @@ pub(crate) static PHASE_METHODS: [PhaseMethod; 3] = [
     PhaseMethod { name: "made_up_begin", operands: &[PhaseOperand::Count], gives: Gives::Nothing, what: What::Init },
 ];
 
-/// The rules that a kernel of two blocks of 64 threads breaks which does this.
+/// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
 #[track_caller]
 fn broken(body: &str) -> Vec<String> {
     let source = format!(
@@ -83,7 +84,7 @@ fn broken(body: &str) -> Vec<String> {
     faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
 }
 
-/// A branch on the value around a collective of the tile, of the block and of the cluster: which of them are refused.
+/// Returns which collectives, of the tile, of the block and of the cluster, are refused in a branch on the value.
 #[track_caller]
 fn divergent(value: &str) -> [bool; 3] {
     ["tile", "block", "cluster"].map(|group| {
@@ -113,8 +114,8 @@ fn a_query_is_uniform_where_its_entry_says() {
     assert_eq!(of_group("cluster"), EVERYWHERE);
 }
 
-/// A rank that is divided by a tile's size is the same for the tile, an extent's axis is what the extent is, and a thread's
-/// index is its rank where the block has one dimension.
+/// A rank divided by a tile's size is uniform in the tile, an extent's axis is as uniform as the extent, and a thread's
+/// index is its rank if the block has one dimension.
 #[test]
 fn a_rank_is_one_where_its_entry_says() {
     assert_eq!(divergent("block.made_up_rank()"), NOWHERE);
@@ -140,7 +141,7 @@ fn a_warp_method_gives_what_its_entry_says() {
     assert_eq!(broken("if tile.thread_rank() == 0 { tile.made_up_own(7); }"), ["divergent_collective"]);
 }
 
-/// A peer that loads conflicts with no load of the owner's; what stores or updates does.
+/// A peer's atomic load does not conflict with a load of the owner's; a store or an update does.
 #[test]
 fn an_atomic_accesses_as_its_entry_says() {
     let kernel = |own: &str, peers: &str| {
@@ -159,7 +160,7 @@ fn an_atomic_accesses_as_its_entry_says() {
     assert!(kernel("output[1] = array[0];", load).is_empty());
     assert!(!kernel(store, "output[0] = peer[0];").is_empty());
     assert!(!kernel("array.atomic(0).made_up_update(1, Relaxed);", "output[0] = peer[0];").is_empty());
-    // Nobody else sees what an atomic gives.
+    // Only the calling thread knows the result of an atomic.
     assert_eq!(divergent("output.atomic(0).made_up_load(Relaxed)"), NOWHERE);
     assert_eq!(divergent("output.atomic(0).made_up_update(1, Relaxed)"), NOWHERE);
 }

@@ -1,6 +1,6 @@
-//! The crate's tests: what the attributes make of source text, without rustc. Not here: whether the generated Rust and
-//! CUDA C++ compile and do what they should, which `ui-tests` asks rustc, and `ui-tests/conformance` the simulator
-//! and NVRTC.
+//! The crate's tests: what the attributes make of source text, without rustc. Whether the generated Rust and CUDA C++
+//! compile and run correctly is tested elsewhere: `ui-tests` asks rustc, and `ui-tests/conformance` the simulator and
+//! NVRTC.
 
 mod agreement;
 mod closures;
@@ -26,13 +26,13 @@ use syn::LitStr;
 
 use crate::{Fault, Session};
 
-/// What `cargo xtask mutate` sets: without the rule that `PHALANX_WITHOUT_RULE` names.
+/// Returns a session without the rule that `PHALANX_WITHOUT_RULE` names, which `cargo xtask mutate` sets.
 fn session() -> Session {
     let without = std::env::var("PHALANX_WITHOUT_RULE").ok();
     Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")) }
 }
 
-/// An item under an attribute of phalanx.
+/// An item with an attribute of phalanx.
 struct Attributed {
     attribute: String,
     options: TokenStream,
@@ -40,7 +40,7 @@ struct Attributed {
 }
 
 impl Attributed {
-    /// Lines and columns are counted from the text's start.
+    /// Parses a text; lines and columns are counted from its start.
     #[track_caller]
     fn parse(source: &str) -> Attributed {
         let mut trees = source.parse::<TokenStream>().expect("the test's source is made of tokens").into_iter();
@@ -50,7 +50,7 @@ impl Attributed {
         Attributed::new(&attribute.stream(), trees.collect())
     }
 
-    /// `attribute` is what stands in its brackets.
+    /// Creates an item whose attribute has `attribute` in its brackets.
     fn new(attribute: &TokenStream, item: TokenStream) -> Attributed {
         let mut attribute = attribute.clone().into_iter();
         let name = attribute.next().map(|name| name.to_string()).unwrap_or_default();
@@ -61,7 +61,7 @@ impl Attributed {
         Attributed { attribute: name, options, item }
     }
 
-    /// What the attribute makes of the item.
+    /// Returns the attribute's expansion of the item.
     #[track_caller]
     fn expand(self) -> TokenStream {
         match self.attribute.as_str() {
@@ -72,7 +72,7 @@ impl Attributed {
         }
     }
 
-    /// What is wrong with the item.
+    /// Returns the faults of the item.
     #[track_caller]
     fn faults(self) -> Vec<Fault> {
         match self.attribute.as_str() {
@@ -84,19 +84,20 @@ impl Attributed {
     }
 }
 
-/// What the attribute at the head of the text makes of its item.
+/// Returns the expansion of the item by the attribute at the head of the text.
 #[track_caller]
 fn expand(source: &str) -> TokenStream {
     Attributed::parse(source).expand()
 }
 
-/// What is wrong with the item under the attribute at the head of the text.
+/// Returns the faults of the item under the attribute at the head of the text.
 #[track_caller]
 fn faults(source: &str) -> Vec<Fault> {
     Attributed::parse(source).faults()
 }
 
-/// What is wrong with a function as a kernel under these options. A generator's text has no faults of syntax or types.
+/// Returns the faults of a function as a kernel with these options. A generator's text has no faults of syntax or
+/// types.
 #[track_caller]
 fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
     let options = options.parse().expect("options are made of tokens");
@@ -106,7 +107,7 @@ fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
     faults
 }
 
-/// The `compile_error!`s of an expansion, in its order: line, column and text.
+/// Returns the `compile_error!`s of an expansion, in order: line, column and text.
 fn errors(expansion: &TokenStream) -> Vec<(usize, usize, String)> {
     let trees: Vec<TokenTree> = expansion.clone().into_iter().collect();
     let at = |index: usize| match (&trees[index], trees.get(index + 2)) {

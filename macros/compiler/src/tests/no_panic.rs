@@ -1,5 +1,5 @@
-//! The attributes never panic: whatever tokens they are given, they answer with items or with errors. Kernels of
-//! `ui-tests` are taken to pieces and put together wrongly. What the errors say is not looked at.
+//! Tests that the attributes never panic: for any tokens they return items or errors. Kernels of `ui-tests` are taken
+//! apart and recombined wrongly. The text of the errors is not checked.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,7 +25,7 @@ const TOKENS: &str = r##"
 const OPTIONS: &str = "cluster = 4, block = (32, N), min_blocks = 2 * M, shared_bytes = 64, non_portable, fmad, profile, \
     fence = \"full\", unchecked(token_never_waited, arrive_while_pending)";
 
-/// Statements that kernels do not have, or not so.
+/// Statements that kernels do not contain, or not in this form.
 const STATEMENTS: &str = r##"
     let _ = 1e400; let x = '\u{10ffff}'; x = b"x"[0]; let é = c"x"; let r#fn = r#type + 1; let __phalanx_x = 0xffff_ffff_ffff_ffffu128;
     'r#a: loop { break 'r#a; } 'a: { break 'a 5i128; } 'a: while let Some(_) = None { continue 'a; } break; break 'nowhere 1; continue;
@@ -44,7 +44,7 @@ const STATEMENTS: &str = r##"
     return return; return break 'a loop {}; loop { break loop { break } } if if true { true } else { false } {} else if {} {} {{{}}} ((())); [[]]; { { 1 } } let x = { let x = { x }; }; x = y = z; x += y += z; x..=y; ..; x..;
 "##;
 
-/// Expands under all attributes: the answer is items or errors.
+/// Expands under all attributes: the result must be items or errors.
 #[track_caller]
 fn check(options: &TokenStream, item: &TokenStream) {
     let derived = |_, item| device_copy(item);
@@ -53,7 +53,7 @@ fn check(options: &TokenStream, item: &TokenStream) {
         let shown = format!("#[{name}({options})] {item}");
         let expansion: TokenStream = catch_unwind(AssertUnwindSafe(|| attribute(options.clone(), item.clone())))
             .unwrap_or_else(|_| panic!("panics on\n{shown}"));
-        // What is no Rust stays so.
+        // Some of the tokens are not valid Rust, and stay invalid.
         let refused = !super::errors(&expansion).is_empty() || syn::parse2::<syn::File>(item.clone()).is_err();
         if let Err(error) = syn::parse2::<syn::File>(expansion.clone()) {
             assert!(refused, "neither items nor errors ({error}) for\n{shown}\n{expansion}");
@@ -61,7 +61,7 @@ fn check(options: &TokenStream, item: &TokenStream) {
     }
 }
 
-/// What is put in the place of something else.
+/// The tokens that replace others.
 struct Pool {
     trees: Vec<TokenTree>,
     statements: Vec<TokenStream>,
@@ -80,7 +80,7 @@ impl Pool {
         }
     }
 
-    /// A tree of this one's kind: what it is put into mostly still parses.
+    /// Returns a tree of the same kind as this one, so that the result mostly still parses.
     fn like(&self, tree: &TokenTree, random: &mut Random) -> TokenTree {
         let same = |other: &&TokenTree| match (tree, other) {
             (TokenTree::Group(one), TokenTree::Group(other)) => one.delimiter() == other.delimiter(),
@@ -96,7 +96,7 @@ impl Pool {
     }
 }
 
-/// Cut behind each `;` and each pair of braces.
+/// Splits a block after each `;` and each pair of braces.
 fn statements(block: TokenStream) -> Vec<TokenStream> {
     let trees: Vec<TokenTree> = block.into_iter().collect();
     let ends = |tree: &TokenTree| match tree {
@@ -107,7 +107,7 @@ fn statements(block: TokenStream) -> Vec<TokenStream> {
     trees.split_inclusive(ends).map(|statement| statement.iter().cloned().collect()).collect()
 }
 
-/// Tokens inside.
+/// Returns the number of tokens inside.
 fn size(tree: &TokenTree) -> usize {
     match tree {
         TokenTree::Group(group) => group.stream().into_iter().map(|tree| 1 + size(&tree)).sum(),
@@ -115,10 +115,10 @@ fn size(tree: &TokenTree) -> usize {
     }
 }
 
-/// Changes something somewhere in the stream.
+/// Changes something at a random position in the stream.
 fn mutate(stream: TokenStream, in_block: bool, pool: &Pool, random: &mut Random) -> TokenStream {
     let mut trees: Vec<TokenTree> = stream.clone().into_iter().collect();
-    // Mostly further in, and where there is much: the outermost tokens are soon refused.
+    // Mostly deep inside, and where there are many tokens: changes to the outermost tokens are refused early.
     let sizes: Vec<usize> = trees.iter().map(size).collect();
     if sizes.iter().any(|size| *size > 0)
         && random.chance(if in_block { 60 } else { 90 })

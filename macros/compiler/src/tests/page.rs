@@ -25,7 +25,7 @@ pub(super) trait Printer: Sized {
         self.text(&indent);
     }
 
-    /// Ends with `}`, without a newline.
+    /// Prints `{`, the inside and `}`, without a newline.
     fn braces(&mut self, inside: impl FnOnce(&mut Self)) {
         self.text("{\n");
         self.page().indent += 1;
@@ -35,7 +35,7 @@ pub(super) trait Printer: Sized {
         self.text("}");
     }
 
-    /// Of what comes next.
+    /// Returns the number of the next line.
     fn line_number(&mut self) -> usize {
         self.page().text.matches('\n').count() + 1
     }

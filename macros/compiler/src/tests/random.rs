@@ -1,5 +1,5 @@
-//! Random numbers that are the same on every machine: a failing seed is a failing test. SplitMix64 (Steele, Lea and
-//! Flood, 2014); no use for anything but tests.
+//! Random numbers that are the same on every machine, so that a failing seed is a failing test: SplitMix64 (Steele, Lea
+//! and Flood, 2014). Only for tests.
 
 pub(super) struct Random(u64);
 
@@ -16,7 +16,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Below `limit`, which is not 0.
+    /// Returns a number below `limit`, which is not 0.
     pub(super) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit as u64) as usize
     }
@@ -29,7 +29,7 @@ impl Random {
         (!from.is_empty()).then(|| from[self.below(from.len())])
     }
 
-    /// An index, as often as its weight says.
+    /// Returns an index with a probability proportional to its weight.
     pub(super) fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut at = self.below(weights.iter().sum());
         for (index, weight) in weights.iter().enumerate() {

@@ -1,17 +1,17 @@
-//! Smaller versions of a generated kernel, so that a failure is shown by the least that still fails.
+//! Shrinks a generated kernel, so that a failure is shown by the smallest kernel that still fails.
 
 /// A statement of a generator's language.
 pub(super) trait Nested: Clone {
-    /// The blocks inside of it, those in its values too.
+    /// Returns the blocks inside of it, including those in its values.
     fn blocks(&mut self) -> Vec<&mut Vec<Self>>;
 
-    /// Whether it is no part of what fails, and stays.
+    /// Returns whether the statement stays because it cannot be part of the failure.
     fn stays(&self) -> bool {
         false
     }
 }
 
-/// The smallest kernel that one reduction after another reaches while `fails` holds.
+/// Returns the smallest kernel that repeated reduction reaches while `fails` holds.
 pub(super) fn shrink<S: Nested>(mut kernel: Vec<S>, fails: impl Fn(&Vec<S>) -> bool) -> Vec<S> {
     while let Some(smaller) = reductions(&kernel).into_iter().find(|smaller| fails(smaller)) {
         kernel = smaller;
@@ -19,7 +19,7 @@ pub(super) fn shrink<S: Nested>(mut kernel: Vec<S>, fails: impl Fn(&Vec<S>) -> b
     kernel
 }
 
-/// Each version that has one statement less, or one statement's insides in its place.
+/// Returns each version that lacks one statement, or has one statement replaced by its insides.
 fn reductions<S: Nested>(block: &[S]) -> Vec<Vec<S>> {
     let mut out = Vec::new();
     for at in 0..block.len() {

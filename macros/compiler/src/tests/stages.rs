@@ -1,5 +1,6 @@
-//! What each stage of an expansion costs: a measurement that `cargo xtask cost` makes, in an optimized build and in one that
-//! is not, as macros are in debug builds of their users. Judges nothing; rustc's own clock, of the whole, is `cost`'s.
+//! Measures the cost of each stage of an expansion for `cargo xtask cost`, in an optimized build and in an unoptimized
+//! one, as macros are in debug builds of their users. It judges nothing; `cost` measures the whole by rustc's own
+//! clock.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use crate::{check, emit, parse};
 
 const ROUNDS: usize = 101;
 
-/// A cell of a table: the median, in milliseconds.
+/// Returns a cell of a table: the median, in milliseconds.
 fn median(mut stage: impl FnMut()) -> String {
     let mut times: Vec<Duration> = Vec::new();
     for _ in 0..ROUNDS {
@@ -25,7 +26,7 @@ fn median(mut stage: impl FnMut()) -> String {
     format!("{:.2}", times[ROUNDS / 2].as_secs_f64() * 1000.0)
 }
 
-/// `KERNEL` is the path of a file with one kernel, its attribute and imports before it.
+/// `KERNEL` is the path of a file with one kernel, preceded by its attribute and imports.
 #[test]
 #[ignore = "a measurement: `cargo xtask cost`"]
 fn stages_of_an_expansion() {

@@ -130,7 +130,7 @@ extern "C" __global__ void twice(slice<u32> v) {
 
 #[test]
 fn a_site_that_is_taken_moves_by_a_space() {
-    // Both fail in column 15 of line 4 of their files; `v [` above has made way.
+    // Both fail in column 15 of line 4 of their files, so `v [` above was shifted.
     let mut slots = types(&["usize"]);
     slots.extend([Slot::Callee(square_u32), Slot::Callee(square_u32)]);
     let program = Program::assemble(definition(&TWICE, "twice", slots)).unwrap();
@@ -172,7 +172,7 @@ fn words_of_cpp_are_not_names() {
     assert_eq!(program.cuda_source(), "\nusing namespace phalanx;\n\nvoid demo_double() { square<64>(COUNT); }\n");
 }
 
-/// Where a rule about it is switched off, in the kernel or in what it calls, no barrier counts on whole warps.
+/// If a convergence rule is switched off, in the kernel or in a callee, no barrier relies on whole warps.
 #[test]
 fn barriers_of_warps_that_may_diverge() {
     static DIVERGENT: Template = Template { converged: false, ..SQUARE };

@@ -1,5 +1,5 @@
-//! The prelude: CUDA C++ headers that give the generated text Rust's meaning. They are given to NVRTC in memory; this
-//! is their one list.
+//! The prelude: CUDA C++ headers that implement Rust's semantics for the generated text. NVRTC gets them in memory;
+//! this is their only list.
 
 pub(crate) mod replace;
 
@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 /// A header of the prelude.
 #[derive(Debug, Clone, Copy)]
 pub struct Header {
-    /// As generated text includes it: `phalanx/groups.cuh`.
+    /// The path by which generated text includes it: `phalanx/groups.cuh`.
     pub path: &'static str,
-    /// Its text.
+    /// The header's text.
     pub text: &'static str,
 }
 
@@ -20,7 +20,7 @@ macro_rules! headers {
     };
 }
 
-/// Every header, by path.
+/// All headers, by path.
 pub(crate) const HEADERS: &[Header] = headers! {
     "array.cuh"
     "atomic.cuh"
@@ -58,8 +58,8 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "wrapping.cuh"
 };
 
-/// Headers that a text needs if it names one of these. The macro says which of the others it needs, from what is in a
-/// body; of these it would have to say too much, and each costs every compilation a millisecond.
+/// The headers that a text needs if it contains one of these names. The macro says from a body which of the other
+/// headers it needs; for these it would have to include too much, and each costs every compilation a millisecond.
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
@@ -68,7 +68,7 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("tuple.cuh", &["tuple"]),
 ];
 
-/// The headers for a text: those of `wanted` that are not chosen by name, and those that are.
+/// Returns the headers for a text: those of `wanted` that are not chosen by name, and those that are.
 pub(crate) fn needed(wanted: impl Iterator<Item = &'static str>, text: &str) -> BTreeSet<&'static str> {
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
     let by_name = |header: &str| BY_NAME.iter().any(|(name, _)| *name == header);
@@ -76,8 +76,8 @@ pub(crate) fn needed(wanted: impl Iterator<Item = &'static str>, text: &str) -> 
     wanted.filter(|header| !by_name(header)).chain(named.map(|(header, _)| *header)).collect()
 }
 
-/// Whether the text may use the shared memory of other blocks: a block that fails must then stay until they are done
-/// with its own (failure.cuh). CUDA C++ by hand does it by PTX's names.
+/// Returns whether the text may use the shared memory of other blocks: a block that fails must then stay until they are
+/// done with its own (failure.cuh). CUDA C++ by hand uses PTX's names for it.
 pub(crate) fn knows_peers(text: &str) -> bool {
     ["map_shared_rank", "mapa", "shared::cluster"].iter().any(|name| text.contains(name))
 }
@@ -92,7 +92,7 @@ mod tests {
     fn every_header_is_listed() {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
         if !repository.exists() {
-            // The bundle runs this where there is no repository.
+            // The bundle runs this without the repository.
             return eprintln!("skipped: {} is not here", repository.display());
         }
         let files = repository.join("src/program/cuda/phalanx").read_dir().expect("the prelude is in the repository");

@@ -1,19 +1,20 @@
-//! Vector clocks of a grid: for each thread, up to which of its epochs everything has happened. A clock is a tree by grid,
-//! cluster, block and warp, in which a group that is known alike is one number: after a barrier of a block, all of it is.
-//! What two clocks have in common they share, so that a copy costs nothing and a join only what differs.
+//! Vector clocks of a grid: for each thread, the epoch up to which everything it did happens-before the clock's owner.
+//! A clock is a tree by grid, cluster, block and warp, in which a subtree of equal epochs is one number, as a whole
+//! block is after its barrier. Clocks share what they have in common, so a copy is free and a join costs only the
+//! differences.
 
 use std::sync::Arc;
 
-/// A count of a thread's releases, by the clock of its cluster. Only epochs of one thread are compared.
+/// A count of releases by the threads of a cluster. Only epochs of one thread are compared.
 pub(crate) type Epoch = u64;
 
-/// A thread of the grid: its cluster, its block there, its warp there, and its lane, in bits from above. Or an
-/// asynchronous copy in the cluster, which has a thread's number beside the cluster's threads, and in the bits above all
-/// others that of the thread that began it.
+/// Identifies a thread of the grid by its cluster, its block there, its warp there, and its lane, from the high bits
+/// down. It may also identify an asynchronous copy of the cluster, which has a thread's number beside the cluster's
+/// threads, and in the highest bits the thread that began it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Who(u64);
 
-/// Subtrees, from the smallest: what a node's level says.
+/// The kinds of subtrees, from the smallest; the value is a node's level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
     Thread = 0,
@@ -22,24 +23,24 @@ pub(crate) enum Unit {
     Cluster = 3,
 }
 
-/// Where a digit of `Who` begins, by the level of the node whose children it counts, less one.
+/// The bit at which a digit of `Who` begins, by the level of the node whose children it counts, less one.
 const SHIFTS: [u32; 4] = [0, 5, 10, 14];
 
-/// The bit of copies: a cluster's are a cluster of their own in the tree, so that barriers do not speak of them.
+/// The bit of copies. A cluster's copies are a cluster of their own in the tree, so that barriers do not include them.
 const COPY: u32 = SHIFTS[3];
 
-/// Where the cluster begins, and the thread that began a copy.
+/// The bits where the cluster begins, and the thread that began a copy.
 const CLUSTER: u32 = COPY + 1;
 const BEGUN_BY: u32 = 64 - SHIFTS[3];
 
 impl Who {
-    /// `thread`: its rank in the block.
+    /// Returns the thread of this rank in its block.
     pub(crate) fn new(cluster: u64, block: u32, thread: u32) -> Self {
         Who(cluster << CLUSTER | u64::from(block) << SHIFTS[2] | u64::from(thread))
     }
 
-    /// A copy that the thread begins. There are as many numbers as the cluster has threads in whole warps: after so many
-    /// copies they come round again.
+    /// Returns the slot of a copy that the thread begins. There are as many slots as the cluster has threads in whole
+    /// warps; later copies reuse them.
     pub(super) fn copy(self, number: u32, layout: &Layout) -> Who {
         let of_block = layout.warps as u32 * 32;
         let number = number % (of_block * layout.blocks as u32);
@@ -47,19 +48,19 @@ impl Who {
         Who(copy.0 | 1 << COPY | self.0 << BEGUN_BY)
     }
 
-    /// Whether it is a copy.
+    /// Returns whether this is a copy.
     pub(crate) fn is_copy(self) -> bool {
         self.0 >> COPY & 1 == 1
     }
 
-    /// Its number among the cluster's threads and copies.
+    /// Returns the number among the cluster's threads and copies.
     pub(super) fn number(self, layout: &Layout) -> usize {
         let of_block = layout.warps * 32;
         let copies = if self.is_copy() { of_block * layout.blocks } else { 0 };
         copies + self.block() as usize * of_block + self.thread() as usize
     }
 
-    /// The thread: of a copy, the one that began it.
+    /// Returns the thread; for a copy, the thread that began it.
     pub(crate) fn thread_of(self) -> Who {
         if self.is_copy() { Who(self.cluster() << CLUSTER | self.0 >> BEGUN_BY) } else { self }
     }
@@ -68,33 +69,33 @@ impl Who {
         self.0 << SHIFTS[3] >> SHIFTS[3] >> CLUSTER
     }
 
-    /// The rank in its cluster of its block.
+    /// Returns the cluster rank of the thread's block.
     pub(crate) fn block(self) -> u32 {
         (self.0 >> SHIFTS[2]) as u32 & 15
     }
 
-    /// Its rank in its block.
+    /// Returns the thread's rank in its block.
     pub(crate) fn thread(self) -> u32 {
         self.0 as u32 & 1023
     }
 
-    /// Its number in its warp.
+    /// Returns the thread's lane in its warp.
     pub(crate) fn lane(self) -> u32 {
         self.0 as u32 & 31
     }
 
-    /// The first thread of the unit that it is in.
+    /// Returns the first thread of the unit that contains this one.
     pub(crate) fn first(self, unit: Unit) -> Who {
         let shift = if unit == Unit::Thread { 0 } else { [0, 5, 10, 14][unit as usize] };
         Who(self.0 >> shift << shift)
     }
 
-    /// The thread of its warp with this lane.
+    /// Returns the thread of this lane in the same warp.
     pub(crate) fn with_lane(self, lane: u32) -> Who {
         Who(self.first(Unit::Warp).0 | u64::from(lane))
     }
 
-    /// Which child of a node at `level` it is in.
+    /// Returns which child of a node at `level` contains this thread.
     fn digit(self, level: u32) -> usize {
         let (shift, bits) = match level {
             1 => (SHIFTS[0], 5),
@@ -106,10 +107,10 @@ impl Who {
     }
 }
 
-/// How many children nodes have.
+/// The shape of the tree: how many children its nodes have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
-    /// The level of the root, and how many children it has.
+    /// The level of the root, and the number of its children.
     top: u32,
     roots: usize,
     warps: usize,
@@ -118,7 +119,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) fn new(clusters: u64, blocks: u32, threads: u32) -> Self {
-        // Each with its copies.
+        // Each cluster has its copies beside it.
         let clusters = 2 * clusters;
         let mut top = Unit::Cluster as u32;
         while clusters > 1 << (5 * (top - Unit::Cluster as u32)) {
@@ -138,13 +139,13 @@ impl Layout {
     }
 }
 
-/// Of each thread, the epoch before which all that it did is known.
+/// A vector clock: for each thread, the epoch before which everything it did is known.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Clock(Tree);
 
 #[derive(Debug, Clone)]
 enum Tree {
-    /// The same for all below.
+    /// All threads below have this epoch.
     All(Epoch),
     Node(Arc<Node>),
 }
@@ -157,19 +158,19 @@ struct Node {
 }
 
 impl Default for Clock {
-    /// Knows nothing.
+    /// Returns a clock that knows nothing, the bottom element.
     fn default() -> Self {
         Clock(Tree::All(0))
     }
 }
 
 impl Clock {
-    /// Up to which epoch of the thread everything is known.
+    /// Returns the epoch up to which everything the thread did is known.
     pub(crate) fn of(&self, layout: &Layout, who: Who) -> Epoch {
         self.least(layout, who, Unit::Thread)
     }
 
-    /// Up to which epoch everything is known of all threads of the unit that this one is in.
+    /// Returns the epoch up to which everything is known of all threads of the unit that contains this one.
     pub(crate) fn least(&self, layout: &Layout, who: Who, unit: Unit) -> Epoch {
         let (mut tree, mut level) = (&self.0, layout.top);
         while let Tree::Node(node) = tree
@@ -181,19 +182,19 @@ impl Clock {
         tree.min()
     }
 
-    /// Learns what `other` knows.
+    /// Joins: learns everything that `other` knows.
     pub(crate) fn join(&mut self, other: &Clock) {
         if !self.0.is(&other.0) {
             self.0 = self.0.joined(&other.0);
         }
     }
 
-    /// Whether both are one and the same, which is seen at once. Equal clocks need not be.
+    /// Returns whether both are the same object, which is cheap to test. Equal clocks may be different objects.
     pub(crate) fn is(&self, other: &Clock) -> bool {
         self.0.is(&other.0)
     }
 
-    /// Makes this what is known of all threads of a unit.
+    /// Sets the epoch that is known of all threads of a unit.
     pub(crate) fn set(&mut self, layout: &Layout, who: Who, unit: Unit, epoch: Epoch) {
         self.0.set(layout, layout.top, who, unit as u32, epoch);
     }
@@ -242,7 +243,7 @@ impl Tree {
             }
             (Tree::All(a), Tree::All(b)) => return Tree::All(*a.max(b)),
         };
-        // What is known already stays one and the same.
+        // An unchanged operand is reused, so that it stays shared.
         for known in [self, other] {
             if let Tree::Node(node) = known
                 && node.children.iter().zip(&children).all(|(a, b)| a.is(b))
@@ -288,7 +289,7 @@ impl PartialEq for Tree {
 mod tests {
     use super::*;
 
-    /// Against a table of all threads, by lots.
+    /// Compares clocks with a plain table of all threads on random operations.
     #[test]
     fn a_clock_is_a_table_of_epochs() {
         let layout = Layout::new(40, 3, 70);

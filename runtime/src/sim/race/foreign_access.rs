@@ -1,7 +1,8 @@
-//! Who has touched a block's shared memory that is no thread of the block: peers, and copies, its own too. The block's end is the end of
-//! the memory, and so comes after all that they do, as a write of theirs would: if nothing orders an access before it, the
-//! memory may be gone by then, whichever came first in this run. Reads too: one that a relaxed barrier follows may be under
-//! way when the block leaves. Of each, the last access stands for those before it.
+//! Records the accesses to a block's shared memory by others than its threads: by peers, and by copies, including the
+//! block's own. The block's exit ends the memory, so every such access must happen-before it, as before a write: an
+//! access that is not ordered may find the memory gone, whichever came first in this run. That includes reads: one
+//! followed by a relaxed barrier may be in flight when the block exits. The last access of each accessor stands for its
+//! earlier ones.
 
 use super::clock::{Clock, Epoch, Layout, Who};
 use super::order::Actor;
@@ -23,7 +24,7 @@ impl ForeignAccesses {
         self.0.is_empty()
     }
 
-    /// Notes an access.
+    /// Records an access.
     pub(crate) fn note(&mut self, layout: &Layout, actor: &Actor, site: Site) {
         let at = actor.who.number(layout);
         if at >= self.0.len() {
@@ -32,7 +33,8 @@ impl ForeignAccesses {
         self.0[at] = Some(ForeignAccess { who: actor.who, epoch: actor.epoch(), site });
     }
 
-    /// An access that need not be over. `known`: what all threads of the block know at their ends.
+    /// Returns an access that is not ordered before the block's end. `known` is what all threads of the block know when
+    /// they exit.
     pub(crate) fn left_behind(&self, layout: &Layout, known: &Clock) -> Option<ForeignAccess> {
         self.0.iter().flatten().find(|access| !access.is_over(layout, known)).copied()
     }

@@ -1,25 +1,26 @@
-//! What an atomic's place held before: a load that nothing orders after the last stores may find an older value, as on a GPU whose
-//! stores have not come everywhere yet. Which it may find, coherence and what orders threads say: not one older than what
-//! the thread has found there before or written itself, nor than what others had whose looks and stores it knows of. Which of
-//! them it does find, the schedule says.
+//! The modification history of an atomic location. A load may find an older value unless newer stores happen-before it,
+//! as on a GPU whose stores have not yet reached every thread. Coherence and happens-before bound the choice: no value
+//! older than what the thread has found there before or written itself, nor older than those of the loads and stores
+//! that it knows of. The schedule chooses among the rest.
 //!
-//! Not shown: stores that come in another order than they were executed in, and loads that find what is stored later
-//! ("load buffering"). Of many stores and looks the oldest are forgotten, and not found any more.
+//! Not modelled: stores that become visible in another order than they were executed in, and loads that find later
+//! stores ("load buffering"). Beyond the bounds below, the oldest stores and looks are forgotten and not found any
+//! more.
 
 use std::collections::VecDeque;
 
 use super::clock::{Epoch, Layout, Who};
 use super::order::{Actor, Message};
 
-/// Stores that are kept, and looks at them.
+/// The number of stores that are kept, and of looks at them.
 const MOST_STORES: usize = 8;
 const MOST_LOOKS: usize = 128;
 
-/// Of one place.
+/// The history of one location.
 #[derive(Debug, Clone)]
 pub(crate) struct History {
     size: usize,
-    /// The oldest first: the last is what is in memory.
+    /// The stores, oldest first; the last is the current value.
     stores: VecDeque<Stored>,
     /// The number of the first of them.
     first: u64,
@@ -28,13 +29,13 @@ pub(crate) struct History {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    /// The value's bytes, the first ones of these.
+    /// The value's bytes, at the front of the eight.
     pub(crate) bytes: u64,
-    /// What it left for those who acquire it.
+    /// What the store left for threads that acquire it.
     pub(crate) message: Message,
 }
 
-/// A thread found a store, or made it: who knows of that finds no older one.
+/// A thread has found or made a store: a thread that knows of that finds no older one.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     who: Who,
@@ -51,39 +52,39 @@ impl Stored {
 }
 
 impl History {
-    /// Begins with what is in memory.
+    /// Creates a history that begins with the current value.
     pub(super) fn new(bytes: &[u8], message: Message) -> Self {
         let stores = VecDeque::from([Stored::new(bytes, message)]);
         History { size: bytes.len(), stores, first: 0, looks: Vec::new() }
     }
 
-    /// How many bytes the place has.
+    /// Returns the size of the location in bytes.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
-    /// Whether memory holds what was stored last. If not, plain writes or atomics of another size came after it: they are ordered
-    /// after all of it.
+    /// Returns whether memory holds the last store. If not, plain writes or atomics of another size came after it, and
+    /// everything in the history happens-before them.
     pub(super) fn is_of(&self, bytes: &[u8]) -> bool {
         self.stores.back().is_some_and(|last| last.bytes.to_ne_bytes()[..self.size] == *bytes)
     }
 
-    /// How many stores the thread may find: these last ones.
+    /// Returns how many stores, counted from the last, the thread may find.
     pub(crate) fn choices(&self, layout: &Layout, actor: &Actor) -> usize {
         let known = |look: &&Look| actor.knows(layout, look.who, look.epoch);
         let oldest = self.looks.iter().filter(known).map(|look| look.store).max().unwrap_or(self.first);
         self.stores.len() - (oldest - self.first) as usize
     }
 
-    /// The store before which `back` others are newer.
+    /// Returns the store that `back` newer ones follow.
     pub(crate) fn before(&self, back: usize) -> &Stored {
         &self.stores[self.stores.len() - 1 - back]
     }
 
-    /// A thread has found it.
+    /// Records that a thread has found the store that `back` newer ones follow.
     pub(crate) fn look(&mut self, (who, epoch): (Who, Epoch), back: usize) {
         let store = self.first + (self.stores.len() - 1 - back) as u64;
-        // What all find anyway, and what it found before, says nothing.
+        // The oldest store and older finds of the same thread restrict nothing.
         if store == self.first || self.looks.iter().any(|look| look.who == who && look.store >= store) {
             return;
         }
@@ -94,14 +95,14 @@ impl History {
         }
     }
 
-    /// A store is executed.
+    /// Records a store.
     pub(super) fn push(&mut self, look: (Who, Epoch), bytes: &[u8], message: Message) {
         self.stores.push_back(Stored::new(bytes, message));
         self.forget(self.stores.len().saturating_sub(MOST_STORES));
         self.look(look, 0);
     }
 
-    /// The oldest stores, which nobody will find any more.
+    /// Drops the oldest stores, which no load will find any more.
     fn forget(&mut self, count: usize) {
         self.stores.drain(..count);
         self.first += count as u64;

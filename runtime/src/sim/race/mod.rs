@@ -1,16 +1,17 @@
-//! Data races by happens-before: two accesses to a byte, one of which writes, that nothing orders, and that are not both
-//! atomics for each other's threads. `order` says what orders, `clock` what a thread knows, `shadow` what was done to a byte,
-//! `history` what atomics may still find there, and `foreign_access` whose accesses must be over before a block leaves.
-//! Whatever the order in which the threads happen to run, what no synchronisation orders is a race.
+//! Data race detection by happens-before. Two accesses to a byte race if at least one writes, happens-before does not
+//! order them, and they are not atomics whose scopes include each other's thread. A race is found whatever the order in
+//! which the threads happen to run. `order` holds what orders threads, `clock` what a thread knows, `shadow` what was
+//! done to a byte, `history` what atomics may still find there, and `foreign_access` the accesses that must complete
+//! before a block exits.
 //!
-//! What orders is what the PTX memory model promises: barriers of blocks, clusters and grids; `sync` of a tile or a coalesced
-//! group; a release and an acquire that reads from it, at scopes that include both; fences with relaxed atomics. Shuffles,
-//! votes and reductions of a warp order nothing, and neither does an arrival that does not release.
+//! The happens-before relation is that of the PTX memory model: barriers of blocks, clusters and grids; `sync` of a
+//! tile or a coalesced group; a release and an acquire that reads from it, at scopes that include both; fences with
+//! relaxed atomics. Shuffles, votes and reductions of a warp order nothing, nor does a relaxed arrival.
 //!
-//! Not found: a race of two plain writes of the same bytes, which kernels use for flags; of the threads that so wrote, only the
-//! last is remembered. Of more than 512 warps that touch the same bytes with nothing to order them, the oldest are
-//! forgotten. An atomic that finds less than another schedule would show it is ordered by what it found in this one. Atomics
-//! of different sizes on the same bytes count as atomics for each other. What `cuda!` does is what its closure does.
+//! Not detected: a race of two plain writes of the same bytes, which kernels use for flags; of the threads that wrote
+//! so, only the last is remembered. If more than 512 warps touch the same bytes unordered, the oldest are forgotten. An
+//! atomic that finds less than it would under another schedule is ordered by what it found in this run. Atomics of
+//! different sizes on the same bytes count as atomics for each other. A `cuda!` block counts as what its closure does.
 
 mod clock;
 mod foreign_access;
@@ -32,16 +33,16 @@ use order::Message;
 use crate::scope::Scope;
 use crate::sim::memory::MemoryId;
 
-/// Locks of the global memory's shadow.
+/// The number of locks of the global memory's shadow.
 const SHARDS: usize = 64;
 
-/// What a launch keeps to find races.
+/// The state that a launch keeps for race detection.
 #[derive(Debug)]
 pub(crate) struct Detector {
     pub(crate) layout: Layout,
-    /// Of global memory, by the page's number, in the shard that its number says.
+    /// The shadow of global memory by page number, in the shard that the number selects.
     pages: Box<[Mutex<Pages>]>,
-    /// The order of sequentially consistent fences.
+    /// What sequentially consistent fences have released so far, in their total order.
     fences: Mutex<Message>,
 }
 
@@ -51,7 +52,7 @@ type Pages = BTreeMap<usize, Box<Page>>;
 #[derive(Debug, Default)]
 pub(crate) struct Shadow(Vec<Option<Box<Page>>>);
 
-/// What an atomic did.
+/// Says what an atomic did.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Done {
     pub(crate) synchronization: Synchronization,
@@ -62,14 +63,14 @@ pub(crate) struct Done {
 impl Done {
     pub(crate) fn doing(self, memory: MemoryId) -> Doing {
         let scope = match (self.synchronization.scope, memory) {
-            // All who have access to it are of one cluster.
+            // All threads with access to shared memory are of one cluster.
             (Scope::Cluster, MemoryId::Shared(_)) => Scope::Device,
             (scope, _) => scope,
         };
         if self.writes { Doing::AtomicWrite(scope) } else { Doing::AtomicRead(scope) }
     }
 
-    /// Orders the atomic after those whose values it saw: those that are in memory, or a stale one.
+    /// Makes the atomic acquire from the stores whose values it read: the current one, or a stale one.
     pub(crate) fn acquire(self, now: &Now<'_>, page: &mut Page, at: usize, stale: Option<&Stored>) {
         if self.reads
             && let Some(message) = stale.map(|stale| &stale.message).or(page.message(at).map(|message| &*message))
@@ -78,7 +79,7 @@ impl Done {
         }
     }
 
-    /// Orders it before those who will see its value.
+    /// Makes the atomic release to those who will read its value.
     pub(crate) fn release(self, now: &Now<'_>, epochs: &Epochs, page: &mut Page, at: usize) {
         if !self.writes {
             return;
@@ -90,7 +91,7 @@ impl Done {
     }
 }
 
-/// The parts of a range that lie in one page each: the page, the first byte in it, the bytes.
+/// Splits a range at page boundaries. Each part has the page's number, the first byte in it, and the number of bytes.
 pub(crate) fn pages(start: usize, len: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     let (mut at, end) = (start, start + len);
     std::iter::from_fn(move || {
@@ -118,13 +119,13 @@ impl Detector {
         Detector { layout, pages, fences: Mutex::default() }
     }
 
-    /// Runs `f` on a page of global memory, which no other thread touches meanwhile.
+    /// Runs `f` on a page of global memory while holding the page's lock.
     pub(crate) fn global<R>(&self, number: usize, f: impl FnOnce(&mut Page) -> R) -> R {
         let mut pages = lock(&self.pages[number % SHARDS]);
         f(pages.entry(number).or_default())
     }
 
-    /// A fence. Those that are sequentially consistent come one after another, and each knows those before it.
+    /// Executes a fence. SeqCst fences are totally ordered; each acquires what the earlier ones released.
     pub(crate) fn fence(&self, actor: &Actor, epochs: &Epochs, with: Synchronization) {
         actor.fence(epochs, &self.layout, with);
         if with.order == std::sync::atomic::Ordering::SeqCst {

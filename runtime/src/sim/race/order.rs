@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use super::clock::{Clock, Epoch, Layout, Unit, Who};
 use crate::scope::Scope;
 
-/// What an atomic or a fence orders, and for whom.
+/// The memory order of an atomic or a fence, and its scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Synchronization {
     pub(crate) order: Ordering,
@@ -26,7 +26,7 @@ impl Synchronization {
     }
 }
 
-/// Whether both threads are in one unit of the scope.
+/// Returns whether both threads are in one unit of the scope.
 pub(super) fn within(scope: Scope, a: Who, b: Who) -> bool {
     match scope {
         Scope::Block => a.first(Unit::Block) == b.first(Unit::Block),
@@ -35,29 +35,31 @@ pub(super) fn within(scope: Scope, a: Who, b: Who) -> bool {
     }
 }
 
-/// The epochs of a cluster: each release of one of its threads takes the next.
+/// The epoch counter of a cluster: each release by one of its threads takes the next epoch.
 pub(crate) type Epochs = Cell<Epoch>;
 
-/// A thread, and what it knows of the others.
+/// A thread, with what it knows of the others.
 #[derive(Debug)]
 pub(crate) struct Actor {
     pub(crate) who: Who,
-    /// What it does now belongs to this epoch.
+    /// The epoch of what the thread does now.
     epoch: Cell<Epoch>,
     clock: RefCell<Clock>,
-    /// Up to which epoch it knows all of its block, and all of its cluster: spares most looks at the clock.
+    /// The epochs up to which all of its block, and all of its cluster, are known: a cache that avoids most clock
+    /// lookups.
     known: Cell<(Epoch, Epoch)>,
-    /// How often it has learned something.
+    /// How often the clock has changed.
     version: Cell<u64>,
-    /// `version` at the last arrival at each group's barrier.
+    /// The value of `version` at the last arrival at each group's barrier.
     at_arrival: [Cell<u64>; 3],
-    /// What its fences released: relaxed atomics after them publish it.
+    /// What the thread's fences released: relaxed atomics after them publish it.
     fenced: RefCell<Message>,
-    /// What its relaxed atomics found: a fence after them acquires it.
+    /// What the thread's relaxed atomics found: a fence after them acquires it.
     found: RefCell<Message>,
 }
 
-/// Clocks that were left for others, each with who may take it: those in one unit of the scope with the thread.
+/// Clocks left for later readers, each with a scope and the releasing thread: threads in the same unit of that scope
+/// may acquire it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Message(Vec<(Scope, Who, Clock)>);
 
@@ -91,7 +93,7 @@ impl Actor {
         self.epoch.get()
     }
 
-    /// Whether what the thread did in the epoch is ordered before what this one does now.
+    /// Returns whether what the thread did in the epoch happens-before what this one does now.
     #[inline]
     pub(super) fn knows(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
         if who == self.who {
@@ -103,7 +105,8 @@ impl Actor {
             || epoch < self.clock.borrow().of(layout, who)
     }
 
-    /// The same of a whole warp. `false` where it is not known of all of its threads.
+    /// Returns whether what the threads of a whole warp did in the epoch happens-before what this one does now; `false`
+    /// if that is not known of all of them.
     #[inline]
     pub(super) fn knows_warp(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
         let (block, cluster) = self.known.get();
@@ -112,7 +115,7 @@ impl Actor {
             || epoch < self.clock.borrow().least(layout, who, Unit::Warp)
     }
 
-    /// All that it has done and knows, for whoever takes it. What it does from now on is not in it.
+    /// Returns everything the thread has done and knows, for others to acquire, and begins the next epoch.
     pub(crate) fn release(&self, epochs: &Epochs, layout: &Layout) -> Clock {
         let epoch = next(epochs);
         self.epoch.set(epoch);
@@ -121,8 +124,8 @@ impl Actor {
         clock
     }
 
-    /// An asynchronous copy that the thread begins now: it comes after all that the thread knows, and who does not learn
-    /// of its end does not know what it does.
+    /// Begins an asynchronous copy: everything the thread knows happens-before it, and its effects are known only to
+    /// threads that learn of its end.
     pub(crate) fn begin_copy(&self, slot: u32, epochs: &Epochs, layout: &Layout) -> Actor {
         let copy = Actor::new(self.who.copy(slot, layout));
         copy.epoch.set(next(epochs));
@@ -130,12 +133,12 @@ impl Actor {
         copy
     }
 
-    /// Adds what it knows at its end.
+    /// Adds what the thread knows at its exit to `known`.
     pub(crate) fn end(&self, known: &mut Clock) {
         known.join(&self.clock.borrow());
     }
 
-    /// Takes what somebody released.
+    /// Joins a released clock into the thread's.
     pub(crate) fn acquire(&self, layout: &Layout, clock: &Clock) {
         self.clock.borrow_mut().join(clock);
         self.learned(layout);
@@ -147,15 +150,16 @@ impl Actor {
         self.version.set(self.version.get() + 1);
     }
 
-    /// Arrives at a barrier, with all that it knows if it `releases`. `group` numbers the barriers of a thread.
+    /// Arrives at a barrier, with everything the thread knows if it `releases`. `group` numbers the barriers of a
+    /// thread.
     pub(crate) fn arrive(&self, group: usize, releases: bool) {
         self.at_arrival[group].set(if releases { self.version.get() } else { u64::MAX });
     }
 
-    /// Takes what the others of a barrier brought.
+    /// Acquires what the other threads of a barrier released.
     pub(crate) fn leave(&self, layout: &Layout, gathered: &Clock, group: usize) {
         if self.at_arrival[group].get() == self.version.get() {
-            // It brought all that it knows.
+            // The gathered clock contains everything the thread knows.
             *self.clock.borrow_mut() = gathered.clone();
             self.learned(layout);
         } else {
@@ -163,10 +167,10 @@ impl Actor {
         }
     }
 
-    /// An atomic that reads what `message` was left with.
+    /// Performs the read of an atomic that found `message`.
     pub(super) fn read(&self, layout: &Layout, message: &Message, with: Synchronization) {
         for (scope, from, clock) in &message.0 {
-            // Others' releases are in it too, where the thread itself was the last.
+            // Not skipped for the thread's own message: it may hold other threads' releases, too.
             if !within(*scope, *from, self.who) || !within(with.scope, *from, self.who) {
                 continue;
             }
@@ -178,13 +182,13 @@ impl Actor {
         }
     }
 
-    /// Whether an atomic that writes leaves something for others.
+    /// Returns whether an atomic that writes leaves something for others to acquire.
     pub(super) fn leaves(&self, with: Synchronization) -> bool {
         with.releases() || !self.fenced.borrow().0.is_empty()
     }
 
-    /// An atomic that writes where `message` is left. `replaces`: it is no read-modify-write, which would hand on what
-    /// stood there.
+    /// Performs the write of an atomic to the location of `message`. It `replaces` the message if it is not a
+    /// read-modify-write, which would continue the release sequence.
     pub(super) fn write(
         &self,
         epochs: &Epochs,
@@ -228,30 +232,31 @@ fn next(epochs: &Epochs) -> Epoch {
     epochs.get()
 }
 
-/// What the threads of a barrier bring in one phase. Those of one block take one epoch together, where they can, so that
-/// what is known of the block after the phase is one number.
+/// The clocks that the threads of a barrier release in one phase. The threads of a block share one epoch where
+/// possible, so that one number tells what is known of the block after the phase.
 #[derive(Debug, Default)]
 pub(crate) struct Gathering {
     clock: Clock,
-    /// What was joined last: most threads of a block know the same.
+    /// The clock that was joined last, since most threads of a block know the same.
     last: Clock,
-    /// By the block's first thread, the epoch that its threads take here.
+    /// The epoch that the threads of a block take here, by the block's first thread.
     begun: BTreeMap<Who, Epoch>,
-    /// Threads that could not take it, or that brought nothing.
+    /// The threads that could not take the shared epoch, or that released nothing.
     single: Vec<(Who, Epoch)>,
 }
 
-/// Who meets.
+/// Says which threads meet at a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Members {
-    /// Whole blocks.
+    /// Whole blocks meet.
     Blocks,
-    /// Some threads of one block.
+    /// Some threads of a block meet.
     Lanes,
 }
 
 impl Gathering {
-    /// An arrival. One that does not release publishes only what a fence of this scope released before it.
+    /// Records an arrival. One that does not release publishes only what a fence of at least this scope released before
+    /// it.
     pub(crate) fn arrive(&mut self, actor: &Actor, epochs: &Epochs, members: Members, releases: bool, scope: Scope) {
         let common = *self.begun.entry(actor.who.first(Unit::Block)).or_insert_with(|| next(epochs));
         if !releases {
@@ -268,7 +273,7 @@ impl Gathering {
             self.clock.join(&clock);
             self.last = clock.clone();
         }
-        // Older than what the thread did since: it takes one of its own.
+        // If the shared epoch is older than the thread's current one, the thread takes an epoch of its own.
         let own = if actor.epoch.get() < common { common } else { next(epochs) };
         actor.epoch.set(own);
         if own != common || members == Members::Lanes {
@@ -276,7 +281,7 @@ impl Gathering {
         }
     }
 
-    /// The phase has ended: what all of its threads know now. Begins the next.
+    /// Ends the phase and returns what all of its threads know now. The next phase begins empty.
     pub(crate) fn end(&mut self, layout: &Layout, members: Members) -> Clock {
         let mut brought = Clock::default();
         if members == Members::Blocks {

@@ -1,6 +1,6 @@
-//! The memory beside the memory: of each byte, who wrote it last, and who has touched it since. As FastTrack (Flanagan and
-//! Freund 2009) keeps it: one epoch where all is ordered, more only while accesses are not; here a warp's threads that do
-//! the same are one entry. Bytes that are only accessed together have one cell.
+//! Shadow memory: for each byte, who wrote it last and who has accessed it since. It follows FastTrack (Flanagan and
+//! Freund 2009): one epoch while all accesses are ordered, more only while they are not. Here the threads of a warp
+//! that do the same share an entry, and bytes that are only accessed together share a cell.
 
 use super::clock::{Epoch, Layout, Unit, Who};
 use super::history::History;
@@ -8,14 +8,14 @@ use super::order::{Actor, Message, within};
 use crate::scope::Scope;
 use crate::sim::site::Site;
 
-/// Bytes of a page, which is made when it is first touched.
+/// The number of bytes of a page, which is created on first access.
 pub(crate) const PAGE: usize = 256;
 
-/// Entries of a cell: the warps of the largest cluster. Of more that touch the same bytes with nothing to order them, the
-/// oldest are forgotten.
+/// The entries of a cell: the warps of the largest cluster. If more access the same bytes unordered, the oldest are
+/// forgotten.
 const MOST_ENTRIES: usize = 512;
 
-/// What an access does, as far as conflicts go.
+/// The kind of an access, as far as conflicts depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doing {
     Read,
@@ -26,12 +26,12 @@ pub(crate) enum Doing {
 }
 
 impl Doing {
-    /// Whether the two need an order.
+    /// Returns whether the two accesses race unless they are ordered.
     fn conflicts(self, by: Who, other: Doing, other_by: Who) -> bool {
         match (self, other) {
             (Doing::Read, Doing::Read | Doing::AtomicRead(_))
             | (Doing::AtomicRead(_), Doing::Read | Doing::AtomicRead(_)) => false,
-            // Two atomics, if each is one for the other's thread.
+            // Two atomics conflict unless each one's scope includes the other's thread.
             (Doing::AtomicRead(a), Doing::AtomicWrite(b))
             | (Doing::AtomicWrite(a), Doing::AtomicRead(b) | Doing::AtomicWrite(b)) => !within(a.min(b), by, other_by),
             (Doing::Write, _)
@@ -43,7 +43,7 @@ impl Doing {
 }
 
 impl Doing {
-    /// A bit for each kind.
+    /// Returns the bit of the access kind.
     fn bit(self) -> u16 {
         match self {
             Doing::Read => 1,
@@ -53,11 +53,11 @@ impl Doing {
         }
     }
 
-    /// The bits of the kinds that may conflict.
+    /// Returns the bits of the kinds that may conflict with this one.
     fn against(self) -> u16 {
         const READS: u16 = 0x0f << 4;
         const WRITES: u16 = 0x0f << 8;
-        // Atomics of the device are for all of its threads.
+        // Device-scope atomics include all threads of the device.
         const NARROW: u16 = 0b11;
         match self {
             Doing::Read => WRITES,
@@ -70,7 +70,7 @@ impl Doing {
     }
 }
 
-/// An access that is made now.
+/// The access that is being made.
 #[derive(Clone, Copy)]
 pub(crate) struct Now<'a> {
     pub(crate) actor: &'a Actor,
@@ -79,7 +79,7 @@ pub(crate) struct Now<'a> {
     pub(crate) site: Site,
 }
 
-/// An access that was made before, and that nothing orders with the one that is made now.
+/// An earlier access that does not happen-before the current one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Earlier {
     pub(crate) who: Who,
@@ -90,10 +90,10 @@ pub(crate) struct Earlier {
 /// The shadow of a page of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// Bytes of a cell, as a power of two.
+    /// The size of a cell in bytes, as a power of two.
     shift: u32,
     cells: Box<[Cell]>,
-    /// What atomics left.
+    /// What atomics left for later ones.
     atomics: Vec<Left>,
 }
 
@@ -102,20 +102,20 @@ pub(crate) struct Page {
 struct Left {
     at: usize,
     message: Message,
-    /// Where older values may be found.
+    /// The older values that a load may still find.
     history: Option<Box<History>>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Cell {
     write: Option<Write>,
-    /// What was done since, and not by a plain write.
+    /// The first access since the last plain write, which cleared the list.
     first: Option<Entry>,
     #[allow(clippy::box_collection, reason = "a cell is a few words: most have no more than one entry")]
     rest: Option<Box<Vec<Entry>>>,
-    /// The bits of all that was done since.
+    /// The bits of all access kinds since the last plain write.
     kinds: u16,
-    /// It was done by threads of several blocks.
+    /// Whether threads of several blocks made these accesses.
     mixed: bool,
 }
 
@@ -126,10 +126,10 @@ struct Write {
     site: Site,
 }
 
-/// Threads of a warp that did the same.
+/// Threads of a warp that made the same access.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// The warp's first.
+    /// The warp's first thread.
     warp: Who,
     epoch: Epoch,
     site: Site,
@@ -156,7 +156,7 @@ impl Entry {
             && self.doing == other.doing
     }
 
-    /// A thread of it that is not known to be done.
+    /// Returns a thread of the entry whose access does not happen-before the current one.
     fn unknown(&self, now: &Now<'_>) -> Option<Who> {
         if now.actor.knows_warp(now.layout, self.warp, self.epoch) {
             return None;
@@ -165,7 +165,7 @@ impl Entry {
         threads.into_iter().find(|who| !now.actor.knows(now.layout, *who, self.epoch))
     }
 
-    /// Whether the access that is made now stands for this one too, in all that may come.
+    /// Returns whether the current access subsumes this entry for all later checks.
     fn gives_way(&self, now: &Now<'_>) -> bool {
         self.doing == now.doing && self.unknown(now).is_none()
     }
@@ -176,7 +176,7 @@ impl Cell {
         if let Some(write) = &self.write
             && !now.actor.knows(now.layout, write.who, write.epoch)
         {
-            // Two plain writes of the same bytes are let pass.
+            // Two plain writes of the same bytes are not reported.
             if now.doing != Doing::Write || !same() {
                 return Err(Earlier { who: write.who, doing: Doing::Write, site: write.site });
             }
@@ -201,7 +201,8 @@ impl Cell {
         Ok(())
     }
 
-    /// Then none of them conflicts: every scope has the block in it.
+    /// Returns whether all accesses are atomics of the current block, none of which conflict: every scope includes the
+    /// block.
     fn are_atomics_of_my_block(&self, now: &Now<'_>) -> bool {
         let is_atomic = matches!(now.doing, Doing::AtomicRead(_) | Doing::AtomicWrite(_));
         is_atomic && !self.mixed && self.kinds & Doing::Read.bit() == 0 && self.is_of_my_block(now)
@@ -229,7 +230,7 @@ impl Cell {
             }
             return;
         };
-        // Of a warp that takes its turns one after another, it is the last.
+        // A warp whose threads run one after another matches one of the last entries.
         if let Some(known) = rest.iter_mut().rev().take(4).find(|known| known.is_like(&new)) {
             known.lanes |= new.lanes;
             return;
@@ -240,14 +241,14 @@ impl Cell {
             if rest.len() >= MOST_ENTRIES {
                 rest.drain(..MOST_ENTRIES / 2);
             }
-            // The next time is when as many have come again.
+            // The next cleanup is due when the list has doubled.
             rest.reserve(rest.len());
         }
         rest.push(new);
     }
 }
 
-/// Makes one of those that are alike.
+/// Merges the entries that differ only in their lanes.
 fn merge(entries: &mut Vec<Entry>) {
     entries.sort_by_key(|entry| (entry.warp, entry.epoch, std::ptr::from_ref(entry.site)));
     entries.dedup_by(|next, kept| {
@@ -260,8 +261,8 @@ fn merge(entries: &mut Vec<Entry>) {
 }
 
 impl Page {
-    /// An access to `len` bytes from `start` on. `same`: whether the bytes there are those that are written, of a part of
-    /// the page.
+    /// Records an access to `len` bytes from `start` on, and returns an earlier access that races with it. `same` tells
+    /// whether the bytes of a part of the page equal those being written.
     pub(crate) fn access(
         &mut self,
         start: usize,
@@ -277,12 +278,12 @@ impl Page {
         Ok(())
     }
 
-    /// What atomics left at a byte for those who acquire it, if they did.
+    /// Returns what atomics left at a byte for threads that acquire it, if they did.
     pub(crate) fn message(&mut self, at: usize) -> Option<&mut Message> {
         self.atomics.iter_mut().find(|left| left.at == at).map(|left| &mut left.message)
     }
 
-    /// A place for atomics to leave something at a byte.
+    /// Returns what atomics left at a byte, creating an empty message if they left nothing.
     pub(crate) fn message_or_new(&mut self, at: usize) -> &mut Message {
         &mut self.left(at).message
     }
@@ -296,14 +297,14 @@ impl Page {
         &mut self.atomics[index]
     }
 
-    /// What atomics may find at a byte where these are in memory, if not only that.
+    /// Returns the history of the atomic location at a byte, if loads may find more than the current value.
     pub(crate) fn history(&mut self, at: usize, bytes: &[u8]) -> Option<&mut History> {
         let left = self.atomics.iter_mut().find(|left| left.at == at)?;
         left.history.take_if(|history| !history.is_of(bytes));
         left.history.as_deref_mut()
     }
 
-    /// An atomic has stored `after` where `before` was, unless nothing was ever written there.
+    /// Records that an atomic has stored `after` over `before`, or that nothing was ever written there.
     pub(crate) fn stored(&mut self, at: usize, look: (Who, Epoch), before: Option<&[u8]>, after: &[u8]) {
         let end = at + after.len();
         for other in self.atomics.iter_mut().filter(|other| other.at != at && other.at < end) {
@@ -319,7 +320,7 @@ impl Page {
         history.push(look, after, message.clone());
     }
 
-    /// Makes cells no larger than this.
+    /// Splits cells so that none is larger than this.
     fn cut(&mut self, shift: u32) {
         if self.cells.is_empty() {
             (self.shift, self.cells) = (shift, vec![Cell::default(); PAGE >> shift].into_boxed_slice());

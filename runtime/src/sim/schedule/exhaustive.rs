@@ -1,55 +1,57 @@
-//! Every order of a kernel's atomics, run by run: a search in depth. Another thread is tried first where it came to touch
-//! later what is touched there (dynamic partial-order reduction: Flanagan and Godefroid 2005), and not where that was seen
-//! (sleep sets: Godefroid 1996): of orders that differ only in accesses to different places, or in reads, one is run. Nothing else needs an order: barriers do not
-//! tell who comes first, and what plain accesses do in another order is a race, which is found in any.
+//! Runs a kernel under every order of its atomics, as a depth-first search with one run per order. A thread is tried
+//! earlier where it later accesses what is accessed here (dynamic partial-order reduction: Flanagan and Godefroid
+//! 2005), unless that order has been seen (sleep sets: Godefroid 1996): of the orders that differ only in independent
+//! accesses, one is run. Only atomics need ordering: barriers do not show who arrives first, and a plain access whose
+//! result depends on the order is a race, which is found under any order.
 //!
-//! Bounds: a thread that looks again at what nobody changed since it looked last is not run while another can. So of a loop
-//! that waits no more rounds are tried than there are changes, and one that gives up after a number of rounds may not be
-//! seen to. `LONGEST` decisions are searched in a run; what comes after goes in turn.
+//! Bounds: a thread that polls a location unchanged since its last look does not run while another thread can. A
+//! polling loop is therefore tried for as many iterations as there are changes, and the path on which a loop gives up
+//! after some number of iterations may not be seen. `LONGEST` decisions of a run are searched; the rest runs round
+//! robin.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::scheduler::{Pending, Scheduler, Touch, Turn};
 
-/// A thread's turn goes to its next atomic; a loop without one ends it.
+/// The fuel of a turn, which lasts to the thread's next atomic; it ends a loop that has none.
 const FUEL: u32 = 1 << 16;
 
-/// Decisions of a run that are searched.
+/// The number of decisions of a run that are searched.
 const LONGEST: usize = 10_000;
 
-/// What has been run so far, and what is to come. Clones are the same.
+/// The search: what has been run so far, and what is left. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exploration(Arc<Mutex<Search>>);
 
 #[derive(Debug, Default)]
 struct Search {
     path: Vec<Node>,
-    /// A run was longer than is searched.
+    /// Whether a run had more decisions than are searched.
     cut: bool,
 }
 
-/// A decision between threads that are about to touch memory.
+/// A decision between threads that are about to execute atomics.
 #[derive(Debug, Clone, Default)]
 struct Node {
     chosen: usize,
-    /// What it touched.
+    /// The access of the chosen thread.
     touch: Option<Touch>,
-    /// All that could be run here.
+    /// The threads that could run here.
     choices: Vec<usize>,
-    /// Those that were run here before, and those whose turn here would show nothing new.
+    /// The threads that were run here before, and those whose turn here would show nothing new.
     done: Vec<usize>,
-    /// Those to be run here.
+    /// The threads that are still to be run here.
     left: Vec<usize>,
 }
 
 impl Node {
-    /// A thread has come to touch something later: if that is what was touched here, it goes first in another run.
+    /// Notes a later access by `thread`: if it depends on the access made here, the thread goes first in another run.
     fn try_before(&mut self, thread: usize, touch: Touch) {
         if self.chosen == thread || self.touch.is_none_or(|here| commute(here, touch)) {
             return;
         }
-        // Where it could not go first, any other may lead there.
+        // If the thread could not run here, any other choice may lead to it.
         let only = self.choices.contains(&thread).then_some(thread);
         let Node { chosen, choices, done, left, .. } = self;
         for choice in choices.iter().filter(|choice| only.is_none_or(|only| **choice == only)) {
@@ -61,7 +63,7 @@ impl Node {
 }
 
 impl From<&[usize]> for Exploration {
-    /// One that begins with these decisions.
+    /// Starts a search that begins with these decisions.
     fn from(choices: &[usize]) -> Self {
         let path = choices.iter().map(|&chosen| Node { chosen, ..Node::default() }).collect();
         Exploration(Arc::new(Mutex::new(Search { path, cut: false })))
@@ -69,7 +71,7 @@ impl From<&[usize]> for Exploration {
 }
 
 impl Exploration {
-    /// After a run: whether there is another one.
+    /// Prepares the next run after one has ended. Returns whether there is one.
     pub(crate) fn advance(&self) -> bool {
         let path = &mut self.search().path;
         while let Some(node) = path.last_mut() {
@@ -82,12 +84,12 @@ impl Exploration {
         false
     }
 
-    /// Whether all orders were run, if `advance` finds no other.
+    /// Returns whether all orders were run once `advance` finds no other.
     pub(crate) fn is_whole(&self) -> bool {
         !self.search().cut
     }
 
-    /// The threads in the order of the decisions of the last run.
+    /// Returns the threads that the last run chose, in order.
     pub(crate) fn choices(&self) -> Vec<usize> {
         self.search().path.iter().map(|node| node.chosen).collect()
     }
@@ -97,18 +99,18 @@ impl Exploration {
     }
 }
 
-/// One run.
+/// One run of the search.
 pub(super) struct Exhaustive {
     exploration: Exploration,
-    /// How many decisions have been made.
+    /// The number of decisions made so far.
     depth: usize,
-    /// Those whose turn would show nothing new.
+    /// The sleep set: threads whose turn would show nothing new.
     sleep: Vec<usize>,
-    /// Ready threads, in the order in which they came.
+    /// The ready threads, in the order in which they became ready.
     ready: Vec<(usize, Pending)>,
-    /// How often a place was changed.
+    /// How often each location was changed.
     changes: BTreeMap<(usize, usize), u64>,
-    /// What each thread touched last without a change, and how often it had been changed then.
+    /// The last access of each thread that changed nothing, and how often its location had been changed by then.
     looked: BTreeMap<usize, (Touch, u64)>,
     redundant: bool,
 }
@@ -130,7 +132,7 @@ impl Exhaustive {
         self.changes.get(&touch.place).copied().unwrap_or(0)
     }
 
-    /// Whether the thread would see what it has seen.
+    /// Returns whether the thread would find again what it has already found.
     fn idles(&self, thread: usize, touch: Touch) -> bool {
         self.looked.get(&thread).is_some_and(|(last, changes)| *last == touch && *changes == self.changed(touch))
     }
@@ -140,7 +142,7 @@ impl Exhaustive {
         Turn { thread, fuel: FUEL }
     }
 
-    /// Decides between threads that are about to touch memory; `None` if nothing new comes of any.
+    /// Decides between threads that are about to execute atomics; `None` if no choice shows anything new.
     fn decide(&mut self, choices: &[(usize, Touch)]) -> Option<usize> {
         let exploration = self.exploration.clone();
         let mut search = exploration.search();
@@ -162,7 +164,7 @@ impl Exhaustive {
         let (before, now) = search.path.split_at_mut(self.depth);
         let Node { chosen, done, touch: touched, .. } = &mut now[0];
         self.depth += 1;
-        // A list of another kernel's.
+        // The choices are those of another kernel.
         let Some(touch) = touch_of(*chosen) else { return Some(first) };
         *touched = Some(touch);
         before.iter_mut().for_each(|node| node.try_before(*chosen, touch));
@@ -173,7 +175,7 @@ impl Exhaustive {
     }
 }
 
-/// Whether the order of the two does not matter.
+/// Returns whether the two accesses are independent.
 fn commute(a: Touch, b: Touch) -> bool {
     a.place != b.place || !(a.writes || b.writes)
 }
@@ -184,7 +186,7 @@ impl Scheduler for Exhaustive {
     }
 
     fn next(&mut self) -> Option<Turn> {
-        // What touches nothing goes first.
+        // A thread that executes no atomic goes first.
         if let Some((thread, _)) = self.ready.iter().find(|(_, pending)| pending.is_none()) {
             let thread = *thread;
             return Some(self.take(thread));

@@ -1,9 +1,8 @@
-//! Warps in lockstep, as the threads of one that has not diverged run, and all of them on hardware before Volta: each that can go on
-//! takes a step before any takes another, or another warp runs. A step ends at an access, an arrival or the end of a round of a
-//! loop. Which warp runs, for how many steps, and which of its threads is the first, is by lot.
+//! Runs warps in lockstep, as a converged warp runs, and as all warps ran on hardware before Volta: each thread that
+//! can run takes a step before any takes another, or another warp runs. A step ends at an access, an arrival or the end
+//! of a loop iteration. The warp, its number of steps, and its first thread are chosen uniformly at random.
 //!
-//! Threads of a warp that stand at different places take their steps too, so that none waits for ever: no GPU of today
-//! starves them.
+//! Threads of a warp that have diverged take their steps, too, so that none is starved: no GPU of today starves them.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +10,15 @@ use super::lots::Lots;
 use super::scheduler::{Pending, Scheduler, Turn};
 use crate::sim::group::LANES;
 
-/// A warp takes at most as many steps before another may run.
+/// The most steps that a warp takes before another may run.
 const STEPS: u64 = 16;
 
 pub(super) struct Lockstep {
     lots: Lots,
     block_threads: usize,
-    /// By their warps' first threads, those that have no more to do in this step.
+    /// The ready threads that have finished this step, by their warp's first thread.
     ready: BTreeMap<usize, Vec<usize>>,
-    /// The warp that runs, how many steps it has left, and who of it has not taken this one, the first last.
+    /// The running warp, its steps left, and its threads that have not taken this step, the first one last.
     warp: usize,
     left: u64,
     step: Vec<usize>,

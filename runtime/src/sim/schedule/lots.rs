@@ -1,6 +1,6 @@
-//! Numbers that schedules draw.
+//! The random numbers that schedules draw.
 
-/// The numbers of SplitMix64 (Steele, Lea, Flood 2014).
+/// A SplitMix64 generator (Steele, Lea, Flood 2014).
 pub(crate) struct Lots(u64);
 
 impl Lots {

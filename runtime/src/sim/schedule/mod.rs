@@ -1,5 +1,5 @@
-//! Who runs next: one trait, one file for each scheduler. A scheduler knows thread numbers, and nothing of why a
-//! thread could not run.
+//! Decides which thread runs next: one trait, one file for each scheduler. A scheduler knows thread numbers, and does
+//! not know why a thread could not run.
 
 mod exhaustive;
 mod lockstep;
@@ -14,7 +14,7 @@ pub(crate) use exhaustive::Exploration;
 pub use named::{Schedule, UnknownSchedule};
 pub(super) use scheduler::{Pending, Scheduler, Touch, Turn};
 
-/// The scheduler of threads in blocks of this many.
+/// Creates the scheduler of threads in blocks of this many.
 pub(super) fn scheduler(
     schedule: &Schedule,
     exploration: Option<&Exploration>,

@@ -1,11 +1,11 @@
-//! The orders in which threads run, as a user names them, and as texts: what a report says to run once more.
+//! The orders in which threads run, as users name them, and as texts that replay a report.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// In which order threads run. All but [`Schedule::RoundRobin`] give the same run each time, whatever the clusters do to
-/// global memory, and use one core.
+/// The order in which threads run. Every order but [`Schedule::RoundRobin`] gives the same run each time, whatever the
+/// clusters do to global memory, and uses one core.
 ///
 /// ```
 /// # use phalanx::Schedule;
@@ -16,32 +16,33 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// In turn, with long turns, and clusters over the cores: the fastest. The same run of a cluster each time, unless
-    /// clusters talk to each other through global memory.
+    /// Runs threads in turn, with long turns, and clusters over the cores: the fastest. A cluster runs the same each
+    /// time, unless clusters communicate through global memory.
     RoundRobin,
-    /// By lot, with short turns: shows what depends on the order.
+    /// Picks threads uniformly at random, with short turns: shows what depends on the order.
     Random {
-        /// Replays the same order.
+        /// The seed; the same seed gives the same order.
         seed: u64,
     },
-    /// By priority, which each thread draws, or each block under odd seeds: then blocks start late, and leave early. At a
-    /// number of places the running thread falls behind all others: finds a fault that needs so many switches with a
-    /// probability that does not fall with the number of other orders ("PCT").
+    /// Runs the thread of the highest priority. Each thread draws its priority, or each block under odd seeds, so that
+    /// blocks start late and exit early. At `changes` random points the running thread drops below all others, which
+    /// finds a fault that needs that many switches with a probability independent of the number of other orders
+    /// ("PCT").
     Priority {
-        /// Replays the same order.
+        /// The seed; the same seed gives the same order.
         seed: u64,
-        /// How often the running thread falls behind.
+        /// How often the running thread drops below all others.
         changes: u32,
     },
-    /// By lot, with the threads of a warp in lockstep: each that can go on takes a step, to its next access, arrival or
-    /// round of a loop, before any takes another or another warp runs. The other schedules take threads one by one, as GPUs
-    /// may since Volta.
+    /// Runs the threads of a warp in lockstep, and picks warps uniformly at random: each thread that can run takes a
+    /// step, to its next access, arrival or loop iteration, before any takes another or another warp runs. The other
+    /// schedules run threads independently, as GPUs may since Volta.
     Lockstep {
-        /// Replays the same order.
+        /// The seed; the same seed gives the same order.
         seed: u64,
     },
-    /// Of threads that are about to execute atomics, these ones, one after another, by their numbers in the grid; then in
-    /// turn. [`Simulator::explore_all`](crate::Simulator::explore_all) gives such an order.
+    /// Chooses these threads, by their numbers in the grid, one after another, among those that are about to execute
+    /// atomics; then runs in turn. [`Simulator::explore_all`](crate::Simulator::explore_all) returns such an order.
     Choices(Arc<[usize]>),
 }
 
@@ -60,7 +61,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// A text that names no schedule.
+/// The error of parsing a text that names no schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no schedule; write `round-robin`, `random:7`, `priority:7:2`, `lockstep:7` or `choices:0.2.1`")]
 pub struct UnknownSchedule(String);

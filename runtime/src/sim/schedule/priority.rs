@@ -1,36 +1,36 @@
-//! By priority (PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of
-//! Finding Bugs", 2010): the thread of the highest priority runs until it waits, and at a few places, by lot, the one that
-//! runs falls behind all others. Under every second seed the threads of a block are next to each other, so that whole
-//! blocks start when others have ended.
+//! Runs threads by priority (PCT: Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with
+//! Probabilistic Guarantees of Finding Bugs", 2010): the thread of the highest priority runs until it waits, and at a
+//! few random points the running thread drops below all others. Under every second seed the threads of a block have
+//! neighbouring priorities, so that whole blocks start after others have ended.
 
 use std::collections::BTreeMap;
 
 use super::lots::Lots;
 use super::scheduler::{Pending, Scheduler, Turn};
 
-/// A thread that has used this much of a turn may wait for another one, and falls behind.
+/// A thread that has used this much of a turn may be waiting for another one, and drops below all others.
 const PATIENCE: u32 = 4096;
 
 pub(super) struct Priority {
     lots: Lots,
     block_threads: usize,
     by_block: bool,
-    /// Of the threads that have been ready, the greatest first.
+    /// The priorities of the threads that have been ready; the greatest runs first.
     priorities: BTreeMap<usize, (u64, u64)>,
-    /// By priority.
+    /// The ready threads by priority.
     ready: BTreeMap<(u64, u64), usize>,
-    /// The lowest so far.
+    /// The lowest priority given so far.
     lowest: u64,
-    /// How much runs until each of the next changes, the last first.
+    /// The fuel to spend until each of the next changes, the last one first.
     changes: Vec<u64>,
-    /// Who runs, and with how much fuel.
+    /// The running thread, and its fuel.
     running: Option<Turn>,
 }
 
 impl Priority {
     pub(super) fn new(seed: u64, changes: u32, block_threads: usize) -> Self {
         let mut lots = Lots::new(seed);
-        // From a few scheduling points to many, as nobody knows how long the kernel is.
+        // The length is drawn from a wide range, because the number of scheduling points is unknown.
         let length = 1 << (4 + lots.draw() % 14);
         let changes = (0..changes).map(|_| lots.draw() % length).collect();
         Priority {
@@ -59,7 +59,7 @@ impl Priority {
 
 impl Scheduler for Priority {
     fn ready(&mut self, thread: usize, _: Pending) {
-        // Who runs and can go on has used up its turn.
+        // The running thread is ready again, so it has used up its turn.
         if let Some(turn) = self.running.take_if(|turn| turn.thread == thread) {
             self.lowest -= 1;
             self.priorities.insert(thread, (self.lowest, 0));

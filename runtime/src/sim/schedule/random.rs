@@ -1,9 +1,9 @@
-//! By lot: the thread, and the length of its turn. The same seed gives the same order.
+//! Picks the next thread and the length of its turn uniformly at random. The same seed gives the same order.
 
 use super::lots::Lots;
 use super::scheduler::{Pending, Scheduler, Turn};
 
-/// Turns are shorter than this: from one that ends at the first scheduling point to 15 atomics.
+/// The bound on the length of a turn: from one that ends at the first scheduling point to 15 atomics.
 const FUEL: u64 = 64;
 
 pub(super) struct Random {

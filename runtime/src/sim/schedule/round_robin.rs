@@ -1,10 +1,10 @@
-//! In turn. Turns are long, because changing threads is what costs time.
+//! Runs threads in turn. Turns are long, because switching threads dominates the cost.
 
 use std::collections::VecDeque;
 
 use super::scheduler::{Pending, Scheduler, Turn};
 
-/// 256 loop iterations, 64 atomics or 16 looks at a flag.
+/// The length of a turn: 256 loop iterations, 64 atomics or 16 polls of a flag.
 const FUEL: u32 = 256;
 
 #[derive(Default)]

@@ -1,49 +1,51 @@
-//! What a scheduler is: it holds the threads that can run, and says which runs next.
+//! Defines what a scheduler is: it holds the threads that can run, and picks the one that runs next.
 
 use super::lots::Lots;
 use crate::sim::site::Site;
 
 /// Holds the threads that can run.
 pub(in crate::sim) trait Scheduler {
-    /// `thread` can run, and is not held yet. What it does first, if it said so.
+    /// Adds `thread`, which can run and is not held yet. `pending` is the atomic it executes first, if it announced
+    /// one.
     fn ready(&mut self, thread: usize, pending: Pending);
-    /// Takes out the thread that runs next; `None` if none can.
+    /// Removes and returns the thread that runs next; `None` if none can.
     fn next(&mut self) -> Option<Turn>;
 
-    /// Whether threads end their turns before they touch memory that others may touch, and say what they will touch.
+    /// Returns whether threads end their turns before atomics and announce what they will access.
     fn announces(&self) -> bool {
         false
     }
 
-    /// What is decided by lot in this order: no value is older than need be, and no copy is done early, where nothing is.
+    /// Returns the random numbers of this order. Where there are none, every load finds the current value and no copy
+    /// lands early.
     fn lots(&mut self) -> Option<&mut Lots> {
         None
     }
 
-    /// Whether plain accesses are scheduling points.
+    /// Returns whether plain accesses are scheduling points.
     fn stops_at_accesses(&self) -> bool {
         false
     }
 
-    /// A thread has touched what it said, and whether it wrote.
+    /// Notes that a thread has made the access that it announced, and whether it wrote.
     fn touched(&mut self, _thread: usize, _touch: Touch, _wrote: bool) {}
 
-    /// `next` gave none because what is left has been seen.
+    /// Returns whether `next` returned `None` because everything left has been seen.
     fn is_redundant(&self) -> bool {
         false
     }
 }
 
-/// What a thread that can run is about to touch: `None` if nothing that others may.
+/// The atomic that a thread that can run is about to execute, if any.
 pub(in crate::sim) type Pending = Option<Touch>;
 
-/// An atomic.
+/// An announced atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::sim) struct Touch {
-    /// Where.
+    /// The location.
     pub(in crate::sim) place: (usize, usize),
     pub(in crate::sim) site: Site,
-    /// It may write.
+    /// Whether it may write.
     pub(in crate::sim) writes: bool,
 }
 
@@ -51,6 +53,6 @@ pub(in crate::sim) struct Touch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::sim) struct Turn {
     pub(in crate::sim) thread: usize,
-    /// What its scheduling points may cost together (`super::cost`).
+    /// The total that its scheduling points may cost (`super::cost`).
     pub(in crate::sim) fuel: u32,
 }

@@ -1,4 +1,4 @@
-//! How far the barriers of groups are, and a thread at them.
+//! The state of the barriers of groups, and of a thread at them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ pub(crate) enum Operation {
     Wait,
 }
 
-/// An operation at a place: what a report names.
+/// An operation at a site, as reports name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Collective {
     pub(crate) group: Group,
@@ -23,40 +23,40 @@ pub(crate) struct Collective {
     pub(crate) site: Site,
 }
 
-/// A thread's standing at a barrier.
+/// A thread's state at a barrier.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Arrival {
-    /// Never arrived alone.
+    /// The thread has never arrived without waiting.
     None,
-    /// Arrived in this phase, not waited.
+    /// The thread arrived in this phase and has not waited.
     Pending { phase: u64, site: Site },
-    /// Waited for its last arrival here.
+    /// The thread has waited for its last arrival here.
     Waited { site: Site },
 }
 
-/// How far a barrier is.
+/// The state of a barrier's phases.
 pub(crate) struct Phases {
     pub(in crate::sim) expected: u64,
     pub(in crate::sim) arrived: Cell<u64>,
     pub(in crate::sim) current: Cell<u64>,
-    /// The step of the last who came in this phase, and in the one before.
+    /// The step of the last arrival of this phase, and of the one before.
     pub(in crate::sim) reached: Cell<u64>,
     pub(in crate::sim) ended: Cell<u64>,
-    /// What the threads of the phase bring.
+    /// What the threads of the current phase have released so far.
     pub(in crate::sim) gathering: RefCell<Gathering>,
-    /// What those of the last one brought. The next cannot end before all of them have it.
+    /// What the threads of the last phase released. The current phase cannot end before all of them have acquired it.
     pub(in crate::sim) gathered: RefCell<Clock>,
 }
 
-/// A barrier of a group, as one cluster has it: the grid's phases are those of all clusters.
+/// A group's barrier, as one cluster sees it: the grid's phases are shared by all clusters.
 pub(crate) struct Barrier {
     pub(in crate::sim) phases: Rc<Phases>,
-    /// Ranks in the cluster of the threads that wait for the phase to end.
+    /// The cluster ranks of the threads that wait for the phase to end.
     pub(in crate::sim) waiting: RefCell<Vec<usize>>,
 }
 
 impl Phases {
-    /// For a group of this many threads.
+    /// Creates the barrier of a group of this many threads.
     pub(crate) fn new(expected: u64) -> Rc<Self> {
         Rc::new(Phases {
             expected,
@@ -69,7 +69,7 @@ impl Phases {
         })
     }
 
-    /// The phase that has not ended.
+    /// Returns the number of the current phase, which has not ended.
     pub(in crate::sim) fn current(&self) -> u64 {
         self.current.get()
     }

@@ -1,5 +1,5 @@
-//! The state of one cluster while it runs: plain cells, because one OS thread runs all of it. What happens to them is
-//! told in `sim::barrier`, `sim::access` and `sim::runner`.
+//! The state of one cluster while it runs: plain cells, because one OS thread runs all of it. `sim::barrier`,
+//! `sim::access` and `sim::runner` change it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::sim::schedule::{Pending, Scheduler};
 use crate::sim::simulator::Simulator;
 use crate::sim::site::{Site, location};
 
-/// What all clusters of a launch have in common.
+/// The state that all clusters of a launch share.
 pub(crate) struct Launch<'l> {
     pub(crate) kernel: &'l str,
     pub(crate) shape: &'l Shape,
@@ -31,13 +31,13 @@ pub(crate) struct Launch<'l> {
     pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
     pub(crate) prints: Prints,
     pub(crate) uniform_checks: UniformChecks,
-    /// `None` where races are not looked for.
+    /// `None` if races are not detected.
     pub(crate) races: Option<Detector>,
-    /// Threads in a block.
+    /// The number of threads in a block.
     pub(crate) block_threads: u32,
-    /// Blocks in a cluster.
+    /// The number of blocks in a cluster.
     pub(crate) cluster_blocks: u32,
-    /// Clusters in the grid, in each dimension.
+    /// The number of clusters in the grid, in each dimension.
     pub(crate) dim_clusters: Dim3,
 }
 
@@ -65,52 +65,52 @@ impl<'l> Launch<'l> {
         }
     }
 
-    /// The index in the grid of the block of this rank in the cluster of this rank.
+    /// Returns the grid index of the block of this rank in the cluster of this rank.
     pub(crate) fn block_index(&self, cluster: u64, block: u32) -> Dim3 {
         let (origin, inner) = (self.dim_clusters.index(cluster), self.shape.cluster.index(block.into()));
         let Dim3 { x, y, z } = self.shape.cluster;
         Dim3::new(origin.x * x + inner.x, origin.y * y + inner.y, origin.z * z + inner.z)
     }
 
-    /// The rank in the grid of the block with this index.
+    /// Returns the grid rank of the block with this index.
     pub(in crate::sim) fn block_rank(&self, index: Dim3) -> u64 {
         let (grid, wide) = (self.shape.grid, u64::from);
         wide(index.x) + wide(grid.x) * (wide(index.y) + wide(grid.y) * wide(index.z))
     }
 
-    /// Threads in a cluster.
+    /// Returns the number of threads in a cluster.
     pub(crate) fn cluster_threads(&self) -> usize {
         self.block_threads as usize * self.cluster_blocks as usize
     }
 }
 
-/// The scheduler of a cluster's threads, and maybe of other clusters'.
+/// The scheduler of a cluster's threads, possibly shared with other clusters.
 pub(in crate::sim) type Threads = Rc<RefCell<Box<dyn Scheduler>>>;
 
-/// A cluster.
+/// A running cluster.
 pub(crate) struct Cluster<'l> {
     pub(crate) launch: &'l Launch<'l>,
-    /// Its rank in the grid.
+    /// The cluster's rank in the grid.
     pub(crate) rank: u64,
-    /// In the order of their ranks in the cluster: all of block 0, all of block 1, ...
+    /// The threads in the order of their cluster ranks: all of block 0, all of block 1, ...
     pub(crate) threads: Vec<Thread>,
-    /// In the order of their ranks in the cluster.
+    /// The blocks in the order of their cluster ranks.
     pub(crate) blocks: Vec<Block>,
     pub(crate) barrier: Barrier,
-    /// Of the grid, where all of its clusters run at once.
+    /// The barrier of the grid, if all of its clusters run concurrently.
     pub(crate) grid_barrier: Option<Barrier>,
     pub(crate) shared: SharedMemory,
     pub(crate) phase_barriers: PhaseBarriers,
     pub(in crate::sim) copies: Copies,
     pub(crate) epochs: Epochs,
     pub(in crate::sim) scheduler: Threads,
-    /// The scheduler's number of its first thread.
+    /// The scheduler's number of the cluster's first thread.
     pub(in crate::sim) first: usize,
-    /// Whether its threads say what they are about to touch.
+    /// Whether threads announce the atomics that they are about to execute.
     pub(in crate::sim) announces: bool,
-    /// Its atomics may find values that are stale.
+    /// Whether atomic loads may find stale values.
     pub(in crate::sim) has_stale_loads: bool,
-    /// Its threads end their turns before plain accesses.
+    /// Whether threads end their turns before plain accesses.
     pub(in crate::sim) stops_at_accesses: bool,
     /// What is left of the running thread's turn.
     pub(crate) fuel: Cell<u32>,
@@ -120,69 +120,69 @@ pub(crate) struct Cluster<'l> {
 
 /// A block of the cluster.
 pub(crate) struct Block {
-    /// Its index in the grid.
+    /// The block's index in the grid.
     pub(crate) index: Dim3,
     pub(crate) barrier: Barrier,
-    /// Where its threads meet to arrive at the grid's barrier.
+    /// The barrier at which the block's threads meet before they arrive at the grid's barrier.
     pub(crate) before_grid_barrier: Barrier,
     pub(crate) warps: Vec<Warp>,
-    /// How many of its threads have exited.
+    /// How many of the block's threads have exited.
     pub(crate) exited: Cell<u32>,
-    /// Who else touches its memory.
+    /// The accesses to the block's shared memory by others than its threads.
     pub(in crate::sim) foreign_accesses: RefCell<ForeignAccesses>,
 }
 
 /// A GPU thread.
 pub(crate) struct Thread {
-    /// Its rank in the cluster.
+    /// The thread's rank in the cluster.
     pub(crate) rank: usize,
-    /// Its steps so far.
+    /// The thread's steps so far.
     pub(crate) clock: Cell<u64>,
-    /// The rank in the cluster of its block.
+    /// The cluster rank of the thread's block.
     pub(crate) block_rank: u32,
-    /// Its rank in its block.
+    /// The thread's rank in its block.
     pub(crate) rank_in_block: u32,
-    /// Its index in its block.
+    /// The thread's index in its block.
     pub(crate) index: Dim3,
     pub(crate) status: Cell<Status>,
-    /// What it is about to touch, if the scheduler wants to know.
+    /// The atomic that the thread is about to execute, if the scheduler wants to know.
     pub(in crate::sim) pending: Cell<Pending>,
-    /// Its arrival at the barrier of each group, by `Group as usize`.
+    /// The thread's arrival at the barrier of each group, by `Group as usize`.
     pub(crate) arrivals: [Cell<Arrival>; 3],
-    /// A barrier of the cluster or of the grid has shown it that all peers run.
+    /// Whether a barrier of the cluster or of the grid has shown the thread that all peers run.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: Lane,
-    /// How many stale values in a row its atomics have found.
+    /// How many stale values in a row the thread's atomics have found.
     pub(in crate::sim) stale_in_a_row: Cell<u32>,
-    /// What it knows of what others did.
+    /// What the thread knows of what others did.
     pub(crate) actor: Actor,
-    /// How often it has come to a `uniform`, by group and place.
+    /// How often the thread has called `uniform`, by group and site.
     pub(crate) uniform_calls: RefCell<BTreeMap<(Group, Site), u64>>,
-    /// Loop iterations so far.
+    /// The number of loop iterations so far.
     pub(crate) ticks: Cell<u64>,
-    /// What gives the OS thread back to the runner. Null until the thread's first turn.
+    /// Returns the OS thread to the runner. Null until the thread's first turn.
     pub(crate) yielder: Cell<*const Yielder<(), ()>>,
 }
 
-/// Whether a thread can run.
+/// Whether a thread can run, and what it waits for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Status {
-    /// It runs, or the scheduler has it.
+    /// The thread runs, or the scheduler holds it.
     Ready,
-    /// A barrier has it.
+    /// The thread waits at the barrier of a group.
     Waiting(Collective),
-    /// A phase barrier has it.
+    /// The thread waits at a phase barrier.
     AtBarrier(BarrierCall),
-    /// A collective of a tile or a coalesced group has it.
+    /// The thread waits in a collective of a tile or a coalesced group.
     Meeting(WarpCall),
-    /// A `coalesced_threads()` has it.
+    /// The thread waits in `coalesced_threads()`.
     Coalescing(Site),
-    /// It is done.
+    /// The thread has reached its end.
     Exited,
 }
 
 impl<'l> Cluster<'l> {
-    /// The cluster of this rank in the grid, before its first step.
+    /// Creates the cluster of this rank in the grid, before its first step.
     pub(in crate::sim) fn new(
         launch: &'l Launch<'l>,
         rank: u64,
@@ -250,7 +250,7 @@ impl<'l> Cluster<'l> {
         }
     }
 
-    /// A failure of this thread.
+    /// Returns a failure of this thread.
     pub(crate) fn failure(&self, thread: &Thread, cause: Cause, site: Option<Site>) -> Failure {
         Failure {
             kernel: self.launch.kernel.to_owned(),
@@ -262,7 +262,7 @@ impl<'l> Cluster<'l> {
         }
     }
 
-    /// Lets a thread run again.
+    /// Lets a waiting thread run again.
     pub(crate) fn wake(&self, thread: &Thread) {
         thread.status.set(Status::Ready);
         self.scheduler.borrow_mut().ready(self.first + thread.rank, thread.pending.take());

@@ -1,6 +1,6 @@
-//! The state of a launch while it runs: what a cluster, a block and a thread are (`cluster`), and how far each of their
-//! barriers, meetings, copies and checks is. Data, and what it says of itself; what threads do to it is beside this folder,
-//! in the files of the same names.
+//! The state of a launch while it runs: what a cluster, a block and a thread are (`cluster`), and the state of their
+//! barriers, meetings, copies and checks. This folder has the data and its queries; what threads do to it is in the
+//! files of the same names in the folder above.
 
 mod barrier;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Phase barriers between their calls: how far each is, and what its phase lacks.
+//! The state of phase barriers between calls: the phase of each, and what that phase still lacks.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::sim::memory::SharedId;
 use crate::sim::race::{Clock, Gathering};
 use crate::sim::site::Site;
 
-/// A barrier of a block: its place in an allocation.
+/// A barrier of a block: its position in an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BarrierId {
     pub(crate) memory: SharedId,
@@ -25,52 +25,52 @@ pub(crate) struct BarrierCall {
     pub(crate) site: Site,
 }
 
-/// Which phase an arrival was in, and of which barrier.
+/// The phase of an arrival, and the initialization of the barrier that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket {
     pub(crate) barrier: u32,
     pub(crate) phase: u64,
 }
 
-/// The barriers of a cluster.
+/// The phase barriers of a cluster.
 #[derive(Default)]
 pub(crate) struct PhaseBarriers {
-    /// By allocation, rank of the block, and index.
+    /// The states by allocation, rank of the block, and index.
     pub(in crate::sim) states: RefCell<BTreeMap<(u32, u32, usize), State>>,
-    /// How many lives have begun.
+    /// How many initializations there have been.
     pub(in crate::sim) begun: Cell<u32>,
 }
 
 pub(in crate::sim) enum State {
     Live(Box<Live>),
-    /// Invalidated here.
+    /// The barrier was invalidated here.
     Invalid(Site),
 }
 
 /// A barrier from its `init` to its `invalidate`.
 pub(in crate::sim) struct Live {
-    /// Which life it is, of all barriers'.
+    /// The number of this initialization, counted over all barriers.
     pub(in crate::sim) number: u32,
     pub(in crate::sim) begun: Site,
-    /// Arrivals of the phases to come.
+    /// The arrivals that later phases expect.
     pub(in crate::sim) expected: u32,
-    /// Arrivals of this phase, and those of them that have not come.
+    /// The arrivals that this phase expects, and how many of them are missing.
     pub(in crate::sim) all: u32,
     pub(in crate::sim) missing: u32,
-    /// Bytes of asynchronous copies that have not come; less than none, if they came before somebody expected them.
+    /// The bytes of asynchronous copies that are pending; negative if they arrived before they were expected.
     pub(in crate::sim) bytes: i64,
     pub(in crate::sim) phase: u64,
-    /// The step of the last who came, and that at which the last phase was over.
+    /// The step of this phase's last arrival, and the step at which the last phase ended.
     pub(in crate::sim) reached: u64,
     pub(in crate::sim) ended: u64,
-    /// Ranks in the cluster of the threads that wait.
+    /// The cluster ranks of the threads that wait.
     pub(in crate::sim) waiting: Vec<usize>,
-    /// What the arrivals of this phase released, and those of the phases before it.
+    /// What the arrivals of this phase and of earlier ones released.
     pub(in crate::sim) released: Gathering,
     pub(in crate::sim) over: Clock,
-    /// What the copies did whose bytes have come in this phase.
+    /// The effects of the copies whose bytes have arrived in this phase.
     pub(in crate::sim) landed: Clock,
-    /// The threads of its block that have arrived in this phase, a bit each.
+    /// The threads of the barrier's block that have arrived in this phase, one bit each.
     pub(in crate::sim) arrived: Vec<u64>,
 }
 
@@ -87,7 +87,7 @@ impl BarrierId {
 }
 
 impl Live {
-    /// Ends the phase if nothing is missing. Gives the threads that may go on.
+    /// Ends the phase if nothing is missing, and returns the threads that may go on.
     pub(in crate::sim) fn complete(&mut self) -> Vec<usize> {
         if self.missing > 0 || self.bytes != 0 {
             return Vec::new();
@@ -115,7 +115,7 @@ impl Live {
 }
 
 impl PhaseBarriers {
-    /// What the current phase of a barrier lacks, in a sentence.
+    /// Returns what the current phase of a barrier lacks, as part of a sentence.
     pub(in crate::sim) fn lack(&self, barrier: BarrierId) -> String {
         match self.states.borrow().get(&barrier.key()) {
             Some(State::Live(live)) => live.lack(),

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::report::output::Printed;
 
-/// Of one launch.
+/// The prints of one launch.
 #[derive(Debug, Default)]
 pub(crate) struct Prints {
     pub(in crate::sim) records: Mutex<Vec<Record>>,
@@ -13,22 +13,23 @@ pub(crate) struct Prints {
     pub(in crate::sim) lost: AtomicU64,
 }
 
-/// One `print!`.
+/// The text of one `print!`.
 #[derive(Debug)]
 pub(in crate::sim) struct Record {
     /// The cluster's rank in the grid.
     pub(in crate::sim) cluster: u64,
-    /// The block's rank in the grid, and the thread's in the block.
+    /// The block's rank in the grid, and the thread's rank in the block.
     pub(in crate::sim) thread: (u64, u32),
     pub(in crate::sim) text: String,
 }
 
 impl Prints {
-    /// What was printed by the clusters up to this rank: those above a cluster that failed are cut off anywhere.
+    /// Returns what the clusters up to this rank printed: the output of those above a failed cluster ends at an
+    /// arbitrary point.
     pub(in crate::sim) fn printed(self, last: u64) -> Printed {
         let mut records = self.records.into_inner().unwrap_or_else(PoisonError::into_inner);
         records.retain(|record| record.cluster <= last);
-        // Stable: a thread's own stay in their order.
+        // A stable sort keeps each thread's own lines in order.
         records.sort_by_key(|record| record.thread);
         Printed { texts: records.into_iter().map(|record| record.text).collect(), lost: self.lost.into_inner() }
     }

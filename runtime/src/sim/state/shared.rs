@@ -1,8 +1,8 @@
-//! The shared memory of a cluster's blocks: arenas of bytes, each with a bit that says whether a thread has written
-//! it. An allocation belongs to a call of `shared_array` in the source, so all blocks have it from the start, as on
-//! the chip, whether or not their threads have come that far.
+//! The shared memory of a cluster's blocks: arenas of bytes, each with a bit that says whether a thread has written it.
+//! An allocation belongs to a call of `shared_array` in the source, so all blocks have it from the start, as on the
+//! chip, whether or not their threads have reached the call.
 //!
-//! Not told apart: the arrays of two instances of a generic device function that differ in no type of the array.
+//! Not distinguished: the arrays of two instances of a generic device function that differ in no type of the array.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ops::Range;
@@ -12,43 +12,43 @@ use crate::sim::memory::SharedId;
 use crate::sim::race::Shadow;
 use crate::sim::site::Site;
 
-/// What tells allocations apart.
+/// The key that identifies an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) site: Site,
-    /// `std::any::type_name` of the array.
+    /// The `std::any::type_name` of the array.
     pub(crate) type_name: &'static str,
 }
 
 /// The shared memory of all blocks of a cluster.
 pub(crate) struct SharedMemory {
     blocks: u32,
-    /// The first is the dynamic one.
+    /// The allocations; the first is the dynamic one.
     allocations: RefCell<Vec<Allocation>>,
-    /// As what the dynamic memory has been viewed so far.
+    /// The types with which the dynamic memory has been viewed so far.
     pub(in crate::sim) views: RefCell<Vec<View>>,
 }
 
-/// Bytes of the dynamic memory as elements of a type.
+/// Bytes of the dynamic memory, viewed as elements of a type.
 #[derive(Debug, Clone)]
 pub(in crate::sim) struct View {
     pub(in crate::sim) type_name: &'static str,
     pub(in crate::sim) bytes: Range<usize>,
-    /// Where it was first taken.
+    /// The site at which the view was first taken.
     pub(in crate::sim) site: Site,
 }
 
 struct Allocation {
-    /// `None` for dynamic memory.
+    /// The key; `None` for dynamic memory.
     key: Option<Key>,
-    /// By the block's rank.
+    /// The arenas by the block's rank.
     arenas: Vec<Arena>,
 }
 
 /// The bytes of an allocation in one block.
 struct Arena {
     lines: Box<[Line]>,
-    /// A bit a byte.
+    /// One bit per byte: whether a thread has written it.
     written: Box<[Cell<u64>]>,
     shadow: RefCell<Shadow>,
 }
@@ -58,13 +58,13 @@ struct Arena {
 struct Line(UnsafeCell<[u8; 16]>);
 
 impl SharedMemory {
-    /// For this many blocks, with this many bytes of dynamic shared memory each.
+    /// Creates the shared memory of this many blocks, with this many bytes of dynamic shared memory each.
     pub(in crate::sim) fn new(blocks: u32, dynamic_bytes: usize) -> Self {
         let dynamic = Allocation::new(None, blocks, dynamic_bytes);
         SharedMemory { blocks, allocations: RefCell::new(vec![dynamic]), views: RefCell::new(Vec::new()) }
     }
 
-    /// The allocation of this key, made on first use.
+    /// Returns the allocation of this key, which is created on first use.
     pub(crate) fn allocation(&self, key: Key, bytes: usize) -> u32 {
         let mut allocations = self.allocations.borrow_mut();
         let known = allocations.iter().position(|allocation| allocation.key == Some(key));
@@ -74,7 +74,7 @@ impl SharedMemory {
         }) as u32
     }
 
-    /// The byte at `start` of a block's arena.
+    /// Returns a pointer to the byte at `start` of a block's arena.
     pub(in crate::sim) fn pointer(&self, id: SharedId, start: usize, len: usize) -> NonNull<u8> {
         self.arena(id, |arena| {
             assert!(start + len <= size_of_val(&*arena.lines), "a range outside of its shared allocation");
@@ -83,7 +83,7 @@ impl SharedMemory {
         })
     }
 
-    /// The first byte of the range that no thread has written.
+    /// Returns the first byte of the range that no thread has written.
     pub(in crate::sim) fn first_unwritten(&self, id: SharedId, start: usize, len: usize) -> Option<usize> {
         self.arena(id, |arena| {
             words(start, len).find_map(|(word, mask)| {
@@ -93,20 +93,20 @@ impl SharedMemory {
         })
     }
 
-    /// Notes that the range was written.
+    /// Marks the range as written.
     pub(in crate::sim) fn mark_written(&self, id: SharedId, start: usize, len: usize) {
         self.arena(id, |arena| {
             words(start, len).for_each(|(word, mask)| arena.written[word].set(arena.written[word].get() | mask));
         });
     }
 
-    /// Runs `f` on the record of who accessed it.
+    /// Runs `f` on the shadow of the allocation in one block.
     #[inline]
     pub(in crate::sim) fn with_shadow<R>(&self, id: SharedId, f: impl FnOnce(&mut Shadow) -> R) -> R {
         self.arena(id, |arena| f(&mut arena.shadow.borrow_mut()))
     }
 
-    /// Where its `shared_array` stands; `None` for dynamic memory.
+    /// Returns the site of its `shared_array`; `None` for dynamic memory.
     pub(in crate::sim) fn declared(&self, id: SharedId) -> Option<Site> {
         self.allocations.borrow()[id.allocation as usize].key.map(|key| key.site)
     }
@@ -128,7 +128,7 @@ impl Allocation {
     }
 }
 
-/// The words of a bitmap that hold the bits of a range, each with the mask of those bits.
+/// Returns the words of a bitmap that hold the bits of a range, each with the mask of those bits.
 #[inline]
 fn words(start: usize, len: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = start + len;

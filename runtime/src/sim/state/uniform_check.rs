@@ -1,4 +1,4 @@
-//! The calls of `group.uniform(value)` that not all threads have come to.
+//! The calls of `group.uniform(value)` that not all threads have reached.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -6,16 +6,16 @@ use std::sync::Mutex;
 use crate::sim::group::Group;
 use crate::sim::site::Site;
 
-/// The calls of a launch that not all threads have come to.
+/// The calls of a launch that not all threads have reached.
 #[derive(Debug, Default)]
 pub(crate) struct UniformChecks {
     pub(in crate::sim) open: Mutex<BTreeMap<Call, Check>>,
 }
 
-/// The n-th time that the threads of a group come to a place.
+/// The n-th call of the threads of a group at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::sim) struct Call {
-    /// The group, and the rank in the grid of the block or cluster that it is.
+    /// The group, and the grid rank of the block or cluster that it is.
     pub(in crate::sim) group: (Group, u64),
     pub(in crate::sim) site: Site,
     pub(in crate::sim) round: u64,

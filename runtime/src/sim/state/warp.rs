@@ -1,4 +1,4 @@
-//! What the threads of a warp have open with each other.
+//! The pending meetings of the threads of a warp.
 
 use std::any::TypeId;
 use std::cell::{Cell, Ref, RefCell};
@@ -12,14 +12,14 @@ use crate::sim::site::Site;
 /// A collective of a tile or a coalesced group, as one thread calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WarpCall {
-    /// As a report names it: `tile.shfl()`.
+    /// The collective's name in reports: `tile.shfl()`.
     pub(crate) name: &'static str,
     /// The lanes of the group.
     pub(crate) lanes: u32,
-    /// What the value is.
+    /// The type of the value.
     pub(crate) value: TypeId,
-    /// It may stand at several places, and orders memory. No other collective does (CUDA C++ Programming Guide, Warp
-    /// Shuffle Functions: "do not imply a memory barrier").
+    /// Whether the call is a barrier: it may be reached from several sites, and orders memory. No other collective does
+    /// (CUDA C++ Programming Guide, Warp Shuffle Functions: "do not imply a memory barrier").
     pub(crate) barrier: bool,
     pub(crate) site: Site,
 }
@@ -30,21 +30,21 @@ impl fmt::Display for WarpCall {
     }
 }
 
-/// A call of a collective for which not all have come yet, or, for those who came, its values.
+/// A call of a collective that not all lanes have reached yet, or, for those that have, its values.
 #[derive(Debug)]
 pub(crate) struct Meeting {
     pub(in crate::sim) call: WarpCall,
     pub(in crate::sim) come: Cell<u32>,
     pub(in crate::sim) size: usize,
-    /// By the lane.
+    /// The values by lane.
     pub(in crate::sim) values: RefCell<Box<[MaybeUninit<u8>]>>,
     pub(in crate::sim) gathering: RefCell<Gathering>,
-    /// What a barrier's threads brought.
+    /// What the threads of a barrier released.
     pub(in crate::sim) gathered: RefCell<Clock>,
 }
 
 impl Meeting {
-    /// What the thread of this lane, which is one of the group's, brought.
+    /// Returns the value of the thread of this lane, which is one of the group's.
     pub(crate) fn value(&self, lane: u32) -> Ref<'_, [MaybeUninit<u8>]> {
         let at = lane as usize * self.size;
         Ref::map(self.values.borrow(), |values| &values[at..at + self.size])
@@ -57,20 +57,20 @@ impl Meeting {
     }
 }
 
-/// What a warp has open.
+/// The pending operations of a warp.
 #[derive(Debug, Default)]
 pub(crate) struct Warp {
-    /// At most one for the same lanes.
+    /// The open meetings; at most one for the same lanes.
     pub(in crate::sim) meetings: RefCell<Vec<Rc<Meeting>>>,
-    /// Some of its threads wait at a `coalesced_threads()`.
+    /// Whether some of its threads wait in `coalesced_threads()`.
     pub(in crate::sim) coalescing: Cell<bool>,
 }
 
-/// A thread's standing with its warp.
+/// A thread's state in its warp.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
-    /// Iterations of its loops while others wait for it to join them; `None` if none does.
+    /// The loop iterations it has executed while others wait for it to join them; `None` if no thread does.
     pub(in crate::sim) awaited: Cell<Option<u32>>,
-    /// What its `coalesced_threads()` found.
+    /// The lanes that its `coalesced_threads()` found.
     pub(in crate::sim) coalesced: Cell<u32>,
 }

@@ -95,7 +95,7 @@ fn sync_with_an_arrival_pending() {
 fn token_used_twice() {
     let sentence = protocol(shape(1, 1, 4), || {
         let token = this_cluster().barrier_arrive();
-        // SAFETY: plain data; the copy is what this test is about.
+        // SAFETY: plain data; this test is about the copy of the token.
         let copy = unsafe { std::ptr::read(&token) };
         this_cluster().barrier_wait(token);
         this_cluster().barrier_wait(copy);

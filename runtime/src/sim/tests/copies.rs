@@ -14,7 +14,7 @@ use crate::sim::{Schedule, Simulator, run};
 
 enum Bar {}
 
-/// Runs a kernel that is given `0..64` and 64 zeros; gives what is in the latter, or why it failed.
+/// Runs a kernel on `0..64` and 64 zeros; returns the contents of the latter, or why the kernel failed.
 fn copying(
     shape: &Shape,
     schedule: Schedule,
@@ -38,7 +38,7 @@ const SCHEDULES: [Schedule; 4] = [
     Schedule::Priority { seed: 3, changes: 5 },
 ];
 
-/// What every schedule says.
+/// Returns the outcome under every schedule.
 fn all(shape: &Shape, kernel: impl Fn(&Global<'_, u32>, &GlobalMut<'_, u32>) + Sync) -> Vec<Result<Vec<u32>, String>> {
     SCHEDULES.into_iter().map(|schedule| copying(shape, schedule, &kernel)).collect()
 }
@@ -59,7 +59,7 @@ fn rank() -> u32 {
     this_thread_block().thread_rank()
 }
 
-/// The block's, ready for this many.
+/// Returns the block's barrier, initialized for this many arrivals.
 fn ready(count: u32) -> Barrier<Bar> {
     let bar = shared_barrier::<Bar>();
     bar.init_collective(&this_thread_block(), count);
@@ -108,7 +108,7 @@ fn a_group_waits_for_its_copies() {
             store(output, rank(), load(&array, 63 - rank()));
         },
     );
-    // The first half is there, and the second not yet.
+    // The first half has arrived, and the second has not.
     let halves = |second: bool| {
         move |input: &Global<'_, u32>, output: &GlobalMut<'_, u32>| {
             let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
@@ -228,7 +228,7 @@ fn peers_send_to_a_barrier() {
     });
 }
 
-/// Each uses a copy before its end, or changes what is under way; with the wait it is right.
+/// Each kernel uses a copy before its end, or changes what is in flight; with the wait it is right.
 #[test]
 fn a_use_before_the_end_is_a_race() {
     let reads = |waits: bool| {
@@ -247,7 +247,7 @@ fn a_use_before_the_end_is_a_race() {
     };
     right(&shape(1, 1, 64), |i| i, reads(true));
     wrong(&shape(1, 1, 64), "", reads(false));
-    // Two stages, and the barrier of the other one.
+    // Two stages are used here, and the wait is at the barrier of the other one.
     let stages = |stage: u32| {
         move |input: &Global<'_, u32>, output: &GlobalMut<'_, u32>| {
             let array = shared_array::<u32, 64>();
@@ -305,7 +305,7 @@ fn a_use_before_the_end_is_a_race() {
 
 #[test]
 fn what_is_never_said_is_missed() {
-    // Without `expect_tx` the phase is over before the bytes have come.
+    // Without `expect_tx` the phase completes before the bytes have arrived.
     let forgets = |input: &Global<'_, u32>, output: &GlobalMut<'_, u32>| {
         let array = shared_array::<u32, 64>();
         store(&array, rank(), 5);

@@ -1,4 +1,4 @@
-//! The barrier of the grid: phases over clusters, inside and outside of the other groups', misuse, deadlock, schedules.
+//! The barrier of the grid: phases over clusters, inside and outside those of other groups, misuse, deadlock, schedules.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -110,13 +110,13 @@ fn a_cluster_that_hangs_holds_up_the_grid() {
     let Cause::Deadlock(groups) = &failure.cause else { panic!("{failure}") };
     let found: Vec<_> = groups.iter().map(|group| (group.what.as_str(), group.threads)).collect();
     assert_eq!(found, [("wait at `grid.sync()`", 15), ("wait at `block.sync()`", 1)]);
-    // One thread of block 2 has not come to the grid's barrier, and the others of its block not to where it is.
+    // One thread of block 2 has not reached the grid's barrier, and the others of its block wait elsewhere.
     let missing: Vec<_> = groups.iter().map(|group| (&*group.missing[0].what, group.missing[0].threads)).collect();
     assert_eq!(missing, [("wait at `block.sync()`", 1), ("wait at `grid.sync()`", 3)]);
     assert_eq!(groups[0].missing[0].first, (at(2), at(1)));
 }
 
-/// As on a GPU, where its first thread speaks for it.
+/// A block arrives as a whole, as on a GPU, where its first thread arrives for it.
 #[test]
 fn an_arrival_waits_for_its_block() {
     for (block, ends) in [(1, true), (2, false)] {
@@ -147,7 +147,7 @@ fn a_failure_ends_those_that_wait() {
     assert_eq!((failure.cause, failure.block, failure.thread), (Cause::Panic("the one".into()), at(31), at(8)));
 }
 
-/// In which order clusters come to a place is the schedule's, and nobody else's.
+/// Only the schedule decides the order in which clusters reach a site.
 #[test]
 fn the_same_schedule_gives_the_same_run() {
     let order = |schedule: Schedule| {

@@ -1,5 +1,5 @@
-//! Blocks that leave while peers, or copies, may touch their shared memory: for each way in which an access is over before the end, a
-//! kernel that relies on it, and its neighbour that does not. The neighbour is reported under every schedule, whoever came first.
+//! Blocks that exit while peers or copies may access their shared memory: for each way to complete an access before the
+//! exit, a kernel that relies on it, and a neighbour that does not. The neighbour is reported under every schedule.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
@@ -23,7 +23,7 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep { seed: 0 },
 ];
 
-/// Runs `kernel` with two blocks of 32 threads, with whether the accesses are over before the blocks leave: if not, they fail by `is_it`.
+/// Runs `kernel` with two blocks of 32 threads, and says whether to complete the accesses before the blocks exit: if not, it fails by `is_it`.
 fn check(name: &str, is_it: impl Fn(&Cause) -> bool, kernel: fn(bool)) {
     let under = |schedule, ordered| -> Result<(), Box<Failure>> {
         let simulator = Simulator::new().schedule(schedule).step_limit(1 << 20);
@@ -48,7 +48,7 @@ fn rank() -> u32 {
     this_thread_block().thread_rank()
 }
 
-/// The block's and its peer's, written, and both known to run.
+/// Returns the block's array and its peer's, both written, with both blocks known to run.
 fn arrays() -> (SharedArray<u32, 32>, RemoteArray<u32, 32>) {
     let (cluster, array) = (this_cluster(), shared_array::<u32, 32>());
     store(&array, rank(), 0);
@@ -81,7 +81,7 @@ fn barriers_of_the_cluster() {
     });
 }
 
-/// A relaxed arrival orders nothing that was done before it, reads neither: what the peer's value goes into may be later.
+/// A relaxed arrival orders nothing that precedes it, not even reads: the peer's value may be used later.
 #[test]
 fn relaxed_barriers() {
     fn then_relaxed(ordered: bool, touch: fn(&RemoteArray<u32, 32>)) {
@@ -105,7 +105,7 @@ fn relaxed_barriers() {
     });
 }
 
-/// The owner has seen that its peer is done.
+/// The owner has observed that its peer is done.
 #[test]
 fn flags_and_phase_barriers() {
     check("flag", is_late, |ordered| {
@@ -129,7 +129,7 @@ fn flags_and_phase_barriers() {
     });
 }
 
-/// The copy reads from its own block's memory until its barrier, which is the peer's, says that it is over.
+/// The copy reads from its own block's memory until the barrier of its peer shows that it has completed.
 #[test]
 fn copies() {
     let is_it = |cause: &Cause| matches!(cause, Cause::Protocol(sentence) if sentence.contains("has ended"));

@@ -1,4 +1,4 @@
-//! Memory: sharing, poison, bounds, the lives of peers, atomics.
+//! Memory: sharing, poison, bounds, the lifetimes of peers, atomics.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -64,7 +64,7 @@ fn reading_what_nobody_wrote() {
         this_thread_block().sync();
         load(&array, this_thread_block().thread_rank() + 10);
     });
-    // The last thread to arrive goes on first.
+    // The last thread to arrive runs first.
     assert_eq!(failure.cause, Cause::UninitializedShared { byte: 41 * 4, rank: 0 });
     assert_eq!((failure.thread, line), (at(31), line!() - 4));
     let atomics = || {

@@ -1,4 +1,4 @@
-//! The engine through the host API, as generated code calls it. Kernels are closures here.
+//! Tests of the engine through the host API, as generated code calls it. Kernels are closures here.
 
 mod barriers;
 mod copies;
@@ -16,7 +16,7 @@ use super::{Simulator, run};
 use crate::report::failure::{Cause, Failure};
 use crate::shape::{Dim3, Shape};
 
-/// `grid` blocks, in clusters of `cluster`, of `block` threads.
+/// Returns the shape of `grid` blocks of `block` threads, in clusters of `cluster`.
 fn shape(grid: u32, cluster: u32, block: u32) -> Shape {
     Shape { grid: grid.into(), cluster: cluster.into(), block: block.into(), dynamic_shared_bytes: 0 }
 }
@@ -25,7 +25,7 @@ fn simulate(shape: Shape, body: impl Fn() + Send + Sync) -> Result<(), Box<Failu
     run("test", &shape, &Simulator::new(), &body).1
 }
 
-/// The failure that `body` ends with, and its line.
+/// Returns the failure that `body` ends with, and its line.
 #[track_caller]
 fn failure(shape: Shape, body: impl Fn() + Send + Sync) -> (Failure, u32) {
     let failure = simulate(shape, body).expect_err("the kernel should fail");
@@ -33,7 +33,7 @@ fn failure(shape: Shape, body: impl Fn() + Send + Sync) -> (Failure, u32) {
     (*failure, line)
 }
 
-/// The sentence of the protocol failure that `body` ends with.
+/// Returns the sentence of the protocol failure that `body` ends with.
 #[track_caller]
 fn protocol(shape: Shape, body: impl Fn() + Send + Sync) -> String {
     match failure(shape, body).0.cause {
@@ -42,7 +42,7 @@ fn protocol(shape: Shape, body: impl Fn() + Send + Sync) -> String {
     }
 }
 
-/// The index of the first dimension.
+/// Returns an index in the first dimension.
 fn at(x: u32) -> Dim3 {
     Dim3::new(x, 0, 0)
 }

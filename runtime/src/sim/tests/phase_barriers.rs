@@ -1,4 +1,4 @@
-//! Phase barriers: completion, and each misuse that the hardware does not look at.
+//! Phase barriers: completion, and each misuse that the hardware does not detect.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -9,7 +9,7 @@ use crate::report::failure::Cause;
 
 enum Bar {}
 
-/// The block's, ready for this many.
+/// Returns the block's barrier, initialized for this many arrivals.
 fn ready(count: u32) -> Barrier<Bar> {
     let bar = shared_barrier::<Bar>();
     bar.init_collective(&this_thread_block(), count);
@@ -86,7 +86,7 @@ fn a_barrier_is_used_while_it_lives() {
         match rank() {
             0 => bar.arrive_and_wait(),
             _ => {
-                // The other comes meanwhile.
+                // The other thread arrives meanwhile.
                 let token = bar.arrive();
                 assert!(!bar.try_wait_for(&token, 10_000));
                 bar.invalidate();
@@ -150,7 +150,7 @@ fn parities_take_turns() {
         let bar = ready(1);
         for round in 0..5 {
             let parity = round % 2 == 1;
-            // The one before is over, the current one is not.
+            // The previous phase has completed, the current one has not.
             assert!(bar.try_wait_parity(!parity) && !bar.try_wait_parity(parity));
             bar.wait_parity(!parity);
             let _ = bar.arrive();
@@ -168,7 +168,7 @@ fn a_time_limit_passes() {
         if rank() == 0 {
             while !bar.try_wait_for(&token, 3000) {}
         } else {
-            // The other has come or comes while this one waits.
+            // The other thread has arrived, or arrives while this one waits.
             assert!(bar.try_wait_for(&token, 1_000_000));
         }
         let token = bar.arrive_n(1);

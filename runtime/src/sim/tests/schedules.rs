@@ -1,4 +1,4 @@
-//! Schedules: progress, sameness, many threads, what is left after a failure.
+//! Schedules: progress, reproducibility, many threads, the state after a failure.
 
 use std::panic::Location;
 use std::sync::Mutex;
@@ -25,7 +25,7 @@ fn loops_that_wait_for_a_flag_end() {
     for schedule in SCHEDULES {
         let memory = GlobalMemory::zeros(4);
         let flag = GlobalMut::<u32>::new(&memory);
-        // Thread n waits for thread n + 1, with a plain read, which is a race.
+        // Thread n waits for thread n + 1 by a plain read, which is a race.
         let body = || {
             let rank = this_cluster().thread_rank();
             while rank != 63 && 63 - load(&flag, 0) != rank {
@@ -45,7 +45,7 @@ fn clusters_may_wait_for_each_other() {
         let memory = GlobalMemory::zeros(4);
         let flag = GlobalMut::<u32>::new(&memory);
         let body = || {
-            // The first cluster goes last.
+            // The first cluster finishes last.
             while atomic(&flag, 0).load(Relaxed) != count - 1 - this_grid().cluster_rank() as u32 {
                 tick();
             }
@@ -70,7 +70,7 @@ fn a_loop_without_an_end() {
     assert_eq!(failure.location.map(|place| place.line), Some(line!() - 5));
 }
 
-/// The order in which threads of two clusters take numbers.
+/// Returns the order in which threads of two clusters take numbers.
 fn order(schedule: Schedule) -> Vec<(usize, u32)> {
     let order = Mutex::new(Vec::new());
     let body = || {
@@ -82,7 +82,7 @@ fn order(schedule: Schedule) -> Vec<(usize, u32)> {
     };
     run("test", &shape(4, 2, 16), &Simulator::new().schedule(schedule), &body).1.unwrap();
     let mut order = order.into_inner().unwrap();
-    // Stable: keeps the order within each cluster.
+    // A stable sort keeps the order within each cluster.
     order.sort_by_key(|&(cluster, _)| cluster);
     order
 }
@@ -198,7 +198,7 @@ fn schedules_are_texts() {
     }
 }
 
-/// All threads of a block before any of another, under some seed, whichever the block.
+/// Under some seed all threads of a block run before any of another, for either block.
 #[test]
 fn blocks_start_late_and_leave_early() {
     let mut firsts = [false; 4];
@@ -212,7 +212,7 @@ fn blocks_start_late_and_leave_early() {
     assert_eq!(firsts, [true, true, false, false]);
 }
 
-/// How many of a block's 64 threads find a word before any has written it, which each does right after.
+/// Counts the threads of a block's 64 that find a word unwritten, which each writes right after.
 fn early(schedule: Schedule) -> u32 {
     let memory = GlobalMemory::zeros(8);
     let words = GlobalMut::<u32>::new(&memory);
@@ -225,8 +225,8 @@ fn early(schedule: Schedule) -> u32 {
     memory.read::<u32>()[1]
 }
 
-/// All of a warp look before one of them writes, which threads on their own do in none of these; and those find it written
-/// by another of the warp, which none in lockstep does.
+/// In lockstep all threads of a warp read before one of them writes, which never happens when they run independently;
+/// and only independent threads find it written by another thread of the warp.
 #[test]
 fn warps_in_lockstep_or_not() {
     let lockstep: Vec<u32> = (0..100).map(|seed| early(Schedule::Lockstep { seed })).collect();
@@ -237,8 +237,8 @@ fn warps_in_lockstep_or_not() {
     assert_eq!(early(Schedule::RoundRobin), 1);
 }
 
-/// Values that threads of a warp hand each other with nothing between, as was done before Volta: a race, whatever the
-/// schedule; and if nobody looks for races, right in lockstep only.
+/// Threads of a warp hand each other values without synchronization, as was done before Volta: a race under every
+/// schedule; with race detection off, right in lockstep only.
 #[test]
 fn a_warp_that_counts_on_lockstep() {
     let exchange = || {

@@ -1,4 +1,4 @@
-//! `uniform`: true claims pass and hold nobody up, false ones are told, for groups of every size.
+//! `uniform`: true claims pass and delay no thread, false ones are reported, for groups of every size.
 
 use super::shape;
 use crate::kernel::group::{this_cluster, this_grid, this_thread_block, tiled_partition};
@@ -7,7 +7,7 @@ use crate::sim::{Schedule, Simulator, run};
 
 const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 9 }];
 
-/// Two clusters of two blocks of 40 threads.
+/// Runs `body` in two clusters of two blocks of 40 threads.
 fn check(expected: Option<&str>, body: impl Fn() + Send + Sync) {
     for schedule in SCHEDULES {
         let result = run("test", &shape(4, 2, 40), &Simulator::new().schedule(schedule.clone()), &body).1;
@@ -34,7 +34,7 @@ fn true_claims() {
     });
 }
 
-/// No barrier: who comes first does not wait.
+/// The check is no barrier: the first thread does not wait.
 #[test]
 fn nobody_waits() {
     check(None, || {

@@ -1,4 +1,4 @@
-//! Collectives of tiles and coalesced groups: who meets, who coalesces, misuse, deadlock.
+//! Collectives of tiles and coalesced groups: which threads meet or coalesce, misuse, deadlock.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -19,7 +19,7 @@ const SCHEDULES: [Schedule; 4] = [
     Schedule::Random { seed: 0xfeed },
 ];
 
-/// Runs one block of `threads` under every schedule, and gives what each thread returned.
+/// Runs one block of `threads` under every schedule, and returns what each thread returned.
 fn results<R: Send + PartialEq + std::fmt::Debug + Default + Clone>(
     threads: u32,
     body: impl Fn(u32) -> R + Send + Sync,
@@ -32,7 +32,7 @@ fn results<R: Send + PartialEq + std::fmt::Debug + Default + Clone>(
             let result = body(rank);
             results.lock().unwrap()[rank as usize] = result;
         };
-        // Of what orders, `races` has tests: some of these wait for a flag by plain reads.
+        // Race detection is off, because some of these poll a flag by plain reads; `races` tests what orders.
         let simulator = Simulator::new().schedule(schedule.clone()).races(false);
         run("test", &shape(1, 1, threads), &simulator, &thread).1.unwrap();
         let results = results.into_inner().unwrap();
@@ -45,12 +45,12 @@ fn tile<const N: u32>() -> Tile<N> {
     tiled_partition::<N>(&this_thread_block())
 }
 
-/// A set of lanes.
+/// Returns a set of lanes.
 fn lanes(of: impl Fn(u32) -> bool) -> u32 {
     (0..32).filter(|lane| of(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
-/// Who is in the group: the lanes of its threads.
+/// Returns the lanes of the group's threads.
 fn who(group: &CoalescedGroup) -> u32 {
     group.reduce(1_u32 << (this_thread_block().thread_rank() % 32), op::Or)
 }
@@ -119,7 +119,7 @@ fn behind_a_branch_and_a_loop_all_coalesce() {
     }
 }
 
-/// Those who coalesce again and again wait for one who coalesces behind them.
+/// Threads that coalesce in a loop wait for one that coalesces after them.
 #[test]
 fn loops_that_coalesce_are_not_waited_for_without_end() {
     let memory = GlobalMemory::zeros(4);
@@ -138,7 +138,7 @@ fn loops_that_coalesce_are_not_waited_for_without_end() {
     simulate(shape(1, 1, 32), body).unwrap();
 }
 
-/// Only who coalesces can end the others' loop.
+/// Only threads that coalesce can end the others' loop.
 #[test]
 fn threads_that_spin_are_not_waited_for_without_end() {
     for atomics in [false, true] {

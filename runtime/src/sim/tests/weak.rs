@@ -15,10 +15,10 @@ use crate::sim::{Schedule, Simulator, run};
 
 type Words<'a> = GlobalMut<'a, u32>;
 
-/// Runs of each program.
+/// The number of runs of each program.
 const RUNS: u64 = 300;
 
-/// Words that programs share, and those of results.
+/// The number of words that programs share, and of result words.
 const SHARED: usize = 4;
 const RESULTS: usize = 4;
 
@@ -30,12 +30,12 @@ fn put(words: &Words<'_>, at: usize, value: u32, order: Ordering) {
     atomic(words, at).store(value, order);
 }
 
-/// A result of the program.
+/// Records a result of the program.
 fn say(words: &Words<'_>, at: usize, value: u32) {
     put(words, SHARED + at, value, Relaxed);
 }
 
-/// The results that the threads leave, under these schedules. `thread`: its number in the grid.
+/// Returns the results of the threads under these schedules. `thread` is its number in the grid.
 fn results(
     shape: Shape,
     schedules: impl Iterator<Item = Schedule>,
@@ -53,7 +53,7 @@ fn results(
     results.collect()
 }
 
-/// What many schedules show.
+/// Returns the results that many schedules show.
 fn shown(shape: Shape, program: impl Fn(&Words<'_>, usize) + Send + Sync) -> BTreeSet<[u32; RESULTS]> {
     let schedules = (0..RUNS).map(|seed| match seed % 3 {
         0 => Schedule::Random { seed },
@@ -63,17 +63,17 @@ fn shown(shape: Shape, program: impl Fn(&Words<'_>, usize) + Send + Sync) -> BTr
     results(shape, schedules, program)
 }
 
-/// `[a, b]` and nothing more.
+/// Returns the result `[a, b]`, with zeros after it.
 fn pair(a: u32, b: u32) -> [u32; RESULTS] {
     [a, b, 0, 0]
 }
 
-/// Two threads: a block each, or lanes of one warp.
+/// Returns the shapes of two threads: in a block each, or as lanes of one warp.
 fn two() -> [Shape; 3] {
     [shape(2, 1, 1), shape(2, 2, 1), shape(1, 1, 2)]
 }
 
-/// Both write, and then look at what the other writes.
+/// Each thread writes, and then reads what the other writes.
 #[test]
 fn store_buffering() {
     fn program(order: Ordering, between: Option<Ordering>) -> impl Fn(&Words<'_>, usize) + Send + Sync {
@@ -95,7 +95,7 @@ fn store_buffering() {
     }
 }
 
-/// One writes data and then a flag; the other looks at the flag, and then at the data.
+/// One thread writes data and then a flag; the other reads the flag and then the data.
 #[test]
 fn message_passing() {
     fn program(write: Ordering, read: Ordering, fences: bool) -> impl Fn(&Words<'_>, usize) + Send + Sync {
@@ -128,7 +128,7 @@ fn message_passing() {
     }
 }
 
-/// Two write, and two look at both, each in its own order: whether they agree on who was first.
+/// Two threads write, and two read both, each in its own order: do they agree on the order of the writes?
 #[test]
 fn independent_reads_of_independent_writes() {
     fn program(write: Ordering, read: Ordering) -> impl Fn(&Words<'_>, usize) + Send + Sync {
@@ -150,8 +150,8 @@ fn independent_reads_of_independent_writes() {
     }
 }
 
-/// Of one place nobody sees the values in another order than they were stored in: neither a thread that looks twice, nor one
-/// that knows what another found.
+/// No thread sees the values of one location in another order than they were stored in: neither a thread that reads
+/// twice, nor one that knows what another found.
 #[test]
 fn coherence() {
     for shape in two() {
@@ -160,7 +160,7 @@ fn coherence() {
             _ => (0..RESULTS).for_each(|at| say(words, at, get(words, 0, Relaxed))),
         });
         assert!(twice.iter().all(|values| values.is_sorted()) && twice.len() > 10, "{twice:?}");
-        // Its own store, and a read-modify-write, which finds the latest.
+        // The thread's own store, and a read-modify-write, which finds the latest value.
         let own = shown(shape, |words, me| {
             put(words, 0, 1 + me as u32, Relaxed);
             say(words, me, get(words, 0, Relaxed));
@@ -184,7 +184,7 @@ fn coherence() {
     assert!(told.contains(&[1, 0, 0, 0]) && told.contains(&[0, 1, 0, 0]) && !told.contains(&[1, 1, 0, 0]), "{told:?}");
 }
 
-/// A chain of relaxed atomics shows nothing, one of releases and acquires all that was before it.
+/// A chain of relaxed atomics publishes nothing, one of releases and acquires everything before it.
 #[test]
 fn through_a_third() {
     fn program(write: Ordering, read: Ordering) -> impl Fn(&Words<'_>, usize) + Send + Sync {
@@ -204,7 +204,7 @@ fn through_a_third() {
     assert!(!shown(shape(3, 1, 1), program(Release, Acquire)).contains(&[1, 1, 0, 0]));
 }
 
-/// After a barrier all find what was stored before it; after a relaxed one they need not.
+/// After a barrier all threads find what was stored before it; after a relaxed one they need not.
 #[test]
 fn barriers() {
     let after = |wait: fn()| {
@@ -232,7 +232,7 @@ fn barriers() {
     assert_eq!(after(fenced), [pair(1, 0)].into());
 }
 
-/// In shared memory too; and what was never written is not found.
+/// Shared memory behaves the same; and uninitialized memory is never found.
 #[test]
 fn shared_memory() {
     let found = shown(shape(1, 1, 2), |words, me| {
@@ -245,7 +245,7 @@ fn shared_memory() {
     assert_eq!(found, [pair(1, 1), pair(1, 2), pair(2, 1), pair(2, 2)].into());
 }
 
-/// Who waits for a value finds it, whatever the loop looks at beside it.
+/// A thread that polls for a value finds it, whatever else the loop reads.
 #[test]
 fn who_waits_goes_on() {
     let found = shown(shape(2, 1, 1), |words, me| {
@@ -260,7 +260,7 @@ fn who_waits_goes_on() {
     assert_eq!(found, [pair(1, 1)].into());
 }
 
-/// In turn nothing is old, nor where nobody looks for races.
+/// Round robin shows no stale value, nor does a run without race detection.
 #[test]
 fn the_latest_in_turn() {
     let program = |words: &Words<'_>, me: usize| {

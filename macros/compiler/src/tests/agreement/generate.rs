@@ -1,5 +1,5 @@
-//! Random kernels, from those that do all as they should to wild ones; with indexes that are counted from ranks, or
-//! without. Whether they are right is not said here.
+//! Generates random kernels, from well-behaved to wild ones, with or without indices that are affine in ranks. Whether
+//! they are right is not decided here.
 
 use super::super::generated_dsm::draw::Draw;
 use super::super::generated_dsm::relative::Relative;
@@ -17,12 +17,12 @@ pub(super) fn kernel(seed: u64) -> Kernel {
     generate(seed, false)
 }
 
-/// Numbers are counted from ranks.
+/// Generates a kernel whose numbers are computed from ranks.
 pub(super) fn by_rank(seed: u64) -> Kernel {
     generate(seed, true)
 }
 
-/// One of the two.
+/// Generates a kernel of either kind.
 pub(super) fn either(seed: u64) -> Kernel {
     generate(seed, seed % 2 == 1)
 }
@@ -36,7 +36,7 @@ fn generate(seed: u64, by_rank: bool) -> Kernel {
     } else {
         3
     };
-    // With one thread in each block, all races are the rules'.
+    // With one thread in each block, the rules cover all races.
     let threads = if random.chance(if by_rank { 70 } else { 40 }) { 1 } else { 2 };
     let wild = [0, 0, 3, 12][random.below(4)];
     let synced = [20, 50, 90][random.below(3)];
@@ -64,15 +64,15 @@ fn generate(seed: u64, by_rank: bool) -> Kernel {
 struct Generator {
     random: Random,
     threads: usize,
-    /// Of what is counted from ranks.
+    /// Draws the numbers that are computed from ranks, if any are.
     draw: Option<Draw>,
-    /// How often something is done that is mostly wrong, in percent.
+    /// How often something mostly wrong is done, in percent.
     wild: usize,
     /// How often a barrier follows an access, in percent.
     synced: usize,
     sites: usize,
     labels: usize,
-    /// Loops round here, whose rounds can be named, and those that can be jumped out of.
+    /// The enclosing loops, whose iterations can be named, and those that can be jumped out of.
     loops: Vec<Label>,
     jumps: Vec<Label>,
     left: usize,
@@ -96,7 +96,7 @@ impl Generator {
         Stmt::Access(Access { site: self.sites, kind, owner, named: false, place })
     }
 
-    /// Every array gets its values, mostly, and a barrier publishes them.
+    /// Initializes every array, mostly, and publishes it by a barrier.
     fn start(&mut self) -> Block {
         let mut block = Block::new();
         for (array, row) in [(Array::A, 0), (Array::B, 0), (Array::Rows, 0), (Array::Rows, 1)] {
@@ -159,7 +159,7 @@ impl Generator {
         };
         let array = Array::ALL[self.random.below(3)];
         let row = if array == Array::Rows { self.parity() } else { Parity::Literal(0) };
-        // What a thread does to another's element of its block is no rule's.
+        // No rule covers an access to another thread's element of the same block.
         let index = match self.random.below(12) {
             3..=7 if self.draw.is_some() && self.threads == 1 => {
                 self.relative(100, LENGTH).map_or(Index::Own, Index::Relative)
@@ -173,7 +173,8 @@ impl Generator {
         self.access_to(kind, owner, Place { array, row, index })
     }
 
-    /// Of an access to the block's own memory, one to a peer's, or the other way round, with nothing between.
+    /// Returns the counterpart of an access, to a peer's memory for one to the block's own and vice versa, with nothing
+    /// between.
     fn partner(&mut self, of: &[Stmt]) -> Option<Stmt> {
         let [Stmt::Access(first)] = of else { return None };
         if self.draw.is_none() || self.random.chance(80) {
@@ -215,7 +216,7 @@ impl Generator {
         Group::ALL[self.random.weighted(&[1, 3])]
     }
 
-    /// `open`: barriers may stand here.
+    /// Generates a block. If `open`, barriers may stand here.
     fn block(&mut self, depth: usize, open: bool) -> Block {
         let mut block = Block::new();
         let lets = self.draw.as_ref().map_or(0, Draw::lets);
@@ -303,7 +304,7 @@ impl Generator {
         }
     }
 
-    /// A token that goes through a variable: put there under a test, mostly, and taken out.
+    /// Generates a token that goes through a variable: put there, mostly under a test, and taken out.
     fn in_a_variable(&mut self, depth: usize) -> Block {
         let group = self.group();
         let mut block = match self.random.chance(60) {
@@ -317,7 +318,7 @@ impl Generator {
         block
     }
 
-    /// What stands between an arrival and its wait. Mostly no jump leaves it.
+    /// Generates what stands between an arrival and its wait. Mostly no jump leaves it.
     fn between(&mut self, depth: usize) -> Block {
         let wild = self.is_wild();
         let jumps = if wild { self.jumps.clone() } else { std::mem::take(&mut self.jumps) };

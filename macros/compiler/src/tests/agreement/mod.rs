@@ -1,11 +1,11 @@
-//! The checks and the simulator say the same: kernels of the generator's own language go through both. One that is accepted
-//! shows, under every schedule tried and with every value of its parameters, no fault that a rule excludes. One that is
-//! refused shows, as if nothing were checked, a fault under some; or it counts as one of which the checks are not precise.
-//! Nobody's verdict is asked: a fault is what the simulator reports.
+//! Tests that the checks and the simulator agree: kernels of the generator's own language go through both. An accepted
+//! kernel shows, under every schedule tried and with every value of its parameters, no fault that a rule excludes. A
+//! refused kernel, run as if nothing were checked, shows a fault in some run; otherwise it counts as one on which the
+//! checks are imprecise. The simulator's reports are the only oracle.
 //!
-//! No rule's, and left open: races inside of a block, and of two peers on a third block's memory; a write to a peer's
-//! element that is known against the owner's access to one that is not (`is_halo`); memory that is written on other paths
-//! than those that read it. A run ends at its first fault, which may hide others.
+//! No rule covers, and this leaves open: races inside of a block, and of two peers on a third block's memory; a write
+//! to a peer's element that is known against the owner's access to one that is not (`is_halo`); memory that is written
+//! on other paths than those that read it. A run ends at its first fault, which may hide others.
 
 mod generate;
 mod outline;
@@ -42,9 +42,9 @@ enum Shown {
     Late,
     Race,
     NoSuchRank,
-    /// A read of what was never written. Only what no thread can have written is a rule's.
+    /// A read of uninitialized memory. A rule covers only memory that no thread can have written.
     Unwritten,
-    /// No rule excludes it.
+    /// A fault that no rule excludes.
     Open,
 }
 
@@ -64,12 +64,12 @@ impl Shown {
         }
     }
 
-    /// A kernel that is accepted may show it.
+    /// Returns whether an accepted kernel may show it.
     fn is_open(self) -> bool {
         matches!(self, Shown::Unwritten | Shown::Open)
     }
 
-    /// What a kernel does that breaks the rule: one of these.
+    /// Returns what a kernel that breaks the rule shows: one of these.
     fn by(rule: Rule) -> &'static [Shown] {
         match rule {
             Rule::TokenNeverWaited => &[Shown::NeverWaited],
@@ -89,7 +89,7 @@ impl Shown {
     }
 }
 
-/// Of a peer and the owner, about elements that a check can tell.
+/// Returns whether the race is between a peer and the owner, on elements that a check can distinguish.
 fn is_excluded(kernel: &Kernel, race: &Race) -> bool {
     let RaceMemory::Shared { block: owner, .. } = race.memory else { return false };
     let sides = [&race.first, &race.second];
@@ -105,7 +105,7 @@ fn access(block: &Block, site: usize) -> Option<Access> {
     })
 }
 
-/// The orders of threads that a kernel runs in. Without races, what comes behind one is seen too.
+/// Returns the schedules that a kernel runs under. Without race detection, the faults after a race are seen, too.
 fn simulators() -> [Simulator; 8] {
     let priority = |seed, changes| Simulator::new().schedule(Schedule::Priority { seed, changes });
     let random = |seed| Simulator::new().schedule(Schedule::Random { seed });
@@ -121,7 +121,7 @@ fn simulators() -> [Simulator; 8] {
     ]
 }
 
-/// What the runs of a kernel show, until `is_enough`.
+/// Returns what the runs of a kernel show, until `is_enough`.
 fn shown(kernel: &Arc<Kernel>, mut is_enough: impl FnMut(Shown) -> bool) -> BTreeSet<Shown> {
     let mut all = BTreeSet::new();
     let values = |index| if kernel.has_parameter(index) { DOMAIN } else { 1 };
@@ -139,7 +139,7 @@ fn shown(kernel: &Arc<Kernel>, mut is_enough: impl FnMut(Shown) -> bool) -> BTre
     all
 }
 
-/// The rules that the checks name.
+/// Returns the rules that the checks report.
 fn reports(kernel: &Kernel) -> BTreeSet<Rule> {
     let options = format!("cluster = {}, block = {}", kernel.blocks, kernel.threads);
     kernel_faults(&options, &print(kernel)).iter().map(Fault::rule).collect()
@@ -148,15 +148,15 @@ fn reports(kernel: &Kernel) -> BTreeSet<Rule> {
 /// The result of comparing the checks with the runs of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Agreement {
-    /// Nothing is refused, and nothing goes wrong that should be.
+    /// Nothing is refused, and no run shows a fault that should be.
     Right,
-    /// The very fault, that of another rule, or one of none that came first.
+    /// A run shows the reported fault, that of another rule, or an unrelated one that came first.
     Shown,
     Another,
     Hidden,
-    /// Refused, and all goes well: by these rules.
+    /// The kernel is refused by these rules, and no run shows a fault.
     Imprecise(BTreeSet<Rule>),
-    /// Accepted, and yet.
+    /// The kernel is accepted, and a run shows this fault.
     Unsound(Shown),
 }
 
@@ -182,7 +182,7 @@ impl Agreement {
     }
 }
 
-/// The least kernel of which the same is said.
+/// Returns the smallest kernel with the same outcome.
 fn least(kernel: &Kernel, agreement: &Agreement) -> Kernel {
     let with = |body: &Block| Kernel { body: body.clone(), ..kernel.clone() };
     with(&shrink(kernel.body.clone(), |body| {
@@ -191,7 +191,7 @@ fn least(kernel: &Kernel, agreement: &Agreement) -> Kernel {
     }))
 }
 
-/// Kernels, by what became of them.
+/// The numbers of kernels by outcome.
 #[derive(Debug, Default)]
 struct Count {
     all: usize,
@@ -251,7 +251,7 @@ fn numbers_counted_from_ranks() {
     count.agrees(8);
 }
 
-/// For long runs: `cargo xtask agree --minutes 10`. Goes on after a failure.
+/// A long run for `cargo xtask agree --minutes 10`. It continues after a failure.
 #[test]
 #[ignore = "as long as one likes"]
 fn for_minutes() {

@@ -1,6 +1,6 @@
-//! Generated kernels with some of their statements in a device function: of two functions, rustc puts together what of one
-//! the checks see whole. Written as a crate, for `cargo xtask agree` to have it checked; each kernel says whether it is
-//! right as the simulator has it.
+//! Moves some statements of generated kernels into a device function: rustc then combines from two functions what the
+//! checks see whole in one. The kernels are written as a crate, which `cargo xtask agree` compiles; each kernel says
+//! whether the simulator finds it right.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,17 +10,17 @@ use super::super::random::Random;
 use super::print::{Part, print_outlined};
 use super::*;
 
-/// Where the crate goes, and of how many kernels.
+/// The variables that name the crate's folder and the number of kernels.
 const FOLDER: &str = "OUTLINED_FOLDER";
 const COUNT: &str = "OUTLINED_KERNELS";
 
-/// What only the run tells of two functions: which memory was written to, and which ranks there are.
+/// Returns whether only a run reveals the fault across two functions: which memory was written, and which ranks exist.
 fn is_told(shown: Shown) -> bool {
     !matches!(shown, Shown::Unwritten | Shown::Open | Shown::NoSuchRank)
 }
 
-/// Whether a function of its own can have it: it jumps nowhere else, needs no token that is in a variable, and leaves no
-/// other than `cur` behind.
+/// Returns whether a function of its own can hold the statement: it does not jump out, needs no token in a variable,
+/// and leaves no variable but `cur` changed.
 fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
     let here = match stmt {
         Stmt::Put(_) | Stmt::Take(_) | Stmt::Set(_) | Stmt::Jump(Jump::Return) => false,
@@ -36,7 +36,7 @@ fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
     here && inside
 }
 
-/// Up to four statements of a block, or of one inside of it.
+/// Collects up to four statements of a block, or of one inside of it.
 fn parts(block: &mut Block, all: &mut Vec<Part>) {
     let does = |stmt: &Stmt| !matches!(stmt, Stmt::Flip | Stmt::Choose(_));
     let stands = |stmt: &Stmt| !matches!(stmt, Stmt::Let(..)) && stands_alone(stmt, &mut Vec::new());

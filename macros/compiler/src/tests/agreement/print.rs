@@ -1,4 +1,4 @@
-//! The tree as the source of a kernel.
+//! Prints the tree as the source of a kernel.
 
 use super::super::generated_dsm::tree::{Arrival, LENGTH, Label};
 use super::super::generated_dsm::words::{Statements, memory, test, touch};
@@ -11,7 +11,7 @@ pub(super) fn print(kernel: &Kernel) -> String {
     writer.page.text
 }
 
-/// The kernel, and a device function of this name that has some of its statements.
+/// Prints the kernel, and a device function of this name that has some of its statements.
 pub(super) fn print_outlined(kernel: &Kernel, part: Part, name: &str) -> String {
     let mut writer = Writer { outlined: Some((part, name.into())), ..Writer::default() };
     writer.kernel(kernel);
@@ -19,7 +19,7 @@ pub(super) fn print_outlined(kernel: &Kernel, part: Part, name: &str) -> String 
     format!("{}{}", writer.function, writer.page.text)
 }
 
-/// Statements of a kernel, one after the other in one block: the first, and how many.
+/// Consecutive statements of one block of a kernel: the first, and how many.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) first: *const Stmt,
@@ -29,10 +29,10 @@ pub(super) struct Part {
 #[derive(Default)]
 struct Writer {
     page: Page,
-    /// What a device function of this name shall have, until it has it.
+    /// The statements that a device function of this name will get, until it has them.
     outlined: Option<(Part, String)>,
     function: String,
-    /// Loops round here, and what `let`s hold.
+    /// The enclosing loops, and the variables of `let`s.
     rounds: Vec<Label>,
     lets: Vec<Label>,
 }
@@ -71,7 +71,7 @@ impl Writer {
         self.text("\n");
     }
 
-    /// A call in place of statements, and the function that has them.
+    /// Prints a call in place of statements, and the function that has them.
     fn call(&mut self, name: &str, part: &[Stmt]) {
         let rounds = self.rounds.iter().map(|label| format!("k{label}"));
         let known: Vec<String> = rounds.chain(self.lets.iter().map(|label| format!("h{label}"))).collect();
@@ -106,7 +106,7 @@ impl Writer {
 impl Statements for Writer {
     type Stmt = Stmt;
 
-    /// With a call in place of those that are outlined.
+    /// Prints statements, with a call in place of those that are outlined.
     fn statements(&mut self, block: &[Stmt]) {
         let mut left = block;
         let lets = self.lets.len();

@@ -1,6 +1,6 @@
-//! A small language of kernels for all rules at once: tokens, barriers of both groups, memory, and tests of which not all
-//! threads think alike, anywhere. Accesses, tests and loops are `generated_dsm`'s. A token that has a name is moved once by
-//! construction; those in variables come and go as they like. Knows nothing of the crate's model.
+//! A small language of kernels for all rules at once: tokens, barriers of both groups, memory, and non-uniform tests
+//! anywhere. Accesses, tests and loops are those of `generated_dsm`. A token with a name is moved once by construction;
+//! tokens in variables are put and taken freely. It knows nothing of the crate's model.
 
 use super::super::generated_dsm::relative::Relative;
 use super::super::generated_dsm::tree::{Access, Arrival, Form, Jump, Label, Number, Rounds, Test};
@@ -13,7 +13,7 @@ pub(super) enum Group {
 }
 
 impl Group {
-    /// Each has a variable for a token.
+    /// The groups, each of which has a variable for a token.
     pub(super) const ALL: [Group; 2] = [Group::Block, Group::Cluster];
 }
 
@@ -23,18 +23,18 @@ pub(super) type Block = Vec<Stmt>;
 pub(super) enum Stmt {
     Access(Access),
     Sync(Group),
-    /// Of the cluster's scope.
+    /// A fence of the cluster's scope.
     Fence,
     /// An arrival, what stands between, and the wait.
     Split(Label, Group, Arrival, Block),
-    /// An arrival, and a test whose arms wait at their ends, or do not.
+    /// An arrival, and a test whose arms may wait at their ends.
     Arms(Label, Group, Test, [(Block, bool); 2]),
     /// Arrives, and puts the token into the group's variable.
     Put(Group),
     /// Waits with the token in the variable, if one is there.
     Take(Group),
-    /// A loop that carries the cluster's token: waits between the two blocks of each round and arrives again at the end,
-    /// and waits for the last one behind the third.
+    /// A loop that carries the cluster's token: each iteration waits between the first two blocks and arrives again at
+    /// the end, and the last arrival is waited for before the third.
     Carried(Label, usize, [Block; 3]),
     If(Test, Block, Option<Block>),
     Loop(Label, Rounds, Form, Block),
@@ -72,21 +72,21 @@ impl Nested for Stmt {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kernel {
-    /// In the cluster, and the grid.
+    /// The number of blocks in the cluster, and in the grid.
     pub(super) blocks: usize,
-    /// In a block.
+    /// The number of threads in a block.
     pub(super) threads: usize,
     pub(super) body: Block,
 }
 
 impl Kernel {
-    /// Whether each loop is there that is jumped out of, or whose rounds are named, and each `let`: a smaller kernel may
-    /// have lost it.
+    /// Returns whether each loop exists that is jumped out of, or whose iterations are named, and each `let`: a smaller
+    /// kernel may have lost it.
     pub(super) fn is_whole(&self) -> bool {
         is_whole(&self.body, &mut Vec::new(), &mut Vec::new())
     }
 
-    /// Whether it looks at a parameter.
+    /// Returns whether the kernel reads a parameter.
     pub(super) fn has_parameter(&self, index: usize) -> bool {
         fn has(stmt: &Stmt, number: Number) -> bool {
             let here = |stmt: &Stmt| numbers(stmt).contains(&number);
@@ -110,7 +110,7 @@ fn is_whole(block: &Block, loops: &mut Vec<Label>, lets: &mut Vec<Label>) -> boo
             Stmt::Let(label, _) => lets.push(*label),
             _ => {}
         }
-        // What waits for its last token has no rounds any more.
+        // A loop that waits for its last token has no iterations any more.
         let inside = stmt.clone().blocks().into_iter().all(|block| is_whole(block, loops, lets));
         loops.truncate(depth);
         is_here && is_held && inside
@@ -119,7 +119,7 @@ fn is_whole(block: &Block, loops: &mut Vec<Label>, lets: &mut Vec<Label>) -> boo
     is_whole
 }
 
-/// What a statement counts from ranks, without those inside of it.
+/// Returns what a statement computes from ranks, without the statements inside of it.
 fn relatives(stmt: &Stmt) -> Vec<Relative> {
     match stmt {
         Stmt::Access(access) => access.relatives().collect(),
@@ -128,7 +128,7 @@ fn relatives(stmt: &Stmt) -> Vec<Relative> {
     }
 }
 
-/// What a statement looks at of which all of the cluster know, without those inside of it.
+/// Returns the cluster-uniform numbers that a statement reads, without the statements inside of it.
 fn numbers(stmt: &Stmt) -> Vec<Number> {
     match stmt {
         Stmt::Access(access) => access.numbers().collect(),

@@ -1,5 +1,5 @@
-//! Walks a kernel's tree on the simulator's host API, a thread at a time, as the host body of its source would. Each access
-//! has a place of its own in this file, so that a race says which two accesses it is of. Nothing is judged here.
+//! Walks a kernel's tree on the simulator's host API, one thread at a time, as the host body of its source would. Each
+//! access has a position of its own in this file, so that a race identifies its two accesses. Nothing is judged here.
 
 use std::panic::Location;
 use std::sync::{Arc, LazyLock};
@@ -14,12 +14,12 @@ use super::super::generated_dsm::tree::{
 };
 use super::tree::{Block, Group, Kernel, Stmt};
 
-/// A kernel has fewer accesses.
+/// The bound on the number of accesses in a kernel.
 pub(super) const SITES: usize = 64;
-/// Elements of each array.
+/// The number of elements of each array.
 const ELEMENTS: usize = 2 * LENGTH;
 
-/// Runs the kernel with these parameters; what went wrong.
+/// Runs the kernel with these parameters, and returns its failure.
 pub(super) fn run(kernel: &Arc<Kernel>, parameters: [usize; 2], simulator: Simulator) -> Option<Cause> {
     let (blocks, threads) = (kernel.blocks as u32, kernel.threads as u32);
     let kernel = Arc::clone(kernel);
@@ -34,13 +34,13 @@ pub(super) fn run(kernel: &Arc<Kernel>, parameters: [usize; 2], simulator: Simul
     }
 }
 
-/// The access of a race's side.
+/// Returns the access of a race's side.
 pub(super) fn site(side: &RaceAccess) -> usize {
     let here = |door: &Door| (door.here.line(), door.here.column()) == (side.location.line, side.location.column);
     DOORS.iter().position(here).expect("an access of this file")
 }
 
-/// Gives the launches their name: what they run is `body`.
+/// Gives the launches their name; `body` is what they run.
 #[cluster_kernel]
 fn anything() {}
 
@@ -50,7 +50,7 @@ enum Memory<'m> {
     Peer(RemoteArray<u32, ELEMENTS>),
 }
 
-/// A place in the source at which memory is accessed.
+/// A position in the source at which memory is accessed.
 struct Door {
     here: &'static Location<'static>,
     touch: fn(Memory<'_>, usize, Kind, u32),
@@ -115,7 +115,7 @@ struct Thread<'k> {
     slot: u32,
     held: Vec<(Label, u32)>,
     variables: [Option<Token>; 2],
-    /// No two writes are of the same value.
+    /// Counts writes, so that no two write the same value.
     written: u32,
 }
 
@@ -137,7 +137,7 @@ impl<'k> Thread<'k> {
         }
     }
 
-    /// A jump on its way to its target.
+    /// Runs a block, and returns the jump that left it.
     fn block(&mut self, block: &Block) -> Option<Jump> {
         block.iter().find_map(|stmt| self.statement(stmt))
     }
@@ -254,7 +254,7 @@ impl<'k> Thread<'k> {
             blocks: self.kernel.blocks as u32,
             rank: self.cluster.block_rank(),
             slot: self.slot,
-            // The last time round.
+            // The last iteration.
             held: &|label| self.held.iter().rfind(|(known, _)| *known == label).map_or(0, |(_, value)| *value),
             number: &|number| self.number(number) as u32,
         })

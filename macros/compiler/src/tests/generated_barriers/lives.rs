@@ -1,4 +1,4 @@
-//! Who initialises, uses and invalidates two barriers, and whether the block meets in between.
+//! Tests which threads initialize, use and invalidate two barriers, and whether the block synchronizes in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ enum Test {
     First,
     Other,
     Warp,
-    /// Of the launch: by the parameter, and whether it is asked or the opposite.
+    /// A test of the launch: by the parameter, and whether it is negated.
     Launch(usize, bool),
 }
 
@@ -45,7 +45,7 @@ impl Nested for Stmt {
     }
 }
 
-/// The text; every statement is on a line of its own, and they are counted as they are printed.
+/// Prints the text; every statement is on a line of its own, and they are numbered as they are printed.
 fn print(body: &[Stmt]) -> String {
     let mut text = String::from("fn kernel(input: &[u32], n: u32, m: u32, rounds: u32, inner: u32) {\n");
     text += "let block = this_thread_block(); let a = shared_barrier(); let b = shared_barrier(); let deep = n > 3; let words = shared_array::<u32, 4>();\n";
@@ -53,7 +53,7 @@ fn print(body: &[Stmt]) -> String {
     text + "}\n"
 }
 
-/// Lines before the first statement.
+/// The number of lines before the first statement.
 const HEAD: usize = 2;
 
 fn print_block(body: &[Stmt], out: &mut String, loops: usize) {
@@ -111,7 +111,7 @@ struct Thread {
     warp: bool,
 }
 
-/// Those of a block, and then some of which there is none: what tests say of each other, the checks do not know.
+/// The threads of a block, and then combinations that do not occur: the checks do not know how tests relate.
 const THREADS: [Thread; 8] = [
     Thread { first: true, other: false, warp: true },
     Thread { first: false, other: false, warp: true },
@@ -128,7 +128,7 @@ const REAL: usize = 4;
 struct Run {
     thread: Thread,
     launch: [bool; 2],
-    /// Of a loop, and of those in it: that they are as many, the checks do not know.
+    /// The iterations of a loop, and of an inner one: the checks do not know that they are equal.
     rounds: [usize; 2],
     loops: usize,
     segments: Vec<Segment>,
@@ -181,7 +181,7 @@ impl Run {
             }
             self.segments.last_mut().expect("one is there").push((at, barrier, deed));
             if deed == Deed::InitAll {
-                // It publishes by itself.
+                // This statement publishes by itself.
                 self.segments.push(Segment::new());
             }
         }
@@ -189,7 +189,7 @@ impl Run {
     }
 }
 
-/// Whether a loop is in a loop.
+/// Returns whether a loop is inside a loop.
 fn nests(body: &[Stmt], loops: usize) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::If(_, then, otherwise) => nests(then, loops) || nests(otherwise, loops),
@@ -200,15 +200,15 @@ fn nests(body: &[Stmt], loops: usize) -> bool {
 
 #[derive(Debug, Default)]
 struct Verdict {
-    /// Rules and lines: some run shows it; and those of which the checks know no better.
+    /// The rules and lines that some run shows, and those about which the checks cannot know better.
     faults: BTreeSet<(Rule, usize)>,
-    /// The barriers of them that are to be told.
+    /// The barriers whose faults must be reported.
     told: BTreeSet<usize>,
-    /// Barriers of which two threads leave different things behind: what is right after that, nobody knows.
+    /// Barriers that two threads leave in different states: what is right after that is unknown.
     blurred: BTreeSet<usize>,
-    /// The lines to which a thread comes.
+    /// The lines that a thread reaches.
     reached: BTreeSet<usize>,
-    /// Who comes to an arrival has left the barrier, or has not.
+    /// Whether threads that reach an arrival have dropped out of the barrier, or have not.
     after_drop: BTreeMap<(usize, usize), (bool, bool)>,
 }
 
@@ -244,7 +244,7 @@ impl Verdict {
 
     fn barrier(&mut self, runs: &[Vec<Segment>; THREADS.len()], barrier: usize) {
         let mut life = Life::New;
-        // By thread: what it is told by others' barriers is not followed any more.
+        // By thread: what other threads' barriers publish to it is not followed any more.
         let mut open = [false; THREADS.len()];
         let mut left = [false; THREADS.len()];
         for at in 0..runs[0].len() {
@@ -325,7 +325,7 @@ impl Verdict {
             if let Some(last) = now.first() {
                 life = *last;
             }
-            // Two that disagree, or one that knows no better: which it is, nobody knows.
+            // The threads disagree, or one does not know: the state is unknown.
             if now.iter().any(|other| *other != life) {
                 open = [true; THREADS.len()];
                 self.blurred.insert(barrier);
@@ -388,7 +388,7 @@ impl Generator {
     }
 }
 
-/// Half of them begin as kernels do that are right.
+/// Generates a kernel; half of them begin as right kernels do.
 fn kernel(seed: u64) -> Vec<Stmt> {
     let mut generator = Generator { random: Random::new(seed), left: 9 };
     let mut body = Vec::new();
@@ -403,7 +403,7 @@ fn kernel(seed: u64) -> Vec<Stmt> {
     body
 }
 
-/// The lines of statements, with their barriers.
+/// Returns the lines of statements, with their barriers.
 fn barriers(body: &[Stmt]) -> BTreeMap<usize, usize> {
     let text = print(body);
     let is_of = |line: &str, name: &str| {
@@ -421,7 +421,7 @@ const RULES: [Rule; 5] = [
     Rule::BarrierUseAfterDrop,
 ];
 
-/// Barriers with a fault of which nothing is told, and reports that no run explains.
+/// Returns the barriers with an unreported fault, and the reports that no run explains.
 fn differences(body: &[Stmt]) -> (BTreeSet<usize>, BTreeSet<(Rule, usize)>) {
     let reported = reports(&print(body));
     let verdict = Verdict::of(body);
@@ -430,12 +430,12 @@ fn differences(body: &[Stmt]) -> (BTreeSet<usize>, BTreeSet<(Rule, usize)>) {
     let told: BTreeSet<usize> = reported.iter().filter_map(|(_, line)| barriers.get(line).copied()).collect();
     let missed = verdict.told.difference(&told).copied().collect();
     let unexplained = reported.into_iter().filter(|(rule, line)| {
-        // Nor of what is never executed.
+        // Reports about statements that are never executed do not count either.
         let blurred = barriers.get(line).is_some_and(|barrier| verdict.blurred.contains(barrier));
         if blurred || !verdict.reached.contains(line) {
             return false;
         }
-        // What comes first of two threads, no order says.
+        // The order of two threads' statements is unknown.
         let alike = |known: &Rule| {
             let pairs = [
                 [Rule::BarrierUninitialized, Rule::BarrierUnpublished],

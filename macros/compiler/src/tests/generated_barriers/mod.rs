@@ -1,7 +1,8 @@
-//! An independent verdict on the rules about phase barriers: kernels of the generator's own language are run by three threads
-//! with every value of their parameters, and what each does to a barrier between two meetings of the block is compared
-//! with what the others do (`lives`); the phases that a token has outlived are counted on every way (`tokens`). Every fault
-//! is to be refused, and every report explained by a run. Not compared: columns, notes and help; device functions.
+//! An independent verdict on the rules about phase barriers: three threads run kernels of the generator's own language
+//! with every value of their parameters, and the operations of each on a barrier between two barriers of the block are
+//! compared with those of the others (`lives`); the phases that a token has outlived are counted on every path
+//! (`tokens`). Every fault must be refused, and every report explained by a run. Not compared: columns, notes and help;
+//! device functions.
 
 mod lives;
 mod tokens;
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 use super::kernel_faults;
 use crate::Rule;
 
-/// Rules and lines.
+/// Returns the reported rules and lines.
 fn reports(text: &str) -> BTreeSet<(Rule, usize)> {
     kernel_faults("block = 64", text).iter().map(|fault| (fault.rule(), fault.line())).collect()
 }

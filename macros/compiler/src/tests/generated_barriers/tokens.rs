@@ -1,4 +1,5 @@
-//! How old tokens are: on every way, whenever the phases end of which the thread does not know.
+//! Tests the age of tokens on every path, for every moment at which the phases may end that the thread does not know
+//! of.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,11 +15,11 @@ const TOKENS: usize = 2;
 
 #[derive(Debug, Clone)]
 enum Stmt {
-    /// Into one of the variables, at one of the barriers.
+    /// Arrives at one of the barriers, into one of the variables.
     Arrive(usize),
-    /// With one of them.
+    /// Waits with one of the tokens.
     Wait(usize),
-    /// Asks for it until it is over.
+    /// Polls one of the tokens until its phase completes.
     Spin(usize),
     Meet,
     Other,
@@ -36,7 +37,7 @@ impl Nested for Stmt {
     }
 }
 
-/// Lines before the first statement.
+/// The number of lines before the first statement.
 const HEAD: usize = 3;
 
 fn print(body: &[Stmt]) -> String {
@@ -72,10 +73,10 @@ fn print_block(body: &[Stmt], out: &mut String) {
     }
 }
 
-/// All that may be on one way.
+/// All worlds that are possible on one path.
 type Way = BTreeSet<World>;
 
-/// The phase, and those of the tokens, counted from the older one on.
+/// The current phase, and those of the tokens, relative to the oldest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct World {
     phase: u8,
@@ -87,7 +88,7 @@ struct Ways {
 }
 
 impl Ways {
-    /// The ways behind a block, and the line behind it.
+    /// Returns the paths after a block, and the line after it.
     fn block(&mut self, mut ways: BTreeSet<Way>, body: &[Stmt], mut line: usize) -> (BTreeSet<Way>, usize) {
         for stmt in body {
             let at = line;
@@ -128,13 +129,13 @@ impl Ways {
     }
 }
 
-/// What a step makes of each world, in which phases may have ended before it that nobody knows of.
+/// Applies a step to each world, where unobserved phases may have ended before it.
 fn each(ways: BTreeSet<Way>, change: impl Fn(&mut World)) -> BTreeSet<Way> {
     let changed = |world: &World, more: u8| {
         let mut world = world.clone();
         world.phase += more;
         change(&mut world);
-        // Phases further apart than three are as three apart.
+        // Phases more than three apart count as three apart.
         let mut points = [world.phase, world.tokens[0], world.tokens[1]];
         points.sort_unstable();
         let nearer = |of: u8| points.windows(2).filter(|two| two[1] <= of).map(|two| (two[1] - two[0]).min(3)).sum();
@@ -175,7 +176,7 @@ fn kernel(seed: u64) -> Vec<Stmt> {
     block(&mut Random::new(seed), &mut 9, 8)
 }
 
-/// Lines that are reported and not stale on any way; and the other way round.
+/// Returns the lines that are reported and not stale on any path, and vice versa.
 fn differences(body: &[Stmt]) -> (Vec<usize>, Vec<usize>) {
     let reported = reports(&print(body)).into_iter().filter(|(rule, _)| *rule == Rule::BarrierStaleToken);
     let reported: BTreeSet<usize> = reported.map(|(_, line)| line).collect();

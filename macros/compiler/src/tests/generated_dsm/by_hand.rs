@@ -1,4 +1,4 @@
-//! The verdict on kernels whose faults are known.
+//! Checks the verdict on kernels whose faults are known.
 
 use super::judge::judge;
 use super::relative::{Base, Modulus, Relative, Step, Sum};
@@ -34,7 +34,7 @@ fn check_of(blocks: usize, body: Vec<Stmt>, expected: &[Rule]) {
 }
 
 const ROW: Parity = Parity::Literal(0);
-/// Either says so.
+/// Either rule may report it.
 const EXITS: [Rule; 2] = [Rule::ExitBeforePeersDone, Rule::RelaxedPublishes];
 
 #[test]
@@ -106,7 +106,7 @@ fn of(base: Base, number: Option<(Step, Number)>, more: u32, modulus: Modulus) -
     Relative::Sum(Sum { number, more, modulus: Some(modulus), ..Sum::of(base) })
 }
 
-/// A write to the block's own element, and a read of a peer's.
+/// Returns a write to the block's own element, and a read of a peer's.
 fn elements(own: Relative, owner: Owner, peer: Relative) -> Vec<Stmt> {
     let place = |index| Place { array: Array::A, row: ROW, index: Index::Relative(index) };
     let access = |kind, owner, index| Stmt::Access(Access { site: 0, kind, owner, named: false, place: place(index) });
@@ -124,7 +124,7 @@ fn counted_from_ranks() {
         check_of(blocks, elements(rank, Owner::Relative(next), rank), &[]);
         // Nobody's peer.
         check_of(blocks, elements(rank, Owner::Relative(rank), rank), &[]);
-        // A peer's element is behind it, if it does not go round.
+        // A peer's element is behind it, unless the rank wraps.
         let behind = Relative::Sum(Sum { more: 1, ..Sum::of(Base::Rank) });
         check_of(blocks, elements(behind, Owner::Next, rank), if blocks == 2 { &unpublished } else { &[] });
     }
@@ -154,7 +154,7 @@ fn held_by_variables() {
         let body = [elements(slot, owner, Relative::RANK), vec![step.clone()]].concat();
         vec![Stmt::Loop(1, Rounds::Literal(2), Form::For, body)]
     };
-    // In the second round it is the next block's rank.
+    // In the second iteration it is the next block's rank.
     check_of(3, round(Owner::Next), &[]);
     check_of(3, round(Owner::Previous), &[Rule::UnpublishedRemoteRead]);
 }

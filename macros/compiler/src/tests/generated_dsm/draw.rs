@@ -1,5 +1,5 @@
-//! Random numbers that are counted from ranks, within bounds, of what is in sight. A kernel has few of them, and those again
-//! and again: of two that have nothing to do with each other, there is little to be known.
+//! Draws random numbers that are computed from ranks, within bounds, from the variables in scope. A kernel reuses a few
+//! of them, because little is known of two unrelated ones.
 
 use super::super::random::Random;
 use super::relative::{Base, Modulus, Relative, Step, Sum};
@@ -8,7 +8,7 @@ use super::tree::{Label, Number, Owner};
 pub(in crate::tests) struct Draw {
     blocks: u32,
     seen: Vec<Relative>,
-    /// Those in sight, and what they are below.
+    /// The `let`s in scope, and the bounds of their values.
     lets: Vec<(Label, u32)>,
 }
 
@@ -21,12 +21,12 @@ impl Draw {
         self.lets.len()
     }
 
-    /// Those of a block are out of sight behind it.
+    /// Removes the `let`s of a block, which go out of scope behind it.
     pub(in crate::tests) fn leave(&mut self, lets: usize) {
         self.lets.truncate(lets);
     }
 
-    /// What a `let` of this label may hold.
+    /// Draws what a `let` of this label may hold.
     pub(in crate::tests) fn hold(&mut self, random: &mut Random, label: Label, loops: &[Label]) -> Relative {
         let below = [2, self.blocks, self.blocks, 4][random.below(4)];
         let relative = self.held(random, loops, below);
@@ -34,7 +34,7 @@ impl Draw {
         relative
     }
 
-    /// What `slot` may become, mostly the next or the one before.
+    /// Draws what `slot` may become, mostly the next or the previous rank.
     pub(in crate::tests) fn slot(&mut self, random: &mut Random, loops: &[Label]) -> Relative {
         if random.chance(30) {
             return self.held(random, loops, self.blocks);
@@ -44,7 +44,7 @@ impl Draw {
         Relative::Sum(Sum { more, modulus: Some(modulus), ..Sum::of(Base::Slot) })
     }
 
-    /// Of the block whose memory it is: rarely of that itself.
+    /// Draws the rank of the block that owns the memory, rarely that of the accessing block.
     pub(in crate::tests) fn owner(&mut self, random: &mut Random, loops: &[Label]) -> Owner {
         match self.relative(random, loops, self.blocks) {
             own if own == Relative::RANK && random.chance(80) => Owner::Next,
@@ -52,7 +52,7 @@ impl Draw {
         }
     }
 
-    /// For a variable: whether a check knows it is to be seen where it is used.
+    /// Draws a value for a variable: the test is whether a check knows it at its uses.
     fn held(&mut self, random: &mut Random, loops: &[Label], limit: u32) -> Relative {
         loop {
             let relative = self.relative(random, loops, limit);
@@ -62,7 +62,7 @@ impl Draw {
         }
     }
 
-    /// Below `limit`.
+    /// Draws a number below `limit`.
     pub(in crate::tests) fn relative(&mut self, random: &mut Random, loops: &[Label], limit: u32) -> Relative {
         if random.chance(50)
             && let Some(relative) = random.pick(&self.seen)

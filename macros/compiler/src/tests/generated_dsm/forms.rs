@@ -1,11 +1,11 @@
-//! Every form in which the language touches shared memory, in the place of a read or a write between barriers that are
-//! right, and that are wrong in one way: no form hides an access from the rules, and none invents one. By hand, because
-//! the generator knows indexes only.
+//! Tests every form in which the language accesses shared memory, in place of a read or a write between barriers that
+//! are right, and that are wrong in one way: no form hides an access from the rules, and none invents one. Written by
+//! hand, because the generator knows only indices.
 
 use super::super::faults;
 use crate::Rule;
 
-/// Each writes to the block's own memory.
+/// Statements that write to the block's own memory.
 const WRITES: &[&str] = &[
     "tile[i] = 7;",
     "tile[i] += 7;",
@@ -33,7 +33,7 @@ const WRITES: &[&str] = &[
     "tile[i] = { let x = 3; x + 4 };",
 ];
 
-/// Each reads the block's own memory.
+/// Statements that read the block's own memory.
 const READS: &[&str] = &[
     "sum += tile[i];",
     "sum = tile[i] + 1;",
@@ -73,7 +73,7 @@ const READS: &[&str] = &[
     "sum += tile[tile[0]];",
 ];
 
-/// The rules and lines that are reported of a kernel.
+/// Returns the rules and lines that are reported for a kernel.
 fn reported(body: &str) -> Vec<(Rule, usize)> {
     let text = format!(
         "#[cluster_kernel(cluster = 2, block = 4)]
@@ -91,7 +91,7 @@ fn reported(body: &str) -> Vec<(Rule, usize)> {
     faults(&text).iter().map(|fault| (fault.rule(), fault.line())).collect()
 }
 
-/// What is wrong, over all forms at once.
+/// Checks all forms at once, in right and in wrong kernels.
 #[track_caller]
 fn check(forms: impl Iterator<Item = String>, right: &[&str], wrong: &[(Rule, &str)]) {
     let mut found = Vec::new();
@@ -183,7 +183,7 @@ fn remote_writes() {
     );
 }
 
-/// Before the checks: all of these are the language.
+/// Makes sure that all of these are in the language, before the checks.
 #[test]
 fn all_are_supported() {
     let all = owned(WRITES).chain(owned(READS)).chain(of_peer(WRITES)).chain(of_peer(READS));

@@ -1,5 +1,5 @@
-//! Random kernels of the whole language, from those with a barrier behind nearly each access to those with few; with
-//! indexes that are counted from ranks, or without. Whether they are right is for `judge` to say.
+//! Generates random kernels of the whole language, from those with a barrier after nearly each access to those with
+//! few, with or without indices that are affine in ranks. `judge` decides whether they are right.
 
 use super::super::random::Random;
 use super::super::shrink::Nested;
@@ -17,7 +17,7 @@ pub(super) fn kernel(seed: u64) -> Kernel {
     generate(seed, false)
 }
 
-/// Numbers are counted from ranks.
+/// Generates a kernel whose numbers are computed from ranks.
 pub(super) fn by_rank(seed: u64) -> Kernel {
     generate(seed, true)
 }
@@ -51,17 +51,17 @@ fn generate(seed: u64, by_rank: bool) -> Kernel {
 struct Generator {
     random: Random,
     blocks: usize,
-    /// Of what is counted from ranks.
+    /// Draws the numbers that are computed from ranks, if any are.
     draw: Option<Draw>,
     /// How often a barrier follows an access, in percent.
     synced: usize,
-    /// How many of the arrays are used.
+    /// The number of arrays that are used.
     arrays: usize,
     sites: usize,
     labels: usize,
-    /// Loops round here, whose rounds can be named.
+    /// The enclosing loops, whose iterations can be named.
     loops: Vec<Label>,
-    /// Those that can be jumped out of, and whether by `continue` too.
+    /// The loops that can be jumped out of, and whether `continue` is allowed, too.
     jumps: Vec<(Label, bool)>,
     left: usize,
 }
@@ -77,7 +77,7 @@ impl Generator {
         Stmt::Access(Access { site: self.sites, kind, owner, named: self.random.chance(50), place })
     }
 
-    /// Every array gets its values, mostly, and a barrier publishes them.
+    /// Initializes every array, mostly, and publishes it by a barrier.
     fn start(&mut self) -> Block {
         let mut block = Block::new();
         for array in Array::ALL {
@@ -154,7 +154,8 @@ impl Generator {
         self.access_to(kind, owner, place)
     }
 
-    /// Of an access to the block's own memory, one to a peer's, or the other way round, with nothing between.
+    /// Returns the counterpart of an access, to a peer's memory for one to the block's own and vice versa, with nothing
+    /// between.
     fn partner(&mut self, of: &Stmt) -> Option<Stmt> {
         let Stmt::Access(first) = of else { return None };
         if self.draw.is_none() || self.random.chance(80) {
@@ -180,7 +181,7 @@ impl Generator {
         if self.random.chance(40) { Test::Even(number) } else { Test::Equals(number, self.random.below(3) as u32) }
     }
 
-    /// `open`: barriers may stand here.
+    /// Generates a block. If `open`, barriers may stand here.
     fn block(&mut self, depth: usize, open: bool) -> Block {
         let mut block = Block::new();
         let lets = self.draw.as_ref().map_or(0, Draw::lets);
@@ -277,7 +278,7 @@ impl Generator {
         Stmt::If(self.uniform(), body, None)
     }
 
-    /// What no jump leaves.
+    /// Generates a block that no jump leaves.
     fn apart(&mut self, depth: usize, open: bool) -> Block {
         let jumps = std::mem::take(&mut self.jumps);
         let body = self.block(depth + 1, open);
@@ -285,7 +286,7 @@ impl Generator {
         body
     }
 
-    /// What one thread does and another does not.
+    /// Generates accesses that one thread makes and another does not.
     fn accesses(&mut self) -> Block {
         let mut block: Block = (0..self.random.below(3)).map(|_| self.access()).collect();
         if block.is_empty() {
@@ -310,12 +311,13 @@ impl Generator {
     }
 }
 
-/// What a smaller kernel may have lost: the loop that a jump leaves, or that a number counts, and the `let` of a name.
+/// Returns whether the kernel is complete. A smaller one may have lost the loop that a jump leaves, or that a number
+/// counts, or the `let` of a name.
 pub(super) fn is_whole(kernel: &Kernel) -> bool {
     block_is_whole(&kernel.body, &mut Vec::new(), &mut Vec::new())
 }
 
-/// Of loops, whether they can be jumped out of.
+/// Returns whether a block is complete. `loops` says of each loop whether it can be jumped out of.
 fn block_is_whole(block: &Block, loops: &mut Vec<(Label, bool)>, lets: &mut Vec<Label>) -> bool {
     let outside = lets.len();
     let is_whole = block.iter().all(|stmt| {

@@ -1,6 +1,6 @@
-//! What a kernel's runs show against the rules on distributed shared memory, by the definition of a race alone: an access
-//! comes before one of another block if its thread has arrived, since, at a barrier of the cluster for which the other has
-//! waited; and fenced before, if the arrival was relaxed.
+//! Judges a kernel's runs against the rules on distributed shared memory, by the definition of a race alone: an access
+//! happens-before one of another block if its thread has since arrived at a barrier of the cluster for which the other
+//! has waited, with a fence before if the arrival was relaxed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,22 +18,22 @@ pub(super) const RACES: [Rule; 5] = [
     Rule::RelaxedPublishes,
 ];
 
-/// Two accesses, or one twice; and the rules any of which says so.
+/// Pairs of accesses, or one twice, with the rules any of which reports the pair.
 pub(super) type Faults = BTreeMap<(usize, usize), BTreeSet<Rule>>;
 
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// Each of these is to be reported.
+    /// The faults that must be reported.
     pub(super) must: Vec<((usize, usize), BTreeSet<Rule>)>,
-    /// Nothing else may be.
+    /// The only other faults that may be reported.
     pub(super) may: Faults,
-    /// There were too many ways to go.
+    /// Whether there were too many paths.
     pub(super) is_cut: bool,
-    /// Reads of arrays: those behind a write, and those at or before one that no barrier holds back.
+    /// Reads of arrays: those behind a write, and those at or before one that no barrier delays.
     read: BTreeSet<usize>,
     written: BTreeSet<usize>,
     reached_by_a_write: BTreeSet<usize>,
-    /// The writes to the same array on the ways on which it is read.
+    /// The writes to the same array on the paths on which it is read.
     with_writes: BTreeMap<usize, (Array, BTreeSet<usize>)>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn judge(kernel: &Kernel, unknown: Unknown) -> Verdict {
 }
 
 impl Verdict {
-    /// Reads that no write can come before on any way. A write in another arm of a test is left open.
+    /// Returns reads that no write can precede on any path. A write in another arm of a test is left open.
     pub(super) fn never_written(&self, kernel: &Kernel) -> impl Iterator<Item = usize> {
         let mut all = Vec::new();
         accesses(&kernel.body, &mut all);
@@ -88,7 +88,7 @@ impl Verdict {
         self.faults(site, BTreeSet::from([rule]), rule);
     }
 
-    /// On this way it is `rule`; told may be each of `rules`, since another way may show another.
+    /// Records a fault. On this path it is `rule`; any of `rules` may be reported, since another path may show another.
     fn faults(&mut self, site: usize, rules: BTreeSet<Rule>, rule: Rule) {
         let fault = ((site, site), rules);
         if !self.must.contains(&fault) {
@@ -122,7 +122,7 @@ impl Verdict {
             let own = !event.access.is_remote() && !other.access.is_remote();
             event.arrived < other.waited || own && event.synced < other.synced
         };
-        // What one thread does comes before the same of another.
+        // One thread's access is ordered before the same access by another.
         let reached = event.access.kind.writes()
             || trace.events[..at].iter().any(|other| writes(&other))
             || trace.events[at..].iter().filter(writes).any(|other| !held_back(other));
@@ -144,7 +144,7 @@ fn accesses(block: &Block, all: &mut Vec<Access>) {
     }
 }
 
-/// Which rules say that two accesses race, in the order of the program, of which one is the owner's and one a peer's.
+/// Returns the rules that report a race of two accesses in program order, of which one is the owner's and one a peer's.
 fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
     let (own, remote) = match (first.access.is_remote(), second.access.is_remote()) {
         (false, true) => (first, second),
@@ -157,7 +157,7 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
     if harmless || !first.races_with(second) {
         return None;
     }
-    // There is a barrier between, and it did not order the two.
+    // There is a barrier between, which did not order the two.
     if first.arrived < second.waited {
         return Some(BTreeSet::from([Rule::RelaxedPublishes]));
     }
@@ -185,8 +185,8 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
     Some(rules)
 }
 
-/// A remote write at a literal index against the owner's access at one of each thread, or the other way round. `widely`:
-/// what a variable chooses may be known or not, in any dimension.
+/// Returns whether the pair is a remote write at a literal index and the owner's access at one per thread, or vice
+/// versa. If `widely`, the choice of a variable may be known or not, in any dimension.
 pub(in crate::tests) fn is_halo(first: &Access, second: &Access, widely: bool) -> bool {
     let remote = if first.is_remote() { first } else { second };
     let is_known = |index| match index {

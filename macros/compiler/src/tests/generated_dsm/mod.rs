@@ -1,8 +1,8 @@
-//! An independent verdict on the rules about distributed shared memory: kernels of the generator's own language are run, by
-//! every thread of a cluster and with every value of their parameters, and each two accesses of different blocks are
-//! compared by the definition of a race. Every kernel with a fault is to be refused, and every report explained: by a run,
-//! or by one in which something is left open that a check cannot know (`Unknown`), which is counted. Kernels are written at
-//! random (`generate`) and by enumeration (`systematic`). Not compared: columns, notes and help; device functions.
+//! An independent verdict on the rules about distributed shared memory: kernels of the generator's own language are run
+//! by every thread of a cluster and with every value of their parameters, and every two accesses of different blocks
+//! are compared by the definition of a race. Every kernel with a fault must be refused, and every report explained: by
+//! a run, or by one in which something is left open that a check cannot know (`Unknown`), which is counted. Kernels are
+//! random (`generate`) and enumerated (`systematic`). Not compared: columns, notes and help; device functions.
 
 mod by_hand;
 pub(super) mod draw;
@@ -30,11 +30,11 @@ use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 const BY_RANK: u64 = 4_000;
-/// So many in 100 right kernels are refused, since not all numbers that are counted from ranks are related.
+/// The percentage of right kernels that may be refused, because not all numbers computed from ranks are related.
 const OF_RANDOM: usize = 13;
 const OF_PAIRS: usize = 55;
 
-/// What is left open, from nothing to all.
+/// What is left open, from nothing to everything.
 const UNKNOWN: [(&str, Unknown); 7] = {
     let nothing = Unknown { elements: false, relatives: false, ranks: false, paths: false, parities: false };
     [
@@ -48,7 +48,7 @@ const UNKNOWN: [(&str, Unknown); 7] = {
     ]
 };
 
-/// Rules and lines. `cluster`: as the attribute says it.
+/// Returns the reported rules and lines. `cluster` is the attribute's option.
 fn reports(cluster: &str, source: &Source) -> BTreeSet<(Rule, usize)> {
     let faults = kernel_faults(&format!("cluster = {cluster}, block = {}", tree::THREADS), &source.text);
     faults.iter().map(|fault| (fault.rule(), fault.line())).collect()
@@ -57,11 +57,11 @@ fn reports(cluster: &str, source: &Source) -> BTreeSet<(Rule, usize)> {
 /// The comparison of the reports on a kernel with its runs.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Comparison {
-    /// A run shows a fault.
+    /// Whether a run shows a fault.
     is_faulty: bool,
-    /// Faults of which no report says anything.
+    /// The faults that are not reported.
     missed: BTreeSet<BTreeSet<Rule>>,
-    /// Reports that nothing explains, and those that an unknown explains: by rule.
+    /// The reports that nothing explains, and those that an unknown explains, by rule.
     unexplained: BTreeSet<Rule>,
     explained: BTreeMap<&'static str, BTreeSet<Rule>>,
 }
@@ -76,7 +76,7 @@ impl Comparison {
         let reported = reports(cluster, &source);
         let exact = judge(kernel, UNKNOWN[0].1);
         let mut comparison = Comparison::default();
-        // What comes too early is reported as that alone.
+        // An access that comes too early is reported as that alone.
         let early = |site: &usize| reported.contains(&(Rule::RemoteBeforeEntry, source.lines[site]));
         let must = exact.must.iter().filter(|((first, second), _)| first == second || !early(first) && !early(second));
         let ways = judge(kernel, UNKNOWN[4].1);
@@ -84,7 +84,7 @@ impl Comparison {
         let uninit = uninit.map(|site| ((site, site), BTreeSet::from([Rule::UninitSharedRead])));
         for ((first, second), rules) in must.cloned().chain(uninit) {
             comparison.is_faulty = true;
-            // A race, named by another of its two accesses' races, is mended with it.
+            // A race is fixed together with another race of one of its accesses, which is reported.
             let is_told = reported.iter().any(|(rule, line)| {
                 let is_here = first != second && (source.lines[&first] == *line || source.lines[&second] == *line);
                 rules.contains(rule) || is_here && RACES.contains(rule)
@@ -130,7 +130,7 @@ impl Comparison {
     }
 }
 
-/// The least kernel on which the two differ in the same way.
+/// Returns the smallest kernel on which the two differ in the same way.
 fn least(kernel: &Kernel, comparison: &Comparison) -> Kernel {
     let with = |body: &Block| Kernel { body: body.clone(), ..kernel.clone() };
     let alike = |smaller: &Comparison| {
@@ -140,7 +140,7 @@ fn least(kernel: &Kernel, comparison: &Comparison) -> Kernel {
     with(&shrink(kernel.body.clone(), fails))
 }
 
-/// What is wrong, for who reads it.
+/// Formats the differences for a reader.
 fn show(kernel: &Kernel) -> String {
     let source = print(kernel);
     let Comparison { missed, unexplained, .. } = Comparison::of(kernel);
@@ -154,12 +154,12 @@ fn show(kernel: &Kernel) -> String {
     )
 }
 
-/// Kernels that were compared, by what became of them.
+/// The numbers of compared kernels by outcome.
 #[derive(Debug, Default)]
 struct Count {
     all: usize,
     faulty: usize,
-    /// Refused, and no run shows why: all, by what was left open, and by rule.
+    /// Kernels that are refused although no run shows why: all, by what was left open, and by rule.
     refused: usize,
     open: BTreeMap<&'static str, usize>,
     rules: BTreeMap<Rule, usize>,
@@ -186,8 +186,8 @@ impl Count {
         }
     }
 
-    /// Of the right kernels, few are refused for what a check cannot know: 1 in 20 for each reason, and of a number that is
-    /// counted from ranks so many in 100.
+    /// Returns whether few of the right kernels are refused for what a check cannot know: 1 in 20 for each reason, and
+    /// `relatives` percent for a number that is computed from ranks.
     #[track_caller]
     fn is_precise(&self, relatives: usize) {
         let Count { all, faulty, refused, open, rules } = self;
@@ -230,13 +230,13 @@ fn every_index_with_every_index() {
     count.is_precise(OF_PAIRS);
 }
 
-/// How many blocks there are, rustc knows: nothing that is wrong for some number of them passes.
+/// rustc knows the number of blocks: nothing that is wrong for some number of them passes.
 #[test]
 fn clusters_of_any_size() {
     let (mut accepted, mut faulty) = (0, 0);
     for kernel in pairs::kernels(false).step_by(2).chain((0..BY_RANK / 4).map(generate::by_rank)) {
         let comparison = Comparison::in_clusters("BLOCKS", &kernel);
-        // Whether there is such a block, rustc is asked.
+        // rustc is asked whether there is such a block.
         let missed = comparison.missed.iter().find(|rules| !rules.contains(&Rule::RankOutOfRange));
         assert!(missed.is_none(), "{missed:?}\n{}", print(&kernel).text);
         faulty += usize::from(comparison.is_faulty);
@@ -245,8 +245,8 @@ fn clusters_of_any_size() {
     assert!(accepted > 300 && faulty > 1_000, "{accepted} accepted, {faulty} wrong");
 }
 
-/// For long runs: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_dsm`. Goes on after a failure, and
-/// shows one kernel of each kind.
+/// A long run: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_dsm`. It continues after a
+/// failure, and shows one kernel of each kind.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_dsm() {

@@ -1,6 +1,6 @@
-//! Every index with every index, the one the owner's and the other a peer's, by every way to say whose memory it is: with
-//! nothing between the two, with a wait between them, and round a loop. How many blocks there are, which of the two comes
-//! first, and whether it is elements or rows that are told apart, takes turns.
+//! Enumerates every index with every index, one the owner's and the other a peer's, with every way to name the owner:
+//! with nothing between the two accesses, with a wait between them, and around a loop. The number of blocks, the order
+//! of the two, and whether elements or rows are told apart, take turns.
 
 use super::relative::{Base, Modulus, Relative, Step, Sum};
 use super::tree::{
@@ -8,7 +8,7 @@ use super::tree::{
 };
 
 const LOOP: Label = 1;
-/// What a `let` holds.
+/// The label of the `let`.
 const HELD: Label = 2;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ enum Shape {
 }
 
 const SHAPES: [Shape; 3] = [Shape::Straight, Shape::Split, Shape::Loop];
-/// Of the owner's access, and of the peer's.
+/// The kinds of the owner's access, and of the peer's.
 const KINDS: [[Kind; 2]; 2] = [[Kind::Write, Kind::Read], [Kind::Read, Kind::Write]];
 
 fn sum(base: Base, step: Option<(Step, Number)>, more: u32, modulus: Modulus) -> Relative {
@@ -40,7 +40,7 @@ fn relatives(blocks: u32, k: Number) -> Vec<Relative> {
         of_rank(Step::MinusRem, 0, n),
         of_rank(Step::Below, 0, literal),
         of_rank(Step::Mirrored, 0, n),
-        // Of these, two blocks may have the same.
+        // Two blocks may have the same of these.
         of_rank(Step::Plus, 0, Modulus::Literal(2)),
         of_rank(Step::Plus, 0, Modulus::Literal(3)),
         Relative::Sum(Sum { base: Base::Rank, times: 2, number: Some((Step::Plus, k)), more: 0, modulus: Some(n) }),
@@ -66,12 +66,12 @@ fn indexes(blocks: u32, k: Number) -> Vec<Index> {
 fn owners(blocks: u32, k: Number) -> Vec<Owner> {
     let relative = |at: usize| Owner::Relative(relatives(blocks, k)[at]);
     let mut all = vec![Owner::Next, Owner::Previous, Owner::Rank(0)];
-    // The block's own rank among them, and ranks that two blocks have.
+    // Includes the block's own rank, and ranks that two blocks have.
     all.extend([0, 4, 6, 7, 8, 10, 15, 18, 20].map(relative));
     all
 }
 
-/// All, or of each index with each index and way, one.
+/// Returns all kernels, or one for each pair of indices and each owner.
 pub(super) fn kernels(all: bool) -> impl Iterator<Item = Kernel> {
     let k = Number::Parameter(0);
     let (indexes, owners) = (indexes(2, k).len(), owners(2, k).len());
@@ -90,7 +90,7 @@ pub(super) fn kernels(all: bool) -> impl Iterator<Item = Kernel> {
     })
 }
 
-/// Rows, if two are enough; none if there are not enough elements.
+/// Returns an element, or a row if two are enough; none if there are not enough elements.
 fn place(turn: usize, blocks: u32, index: Index) -> Option<Place> {
     let limit = match index {
         Index::Relative(relative) => relative.limit(blocks)?,
@@ -130,7 +130,7 @@ fn kernel(
     body.push(Stmt::Sync);
     let (own, peer) = (access(kinds[0], Owner::Own, places[0]), access(kinds[1], owner, places[1]));
     let [first, second] = if turn & 2 == 0 { [own, peer] } else { [peer, own] };
-    // What it holds was counted before the variable changed.
+    // Its value was computed before the variable changed.
     let held = sum(Base::Rank, Some((Step::Plus, Number::Current)), 1, Modulus::Blocks);
     let next = sum(Base::Slot, None, 1, Modulus::Blocks);
     let mut inner = vec![Stmt::Let(HELD, held), Stmt::Flip((turn / 3).is_multiple_of(2))];

@@ -1,4 +1,4 @@
-//! The tree as the source of a kernel, with the line on which each access stands.
+//! Prints the tree as the source of a kernel, and records the line of each access.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(super) fn print(kernel: &Kernel) -> Source {
 struct Writer {
     page: Page,
     lines: BTreeMap<usize, usize>,
-    /// Of peers' memory.
+    /// The names of peers' memory.
     named: BTreeMap<String, String>,
 }
 

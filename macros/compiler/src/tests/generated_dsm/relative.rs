@@ -1,5 +1,5 @@
-//! Numbers that are counted from the block's rank in its cluster, or from what all of the cluster agree on: how they are
-//! written, what they are, and how large. What goes below zero wraps, which of some moduli makes another number.
+//! Numbers that are computed from the block's rank in its cluster, or from cluster-uniform values: how they are
+//! written, their values, and their bounds. A negative result wraps, which changes the number for some moduli.
 
 use super::tree::{Label, Number};
 use super::words;
@@ -10,7 +10,7 @@ pub(in crate::tests) enum Base {
     Rank,
     /// The variable `slot`, which is below the number of blocks.
     Slot,
-    /// What a `let` holds, and what it is below.
+    /// The variable of a `let`, and its bound.
     Held(Label, u32),
 }
 
@@ -77,7 +77,7 @@ pub(in crate::tests) enum Relative {
     Half(Base),
 }
 
-/// What the numbers are at one point of a run.
+/// The values of the variables at one point of a run.
 pub(in crate::tests) struct Values<'v> {
     pub(in crate::tests) blocks: u32,
     pub(in crate::tests) rank: u32,
@@ -119,7 +119,7 @@ impl Sum {
         Sum { base, times: 1, number: None, more: 0, modulus: None }
     }
 
-    /// What it is below; none if it is not small.
+    /// Returns the bound, unless it is large.
     fn limit(&self, blocks: u32) -> Option<u32> {
         let base = self.base.limit(blocks) - 1;
         let Some(modulus) = self.modulus else {
@@ -177,7 +177,7 @@ impl Sum {
 impl Relative {
     pub(in crate::tests) const RANK: Relative = Relative::Sum(Sum::of(Base::Rank));
 
-    /// What it is below, in a cluster of so many blocks.
+    /// Returns the bound, in a cluster of so many blocks.
     pub(in crate::tests) fn limit(&self, blocks: u32) -> Option<u32> {
         match *self {
             Relative::Sum(sum) => sum.limit(blocks),
@@ -219,7 +219,7 @@ impl Relative {
         }
     }
 
-    /// The number that all agree on.
+    /// Returns the uniform number that it uses.
     pub(in crate::tests) fn number(&self) -> Option<Number> {
         match *self {
             Relative::Sum(Sum { number, .. }) => number.map(|(_, number)| number),
@@ -228,7 +228,7 @@ impl Relative {
         }
     }
 
-    /// The `let` that must be in sight.
+    /// Returns the `let` that must be in scope.
     pub(in crate::tests) fn held(&self) -> Option<Label> {
         match self.base() {
             Base::Held(label, _) => Some(label),
@@ -236,17 +236,17 @@ impl Relative {
         }
     }
 
-    /// A literal would do.
+    /// Returns whether a literal could replace it.
     pub(in crate::tests) fn is_constant(&self) -> bool {
         self.base() == Base::Zero && self.number().is_none()
     }
 
-    /// Of `cur` alone, which a check may know.
+    /// Returns whether it depends only on `cur`, which a check may know.
     pub(in crate::tests) fn is_of_current(&self) -> bool {
         self.base() == Base::Zero && self.number() == Some(Number::Current)
     }
 
-    /// The same all through the kernel.
+    /// Returns whether it is the same throughout the kernel.
     pub(in crate::tests) fn is_fixed(&self) -> bool {
         matches!(self.base(), Base::Zero | Base::Rank) && matches!(self.number(), None | Some(Number::Parameter(_)))
     }

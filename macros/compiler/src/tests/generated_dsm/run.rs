@@ -1,5 +1,6 @@
-//! Runs a kernel of the generator, all threads of a cluster in step: each access, with how many barriers lay before it.
-//! Nothing is judged here. What a check may not know can be left open: then every way is gone, and every thread goes it.
+//! Runs a kernel of the generator, all threads of a cluster in step, and records each access with the number of
+//! barriers before it. Nothing is judged here. What a check may not know can be left open: then every thread takes
+//! every path.
 
 use super::relative::{Relative, Values};
 use super::tree::{
@@ -7,55 +8,55 @@ use super::tree::{
     THREADS, Test,
 };
 
-/// Kernels have at most so many blocks.
+/// The most blocks of a kernel.
 const BLOCKS: usize = 4;
-/// All elements of an array, or of a row.
+/// A mask of all elements of an array, or of a row.
 const ELEMENTS: u8 = (1 << LENGTH) - 1;
-/// And clusters of so many threads.
+/// The most threads of a cluster.
 const ALL: usize = BLOCKS * THREADS;
-/// Where ways are open, a loop makes at most so many rounds.
+/// The most iterations of a loop if paths are left open.
 const ROUNDS: usize = 3;
-/// Runs of one kernel.
+/// The most runs of one kernel.
 const RUNS: usize = 2_000;
 
-/// What is left open.
+/// The facts that are left open.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Unknown {
-    /// Which element an index that varies names.
+    /// Which element a varying index names.
     pub(super) elements: bool,
-    /// Which element an index that is counted from ranks names, and whose memory such a number maps.
+    /// Which element an index computed from ranks names, and whose memory such a number maps.
     pub(super) relatives: bool,
-    /// What a test of ranks says.
+    /// The outcome of a test of ranks.
     pub(super) ranks: bool,
-    /// What a test of numbers says, and how often a loop goes round.
+    /// The outcome of a test of numbers, and the number of iterations of a loop.
     pub(super) paths: bool,
-    /// Which of two.
+    /// Which of two elements a parity names.
     pub(super) parities: bool,
 }
 
-/// A statement's accesses, of all threads that come to it.
+/// A statement's accesses by all threads that reach it.
 #[derive(Debug)]
 pub(super) struct Event {
     pub(super) access: Access,
-    /// Arrivals at the cluster's barrier before it, and waits for it.
+    /// The numbers of arrivals and of waits at the cluster's barrier before it.
     pub(super) arrived: usize,
     pub(super) waited: usize,
-    /// Barriers of the block before it.
+    /// The number of barriers of the block before it.
     pub(super) synced: usize,
-    /// A test of ranks decides who comes here: others may be elsewhere.
+    /// Whether a test of ranks decides which threads get here, so that others may be elsewhere.
     pub(super) is_by_rank: bool,
-    /// For each owner and each thread that accesses: the elements, one bit each.
+    /// The elements for each owner and each accessing thread, one bit each.
     touched: [[u8; ALL]; BLOCKS],
-    /// Threads that fenced it, and whether a barrier of the block came after it, so that each of its threads can.
+    /// The threads that fenced it, and whether a barrier of the block came after it, so that each of its threads can.
     fenced: Mask,
     is_known: bool,
-    /// For each thread, the arrival that orders it.
+    /// The arrival that orders it, for each thread.
     ordered: [Option<usize>; ALL],
 }
 
 impl Event {
-    /// Whether a block's own access by the one and that of another block by the other, which comes later in the program, may
-    /// be to one element, and no barrier orders the two.
+    /// Returns whether a block's own access by one event and another block's access by the other, which is later in
+    /// program order, may alias, with no barrier to order the two.
     pub(super) fn races_with(&self, later: &Event) -> bool {
         let open = |thread: usize| self.ordered[thread].is_none_or(|arrival| arrival >= later.waited);
         let bits = |event: &Event, owner: usize, owns: bool, open: &dyn Fn(usize) -> bool| {
@@ -67,12 +68,13 @@ impl Event {
         self.access.place.array == later.access.place.array && (0..BLOCKS).any(of)
     }
 
-    /// No arrival came that orders it.
+    /// Returns whether no arrival orders it.
     pub(super) fn is_open(&self) -> bool {
         (0..ALL).any(|thread| self.ordered[thread].is_none() && self.reaches(thread))
     }
 
-    /// It is of another block's memory, for some of its threads; which rank a literal names, nobody looks at.
+    /// Returns whether it accesses another block's memory for some of its threads; the rank that a literal names is not
+    /// considered.
     pub(super) fn is_remote(&self) -> bool {
         match self.access.owner {
             Owner::Own => false,
@@ -88,20 +90,20 @@ impl Event {
     }
 }
 
-/// In the order of the program.
+/// The events of a run in program order.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     pub(super) events: Vec<Event>,
     pub(super) arrivals: usize,
 }
 
-/// Every run; says whether there were not too many.
+/// Runs the kernel in every way. Returns whether there were not too many.
 pub(super) fn runs(kernel: &Kernel, unknown: Unknown, mut each: impl FnMut(&Trace)) -> bool {
     let mut left = RUNS;
     let mut is_read = [false; 2];
     for input in 0..DOMAIN * DOMAIN {
         let parameters = [input % DOMAIN, input / DOMAIN];
-        // Without a look at a parameter, one value is as good as the other.
+        // Without a read of a parameter, one value is enough.
         if (0..2).any(|index| parameters[index] != 0 && !is_read[index]) {
             continue;
         }
@@ -138,7 +140,7 @@ pub(super) fn runs(kernel: &Kernel, unknown: Unknown, mut each: impl FnMut(&Trac
     true
 }
 
-/// What was chosen so far, of how many.
+/// The choices made so far, each with the number of its alternatives.
 #[derive(Debug, Default)]
 struct Choices {
     made: Vec<(usize, usize)>,
@@ -154,7 +156,7 @@ impl Choices {
         self.made[self.at - 1].0
     }
 
-    /// To the next run, if there is one.
+    /// Advances to the next run, if there is one.
     fn advance(&mut self) -> bool {
         self.at = 0;
         while let Some((choice, limit)) = self.made.pop() {
@@ -177,19 +179,19 @@ struct Run<'k> {
     choices: Choices,
     rounds: Vec<(Label, usize)>,
     current: u32,
-    /// Of each block.
+    /// The value of `slot` for each block.
     slot: [u32; BLOCKS],
     held: Vec<(Label, [u32; BLOCKS])>,
     waited: usize,
     synced: usize,
-    /// Of tests of ranks, round here.
+    /// The number of enclosing tests of ranks.
     arms: usize,
     trace: Trace,
     is_read: [bool; 2],
 }
 
 impl Run<'_> {
-    /// A jump on its way to its target.
+    /// Runs a block, and returns the jump that left it.
     fn block(&mut self, block: &Block, mask: Mask) -> Option<Jump> {
         block.iter().find_map(|stmt| self.statement(stmt, mask))
     }
@@ -206,7 +208,7 @@ impl Run<'_> {
     }
 
     fn fence(&mut self, mask: Mask) {
-        // Whoever may not come here is not counted on.
+        // Threads that may not get here do not count.
         if self.arms > 0 && self.unknown.ranks {
             return;
         }
@@ -325,7 +327,7 @@ impl Run<'_> {
         }
     }
 
-    /// What it is for each block.
+    /// Returns the value for each block.
     fn of_blocks(&mut self, relative: Relative) -> [u32; BLOCKS] {
         relative.number().into_iter().for_each(|number| self.read(number));
         let blocks = self.kernel.blocks;
@@ -365,7 +367,7 @@ impl Run<'_> {
         (0..self.kernel.blocks * THREADS).filter(|thread| holds(*thread)).fold(0, |mask, thread| mask | 1 << thread)
     }
 
-    /// For each block, one bit for each of the two that it may be.
+    /// Returns, for each block, one bit for each of the two that it may be.
     fn parity(&mut self, parity: Parity) -> [u8; BLOCKS] {
         let which = match parity {
             Parity::Literal(value) => return [1 << value; BLOCKS],
@@ -380,7 +382,7 @@ impl Run<'_> {
         [if self.unknown.parities { 0b11 } else { 1 << (which % 2) }; BLOCKS]
     }
 
-    /// For each block and each of its threads, one bit for each element.
+    /// Returns, for each block and each of its threads, one bit for each element.
     fn elements(&mut self, index: Index) -> [[u8; THREADS]; BLOCKS] {
         let varies = |thread: usize| if self.unknown.elements { ELEMENTS } else { 1 << thread };
         match index {
@@ -399,14 +401,14 @@ impl Run<'_> {
         }
     }
 
-    /// For each block, whose memory it touches: one bit for each.
+    /// Returns, for each block, the owners of the memory it accesses: one bit for each.
     fn owners(&mut self, owner: Owner) -> [u8; BLOCKS] {
         let blocks = self.kernel.blocks;
         match owner {
             Owner::Own => std::array::from_fn(|block| 1 << block),
             Owner::Next => std::array::from_fn(|block| 1 << ((block + 1) % blocks)),
             Owner::Previous => std::array::from_fn(|block| 1 << ((block + blocks - 1) % blocks)),
-            // One that there is not is any.
+            // A rank that does not exist stands for any.
             Owner::Rank(rank) if self.unknown.elements => [1 << (rank as usize % blocks); BLOCKS],
             Owner::Rank(rank) => [if (rank as usize) < blocks { 1 << rank } else { 0 }; BLOCKS],
             Owner::Relative(_) if self.unknown.relatives => [u8::MAX; BLOCKS],

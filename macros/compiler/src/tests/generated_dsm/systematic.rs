@@ -1,6 +1,5 @@
-//! Every attacker with every detector, at every pair of places in and round a barrier, in a branch or a loop, in the way of
-//! Tint's tests of loops; and jumps past either. Which elements they name, whose they are and how a loop is written take
-//! turns.
+//! Enumerates every attacker with every detector, at every pair of positions in and around a barrier, in a branch or a
+//! loop, like Tint's tests of loops; and jumps past either. Elements, owners and the form of a loop take turns.
 
 use super::tree::{
     Access, Array, Arrival, Block, Form, Index, Jump, Kernel, Kind, Label, Number, Owner, Parity, Place, Rounds, Stmt,
@@ -10,7 +9,7 @@ use super::tree::{
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Straight,
-    /// A branch that the cluster agrees on; one by block; one by thread.
+    /// A cluster-uniform branch; one by block; one by thread.
     If,
     IfBlock,
     IfThread,
@@ -25,13 +24,13 @@ enum Barrier {
     Block,
     Sync,
     Split,
-    /// A relaxed arrival: alone, after a fence of each thread, and after one of the block's first.
+    /// A relaxed arrival: alone, after a fence by each thread, and after one by the block's first thread.
     Relaxed,
     Fenced,
     FencedByOne,
 }
 
-/// The places of a skeleton.
+/// The positions of a skeleton.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     Before,
@@ -46,7 +45,7 @@ enum At {
 const BARRIERS: [Barrier; 4] = [Barrier::None, Barrier::Block, Barrier::Sync, Barrier::Split];
 const RELAXED: [Barrier; 3] = [Barrier::Relaxed, Barrier::Fenced, Barrier::FencedByOne];
 const PLACES: [At; 6] = [At::Before, At::First, At::Pending, At::Last, At::Else, At::After];
-/// Kinds, and whether the access is remote.
+/// The kinds of accesses, and whether the access is remote.
 const ACTS: [(Kind, bool); 6] = [
     (Kind::Read, true),
     (Kind::Write, true),
@@ -56,7 +55,7 @@ const ACTS: [(Kind, bool); 6] = [
     (Kind::Read, false),
 ];
 const LABEL: Label = 1;
-/// Pairs of places in memory.
+/// The number of pairs of memory locations.
 const STYLES: usize = 13;
 
 fn skeletons() -> impl Iterator<Item = (Shape, Barrier)> {

@@ -1,15 +1,15 @@
-//! A small language of kernels: who touches which element of whose shared memory, and the barriers between. What threads
-//! decide for themselves decides about accesses only, so that all of a cluster come to each barrier. Knows nothing of the
+//! A small language of kernels: which thread accesses which element of whose shared memory, and the barriers between.
+//! Non-uniform conditions affect only accesses, so all threads of a cluster reach each barrier. It knows nothing of the
 //! crate's model.
 
 use super::super::shrink::Nested;
 use super::relative::Relative;
 
-/// Threads of a block.
+/// The number of threads of a block.
 pub(in crate::tests) const THREADS: usize = 2;
-/// Elements of an array, and of a row.
+/// The number of elements of an array, and of a row.
 pub(in crate::tests) const LENGTH: usize = 4;
-/// The values of a scalar parameter.
+/// The number of values of a scalar parameter.
 pub(in crate::tests) const DOMAIN: usize = 3;
 
 /// A shared array, of which each block has its own.
@@ -17,7 +17,7 @@ pub(in crate::tests) const DOMAIN: usize = 3;
 pub(in crate::tests) enum Array {
     A,
     B,
-    /// Two rows.
+    /// An array of two rows.
     Rows,
 }
 
@@ -27,11 +27,11 @@ impl Array {
 
 pub(in crate::tests) type Label = usize;
 
-/// A number that all threads of a cluster agree on.
+/// A cluster-uniform number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Number {
     Parameter(usize),
-    /// The round of a loop.
+    /// The iteration of a loop.
     Round(Label),
     /// `cur`
     Current,
@@ -40,13 +40,13 @@ pub(in crate::tests) enum Number {
 impl Number {
     pub(in crate::tests) fn most(self) -> u32 {
         match self {
-            // No loop has more rounds than a parameter has values.
+            // No loop has more iterations than a parameter has values.
             Number::Parameter(_) | Number::Round(_) => DOMAIN as u32 - 1,
             Number::Current => 1,
         }
     }
 
-    /// The loop that must be round it.
+    /// Returns the loop that must enclose it.
     pub(in crate::tests) fn round(self) -> Option<Label> {
         match self {
             Number::Round(label) => Some(label),
@@ -55,7 +55,7 @@ impl Number {
     }
 }
 
-/// One of two.
+/// An index that is 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Parity {
     Literal(u32),
@@ -71,7 +71,7 @@ pub(in crate::tests) enum Parity {
     Current,
     CurrentMinus,
     CurrentXor,
-    /// Another for each block.
+    /// A value that differs between blocks.
     Relative(Relative),
 }
 
@@ -90,10 +90,10 @@ pub(in crate::tests) enum Index {
     Literal(u32),
     /// The thread's rank in its block.
     Own,
-    /// The other thread's.
+    /// The other thread's rank.
     Other,
     Parity(Parity),
-    /// Below [`LENGTH`].
+    /// A number below [`LENGTH`].
     Relative(Relative),
     /// `k * 2 + i`
     Chunk(Parity),
@@ -102,17 +102,17 @@ pub(in crate::tests) enum Index {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) struct Place {
     pub(in crate::tests) array: Array,
-    /// Of [`Array::Rows`] only.
+    /// The row of [`Array::Rows`].
     pub(in crate::tests) row: Parity,
     pub(in crate::tests) index: Index,
 }
 
-/// Whose memory.
+/// The block whose memory is accessed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Owner {
-    /// The block's own.
+    /// The block itself.
     Own,
-    /// By `map_shared_rank`.
+    /// A peer, by `map_shared_rank`.
     Next,
     Previous,
     Rank(u32),
@@ -140,11 +140,11 @@ impl Kind {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) struct Access {
-    /// `print` says on which line.
+    /// The number that `print` maps to a line.
     pub(in crate::tests) site: usize,
     pub(in crate::tests) kind: Kind,
     pub(in crate::tests) owner: Owner,
-    /// The peer's memory has a name, given at the kernel's start, if it is the same peer's all the time.
+    /// Whether the peer's memory has a name, given at the kernel's start because the peer never changes.
     pub(in crate::tests) named: bool,
     pub(in crate::tests) place: Place,
 }
@@ -154,7 +154,7 @@ impl Access {
         self.owner != Owner::Own
     }
 
-    /// A peer's memory, and the same peer's all through the kernel.
+    /// Returns whether the memory is a peer's, and the same peer's throughout the kernel.
     pub(in crate::tests) fn has_one_owner(&self) -> bool {
         match self.owner {
             Owner::Own => false,
@@ -163,7 +163,7 @@ impl Access {
         }
     }
 
-    /// What it counts from ranks.
+    /// Returns what it computes from ranks.
     pub(in crate::tests) fn relatives(&self) -> impl Iterator<Item = Relative> {
         let of_parity = |parity| match parity {
             Parity::Relative(relative) => Some(relative),
@@ -182,7 +182,7 @@ impl Access {
         [index, of_parity(self.place.row), owner].into_iter().flatten()
     }
 
-    /// What all of the cluster agree on, of which it counts.
+    /// Returns the cluster-uniform numbers that it uses.
     pub(in crate::tests) fn numbers(&self) -> impl Iterator<Item = Number> {
         let index = match self.place.index {
             Index::Parity(parity) | Index::Chunk(parity) => parity.number(),
@@ -195,10 +195,10 @@ impl Access {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Test {
-    /// Uniform in the cluster: `n == value`, and `n % 2 == 0`.
+    /// A cluster-uniform test: `n == value`, and `n % 2 == 0`.
     Equals(Number, u32),
     Even(Number),
-    /// Of blocks, and of threads.
+    /// A test of blocks, and of threads.
     BlockRank(u32),
     ThreadRank(u32),
 }
@@ -219,11 +219,11 @@ pub(in crate::tests) enum Rounds {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::tests) enum Form {
     For,
-    /// `loop`, left by a `break` at the body's start.
+    /// A `loop`, left by a `break` at the body's start.
     Loop,
-    /// Counts at the body's start.
+    /// A `while` that counts at the body's start.
     While,
-    /// Counts at the body's end: without `continue`.
+    /// A `while` that counts at the body's end, without `continue`.
     WhileLast,
 }
 
@@ -248,12 +248,12 @@ pub(in crate::tests) enum Stmt {
     /// `cluster.sync()`, and the block's.
     Sync,
     SyncBlock,
-    /// Of the cluster, by each thread that comes here.
+    /// A fence of the cluster, by each thread that gets here.
     Fence,
     /// A split barrier of the cluster, with what stands between.
     Split(usize, Arrival, Block),
-    /// A loop that carries its token: arrives before it, in each round waits between the two blocks and arrives again at
-    /// the end, and waits for the last one behind the third.
+    /// A loop that carries its token: each iteration waits between the first two blocks and arrives again at the end,
+    /// and the last arrival is waited for before the third.
     Carried(Label, usize, [Block; 3]),
     If(Test, Block, Option<Block>),
     Loop(Label, Rounds, Form, Block),

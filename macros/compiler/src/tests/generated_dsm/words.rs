@@ -36,7 +36,7 @@ fn array(array: Array) -> &'static str {
     }
 }
 
-/// The memory that is accessed, without its index.
+/// Returns the memory that is accessed, without its index.
 pub(in crate::tests) fn memory(access: &Access) -> String {
     let array = array(access.place.array);
     let rank = match access.owner {
@@ -58,7 +58,7 @@ pub(in crate::tests) fn test(test: Test) -> String {
     }
 }
 
-/// The access as a statement, of memory with this name.
+/// Returns the access as a statement, of memory with this name.
 pub(in crate::tests) fn touch(access: &Access, memory: &str) -> String {
     let row = match access.place.array {
         Array::A | Array::B => String::new(),
@@ -80,11 +80,11 @@ pub(in crate::tests) fn touch(access: &Access, memory: &str) -> String {
     }
 }
 
-/// Of a tree with statements like these.
+/// The printer of a tree with statements like these.
 pub(in crate::tests) trait Statements: Printer {
     type Stmt;
 
-    /// With its newline.
+    /// Prints a statement with its newline.
     fn statement(&mut self, stmt: &Self::Stmt);
 
     fn statements(&mut self, block: &[Self::Stmt]) {
@@ -95,12 +95,12 @@ pub(in crate::tests) trait Statements: Printer {
         self.braces(|writer| writer.statements(block));
     }
 
-    /// What stands in a loop.
+    /// Prints the body of a loop.
     fn round(&mut self, _label: Label, inside: impl FnOnce(&mut Self)) {
         self.braces(inside);
     }
 
-    /// A loop that carries the cluster's token.
+    /// Prints a loop that carries the cluster's token.
     fn carried(&mut self, label: Label, rounds: usize, [first, second, last]: &[Vec<Self::Stmt>; 3]) {
         self.text(&format!("let mut t{label} = cluster.barrier_arrive();\n"));
         self.start();
@@ -179,7 +179,7 @@ pub(in crate::tests) trait Statements: Printer {
         self.text(&format!("slot = {};", relative.text()));
     }
 
-    /// `cur = n % 2`
+    /// Prints `cur = n % 2`.
     fn choose(&mut self, of: Number) {
         let even = test(Test::Even(of));
         self.text(&format!("if {even} {{ cur = 0; }} else {{ cur = 1; }}"));

@@ -1,7 +1,7 @@
-//! An independent verdict on `token_never_waited`, `arrive_while_pending` and `collective_while_pending`: an interpreter of
-//! the generator's own tree follows every path of a kernel, and what it finds is compared with what the attribute
-//! reports, fault by fault and line by line. Kernels are written at random (`generate`) and by enumeration
-//! (`systematic`). Not compared: columns, notes and help.
+//! An independent verdict on `token_never_waited`, `arrive_while_pending` and `collective_while_pending`: an
+//! interpreter of the generator's own tree follows every path of a kernel, and its findings are compared with what the
+//! attribute reports, fault by fault and line by line. Kernels are random (`generate`) and enumerated (`systematic`).
+//! Not compared: columns, notes and help.
 
 mod generate;
 mod interpret;
@@ -20,22 +20,22 @@ use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 
-/// Rules and lines.
+/// Faults as rules and lines.
 type Faults = BTreeSet<(Rule, usize)>;
 
-/// What is wrong with a kernel.
+/// The faults of a kernel from three sources.
 struct Comparison {
     source: String,
-    /// By the interpreter.
+    /// The faults that the interpreter finds.
     real: Faults,
-    /// The same if a test of an `Option` told nothing about other variables.
+    /// The faults it would find if a test of an `Option` said nothing about other variables.
     most: Faults,
-    /// By the attribute.
+    /// The faults that the attribute reports.
     reported: Faults,
 }
 
 impl Comparison {
-    /// `None` where rustc's move checker refuses the kernel: the checks rely on it.
+    /// Returns `None` if rustc's move checker refuses the kernel, because the checks rely on it.
     fn of(kernel: &Kernel) -> Option<Comparison> {
         let most = interpret(kernel, Options::Opaque);
         if most.misuse {
@@ -51,13 +51,13 @@ impl Comparison {
         Some(Comparison { source: source.text, real, most, reported })
     }
 
-    /// Every real fault is reported, and nothing else; but a check that keeps no memory of paths may take two variables
-    /// for independent where one is tested.
+    /// Returns whether every real fault is reported, and nothing else, except that a path-insensitive check may treat
+    /// two variables as independent after one is tested.
     fn agrees(&self) -> bool {
         self.real.is_subset(&self.reported) && self.reported.is_subset(&self.most)
     }
 
-    /// Whether `agrees` leaves nothing open.
+    /// Returns whether `agrees` leaves nothing open.
     fn is_exact(&self) -> bool {
         self.real == self.most
     }
@@ -67,7 +67,7 @@ impl Comparison {
     }
 }
 
-/// Fails with the least kernel on which the two differ in the same way: by the three rules, or by another.
+/// Fails with the smallest kernel on which the two differ in the same way: by the three rules, or by another.
 #[track_caller]
 fn check(kernel: &Kernel) -> Option<Comparison> {
     let comparison = Comparison::of(kernel)?;
@@ -87,7 +87,7 @@ fn check(kernel: &Kernel) -> Option<Comparison> {
 #[test]
 fn random_kernels() {
     let kernels: Vec<Comparison> = (0..KERNELS).filter_map(|seed| check(&generate::kernel(seed, false))).collect();
-    // The generator is worth something: few kernels that rustc refuses, right ones and wrong ones, little left open.
+    // The generator is useful: rustc refuses few kernels, there are right and wrong ones, and little is left open.
     let share =
         |what: &dyn Fn(&Comparison) -> bool| 100 * kernels.iter().filter(|kernel| what(kernel)).count() / kernels.len();
     assert!(kernels.len() as u64 > KERNELS / 10 * 8, "{} kernels", kernels.len());
@@ -114,7 +114,7 @@ fn every_attacker_with_every_detector() {
     assert!(kernels.iter().filter(|kernel| kernel.real.is_empty()).count() > 1_000);
 }
 
-/// For long runs: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_kernels`.
+/// A long run: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_kernels`.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_kernels() {

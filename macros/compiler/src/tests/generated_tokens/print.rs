@@ -1,4 +1,4 @@
-//! The tree as the source of a kernel, with the line on which each site stands.
+//! Prints the tree as the source of a kernel, and records the line of each site.
 
 use std::collections::BTreeMap;
 
@@ -149,12 +149,12 @@ impl Writer {
         }
     }
 
-    /// True every `n`th time or so, the same for the same kernel.
+    /// Returns true about every `n`th time, in the same way for the same kernel.
     fn turn(&self, n: usize) -> bool {
         self.page.text.len().is_multiple_of(n)
     }
 
-    /// An `if` in its other forms, `match` and `let ... else`, where they mean the same.
+    /// Prints an `if` in its other forms, `match` and `let ... else`, where they mean the same.
     fn choice(&mut self, test: &Test, then: &Block, otherwise: Option<&Block>) -> bool {
         let nothing = Block::new();
         let other = otherwise.unwrap_or(&nothing);
@@ -170,7 +170,7 @@ impl Writer {
                 return true;
             }
             Test::Some(value, bound) => (Some(value), format!("Some({})", bound.map_or("_".into(), name)), "None"),
-            // The value of an `if let None` is gone in its other arm, that of a `match` is not.
+            // The value of an `if let None` is dropped in its other arm, that of a `match` is not.
             Test::None(value @ Value::Move(_)) => (Some(value), "None".into(), "Some(_)"),
             Test::Opaque => (None, "true".into(), "false"),
             Test::None(_) | Test::IsSome(_) | Test::IsNone(_) => return false,
@@ -201,7 +201,7 @@ impl Writer {
         self.start();
         match stmt {
             Stmt::Let(var, value) => {
-                // What a device function gives is a token only where a type says so.
+                // The result of a device function is a token only if a type says so.
                 let ty = match value {
                     Value::Start(_) | Value::Pass(..) => format!(": {}", ty(*var)),
                     _ => String::new(),

@@ -1,6 +1,6 @@
-//! Every pair of an attacker and a detector, at every pair of places in and round a loop and a branch: what jumps, arrives
-//! or loses a token at one place, and what tells at another. In the way of Tint's tests of loops; one token in one
-//! variable, no `Option`s.
+//! Enumerates every pair of an attacker and a detector, at every pair of positions in and around a loop and a branch: a
+//! jump, an arrival or the loss of a token at one position, and what detects it at another. It follows Tint's tests of
+//! loops; one token in one variable, no `Option`s.
 
 use super::tree::{Block, Group, Jump, Kernel, Site, Stmt, Test, Value, Var};
 
@@ -11,13 +11,13 @@ const TOKEN: Var = Var { id: 0, name: 0, group: Group::Cluster, optional: false 
 enum Shape {
     While,
     For,
-    /// Left by `break` alone.
+    /// A loop left only by `break`.
     Loop,
     Labelled,
     Block,
 }
 
-/// The places of a skeleton.
+/// The positions of a skeleton.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     Before,
@@ -52,7 +52,7 @@ const ATTACKERS: [Act; 8] =
 const DETECTORS: [Act; 7] =
     [Act::Wait, Act::Finish, Act::Sync, Act::SyncSmaller, Act::Rearrive, Act::ArriveBeside, Act::ArriveAndWait];
 
-/// All kernels that have a meaning: no jump without a target.
+/// Returns all kernels that are valid, without a jump that has no target.
 pub(super) fn kernels() -> impl Iterator<Item = Kernel> {
     SHAPES.into_iter().flat_map(|shape| {
         let attacks = PLACES.into_iter().flat_map(move |at| ATTACKERS.into_iter().map(move |act| (at, act)));
@@ -73,7 +73,7 @@ fn has_target(shape: Shape, at: At, act: Act) -> bool {
     }
 }
 
-/// `waits`: with a wait at the end, as most kernels have it.
+/// Builds a kernel, with a wait at the end if `waits`, as most kernels have.
 fn kernel(shape: Shape, attack: (At, Act), detection: (At, Act), waits: bool) -> Kernel {
     let mut ids = 1;
     let mut place = |at| {

@@ -1,9 +1,9 @@
 //! A small language of kernels: what decides the fate of a token, and nothing else. Types of tokens are right by
-//! construction; whether a moved variable is used is for `interpret` to say. Knows nothing of the crate's model.
+//! construction; `interpret` decides whether a moved variable is used. It knows nothing of the crate's model.
 
 use super::super::shrink::Nested;
 
-/// Smallest first: the grid contains its clusters, a cluster its blocks.
+/// The groups, smallest first: the grid contains its clusters, a cluster its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
     Block,
@@ -11,7 +11,7 @@ pub(super) enum Group {
     Grid,
 }
 
-/// A place in the source where a token comes to be or a collective is: `print` says on which line.
+/// A source position of an arrival or a collective, which `print` maps to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Site {
     pub(super) id: usize,
@@ -21,40 +21,40 @@ pub(super) struct Site {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Var {
     pub(super) id: usize,
-    /// Two variables of one name: the later one shadows.
+    /// The name; of two variables with one name, the later one shadows the other.
     pub(super) name: usize,
     pub(super) group: Group,
-    /// An `Option` of a token.
+    /// Whether it is an `Option` of a token.
     pub(super) optional: bool,
 }
 
-/// Index of a loop or a labelled block.
+/// The index of a loop or a labelled block.
 pub(super) type Label = usize;
 
 pub(super) type Block = Vec<Stmt>;
 
-/// A kernel, or, where it takes tokens, a device function.
+/// A kernel, or a device function if it takes tokens.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Kernel {
     pub(super) parameters: Vec<(Site, Var)>,
     pub(super) body: Block,
 }
 
-/// A block that gives a token; one without a value ends in a jump.
+/// A block that yields a token; one without a value ends in a jump.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Arm {
     pub(super) body: Block,
     pub(super) value: Option<Value>,
 }
 
-/// An expression that gives a token or an `Option` of one.
+/// An expression that yields a token or an `Option` of one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     /// `group.barrier_arrive()`
     Arrive(Site),
-    /// `start(&group)`: a device function that arrives and gives the token.
+    /// `start(&group)`: a device function that arrives and returns the token.
     Start(Site),
-    /// `pass(token)`: a device function that takes a token and gives one.
+    /// `pass(token)`: a device function that takes a token and returns one.
     Pass(Site, Var),
     Move(Var),
     Take(Var),
@@ -64,7 +64,7 @@ pub(super) enum Value {
     If(Box<Arm>, Box<Arm>),
     /// `loop { ... }`, which [`Stmt::BreakWith`] leaves.
     Loop(Label, Block),
-    /// `'label: { ... }`, the same.
+    /// `'label: { ... }`, which is left in the same way.
     Labelled(Label, Box<Arm>),
 }
 
@@ -77,7 +77,7 @@ pub(super) enum Jump {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Test {
-    /// A condition of which nothing is known: each evaluation may go either way.
+    /// An unknown condition: each evaluation may go either way.
     Opaque,
     /// `let Some(var) = value`, or `Some(_)`.
     Some(Value, Option<Var>),
@@ -99,7 +99,7 @@ pub(super) enum Stmt {
     Wait(Site, Value),
     /// A device function that takes the token.
     Finish(Value),
-    /// One that takes two: the first is on its way while the second is evaluated.
+    /// A device function that takes two tokens: the first has been moved while the second is evaluated.
     FinishBoth(Value, Value),
     Sync(Site),
     /// `let _ = value;`
@@ -117,7 +117,7 @@ pub(super) enum Stmt {
 }
 
 impl Stmt {
-    /// The blocks and values directly inside.
+    /// Returns the blocks and values directly inside.
     pub(super) fn parts(&mut self) -> (Vec<&mut Block>, Vec<&mut Value>) {
         match self {
             Stmt::Let(_, value)
@@ -150,7 +150,7 @@ impl Test {
 }
 
 impl Value {
-    /// The arms and blocks directly inside.
+    /// Returns the arms and blocks directly inside.
     pub(super) fn blocks(&mut self) -> Vec<&mut Block> {
         match self {
             Value::Arrive(_) | Value::Start(_) | Value::Pass(..) | Value::Move(_) | Value::Take(_) | Value::None => {
@@ -172,7 +172,7 @@ impl Nested for Stmt {
     }
 }
 
-/// Control never comes to what follows.
+/// Returns whether control never reaches what follows.
 pub(super) fn ends(block: &Block) -> bool {
     matches!(block.last(), Some(Stmt::Jump(_) | Stmt::BreakWith(..)))
 }

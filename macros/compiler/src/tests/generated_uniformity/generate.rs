@@ -1,14 +1,14 @@
-//! Random kernels of the whole language: mostly values that groups agree on, and now and then one that they do not. What
-//! becomes of it is for `run` to say.
+//! Generates random kernels of the whole language: mostly uniform values, and occasionally one that is not. `run`
+//! decides about them.
 
 use super::super::random::Random;
 use super::super::shrink::Nested;
 use super::tree::{Block, Expr, Group, Jump, Label, Op, SHARED, Site, Stmt, Var, ends};
 
-/// Kernels of about this many statements, probes not counted.
+/// The approximate number of statements of a kernel, without probes.
 const BUDGET: usize = 10;
 const DEEPEST: usize = 3;
-/// Probes in a kernel.
+/// The number of probes in a kernel.
 pub(super) const PROBES: usize = 3;
 
 pub(super) fn kernel(seed: u64) -> Block {
@@ -30,7 +30,7 @@ pub(super) fn kernel(seed: u64) -> Block {
     kernel
 }
 
-/// Where a statement can stand.
+/// Returns the number of positions for a statement.
 fn places(block: &mut Block) -> usize {
     block.iter_mut().flat_map(Stmt::blocks).map(places).sum::<usize>() + block.len() + 1
 }
@@ -59,11 +59,11 @@ enum Type {
 struct Generator {
     random: Random,
     ids: usize,
-    /// Variables in scope, innermost last. A shadowed one is not.
+    /// The variables in scope, innermost last, without shadowed ones.
     visible: Vec<Vec<(Var, Type)>>,
     targets: Vec<(Label, bool)>,
     left: usize,
-    /// How often a value is one that threads do not agree on, in percent.
+    /// How often a value is not uniform, in percent.
     wild: usize,
 }
 
@@ -81,7 +81,7 @@ impl Generator {
         Group::ALL[self.random.below(4)]
     }
 
-    /// A new variable; its name may be that of another, which it then shadows.
+    /// Creates a variable; its name may be that of another, which it then shadows.
     fn var(&mut self) -> Var {
         let id = self.id();
         let others: Vec<Var> = self.visible.iter().flatten().map(|(var, _)| *var).collect();
@@ -135,7 +135,7 @@ impl Generator {
         }
     }
 
-    /// What all of a group agree on, and no larger one.
+    /// Returns a value that is uniform at one group, and at no larger one.
     fn of_a_group(&mut self) -> Expr {
         match self.random.below(6) {
             0 => Expr::binary(Op::Div, Expr::Rank, Expr::Int([8, 16, 32][self.random.below(3)])),
@@ -181,7 +181,7 @@ impl Generator {
         }
     }
 
-    /// Shared memory gets values between two barriers, mostly.
+    /// Writes values to shared memory, mostly between two barriers.
     fn published(&mut self) -> Block {
         let index = self.random.below(SHARED);
         let group = [Group::Block, Group::Cluster][self.random.below(2)];
@@ -249,7 +249,7 @@ impl Generator {
         body
     }
 
-    /// A loop with an end.
+    /// Generates a loop that terminates.
     fn repeat(&mut self, depth: usize) -> Block {
         let label = self.id();
         let id = self.id();

@@ -1,7 +1,7 @@
-//! An independent verdict on `divergent_collective` and `divergent_exit`: kernels of the generator's own language are run,
-//! thread by thread on several inputs, and where a group comes to a collective with some of its threads only, the
-//! attribute has to refuse the kernel. Kernels are written at random (`generate`), by enumeration (`systematic`), and so
-//! that they are right (`uniform`). Not compared: notes, help, which of the two rules it is; device functions.
+//! An independent verdict on `divergent_collective` and `divergent_exit`: kernels of the generator's own language are
+//! run, thread by thread on several inputs, and if only some threads of a group reach a collective, the attribute must
+//! refuse the kernel. Kernels are random (`generate`), enumerated (`systematic`), and right by construction
+//! (`uniform`). Not compared: notes, help, which of the two rules it is; device functions.
 
 mod generate;
 mod print;
@@ -18,18 +18,18 @@ use super::shrink::{Nested, shrink};
 use super::{faults, kernel_faults};
 use crate::Rule;
 
-/// Each kernel is run on so many inputs.
+/// The number of inputs on which each kernel is run.
 const INPUTS: u64 = 12;
 
 const KERNELS: u64 = 500;
 
-/// Whether the checks refuse the kernel for its uniformity.
+/// Returns whether the checks refuse the kernel for its uniformity.
 fn is_refused(kernel: &Block) -> bool {
     let faults = kernel_faults("cluster = 2, block = 64", &print(kernel));
     faults.iter().any(|fault| matches!(fault.rule(), Rule::DivergentCollective | Rule::DivergentExit))
 }
 
-/// The kernel with a collective in the place of a probe.
+/// Returns the kernel with a collective in place of a probe.
 fn with(kernel: &Block, probe: usize, group: Group) -> Block {
     let site = |id| Site { id, group };
     let (first, second) = (site(1_000), site(1_001));
@@ -52,21 +52,21 @@ fn with(kernel: &Block, probe: usize, group: Group) -> Block {
     kernel
 }
 
-/// How many kernels there were, of what kind.
+/// The numbers of kernels by outcome.
 #[derive(Debug, Default)]
 struct Count {
     all: usize,
     refused: usize,
-    /// Refused, and no run shows why.
+    /// Kernels that are refused although no run shows why.
     open: usize,
 }
 
 impl Count {
-    /// Fails where a kernel is not refused that is divergent in a run of which `witnessed` is the result.
+    /// Fails if a kernel is accepted that is divergent in some run, where `witnessed` is the result of the runs.
     #[track_caller]
     fn compare(&mut self, kernel: &Block, witnessed: bool) -> bool {
         let refused = is_refused(kernel);
-        // A barrier in the place of a probe orders memory.
+        // A barrier in place of a probe orders memory.
         if refused != witnessed {
             let verdict = run(kernel, INPUTS);
             if verdict.is_sound() && verdict.divergent.is_empty() == refused {
@@ -82,7 +82,7 @@ impl Count {
     }
 }
 
-/// Fails with the least kernel on which the two differ in the same way.
+/// Fails with the smallest kernel on which the two differ in the same way.
 #[track_caller]
 fn differ(kernel: &Block, refused: bool) -> ! {
     let fails = |smaller: &Block| {
@@ -116,12 +116,12 @@ fn every_attacker_with_every_detector() {
     let count = check_skeletons(systematic::skeletons(false));
     eprintln!("{count:?}");
     assert!(count.all > 9_000 && count.refused > 1_000, "{count:?}");
-    // Counters that differ by an even number, and rounds of an even number that nobody of one parity comes to: the check
-    // does not calculate.
+    // The check does not calculate: counters that differ by an even number, and even iterations that threads of one
+    // parity never reach.
     assert!(count.open * 10 < count.refused, "{count:?}");
 }
 
-/// With every condition and every counter: takes minutes.
+/// Tries every condition and every counter, which takes minutes.
 #[test]
 #[ignore = "long"]
 fn every_attacker_with_every_detector_and_condition() {
@@ -149,12 +149,12 @@ fn check_random(seeds: std::ops::Range<u64>) -> Count {
 fn random_kernels() {
     let count = check_random(0..KERNELS);
     eprintln!("{count:?}");
-    // The generator is worth something, and the check is not too careful: what it refuses, runs mostly show.
+    // The generator is useful and the check not too careful: runs mostly show why a kernel is refused.
     assert!(count.all as u64 > 3 * KERNELS && count.refused * 5 > count.all, "{count:?}");
     assert!(count.open * 4 < count.refused, "{count:?}");
 }
 
-/// For long runs: `KERNELS=100000 cargo test -p phalanx-compiler -- --ignored more_random_uniformity`.
+/// A long run: `KERNELS=100000 cargo test -p phalanx-compiler -- --ignored more_random_uniformity`.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_uniformity() {
@@ -180,7 +180,7 @@ fn kernels_that_are_right() {
     check_right(0..KERNELS);
 }
 
-/// Found by reading: a kernel from whose loop no way leads, and ranks that are made negative.
+/// Cases found by reading: a kernel with an infinite loop, and ranks that are negated.
 #[test]
 fn by_hand() {
     let kernel = |body: &str| {
@@ -198,7 +198,7 @@ fn by_hand() {
     assert!(kernel("loop { if rank == 0 { continue; } block.sync(); }"));
     assert!(!kernel("loop { block.sync(); }"));
     assert!(!kernel("loop { if n == 0 { block.sync(); } block.sync(); }"));
-    // From -31 to 31 there is one zero.
+    // There is one zero between -31 and 31.
     assert!(kernel("if (rank as i8) / 32 == 0 { warp.sync(); }"));
     assert!(!kernel("if (rank as u8) / 32 == 0 { warp.sync(); }"));
 }

@@ -1,4 +1,4 @@
-//! The tree as the source of a kernel. A probe is nothing.
+//! Prints the tree as the source of a kernel. A probe prints nothing.
 
 use super::super::page::{Page, Printer};
 use super::tree::{Block, Expr, Group, Jump, Op, SHARED, Stmt, Var};

@@ -1,10 +1,10 @@
-//! Every attacker with every detector, at every pair of places in and round a loop and a branch, in the way of Tint's tests
-//! of loops: what makes threads part at one place, and a collective at another, by itself and behind a variable that the
-//! threads count rounds with. Each condition differs for some input, as far as its kind can.
+//! Enumerates every attacker with every detector, at every pair of positions in and around a loop and a branch, like
+//! Tint's tests of loops: a divergence at one position, and a collective at another, by itself and behind a variable
+//! with which the threads count iterations. Each condition differs for some input, as far as its kind can.
 
 use super::tree::{Block, Expr, Group, Jump, Label, Op, Site, Stmt, Var};
 
-/// A kernel with probes, and which groups are asked for at each.
+/// A kernel with probes, and the groups whose collectives each probe stands for.
 pub(super) struct Skeleton {
     pub(super) kernel: Block,
     pub(super) probes: usize,
@@ -15,15 +15,15 @@ pub(super) struct Skeleton {
 enum Shape {
     While,
     For,
-    /// Left by `break` alone.
+    /// A loop left only by `break`.
     Loop,
     Labelled,
     Block,
-    /// The inner loop of two.
+    /// The inner one of two loops.
     Nested,
 }
 
-/// The places of a skeleton.
+/// The positions of a skeleton.
 #[derive(Clone, Copy, PartialEq)]
 enum At {
     Before,
@@ -41,19 +41,19 @@ enum Attack {
     BreakOuter,
     ContinueOuter,
     Return,
-    /// Probes in both arms.
+    /// A branch with probes in both arms.
     Branch,
     Match,
     And,
     Or,
-    /// Probes in a loop of so many rounds.
+    /// A loop of so many iterations with probes.
     For,
     While,
-    /// The counter is set under the condition.
+    /// An assignment to the counter under the condition.
     Assign,
     AssignValue,
     AssignMatch,
-    /// Work without consequences.
+    /// Statements without consequences.
     Nothing,
 }
 
@@ -77,9 +77,9 @@ const ATTACKS: [Attack; 15] = [
     Attack::Nothing,
 ];
 
-/// Kinds of conditions.
+/// The number of kinds of conditions.
 const CONDITIONS: usize = 15;
-/// Kinds of counters.
+/// The number of kinds of counters.
 const COUNTERS: usize = 4;
 
 const LABEL: Label = 1;
@@ -90,7 +90,8 @@ const ROUND: Var = Var { id: 3, name: 3 };
 const INNER: Var = Var { id: 4, name: 4 };
 const OUTER_ROUND: Var = Var { id: 5, name: 5 };
 
-/// All that have a meaning: no jump without a target. Conditions and counters take turns, or, `whole`, are all tried.
+/// Returns all valid skeletons, without a jump that has no target. Conditions and counters take turns, or are all tried
+/// if `whole`.
 pub(super) fn skeletons(whole: bool) -> impl Iterator<Item = Skeleton> {
     let mut turn = 0;
     SHAPES.into_iter().flat_map(move |shape| {
@@ -119,7 +120,7 @@ fn has_target(shape: Shape, at: At, attack: Attack) -> bool {
     }
 }
 
-/// A condition, and the groups that agree on it at most and that do not at least.
+/// Returns a condition, the groups at which it may at most be uniform, and those at which it must not be.
 fn condition(kind: usize) -> (Expr, Vec<Group>) {
     use Group::{Block, Cluster, Tile, Warp};
     let site = |group| Site { id: 100, group };
@@ -130,7 +131,7 @@ fn condition(kind: usize) -> (Expr, Vec<Group>) {
         0 => (parity(Expr::Input(own())), vec![Tile]),
         1 => (Expr::Rank.equals(3), vec![Tile]),
         2 => (parity(Expr::State(own())), vec![Tile]),
-        // Written in this round of barriers.
+        // Written in this phase of the barrier.
         3 => (parity(Expr::Shared(1)), vec![Tile]),
         4 => (parity(of_rank(8)), vec![Tile, Warp]),
         5 => (Expr::Any(site(Tile), Box::new(Expr::State(own()).equals(1))), vec![Tile, Warp]),
@@ -202,12 +203,12 @@ fn skeleton(shape: Shape, at: At, attack: Attack, kind: usize, counter: usize) -
     Skeleton { kernel, probes: builder.probes, groups }
 }
 
-/// What shared memory holds: an element that each block knows, and one that it may not.
+/// Returns a value in shared memory: an element that each block knows, and one that it may not.
 fn published(kind: usize) -> Block {
     let own = Expr::binary(Op::Add, Expr::BlockRank, Expr::binary(Op::Add, Expr::ClusterRank, Expr::ClusterRank));
     let leader = |index, value| Stmt::If(Expr::Rank.equals(0), vec![Stmt::Store(index, value)], None);
     let mut block = vec![leader(0, Expr::Input(Box::new(own))), Stmt::Sync(Site { id: 101, group: Group::Cluster })];
-    // An array is one piece of memory.
+    // The check treats an array as one region of memory.
     if kind == 3 {
         block.push(leader(1, Expr::Int(5)));
     }
@@ -233,7 +234,7 @@ impl Builder {
         }
     }
 
-    /// The counter goes on.
+    /// Advances the counter.
     fn count(&self, by: Expr) -> Block {
         let more = Expr::binary(Op::Add, self.counted(), by.clone());
         match self.counter {
@@ -244,7 +245,8 @@ impl Builder {
         }
     }
 
-    /// What stands at a place: the attack between two probes, if it is there; a probe; one behind the counter.
+    /// Returns what stands at a position: the attack between two probes, if it is there; a probe; one behind the
+    /// counter.
     fn place(&mut self, at: At) -> Block {
         let mut block = Block::new();
         if self.attack.0 == at {

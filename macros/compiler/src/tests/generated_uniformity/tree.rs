@@ -1,12 +1,12 @@
-//! A small language of kernels: what makes threads part and meet again, and where their groups come together. Integers are
-//! `u32`, and a `bool` is one of 0 and 1. Knows nothing of the crate's model.
+//! A small language of kernels: what makes threads diverge and reconverge, and where their groups execute collectives.
+//! Integers are `u32`, and a `bool` is one of 0 and 1. It knows nothing of the crate's model.
 
 use super::super::shrink::Nested;
 
-/// Smallest first.
+/// The groups, smallest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Group {
-    /// Of 8 threads.
+    /// A tile of 8 threads.
     Tile,
     Warp,
     Block,
@@ -26,31 +26,31 @@ impl Group {
     }
 }
 
-/// Threads of a block, a cluster, and the grid of two clusters.
+/// The numbers of threads of a block, a cluster, and the grid of two clusters.
 pub(super) const BLOCK: usize = 64;
 pub(super) const CLUSTER: usize = 2 * BLOCK;
 pub(super) const GRID: usize = 2 * CLUSTER;
 
-/// Elements of the shared array, and of the slices.
+/// The numbers of elements of the shared array, and of the slices.
 pub(super) const SHARED: usize = 4;
 pub(super) const SLICE: usize = 16;
 
-/// A collective in the source: `print` says on which line.
+/// The source position of a collective, which `print` maps to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Site {
     pub(super) id: usize,
     pub(super) group: Group,
 }
 
-/// An integer, a `bool`, or a pair of integers.
+/// A variable: an integer, a `bool`, or a pair of integers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Var {
     pub(super) id: usize,
-    /// Two variables of one name: the later one shadows.
+    /// The name; of two variables with one name, the later one shadows the other.
     pub(super) name: usize,
 }
 
-/// Index of a loop or a labelled block.
+/// The index of a loop or a labelled block.
 pub(super) type Label = usize;
 
 pub(super) type Block = Vec<Stmt>;
@@ -59,7 +59,7 @@ pub(super) type Block = Vec<Stmt>;
 pub(super) enum Op {
     Add,
     Xor,
-    /// These three with a literal.
+    /// The right operand of these three is a literal.
     Rem,
     Div,
     Mask,
@@ -83,12 +83,12 @@ pub(super) enum Expr {
     /// A block's rank in its cluster.
     BlockRank,
     ClusterRank,
-    /// Of the slice that nobody writes to.
+    /// An element of the slice that is never written.
     Input(Box<Expr>),
-    /// Of the one that everybody may write to at any time.
+    /// An element of the slice that any thread may write at any time.
     State(Box<Expr>),
     Shared(usize),
-    /// Shared memory of a block of the cluster.
+    /// An element in the shared memory of a block of the cluster.
     Remote(Box<Expr>, usize),
     Binary(Op, Box<Expr>, Box<Expr>),
     Not(Box<Expr>),
@@ -97,7 +97,7 @@ pub(super) enum Expr {
     Any(Site, Box<Expr>),
     /// `tile.shfl(value, lane)`
     Shuffle(Site, Box<Expr>, Box<Expr>),
-    /// `group.uniform(state[index])`: what the kernel says of it is true.
+    /// `group.uniform(state[index])`: the kernel's claim is true.
     Claim(Site, usize),
 }
 
@@ -120,14 +120,14 @@ pub(super) enum Stmt {
     Increase(Var, Expr),
     AssignField(Var, usize, Expr),
     AssignPair(Var, Expr, Expr),
-    /// A pair is copied.
+    /// A copy of a pair.
     Copy(Var, Var),
-    /// To shared memory.
+    /// A store to shared memory.
     Store(usize, Expr),
-    /// To the slice that everybody may write to.
+    /// A store to the slice that any thread may write.
     StoreState(Expr, Expr),
     If(Expr, Block, Option<Block>),
-    /// On a value: the arms of 0, 1, .. and the last, which takes all others.
+    /// A `match` on a value: the arms of 0, 1, .. and the last, which takes all others.
     Match(Expr, Vec<Block>),
     While(Label, Expr, Block),
     /// `for var in 0..end`
@@ -138,9 +138,9 @@ pub(super) enum Stmt {
     Sync(Site),
     /// An arrival and its wait, with what is done between them.
     Split(Site, Site, Block),
-    /// Of what is true anyway.
+    /// An assertion of something true.
     Assert(Expr),
-    /// A place where a collective of any group is asked for.
+    /// A position at which a collective of any group may be put.
     Probe(usize),
 }
 
@@ -177,7 +177,7 @@ impl Nested for Stmt {
 }
 
 impl Stmt {
-    /// The values directly inside.
+    /// Returns the values directly inside.
     pub(super) fn values(&self) -> Vec<&Expr> {
         match self {
             Stmt::Let(_, value)
@@ -205,13 +205,13 @@ impl Stmt {
     }
 }
 
-/// Control never comes to what follows.
+/// Returns whether control never reaches what follows.
 pub(super) fn ends(block: &Block) -> bool {
     matches!(block.last(), Some(Stmt::Jump(_)))
 }
 
 impl Expr {
-    /// The values directly inside, without those in blocks.
+    /// Returns the values directly inside, without those in blocks.
     pub(super) fn parts(&self) -> Vec<&Expr> {
         match self {
             Expr::Input(inner)
@@ -246,12 +246,12 @@ impl Expr {
         Expr::binary(Op::Less, self, Expr::Int(limit))
     }
 
-    /// Its lowest bits.
+    /// Returns the lowest bits.
     pub(super) fn masked(self, mask: u32) -> Expr {
         Expr::binary(Op::Mask, self, Expr::Int(mask))
     }
 
-    /// Whether it is odd.
+    /// Returns whether the value is odd.
     pub(super) fn odd(self) -> Expr {
         self.masked(1).equals(1)
     }

@@ -1,6 +1,6 @@
-//! Kernels that are right by construction: a collective only where all control around is the same for all of its group, and
-//! conditions made of values that are. Each variable belongs to a group for all of its life, and gets only what that group
-//! agrees on, where it decides together. Threads part in between, work, and meet again.
+//! Generates kernels that are right by construction: a collective only where all control around it is uniform for its
+//! group, with conditions made of uniform values. Each variable belongs to a group for all of its life, and is assigned
+//! only values that are uniform at that group, under uniform control. Threads diverge in between, work, and reconverge.
 
 use super::super::random::Random;
 use super::tree::{Block, Expr, Group, Jump, Label, Op, Site, Stmt, Var};
@@ -8,7 +8,7 @@ use super::tree::{Block, Expr, Group, Jump, Label, Op, Site, Stmt, Var};
 const BUDGET: usize = 24;
 const DEEPEST: usize = 4;
 
-/// For how many threads something is the same. More is greater.
+/// The group at which something is uniform. More is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Same {
     Thread,
@@ -37,7 +37,7 @@ pub(super) fn kernel(seed: u64) -> Block {
     };
     let mut kernel = generator.published();
     kernel.extend(generator.block(0, &[]));
-    // Nobody comes back.
+    // No thread returns.
     if generator.random.chance(30) {
         let test = generator.bool(Same::Thread, 0);
         kernel.push(Stmt::If(test, vec![Stmt::Jump(Jump::Return)], None));
@@ -46,7 +46,7 @@ pub(super) fn kernel(seed: u64) -> Block {
     kernel
 }
 
-/// A loop or a labelled block, what decides together to leave it, and whether it is a loop.
+/// A loop or a labelled block, the uniformity of the decisions to leave it, and whether it is a loop.
 #[derive(Clone, Copy)]
 struct Target {
     label: Label,
@@ -59,9 +59,9 @@ struct Generator {
     ids: usize,
     visible: Vec<Vec<(Var, Same)>>,
     targets: Vec<Target>,
-    /// Who has come here together.
+    /// The uniformity of the control flow here.
     control: Same,
-    /// What decided who has gone on to the next round.
+    /// The uniformity of the decisions about who continues with the next iteration.
     gone: Same,
     left: usize,
 }
@@ -76,7 +76,7 @@ impl Generator {
         Site { id: self.id(), group }
     }
 
-    /// One of those that are here together.
+    /// Returns one of the groups that are converged here.
     fn group(&mut self) -> Option<Group> {
         let groups: Vec<Group> = Group::ALL.into_iter().filter(|group| Same::Of(*group) <= self.control).collect();
         self.random.pick(&groups)
@@ -89,19 +89,19 @@ impl Generator {
         var
     }
 
-    /// A variable that all of these agree on.
+    /// Returns a variable that is uniform at this level.
     fn known(&mut self, same: Same) -> Option<Var> {
         let fitting: Vec<Var> =
             self.visible.iter().flatten().filter(|(_, known)| *known >= same).map(|(var, _)| *var).collect();
         self.random.pick(&fitting)
     }
 
-    /// A level, the higher ones rather.
+    /// Returns a level, preferring higher ones.
     fn level(&mut self) -> Same {
         SAME[self.random.weighted(&[3, 2, 2, 3, 3, 3])]
     }
 
-    /// A value that is the same for so many, at least.
+    /// Returns a value that is uniform at least at this level.
     fn int(&mut self, same: Same, depth: usize) -> Expr {
         if depth < 2 && self.random.chance(30) {
             return match self.random.below(5) {
@@ -150,7 +150,7 @@ impl Generator {
                 let op = [Op::And, Op::Or][self.random.below(2)];
                 Expr::binary(op, self.bool(same, depth + 1), self.bool(same, depth + 1))
             }
-            // A vote, where all of the tile are.
+            // A vote, where the whole tile is converged.
             7 if depth == 0 && same <= Same::Of(Group::Warp) && self.control >= Same::Of(Group::Warp) => {
                 let inner = Box::new(self.bool(Same::Thread, 2));
                 Expr::Any(self.site(Group::Warp), inner)
@@ -163,7 +163,7 @@ impl Generator {
         }
     }
 
-    /// What one thread knows, all of the block know behind a barrier.
+    /// Publishes one thread's value to the block by a barrier.
     fn published(&mut self) -> Block {
         let index = self.random.below(3);
         let value = self.int(Same::Thread, 1);
@@ -206,7 +206,7 @@ impl Generator {
         block
     }
 
-    /// A block under a condition that is the same for so many: those who come back are all who were here.
+    /// Generates a block under a condition that is uniform at this level: all threads that were here come back.
     fn under(&mut self, same: Same, depth: usize) -> Block {
         let before = self.control;
         self.control = before.min(same);
@@ -223,7 +223,7 @@ impl Generator {
                 None => vec![Stmt::StoreState(Expr::Rank, Expr::Rank)],
             },
             1 => {
-                // A variable of its own block may be less than those around.
+                // A variable of its own block may be less uniform than those around.
                 let same = self.level().min(self.control);
                 let value = self.int(same, 0);
                 vec![Stmt::Let(self.var(same), value)]
@@ -253,7 +253,7 @@ impl Generator {
         }
     }
 
-    /// A variable gets what its group agrees on, where it decides together.
+    /// Assigns to a variable under control that is uniform at its group.
     fn assign(&mut self) -> Option<Stmt> {
         let fitting: Vec<(Var, Same)> =
             self.visible.iter().flatten().filter(|(_, same)| *same <= self.control).copied().collect();
@@ -262,7 +262,7 @@ impl Generator {
         Some(if self.random.chance(30) { Stmt::Increase(var, value) } else { Stmt::Assign(var, value) })
     }
 
-    /// A variable that threads have set for themselves is set together.
+    /// Assigns uniformly to a variable that threads have set for themselves.
     fn reassigned(&mut self) -> Block {
         let Some(group) = self.group() else { return Block::new() };
         let (test, value) = (self.bool(Same::Thread, 0), self.bool(Same::Of(group), 0));
@@ -277,8 +277,8 @@ impl Generator {
         ]
     }
 
-    /// A jump under a condition. What follows is for those who stay: after a `continue`, until the round's end; a `break`
-    /// is for those who leave the loop together.
+    /// Generates a jump under a condition. What follows is for the threads that stay: after a `continue`, until the
+    /// iteration's end; a `break` is for threads that leave the loop together.
     fn leave(&mut self) -> Option<Stmt> {
         let Target { label, same, is_loop } = *self.targets.last()?;
         if is_loop && self.random.chance(50) {
@@ -288,7 +288,7 @@ impl Generator {
             self.gone = self.gone.min(self.control);
             return Some(Stmt::If(test, vec![Stmt::Jump(Jump::Continue(label))], None));
         }
-        // Whoever decides here has decided all the way.
+        // The threads that decide here have made all decisions together.
         (same <= self.control).then(|| Stmt::If(self.bool(same, 0), vec![Stmt::Jump(Jump::Break(label))], None))
     }
 

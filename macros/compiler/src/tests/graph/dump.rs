@@ -1,4 +1,4 @@
-//! A graph as text, one line a block.
+//! Prints a graph as text, one line per block.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,14 +7,14 @@ use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, GroupStep, Step, StepKind
 use crate::messages::Loss;
 use crate::model::{Function, LocalId};
 
-/// The steps of tokens; those of values are left out.
+/// Prints the steps of tokens; those of values are left out.
 pub(super) fn dump(function: &Function, cfg: &Cfg<'_>) -> String {
     let mut dump = Dump { function, cfg, numbers: BTreeMap::new(), order: Vec::new() };
     dump.visit(cfg.entry);
     dump.text()
 }
 
-/// The blocks that control reaches, numbered as a walk from the entry meets them. An empty block that only goes on is
+/// The blocks that control reaches, numbered as a walk from the entry meets them. An empty block that only jumps is
 /// left out.
 struct Dump<'f> {
     function: &'f Function,
@@ -34,7 +34,7 @@ impl Dump<'_> {
     }
 
     fn skip(&self, mut block: BlockId) -> BlockId {
-        // No more often than there are blocks: an empty loop goes on for ever.
+        // At most as often as there are blocks: an empty loop never ends.
         for _ in &self.cfg.blocks {
             match &self.cfg.blocks[block.0] {
                 BasicBlock { steps, end: End::Goto(next) } if steps.iter().all(|step| self.step(step).is_none()) => {
@@ -60,7 +60,7 @@ impl Dump<'_> {
         format!("b{}", self.numbers[&self.skip(block)])
     }
 
-    /// The name; a shadowing one with the number of its like.
+    /// Returns the name; a shadowing variable's with its number among those of the name.
     fn local(&self, id: LocalId) -> String {
         let name = &self.function.local(id).name;
         let earlier = self.function.locals[..id.0].iter().filter(|local| local.name == *name).count();

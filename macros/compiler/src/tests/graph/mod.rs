@@ -1,5 +1,5 @@
-//! The graph that the builder makes of each construct, as text: order of evaluation, what is dropped where and in which
-//! order, edges of `Option`s, loops, labels, short circuit. Says nothing of what the checks make of it.
+//! Tests of the graph that the builder makes of each construct, as text: order of evaluation, what is dropped where and
+//! in which order, edges of `Option`s, loops, labels, short circuit. They say nothing of what the checks make of it.
 
 mod dump;
 
@@ -58,7 +58,7 @@ fn lost_at_once() {
     );
 }
 
-/// The last declared is dropped first; what a block gives has moved out before.
+/// The last variable declared is dropped first; a block's value has been moved out before.
 #[test]
 fn scopes() {
     check(
@@ -101,7 +101,7 @@ fn branches() {
     );
 }
 
-/// `return` drops all that is in scope, the innermost first.
+/// `return` drops everything in scope, the innermost first.
 #[test]
 fn returns() {
     check(

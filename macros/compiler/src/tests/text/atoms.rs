@@ -1,8 +1,8 @@
-//! Literals, names and parentheses.
+//! Tests of literals, names and parentheses.
 
 use super::{check, text};
 
-/// A literal beside something whose type is its own is printed bare, with the suffix that keeps its value in C++.
+/// A literal beside something with a type of its own is printed bare, with the suffix that keeps its value in C++.
 #[test]
 fn bare_literals() {
     check("let x = a + 1_000;", "auto x = a + 1000;");
@@ -16,7 +16,7 @@ fn bare_literals() {
     check("*r += 0x7f; g(1, -1);", "r += 0x7f;\n<callee0>(1, -1);");
 }
 
-/// One beside nothing, or too large to stand bare in any type, asks rustc.
+/// A literal beside nothing, or too large to stand bare in any type, asks rustc.
 #[test]
 fn typed_literals() {
     check("let x = 5; let y = -5;", "auto x = <slot0 5>;\nauto y = -<slot1 5>;");

@@ -1,5 +1,5 @@
-//! Values of `if`, loops and blocks, and jumps: C++ has neither, so values are assigned and far jumps are `goto`s. A label
-//! stands where no jump to it passes over a declaration.
+//! Tests of values of `if`, loops and blocks, and of jumps: C++ has neither, so values are assigned and far jumps are
+//! `goto`s. A label stands where no jump to it passes over a declaration.
 
 use super::check;
 

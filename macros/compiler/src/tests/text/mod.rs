@@ -1,6 +1,6 @@
-//! The CUDA C++ of small bodies, letter by letter. What rustc fills in later stands as `<slot0>`, a literal of its type as
-//! `<slot0 1>`, a device function as `<callee0>`. That C++ compilers take the text, and that it computes the right
-//! thing, is for `ui-tests/conformance`.
+//! Tests of the CUDA C++ of small bodies, letter by letter. What rustc fills in later stands as `<slot0>`, a literal of
+//! its type as `<slot0 1>`, a device function as `<callee0>`. `ui-tests/conformance` tests that C++ compilers accept
+//! the text, and that it computes the right thing.
 
 mod atoms;
 mod control;
@@ -11,7 +11,7 @@ use syn::LitInt;
 
 use super::{errors, expand};
 
-/// What the bodies use. `h`, `g` and `k` are device functions.
+/// The signature that the bodies use. `h`, `g` and `k` are device functions.
 const SIGNATURE: &str = "fn subject(a: i32, b: i32, c: i32, p: bool, q: bool, m: &mut [i32], r: &mut i32)";
 
 /// Compares line by line, without indentation.
@@ -23,7 +23,7 @@ fn check(body: &str, expected: &str) {
     assert_eq!(lines(inside), lines(expected), "\n{inside}");
 }
 
-/// The body's text; `mark` shows the pieces that print nothing.
+/// Returns the body's text; `mark` shows the pieces that print nothing.
 #[track_caller]
 fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
     let expansion = expand(source);
@@ -43,14 +43,14 @@ fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
     pieces.iter().filter_map(show).collect()
 }
 
-/// `Kind(3)`, of a piece.
+/// Returns the name and number of a piece such as `Kind(3)`.
 fn number_of(piece: &[TokenTree]) -> Option<(String, usize)> {
     let [.., TokenTree::Ident(kind), TokenTree::Group(inside)] = piece else { return None };
     let index: LitInt = syn::parse2(inside.stream()).ok()?;
     Some((kind.to_string(), index.base10_parse().ok()?))
 }
 
-/// The elements of `name: &[...]`, wherever it stands.
+/// Returns the elements of `name: &[...]`, wherever it stands.
 fn list(stream: TokenStream, name: &str) -> Option<Vec<Vec<TokenTree>>> {
     let trees: Vec<TokenTree> = stream.into_iter().collect();
     trees.iter().enumerate().find_map(|(at, tree)| match (tree, trees.get(at + 2), trees.get(at + 3)) {
@@ -69,7 +69,7 @@ fn split(list: &[TokenTree]) -> Vec<Vec<TokenTree>> {
     elements.map(<[TokenTree]>::to_vec).collect()
 }
 
-/// `::phalanx::__private::Piece::Text("...")` and its like.
+/// Shows `::phalanx::__private::Piece::Text("...")` and the like.
 fn show(piece: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<String> {
     let [.., TokenTree::Ident(name), TokenTree::Group(inside)] = piece else { return None };
     let literals: Vec<syn::Lit> =
@@ -92,7 +92,7 @@ fn show(piece: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<S
     }
 }
 
-/// `slot: 0, fields: &[("x", &[...])], base: ...`, with the fields in the order of the source.
+/// Shows `slot: 0, fields: &[("x", &[...])], base: ...`, with the fields in the order of the source.
 fn structure(stream: TokenStream, mark: &impl Fn(&str) -> Option<String>) -> String {
     let shown = |pieces: &[Vec<TokenTree>]| pieces.iter().filter_map(|piece| show(piece, mark)).collect::<String>();
     let fields = list(stream.clone(), "fields").unwrap_or_default();

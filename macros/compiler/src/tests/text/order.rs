@@ -1,5 +1,5 @@
-//! Rust evaluates operands from left to right and the value before the place; C++ mostly does not say. An operand gets a
-//! name where another one changes something that it reads, and only there.
+//! Tests of the order of evaluation: Rust evaluates operands from left to right and the value before the place; C++
+//! mostly does not specify it. An operand gets a name only where another one changes something that it reads.
 
 use super::check;
 
@@ -102,7 +102,7 @@ fn statements_among_operands() {
     );
 }
 
-/// A reference is printed by its name, like a variable, but what is behind it changes.
+/// A reference is printed by its name, like a variable, but what it refers to changes.
 #[test]
 fn behind_a_reference() {
     check(
@@ -294,7 +294,7 @@ fn structs() {
     );
 }
 
-/// A format string's arguments from left to right, then the names that it mentions, each once.
+/// A format string's arguments are evaluated from left to right, then the names that it mentions, each once.
 #[test]
 fn messages() {
     check(

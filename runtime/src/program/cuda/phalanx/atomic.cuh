@@ -1,14 +1,14 @@
-// `x.atomic(i)`: one element as Rust's atomics, and `fence`. Orders and scopes are those of the PTX memory consistency
-// model (PTX ISA, Memory Consistency Model); the compiler's builtins map them to it as "A Formal Analysis of the NVIDIA
-// PTX Memory Consistency Model" (Lustig et al., ASPLOS 2019) does: `seq_cst` is `fence.sc` before an acquire, or before a
-// relaxed store. For integers of 32 and 64 bits, which wrap, all floats, and pairs of half floats.
+// `x.atomic(i)`, one element as Rust's atomics, and `fence`. Orders and scopes are those of the PTX memory consistency
+// model (PTX ISA, Memory Consistency Model). The compiler's builtins map to it as in "A Formal Analysis of the NVIDIA
+// PTX Memory Consistency Model" (Lustig et al., ASPLOS 2019): `seq_cst` is `fence.sc` before an acquire, or before a
+// relaxed store. Supported are integers of 32 and 64 bits, which wrap, all floats, and pairs of half floats.
 #pragma once
 #include <phalanx/lanes.cuh>
 #include <phalanx/option.cuh>
 
 namespace phalanx {
 
-// Rust's `Ordering` and `Scope`, each value a type of its own: the builtins take constants.
+// Rust's `Ordering` and `Scope`. Each value is a type of its own, because the builtins take constants.
 enum relaxed_type { relaxed };
 enum acquire_type { acquire };
 enum release_type { release };
@@ -51,7 +51,7 @@ __device__ constexpr int thread_scope(system_scope_type) {
     return __NV_THREAD_SCOPE_SYSTEM;
 }
 
-// PTX has one order for a compare-exchange, whether it stores or not: the weakest that is as strong as both.
+// PTX has one order for a compare-exchange, whether it stores or not: take the weakest order that is as strong as both.
 __device__ constexpr int stronger(int success, int failure) {
     if (success == __NV_ATOMIC_SEQ_CST || failure == __NV_ATOMIC_SEQ_CST) {
         return __NV_ATOMIC_SEQ_CST;
@@ -88,7 +88,7 @@ __device__ inline void fence_sc(system_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_SEQ_CST, __NV_THREAD_SCOPE_SYSTEM);
 }
 
-// The hardware's operations. By the compiler's builtins, which are inline PTX on generic addresses.
+// The hardware's operations, through the compiler's builtins, which are inline PTX on generic addresses.
 template <class Order, class Scope, class Failure = relaxed_type>
 struct atomic_operations {
     enum : int {
@@ -132,8 +132,8 @@ struct atomic_operations {
     }
 };
 
-// Relaxed ones by CUDA's functions, of which the compiler sees the memory: `ATOMS` for shared memory and `RED` where
-// nobody asks for the value, several times faster.
+// Relaxed operations use CUDA's functions, for which the compiler sees the memory: `ATOMS` for shared memory and `RED`
+// if the value is unused, several times faster.
 #define PHALANX_RELAXED(Scope, suffix)                                                                                 \
     template <>                                                                                                        \
     struct atomic_operations<relaxed_type, Scope, relaxed_type> {                                                      \
@@ -178,13 +178,14 @@ struct atomic_operations {
         }                                                                                                              \
     };
 PHALANX_RELAXED(block_scope_type, _block)
-// CUDA has none for clusters: a wider scope is right.
+// CUDA has none for clusters; a wider scope is also correct.
 PHALANX_RELAXED(cluster_scope_type, )
 PHALANX_RELAXED(device_scope_type, )
 PHALANX_RELAXED(system_scope_type, _system)
 #undef PHALANX_RELAXED
 
-// A pair of half floats in global memory, each lane an atomic of its own (PTX ISA, atom, `.f16x2` and `.bf16x2`).
+// Adds to a pair of half floats in global memory; each lane is an atomic of its own (PTX ISA, atom, `.f16x2` and
+// `.bf16x2`).
 #define PHALANX_ADD_PAIR(Format, type, Scope, scope)                                                                   \
     __device__ inline unsigned add_pair(Format, unsigned* place, unsigned value, Scope) {                              \
         unsigned before;                                                                                               \
@@ -204,7 +205,7 @@ PHALANX_ADD_PAIRS(system_scope_type, "sys")
 #undef PHALANX_ADD_PAIRS
 #undef PHALANX_ADD_PAIR
 
-// The order by fences around it.
+// The order is established by fences around the operation.
 template <class Format, class Order, class Scope>
 __device__ inline unsigned add_pair(Format format, unsigned* place, unsigned value, Scope scope, Order order) {
     if constexpr (same<Order, seq_cst_type>) {
@@ -219,7 +220,7 @@ __device__ inline unsigned add_pair(Format format, unsigned* place, unsigned val
     return before;
 }
 
-// What a type can do.
+// The atomic operations that a type supports.
 template <class T>
 struct atomic_traits {
     enum : bool { is_integer = false, is_pair = false, has_add = false };
@@ -238,7 +239,7 @@ struct atomic_traits<vector<half_float<Format>, 2>> {
     enum : bool { is_integer = false, is_pair = true, has_add = false };
 };
 
-// What the builtins are used with: the bits, unsigned.
+// The type that the builtins take: the bits, unsigned.
 template <unsigned long long Bytes>
 struct atomic_bits;
 template <> struct atomic_bits<2> { using type = unsigned short; };
@@ -266,7 +267,7 @@ enum class space { global, shared, remote };
 
 } // namespace detail
 
-// The place of the atomic.
+// An element in memory on which atomics operate.
 template <class T, class Scope, detail::space Space>
 struct atomic_element {
     using bits = typename detail::atomic_bits<sizeof(T)>::type;
@@ -275,7 +276,7 @@ struct atomic_element {
 
     template <class Wanted>
     __device__ auto scope(Wanted) const {
-        // A block has no memory in common with a peer's: at least the cluster.
+        // A block shares no memory with a peer, so the scope is at least the cluster.
         if constexpr (is_remote && detail::same<Wanted, block_scope_type>) {
             return atomic_element<T, cluster_scope_type, Space>{element};
         } else {
@@ -300,7 +301,7 @@ struct atomic_element {
         }
     }
 
-    // The value before, `Ok` if its bits were `current`'s and it was replaced.
+    // Returns the previous value: `Ok` if its bits equalled those of `current` and it was replaced.
     template <class Success, class Failure>
     __device__ result<T> compare_exchange(T current, T replacement, Success, Failure) const {
         const bits before =
@@ -377,10 +378,10 @@ struct atomic_element {
   private:
     using traits = detail::atomic_traits<T>;
     enum : bool { is_remote = Space == detail::space::remote };
-    // Of floats, hardware has no min and max. Of 64 bits in a peer's shared memory, sm_90 has no min, max, and, or, xor;
-    // ptxas (13.0 and 13.5) then makes a plain load and store of them, and updates are lost. The others are right,
-    // measured on an H100. The add of floats there is a loop in any case: this one is ours to know. So is each operation
-    // on 16 bits, and the add of pairs in shared memory; of pairs in a peer's, ptxas would lose updates.
+    // The hardware has no min and max of floats. For 64 bits in a peer's shared memory, sm_90 has no min, max, and, or,
+    // xor; ptxas (13.0 and 13.5) then emits a plain load and store, and updates are lost. The others are right,
+    // measured on an H100. The add of floats there is a loop in any case, and so is each operation on 16 bits, and the
+    // add of pairs in shared memory; for pairs in a peer's, ptxas would lose updates.
     enum : bool { looped = !traits::is_integer || (is_remote && sizeof(T) == 8) };
     enum : int { scope_of = detail::thread_scope(Scope()) };
     template <class Order>
@@ -403,7 +404,7 @@ struct atomic_element {
     __device__ static T of_bits(bits value) { return __builtin_bit_cast(T, value); }
 };
 
-// Of global, shared and a peer's memory, with the scopes that they have unless another is asked for.
+// Atomics of global, shared and a peer's memory, with the scopes that they have unless another is given.
 template <class T>
 struct global_atomic : atomic_element<T, device_scope_type, detail::space::global> {};
 template <class T>
@@ -411,7 +412,7 @@ struct shared_atomic : atomic_element<T, cluster_scope_type, detail::space::shar
 template <class T>
 struct remote_atomic : atomic_element<T, cluster_scope_type, detail::space::remote> {};
 
-// PTX ISA, fence: `.sc`, or `.acq_rel` for all that is weaker.
+// PTX ISA, fence: `.sc`, or `.acq_rel` for everything weaker.
 template <class Order, class Scope>
 __device__ inline void fence(Order, Scope scope) {
     if constexpr (detail::same<Order, seq_cst_type>) {

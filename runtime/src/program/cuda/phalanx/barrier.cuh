@@ -1,14 +1,14 @@
-// Phase barriers: `cuda::barrier` of scope block and cluster, which are mbarriers in shared memory. An arrival releases at
-// the barrier's scope and a wait acquires; no thread counts but those who arrive, so any may take part. Misuse is the
-// simulator's to find; of it only a count is looked at here. Who waits looks whether a thread of the launch has failed,
-// which then may never arrive. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
+// Phase barriers: `cuda::barrier` of scope block and cluster, implemented as mbarriers in shared memory. An arrival
+// releases at the barrier's scope and a wait acquires; only arrivals are counted, so any thread may take part. The
+// simulator finds misuse; only counts are checked here. Waiters poll the launch's failure flag, because a failed thread
+// may never arrive. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
 #pragma once
 #include <phalanx/groups.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// The launch has failed: nobody knows who arrives any more.
+// Exits if the launch has failed: the missing participants of a phase are unknown.
 __device__ inline void end_if_failed() {
     unsigned failed;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(failed) : "l"(phalanx_sink.claim) : "memory");
@@ -17,7 +17,7 @@ __device__ inline void end_if_failed() {
     }
 }
 
-// A try may give up at once, and the look at the flag goes to the L2 cache: it would make who waits come late.
+// Polls rarely: a try may return at once, and the flag's load goes to the L2 cache, which would delay the waiter.
 __device__ inline void end_if_failed_now_and_then(unsigned tries) {
     if (tries % 16 == 0) {
         end_if_failed();
@@ -26,7 +26,7 @@ __device__ inline void end_if_failed_now_and_then(unsigned tries) {
 
 } // namespace detail
 
-// An instruction with the barrier's scope in it.
+// Emits an instruction with the barrier's scope in it.
 #define PHALANX_SCOPED(before, after, ...)                                                                             \
     if constexpr (of_cluster) {                                                                                        \
         asm volatile(before ".cluster.shared::cta.b64 " after __VA_ARGS__);                                            \
@@ -39,21 +39,22 @@ struct phase_barriers;
 
 template <bool of_cluster>
 struct phase_barrier {
-    // The barrier as it was at the arrival, which tells the phase.
+    // The barrier's state at the arrival, which identifies the phase.
     struct arrival_token {
         unsigned long long state;
     };
 
     phase_barrier() = default;
-    // It is where it is.
+    // A barrier is not movable: its address is its identity.
     phase_barrier(const phase_barrier&) = delete;
 
-    // Of one thread; peers see it after the cluster's barrier.
+    // Called by one thread; peers see the result after the cluster's barrier.
     template <class Count>
     __device__ void init(Count count, PHALANX_SITE) const {
         set(checked(count, site));
     }
-    // All threads look at the count: where one of a warp's could fail, the compiler keeps the warp's threads apart from there on.
+    // All threads check the count: if only one thread of a warp could fail, the compiler would keep the warp diverged
+    // from there on.
     template <class Group, class Count>
     __device__ void init_collective(const Group& group, Count count, PHALANX_SITE) const {
         const u32 expected = checked(count, site);
@@ -84,7 +85,7 @@ struct phase_barrier {
         }
     }
     __device__ void arrive_and_wait() const { wait(arrive()); }
-    // These wait for as long as the hardware likes to, at most.
+    // Each of these waits for at most as long as the hardware suspends the thread.
     __device__ bool try_wait(const arrival_token& token) const { return looked(is_over(token)); }
     __device__ bool try_wait_parity(bool parity) const { return looked(is_over(parity)); }
     __device__ void wait_parity(bool parity) const {
@@ -115,7 +116,7 @@ struct phase_barrier {
         asm volatile("mbarrier.inval.shared::cta.b64 [%0];" : : "r"(address()) : "memory");
     }
 
-    // As the instructions want it.
+    // The address as the instructions take it.
     __device__ unsigned address() const { return detail::shared_address(&word); }
 
   private:
@@ -184,7 +185,8 @@ using barriers = phase_barriers<false, N>;
 template <unsigned long long N>
 using cluster_barriers = phase_barriers<true, N>;
 
-// Of some block of the cluster, whose threads wait at it. An address in the cluster's window of shared memory.
+// A barrier of a block of the cluster, at which that block's threads wait: an address in the cluster's window of shared
+// memory.
 struct remote_barrier {
     unsigned address;
 

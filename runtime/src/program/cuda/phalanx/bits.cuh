@@ -1,5 +1,5 @@
-// Rust's methods of integers about bits, powers of two, logarithms, roots and signs. Some are not for every integer:
-// whoever calls one on an integer that lacks it, rustc has refused.
+// Rust's integer methods for bits, powers of two, logarithms, roots and signs. Some exist only for certain integers;
+// rustc rejects calls on the others.
 #pragma once
 #include <phalanx/math.cuh>
 
@@ -61,7 +61,7 @@ __device__ inline u32 leading_zeros(integer<Raw> a) {
 }
 template <class Raw>
 __device__ inline u32 trailing_zeros(integer<Raw> a) {
-    // The zeros below the lowest one are the ones of this.
+    // The zeros below the lowest set bit are the set bits of this.
     return count_ones(!a & (a - 1));
 }
 template <class Raw>
@@ -141,7 +141,7 @@ __device__ constexpr bool is_negative(integer<Raw> a) {
     return a < 0;
 }
 
-// Half of the sum, which itself may not fit, toward zero.
+// Half of the sum, which itself may not fit, rounded toward zero.
 template <class Raw>
 __device__ constexpr integer<Raw> midpoint(integer<Raw> a, detail::given<integer<Raw>> b) {
     const integer<Raw> down = (a & b) + ((a ^ b) >> 1);
@@ -152,7 +152,7 @@ template <class Raw>
 __device__ inline bool is_power_of_two(integer<Raw> a) {
     return count_ones(a) == 1;
 }
-// 0 where it does not fit.
+// Returns 0 if the result does not fit.
 template <class Raw>
 __device__ inline integer<Raw> next_power_of_two(integer<Raw> a) {
     if (a <= 1) {
@@ -162,7 +162,7 @@ __device__ inline integer<Raw> next_power_of_two(integer<Raw> a) {
     return zeros == 0 ? integer<Raw>(0) : integer<Raw>(1) << (u32(detail::bit_count<Raw>()) - zeros);
 }
 
-// Fail where `b` is 0. The site is the name.
+// These fail if `b` is 0. The failure's site is the name.
 template <class Raw>
 __device__ constexpr integer<Raw> div_ceil(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     const detail::divisor<integer<Raw>> divisor(b, site);
@@ -176,7 +176,7 @@ next_multiple_of(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     return remainder == 0 ? a : a + (b - remainder);
 }
 
-// Fail where `a` is not positive. The site is the name.
+// These fail if `a` is not positive. The failure's site is the name.
 template <class Raw>
 __device__ inline u32 ilog2(integer<Raw> a, PHALANX_SITE) {
     if (a <= 0) {
@@ -196,7 +196,8 @@ __device__ constexpr u32 ilog10(integer<Raw> a, PHALANX_SITE) {
     return digits;
 }
 
-// Rounded down, a bit of the root at a time, the highest first. Fails where `a` is negative; the site is the name.
+// Rounded down, determining one bit of the root at a time, the highest first. Fails if `a` is negative; the failure's
+// site is the name.
 template <class Raw>
 __device__ constexpr integer<Raw> isqrt(integer<Raw> a, PHALANX_SITE) {
     if (a < 0) {

@@ -1,7 +1,7 @@
-// A thread block's split barrier: an mbarrier in shared memory that belongs to the prelude. (CUDA's own header puts all of
-// it into the wait: the hardware's `barrier.arrive` has no matching wait without an arrival.) Every thread counts, so that
-// its arrival publishes its own writes and takes no other thread. `sync` is another barrier, and a faster one:
-// groups.cuh. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
+// A thread block's split barrier: an mbarrier in shared memory that belongs to the prelude. (CUDA's own header puts all
+// of it into the wait: the hardware's `barrier.arrive` has no matching wait without an arrival.) Every thread counts,
+// so its arrival publishes its own writes and needs no elected thread. `sync` is another, faster barrier: groups.cuh.
+// PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
 #pragma once
 #include <phalanx/groups.cuh>
 
@@ -25,7 +25,7 @@ __device__ inline block_barrier& own_block_barrier() {
 }
 #endif
 
-// First in a kernel. The hardware's barrier shows the threads of the block what one of them did.
+// Called first in a kernel. The hardware's barrier publishes the initialization by one thread to the block.
 __device__ inline void init_block_barrier() {
     block_barrier& barrier = own_block_barrier();
     if (thread_in_block() == 0) {
@@ -38,7 +38,7 @@ __device__ inline void init_block_barrier() {
     this_thread_block().sync();
 }
 
-// A thread that fails tells those that wait for it.
+// A failing thread marks the barrier aborted for the threads that wait for it.
 __device__ inline void leave_block_barrier() {
     asm volatile("st.relaxed.cta.shared::cta.u32 [%0], 1;" : : "r"(shared_address(&own_block_barrier().left)) : "memory");
 }
@@ -52,7 +52,7 @@ __device__ inline bool has_left_block_barrier() {
     return left != 0;
 }
 
-// Waits for as long as the hardware likes to, at most.
+// Waits for at most as long as the hardware suspends the thread.
 __device__ inline bool phase_is_over(unsigned long long state) {
     unsigned over;
     asm volatile("{\n"

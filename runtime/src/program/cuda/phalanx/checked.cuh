@@ -1,4 +1,5 @@
-// Rust's `checked_*`, which give an option, and `overflowing_*`, which give the wrapped result and whether it wrapped.
+// Rust's `checked_*`, which return an option, and `overflowing_*`, which return the wrapped result and whether it
+// wrapped.
 #pragma once
 #include <phalanx/option.cuh>
 #include <phalanx/bits.cuh>
@@ -16,7 +17,7 @@ template <class Raw>
 __device__ constexpr tuple<integer<Raw>, bool> with_overflow(wrapped<Raw> result) {
     return {result.value, result.overflow};
 }
-// `-a`, and `a / -1`: of an unsigned integer all but 0 wrap.
+// `-a`, and `a / -1`: for an unsigned integer every value but 0 wraps.
 template <class Raw>
 __device__ constexpr wrapped<Raw> neg(integer<Raw> a) {
     return {-a, signed_integer<Raw> ? a == least<Raw>() : !(a == 0)};
@@ -63,7 +64,7 @@ PHALANX_UNARY(checked_neg, overflowing_neg, detail::neg)
 PHALANX_UNARY(checked_abs, overflowing_abs, detail::magnitude)
 #undef PHALANX_UNARY
 
-// The amount is masked; too large is one that the mask changes.
+// The amount is masked; it is too large if the mask changes it.
 #define PHALANX_SHIFT(CHECKED, OVERFLOWING, OP)                                                                        \
     template <class Raw>                                                                                               \
     __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, u32 amount) {                                    \
@@ -77,7 +78,7 @@ PHALANX_SHIFT(checked_shl, overflowing_shl, <<)
 PHALANX_SHIFT(checked_shr, overflowing_shr, >>)
 #undef PHALANX_SHIFT
 
-// None where there is no quotient, or where it wraps. The overflowing ones fail where `b` is 0; the site is the name.
+// None if there is no quotient, or if it wraps. The overflowing ones fail if `b` is 0; the failure's site is the name.
 #define PHALANX_DIVISION(CHECKED, OVERFLOWING, WRAPPING)                                                               \
     template <class Raw>                                                                                               \
     __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, detail::given<integer<Raw>> b) {                 \

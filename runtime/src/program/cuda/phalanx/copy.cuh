@@ -1,8 +1,7 @@
-// Asynchronous copies. `memcpy_async` copies in the best way that addresses and bytes allow: in bulk, in units of 16, 8 or
-// 4 bytes (cp.async), or with loads and stores. Bulk copies go through the async proxy: what threads did to the memory
-// before, by loads and stores, is fenced for it by the thread that begins the copy, on whose way from them to it the
-// fence lies; the end of a copy needs no fence. PTX ISA: Async proxy; cp.async; cp.async.bulk; cp.async.mbarrier.arrive;
-// mbarrier, tx-count; st.async.
+// Asynchronous copies. `memcpy_async` copies in the best way that addresses and sizes allow: in bulk, in units of 16, 8
+// or 4 bytes (cp.async), or with loads and stores. Bulk copies go through the async proxy: the thread that begins the
+// copy fences earlier loads and stores of threads, which happen-before its fence; the end of a copy needs no fence. PTX
+// ISA: Async proxy; cp.async; cp.async.bulk; cp.async.mbarrier.arrive; mbarrier, tx-count; st.async.
 #pragma once
 #include <phalanx/barrier.cuh>
 #include <phalanx/subslice.cuh>
@@ -17,7 +16,7 @@ __device__ inline void check_lengths(const To& to, const From& from, unsigned si
     }
 }
 
-// Two parts of memory that are as long, as bytes.
+// Two regions of memory of equal length, as bytes.
 struct copied {
     void* to;
     const void* from;
@@ -29,7 +28,7 @@ struct copied {
         bytes = static_cast<unsigned>(to.length * sizeof(*to.data));
     }
 
-    // What both addresses are multiples of, up to 16, in the low bits.
+    // The alignment that both addresses have, up to 16, in the low bits.
     __device__ unsigned alignment() const {
         return static_cast<unsigned>(reinterpret_cast<unsigned long long>(to) | reinterpret_cast<unsigned long long>(from));
     }
@@ -44,7 +43,7 @@ struct copied {
     }
 };
 
-// Of the block's shared memory and, unless nobody writes it, of global memory.
+// Fences the block's shared memory and, unless it is never written, global memory.
 template <class T>
 __device__ inline void fence_async_proxy(const readonly_slice<T>&) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -61,7 +60,7 @@ __device__ inline void bulk_to_shared(const copied& both, unsigned bar) {
                  : "memory");
 }
 
-// The thread's share of the units from a byte on.
+// The thread's share of the units, from a byte on.
 template <unsigned Unit>
 __device__ inline void copy_units(const copied& both, unsigned start, unsigned end, unsigned rank, unsigned threads) {
     const unsigned to = shared_address(both.to);
@@ -75,7 +74,7 @@ __device__ inline void copy_units(const copied& both, unsigned start, unsigned e
     }
 }
 
-// The thread's share, in units of at least 4 bytes. Whether the hardware copies such.
+// Copies the thread's share in units of at least 4 bytes. Returns whether the hardware supports that.
 __device__ inline bool copy_in_units(const copied& both, unsigned rank, unsigned threads) {
     const unsigned alignment = both.alignment();
     if ((alignment | both.bytes) % 4 != 0) {
@@ -95,7 +94,7 @@ __device__ inline bool copy_in_units(const copied& both, unsigned rank, unsigned
     return true;
 }
 
-// The thread's share, by loads and stores.
+// Copies the thread's share by loads and stores.
 template <class To, class From>
 __device__ inline void copy_elements(const To& to, const From& from, unsigned rank, unsigned threads) {
     for (unsigned long long i = rank; i < to.length; i += threads) {
@@ -122,10 +121,10 @@ __device__ inline void memcpy_async(const Group& group, Memory&& memory, const F
             detail::bulk_to_shared(both, bar.address());
         }
     } else if (detail::copy_in_units(both, rank, threads)) {
-        // The phase lacks one arrival more until then.
+        // The phase expects one more arrival until then.
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" : : "r"(bar.address()) : "memory");
     } else {
-        // A thread may not arrive itself: the phase waits for a byte more.
+        // A thread may not arrive itself, so the phase waits for one more byte.
         bar.expect_tx(u32(1));
         detail::copy_elements(to, from, rank, threads);
         asm volatile("fence.acq_rel.cta;\n"
@@ -136,7 +135,7 @@ __device__ inline void memcpy_async(const Group& group, Memory&& memory, const F
     }
 }
 
-// `memcpy_async(&group, &shared, slice)`: one group of copies for each call.
+// `memcpy_async(&group, &shared, slice)`: each call is one group of copies.
 template <class Group, class Memory, class From>
 __device__ inline void memcpy_async(const Group& group, Memory&& memory, const From& from, PHALANX_SITE) {
     const auto to = detail::whole(memory);
@@ -184,7 +183,7 @@ __device__ inline void bulk_copy_async(Remote&& remote, Memory&& memory, const r
     }
 }
 
-// `bulk_copy_async(&mut slice, &shared)`: each is a group of its own.
+// `bulk_copy_async(&mut slice, &shared)`: each copy is a group of its own.
 template <class T, class Memory>
 __device__ inline void bulk_copy_async(const slice_mut<T>& to, Memory&& memory, PHALANX_SITE) {
     const auto from = detail::whole(memory);

@@ -4,12 +4,12 @@
 // causes and the tags are shared with the host.
 //
 // A site is `line * 65536 + column` of the generated text. It comes from `__builtin_LINE()` and `__builtin_COLUMN()` as
-// a default argument: the place of the call, which for an operator is that of its token and for a method that of its
-// name. `#line` is honoured. A method of a class template that has such an argument must be a template itself: of others
-// NVRTC gives the closing parenthesis from their second use on (13.0 and 13.5).
+// a default argument: the position of the call, which for an operator is that of its token and for a method that of its
+// name. `#line` is honoured. A method of a class template that has such an argument must be a template itself: for
+// others NVRTC reports the closing parenthesis from their second use on (13.0 and 13.5).
 #pragma once
 
-// The last parameter of what can fail. No function: each call of one takes the compiler time.
+// The last parameter of what can fail. It is a macro, because each call of a function takes the compiler time.
 #define PHALANX_SITE unsigned site = __builtin_LINE() * 65536u + __builtin_COLUMN()
 
 namespace phalanx::detail {
@@ -38,7 +38,7 @@ enum failure_cause : unsigned {
 // The type of a value that the cause leaves open; the 128-bit ones take two words.
 enum value_tag : unsigned { no_value, signed_value, unsigned_value, signed_wide_value, unsigned_wide_value };
 
-// Room for the values of a failure's message or of a `println!`.
+// The space for the values of a failure's message or of a `println!`.
 enum : unsigned { most_words = 32 };
 
 struct alignas(16) failure_record {
@@ -62,24 +62,24 @@ static_assert(sizeof(failure_sink) == 32, "the host writes this layout");
 } // namespace phalanx::detail
 
 extern "C" {
-// Set by the host once for each module. In braces, because `extern "C"` on a single declaration would not define it.
+// Set by the host once per module. In braces, because `extern "C"` on a single declaration would not define it.
 __constant__ phalanx::detail::failure_sink phalanx_sink;
 }
 
 namespace phalanx {
 namespace detail {
 
-// A value of what the language checks.
+// An operand of a built-in check.
 struct recorded {
     unsigned tag;
     unsigned long long low, high;
 };
 
 #ifdef PHALANX_PEERS
-// Peers may still use the shared memory of this block, which goes with its last thread (CUDA C++ Programming Guide,
-// Distributed Shared Memory). So that thread takes part in the cluster's barrier (PTX ISA, barrier.cluster) for more
-// phases than a kernel in its last steps needs. It can't know whether it has an arrival pending, but a wait with none
-// returns at once.
+// Peers may still use the shared memory of this block, which goes away with its last thread (CUDA C++ Programming
+// Guide, Distributed Shared Memory). That thread therefore takes part in the cluster's barrier (PTX ISA,
+// barrier.cluster) for more phases than a kernel in its last steps needs. It does not know whether it has a pending
+// arrival, but a wait without one returns at once.
 __device__ __noinline__ inline void stay_for_peers() {
     const failure_sink sink = phalanx_sink;
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -97,11 +97,11 @@ __device__ __noinline__ inline void stay_for_peers() {
 #endif
 
 #ifdef PHALANX_BLOCK_BARRIER
-// Of block_barrier.cuh: who counts arrivals must hear of a thread that will make none.
+// Defined in block_barrier.cuh: a barrier that counts arrivals must learn of a thread that will not arrive.
 __device__ inline void leave_block_barrier();
 #endif
 #ifdef PHALANX_GRID_BARRIER
-// The same of grid_barrier.cuh.
+// Defined in grid_barrier.cuh, for the same reason.
 __device__ inline void leave_grid_barrier();
 #endif
 
@@ -119,8 +119,9 @@ __device__ inline void leave_grid_barrier();
     __builtin_unreachable();
 }
 
-// What follows is PTX where that is short: each kernel that can fail has it, and C++ takes the compiler several times as
-// long. Of the record %0, all but its values and its state: %1 to %4 are the cause, the site, the kernel and the tags.
+// The following is PTX where that is short: each kernel that can fail contains it, and C++ takes the compiler several
+// times as long. It writes the record %0 except for its values and its state: %1 to %4 are the cause, the site, the
+// kernel and the tags.
 #define PHALANX_RECORD                                                                                                 \
     "{\n"                                                                                                              \
     ".reg .b32 x, y, z;\n"                                                                                             \
@@ -135,7 +136,7 @@ __device__ inline void leave_grid_barrier();
     "st.global.v4.b32 [%0 + 32], {x, y, z, 0};\n"                                                                      \
     "}\n"
 
-// The record, for the first failing thread of the launch to write its values to; every other ends here.
+// Returns the record, to which the first failing thread of the launch writes its values; every other thread ends here.
 __device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigned site, unsigned tags) {
     if (atomicExch(phalanx_sink.claim, 1u) != 0) {
         end_thread();
@@ -184,7 +185,7 @@ fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigne
     end_failure(record);
 }
 
-// With no value, with one of up to two words, and with several of one word.
+// Overloads for no value, for one of up to two words, and for several of one word.
 [[noreturn]] __device__ inline void fail(unsigned cause, unsigned site) {
     fail(cause, site, 0, 0, 0);
 }

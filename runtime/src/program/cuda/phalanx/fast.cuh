@@ -1,4 +1,4 @@
-// `fast::`: the hardware's approximations for `f32` (CUDA C++ Programming Guide, Mathematical Functions, Intrinsic
+// `fast::`, the hardware's approximations for `f32` (CUDA C++ Programming Guide, Mathematical Functions, Intrinsic
 // Functions; PTX ISA, the `.approx` forms). Their errors are in the host module of the same name.
 #pragma once
 #include <phalanx/scalar.cuh>

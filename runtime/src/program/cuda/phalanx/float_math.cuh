@@ -1,5 +1,5 @@
-// Rust's methods of floats that are exact, or rounded as Rust rounds them: the same on every machine. Of `f16` and `bf16`
-// those are `f32`'s, rounded once more, where nothing else is said.
+// Rust's float methods that are exact, or rounded as Rust rounds them: the same on every machine. Unless noted, those
+// of `f16` and `bf16` are those of `f32`, rounded once more.
 #pragma once
 #include <phalanx/math.cuh>
 
@@ -68,7 +68,7 @@ __device__ constexpr bool is_subnormal(T a) {
     const auto [bits, infinity, least_normal] = detail::magnitude_of(a);
     return 0 < bits && bits < least_normal;
 }
-// Of a NaN too.
+// Applies to a NaN, too.
 template <detail::real T>
 __device__ constexpr bool is_sign_negative(T a) {
     return to_bits(a) >> (sizeof(T) * 8 - 1) == 1;
@@ -89,7 +89,7 @@ __device__ constexpr T copysign(T a, T sign) {
     return T::from_bits(static_cast<unsigned short>((a.value & 0x7fff) | (sign.value & 0x8000)));
 }
 
-// Correctly rounded, whatever the compiler is told of square roots.
+// Correctly rounded, whatever option the compiler has for square roots.
 __device__ inline f32 sqrt(f32 a) {
     return __fsqrt_rn(a.value);
 }
@@ -119,7 +119,7 @@ __device__ inline floating<Raw> recip(floating<Raw> a) {
 }
 template <class Raw>
 __device__ inline floating<Raw> to_degrees(floating<Raw> a) {
-    // What Rust's standard library multiplies by: an `f32` of the digits, an `f64` of a quotient.
+    // The factors of Rust's standard library: for `f32` the decimal digits, for `f64` a quotient.
     if constexpr (sizeof(Raw) == 4) {
         return a * 57.2957795130823208767981548141051703f;
     } else {
@@ -135,7 +135,7 @@ __device__ inline floating<Raw> to_radians(floating<Raw> a) {
     }
 }
 
-// By squaring, in the order of LLVM's `powi`, which Rust's is.
+// By squaring, in the order of LLVM's `powi`, which Rust uses.
 template <class Raw>
 __device__ inline floating<Raw> powi(floating<Raw> a, i32 exponent) {
     floating<Raw> power = static_cast<Raw>(1);

@@ -1,5 +1,5 @@
-// `floating<Raw>`: `f32` and `f64` with Rust's operators. IEEE 754 if the compiler is told not to contract
-// (--fmad=false); subnormals are kept. Its names and casts are scalar.cuh's, its named functions math.cuh's.
+// `floating<Raw>`: `f32` and `f64` with Rust's operators. They follow IEEE 754 if the compiler is told not to contract
+// (--fmad=false); subnormals are kept. scalar.cuh has the names and casts, math.cuh the named functions.
 #pragma once
 #include <phalanx/integer.cuh>
 
@@ -31,7 +31,7 @@ struct floating {
 
     floating() = default;
 
-    // Of its own literals only: `0.1` is not the nearest `f32` of 0.1f after two roundings.
+    // Converts only literals of its own type: `0.1` is not the nearest `f32` of 0.1f after two roundings.
     template <detail::same<Raw> Literal>
     __device__ constexpr floating(Literal value) : value(value) {}
 
@@ -63,7 +63,7 @@ struct floating {
     __device__ friend constexpr bool operator>=(floating a, floating b) { return a.value >= b.value; }
 };
 
-// half.cuh, which a text that has such floats includes.
+// Defined in half.cuh, which a text that has such floats includes.
 template <class Format>
 struct half_float;
 

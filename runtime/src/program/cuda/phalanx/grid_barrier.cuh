@@ -1,25 +1,25 @@
 // The grid's barrier: a word of global memory that counts the blocks. The host clears it before each launch, which is
-// cooperative: all blocks run at once. A block's threads meet at the hardware's barrier, and the first of them arrives and
-// waits for all; releases and acquires are cumulative (PTX ISA, Memory Consistency Model, causality order), so that it
-// speaks for the others. It arrives by a release and looks by an acquire, as CUDA 13.5's own header does (13.0's has a
-// sequentially consistent fence at each end).
+// cooperative: all blocks run concurrently. A block's threads synchronize at the hardware's barrier, and the first of
+// them arrives and waits for all; releases and acquires are cumulative (PTX ISA, Memory Consistency Model, causality
+// order), so it does so for the others. It arrives by a release and polls by an acquire, as CUDA 13.5's own header does
+// (13.0's has a sequentially consistent fence at each end).
 #pragma once
 #include <phalanx/groups.cuh>
 
 extern "C" {
-// Set by the host once for each module.
+// Set by the host once per module.
 __constant__ unsigned* phalanx_grid_barrier;
 }
 
 namespace phalanx {
 namespace detail {
 
-// The word. Bit 31 changes with each phase, bits 1 to 30 count the blocks that have arrived in it, and bit 0 says that a
-// thread has failed, so that some may never arrive. All blocks of a phase together add 2^31: the first one what the others
-// leave.
+// The word. Bit 31 changes with each phase, bits 1 to 30 count the blocks that have arrived in it, and bit 0 says that
+// a thread has failed, so that some may never arrive. All blocks of a phase together add 2^31: the first one adds what
+// the others leave.
 constexpr unsigned grid_arrival = 2, grid_phase = 1u << 31, grid_failed = 1;
 
-// A thread that fails tells those that wait for it.
+// A failing thread marks the barrier aborted for the threads that wait for it.
 __device__ inline void leave_grid_barrier() {
     asm volatile("red.relaxed.gpu.global.or.b32 [%0], %1;" : : "l"(phalanx_grid_barrier), "n"(grid_failed) : "memory");
 }
@@ -28,7 +28,7 @@ __device__ inline bool is_first_block() {
     return (blockIdx.x | blockIdx.y | blockIdx.z) == 0;
 }
 
-// For the block. What was there before.
+// Arrives for the block. Returns the previous value.
 __device__ inline unsigned arrive_at_grid_barrier() {
     const unsigned others = gridDim.x * gridDim.y * gridDim.z - 1;
     const unsigned arrival = is_first_block() ? grid_phase - grid_arrival * others : grid_arrival;
@@ -40,7 +40,7 @@ __device__ inline unsigned arrive_at_grid_barrier() {
     return before;
 }
 
-// For the block. False if a thread has failed before all had arrived.
+// Waits for the block. Returns false if a thread has failed before all had arrived.
 __device__ inline bool wait_at_grid_barrier(unsigned before) {
     unsigned now;
     do {
@@ -52,7 +52,7 @@ __device__ inline bool wait_at_grid_barrier(unsigned before) {
     return false;
 }
 
-// The block's barrier, with the news of one of its threads.
+// The block's barrier, which also distributes one thread's result.
 __device__ inline bool any_of_block(bool mine) {
     unsigned any;
     asm volatile("{\n"
@@ -74,7 +74,7 @@ __device__ inline grid_group::arrival_token grid_group::barrier_arrive() const {
     return {detail::thread_in_block() == 0 ? detail::arrive_at_grid_barrier() : 0};
 }
 
-// Where nobody says that the phase is over, a thread has failed, or the block's first one is gone.
+// If no thread reports the end of the phase, a thread has failed, or the block's first thread has exited.
 __device__ inline void grid_group::barrier_wait(arrival_token token) const {
     if (!detail::any_of_block(detail::thread_in_block() == 0 && detail::wait_at_grid_barrier(token.arrived))) {
         detail::end_thread();

@@ -1,6 +1,6 @@
 // `this_cluster()`, `this_thread_block()` and `this_grid()` with cooperative groups' names: ranks, sizes, barriers and
-// the shared memory of peers. Ranks run x fastest. Who may call what when is the macro's to check; only a rank that
-// the cluster does not have fails here. PTX ISA: Special Registers; barrier{.cta}; barrier.cluster; mapa; getctarank.
+// the shared memory of peers. Ranks run x fastest. The macro checks which threads may call what; only a rank that the
+// cluster does not have fails here. PTX ISA: Special Registers; barrier{.cta}; barrier.cluster; mapa; getctarank.
 #pragma once
 #include <phalanx/memory.cuh>
 
@@ -17,7 +17,7 @@ template <class Vector>
 __device__ inline extent extent_of(Vector v) {
     return {v.x, v.y, v.z};
 }
-// Of a kernel whose attribute fixes a block of one dimension, its threads are in a row.
+// In a kernel whose attribute fixes a block of one dimension, its threads are in a row.
 #ifdef PHALANX_FLAT_BLOCK
 __device__ inline unsigned thread_in_block() {
     return threadIdx.x;
@@ -33,13 +33,13 @@ __device__ inline unsigned threads_of_block() {
     return blockDim.x * blockDim.y * blockDim.z;
 }
 #endif
-// The global timer, in order with what touches memory.
+// Reads the global timer, in order with accesses to memory.
 __device__ inline unsigned long long nanoseconds() {
     unsigned long long now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
     return now;
 }
-// A grid has more blocks than a `u32` counts.
+// A grid may have more blocks than a `u32` counts.
 template <class Vector>
 __device__ inline unsigned long long wide_count(Vector size) {
     return static_cast<unsigned long long>(size.x) * size.y * size.z;
@@ -49,7 +49,7 @@ __device__ inline unsigned long long wide_rank(Index index, Size size) {
     return index.x + static_cast<unsigned long long>(size.x) * (index.y + static_cast<unsigned long long>(size.y) * index.z);
 }
 
-// No group is empty; this spares the checks of `% block.num_threads()` and `step_by(grid.num_threads())`.
+// No group is empty; this eliminates the checks of `% block.num_threads()` and `step_by(grid.num_threads())`.
 template <class Size>
 __device__ inline Size not_zero(Size size) {
     __builtin_assume(size > 0);
@@ -58,14 +58,14 @@ __device__ inline Size not_zero(Size size) {
 
 } // namespace detail
 
-// barrier.cuh, which a text that has phase barriers includes.
+// Defined in barrier.cuh, which a text that has phase barriers includes.
 template <bool of_cluster>
 struct phase_barrier;
 using cluster_barrier = phase_barrier<true>;
 struct remote_barrier;
 
-// All threads of a warp execute a barrier together, which spares the code that gathers them. The checks prove it, unless
-// such a rule is switched off.
+// All threads of a warp execute a barrier together, which saves the code that reconverges them. The checks prove it,
+// unless such a rule is switched off.
 #ifdef PHALANX_DIVERGENT
 #define PHALANX_ALIGNED ""
 #else
@@ -86,7 +86,7 @@ struct thread_block {
     __device__ extent dim_threads() const { return detail::extent_of(blockDim); }
     __device__ extent group_dim() const { return dim_threads(); }
 
-    // The simulator compares; here it is believed.
+    // The simulator compares; here the claim is trusted.
     template <class T>
     __device__ T uniform(T value) const {
         return value;
@@ -95,14 +95,14 @@ struct thread_block {
     __device__ void sync() const { asm volatile("barrier.sync" PHALANX_ALIGNED " 0;" ::: "memory"); }
     __device__ void sync_aligned() const { asm volatile("barrier.sync.aligned 0;" ::: "memory"); }
 
-    // In block_barrier.cuh, which a text that has them includes.
+    // Defined in block_barrier.cuh, which a text that has them includes.
     __device__ arrival_token barrier_arrive() const;
     __device__ void barrier_wait(arrival_token token) const;
 };
 
 // Read once: the compiler reads a special register anew at each use.
 struct cluster_group {
-    // Nothing: the hardware keeps the phase.
+    // Empty: the hardware keeps the phase.
     struct arrival_token {};
 
     unsigned rank, blocks;
@@ -119,14 +119,14 @@ struct cluster_group {
         return {blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z};
     }
 
-    // The simulator compares; here it is believed.
+    // The simulator compares; here the claim is trusted.
     template <class T>
     __device__ T uniform(T value) const {
         return value;
     }
 
     __device__ void sync() const { barrier_wait(barrier_arrive()); }
-    // Releases all that this thread has written, global and shared, to the threads of the cluster.
+    // Releases everything that this thread has written, global and shared, to the threads of the cluster.
     __device__ arrival_token barrier_arrive() const {
         asm volatile("barrier.cluster.arrive.release" PHALANX_ALIGNED ";" ::: "memory");
         return {};
@@ -153,7 +153,7 @@ struct cluster_group {
         asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
     }
 
-    // The same array in the block of this rank.
+    // Returns the same array in the block of this rank.
     template <class T, unsigned long long N>
     __device__ remote_array<T, N> map_shared_rank(const shared_array<T, N>& array, u32 peer, PHALANX_SITE) const {
         return {map(array.elements, peer, site)};
@@ -165,7 +165,7 @@ struct cluster_group {
 
     __device__ remote_barrier map_shared_rank(const cluster_barrier& barrier, u32 peer, PHALANX_SITE) const;
 
-    // The rank of the block whose shared memory this is.
+    // Returns the rank of the block that owns this shared memory.
     template <class T, unsigned long long N>
     __device__ u32 query_shared_rank(const shared_array<T, N>& array) const {
         return __cluster_query_shared_rank(array.elements);
@@ -195,7 +195,7 @@ struct cluster_group {
 };
 
 struct grid_group {
-    // The arrivals that the block's first thread found. Of the others, nothing.
+    // The arrivals that the block's first thread found; unused in the other threads.
     struct arrival_token {
         unsigned arrived;
     };
@@ -216,13 +216,13 @@ struct grid_group {
     __device__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
     __device__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
 
-    // The simulator compares; here it is believed.
+    // The simulator compares; here the claim is trusted.
     template <class T>
     __device__ T uniform(T value) const {
         return value;
     }
 
-    // In grid_barrier.cuh, which a text that has them includes.
+    // Defined in grid_barrier.cuh, which a text that has them includes.
     __device__ void sync() const;
     __device__ arrival_token barrier_arrive() const;
     __device__ void barrier_wait(arrival_token token) const;

@@ -1,7 +1,7 @@
 // `half_float<Format>`: `f16` and `bf16` with the operators of Rust's `half` crate, each rounded once. Arithmetic is
-// PTX's own (PTX ISA, Half Precision Floating Point Instructions), in the forms that are never contracted; what PTX does
-// not have goes through `f32`, where a second rounding changes nothing: it has more than twice the digits, and two.
-// Subnormals are kept. Its named functions are float_math.cuh's.
+// PTX's own (PTX ISA, Half Precision Floating Point Instructions), in the forms that are never contracted; what PTX
+// lacks goes through `f32`, where a second rounding changes nothing, since `f32` has more than twice the digits plus
+// two. Subnormals are kept. float_math.cuh has the named functions.
 #pragma once
 #include <phalanx/scalar.cuh>
 
@@ -129,7 +129,7 @@ template <class Format>
 __device__ inline float raw_value(half_float<Format> value) {
     return value.wide();
 }
-// Of an integer of eight bits, which every float has exactly: Rust has no other.
+// Converts an integer of eight bits, which every float represents exactly: Rust has no other such conversion.
 template <class Format>
 struct cast<half_float<Format>> {
     template <class From>

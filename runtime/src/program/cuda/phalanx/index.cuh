@@ -1,5 +1,5 @@
-// What indexes memory, and the checks: of an index, of a range. Rust's own conditions, with the place of the `[` or of
-// the function's name.
+// Indices of memory and their checks: of an index, of a range. The conditions are Rust's own, and the site is that of
+// the `[` or of the function's name.
 #pragma once
 #include <phalanx/scalar.cuh>
 
@@ -29,8 +29,8 @@ struct index {
     }
 };
 
-// An index with the place of its `[`. By itself, and not on top of the above: every access comes through here, and the
-// compiler takes time for each layer.
+// An index with the site of its `[`. It does not build on the above: every access comes through here, and each layer
+// takes the compiler time.
 struct located_index {
     unsigned long long value;
     value_tag tag;
@@ -45,7 +45,7 @@ struct located_index {
         : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value),
           site(site) {}
 
-    // Told in words, not as a `recorded` each, for the same reason.
+    // Passes raw words instead of a `recorded` each, for the same reason.
     __device__ constexpr unsigned long long below(unsigned long long length) const {
         if (value >= length) {
             fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);
@@ -54,7 +54,7 @@ struct located_index {
     }
 };
 
-// `start..end` of memory of this length.
+// Checks `start..end` against the length of memory.
 __device__ constexpr void check_range(index start, index end, unsigned long long length, unsigned site) {
     if (start.value > end.value || end.value > length) {
         fail(range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},
@@ -62,7 +62,7 @@ __device__ constexpr void check_range(index start, index end, unsigned long long
     }
 }
 
-// `start..=end`.
+// Checks `start..=end`.
 __device__ constexpr void check_range_inclusive(index start, index end, unsigned long long length, unsigned site) {
     if (end.value >= length || start.value > end.value + 1) {
         fail(inclusive_range_out_of_bounds, site, recorded{start.tag, start.value}, recorded{end.tag, end.value},

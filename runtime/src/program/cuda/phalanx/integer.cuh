@@ -1,11 +1,11 @@
-// `integer<Raw>`: an integer whose operators mean what Rust's mean. It wraps (overflow is never undefined), is not promoted
-// (`u8 + u8` is a `u8`), masks the amounts of its shifts, and fails on a division by zero or one that overflows. A bare
-// literal works beside a typed operand. The same machine code as the raw type. Its names (`u32`) and casts are
-// scalar.cuh's, its named functions math.cuh's.
+// `integer<Raw>`: an integer whose operators mean what Rust's mean. It wraps (overflow is never undefined), is not
+// promoted (`u8 + u8` is a `u8`), masks shift amounts, and fails on a division by zero or one that overflows. A bare
+// literal works beside a typed operand. The machine code is that of the raw type. scalar.cuh has the names (`u32`) and
+// casts, math.cuh the named functions.
 #pragma once
 #include <phalanx/failure.cuh>
 
-// nvcc has the type where the host compiler has it, NVRTC with --device-int128.
+// nvcc has the type if the host compiler has it, NVRTC with --device-int128.
 #if defined(__SIZEOF_INT128__) || defined(__CUDACC_RTC_INT128__)
 #define PHALANX_INT128 1
 #endif
@@ -26,7 +26,7 @@ struct same_types<A, A> {
 template <class A, class B>
 concept same = requires { typename same_types<A, B>::yes; };
 
-// `T` where it is not to be deduced: a parameter that takes its type from another, so that a literal converts.
+// A `T` that is not deduced: a parameter takes its type from another one, so that a literal converts.
 template <class T>
 struct given_type {
     using type = T;
@@ -86,7 +86,7 @@ __device__ consteval Raw min_of() {
     return static_cast<Raw>(~max_of<Raw>());
 }
 
-// A divisor with the place of its operator.
+// A divisor with the site of its operator.
 template <class Integer>
 struct divisor {
     Integer value;
@@ -115,7 +115,7 @@ struct integer {
 
     Raw value;
 
-    // Trivial, so that shared memory and arrays of integers need no initialisation.
+    // Trivial, so that shared memory and arrays of integers need no initialization.
     integer() = default;
 
     template <detail::raw_integer Literal>

@@ -1,5 +1,5 @@
-// `vector`, a `Vector<T, N>`, and the short names of those that have one. Copied by assignment; every `x[i]` is checked.
-// Loads and stores are vector.cuh's.
+// `vector`, a `Vector<T, N>`, and the short names of those that have one. Copied by assignment; every `x[i]` is
+// checked. vector.cuh has loads and stores.
 #pragma once
 #include <phalanx/array.cuh>
 #include <phalanx/half.cuh>

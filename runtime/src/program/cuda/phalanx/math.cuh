@@ -1,6 +1,6 @@
-// Rust's methods that all numbers have, as functions: `x.min(y)` is `min(x, y)`. The first argument is typed, the others
-// may be bare literals. What only some numbers have is in the headers beside this one: wrapping, checked, bits,
-// float_math.
+// Rust's methods that all numbers have, as functions: `x.min(y)` is `min(x, y)`. The first argument is typed, the
+// others may be bare literals. Methods of only some numbers are in the headers beside this one: wrapping, checked,
+// bits, float_math.
 #pragma once
 #include <phalanx/scalar.cuh>
 
@@ -37,7 +37,7 @@ __device__ constexpr integer<Raw> max(integer<Raw> a, detail::given<integer<Raw>
     return a < b ? b : a;
 }
 
-// Of a number and a NaN, the number; Rust leaves open which zero is less.
+// For a number and a NaN, returns the number; Rust leaves open which zero is less.
 __device__ inline f32 min(f32 a, f32 b) {
     return fminf(a.value, b.value);
 }
@@ -59,7 +59,7 @@ __device__ inline T max(T a, T b) {
     return T::from_f32(fmaxf(a.wide(), b.wide()));
 }
 
-// Fail where `low > high`, or where one of them is a NaN. The site is the name.
+// These fail if `low > high`, or if one of them is a NaN. The failure's site is the name.
 template <class Raw>
 __device__ constexpr integer<Raw> clamp(integer<Raw> a, detail::given<integer<Raw>> low, detail::given<integer<Raw>> high, PHALANX_SITE) {
     if (!(low <= high)) {
@@ -95,7 +95,7 @@ template <class Raw>
 __device__ constexpr integer<Raw> signum(integer<Raw> a) {
     return (0 < a) - (a < 0);
 }
-// Of a zero, 1 with its sign.
+// For a zero, returns 1 with its sign.
 __device__ inline f32 signum(f32 a) {
     return a == a ? f32(copysignf(1.0f, a.value)) : a;
 }
@@ -107,7 +107,7 @@ __device__ inline T signum(T a) {
     return T::from_f32(signum(f32(a.wide())));
 }
 
-// The quotient whose remainder is not negative. Of integers they fail as division does.
+// The quotient whose remainder is not negative. Integers fail as in division.
 template <class Raw>
 __device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     const detail::divisor<integer<Raw>> divisor(b, site);

@@ -1,20 +1,21 @@
 // Memory as kernels name it: `readonly_slice`, `slice` and `slice_mut` (global), `shared_array` and `shared_slice` (of
 // the block), `remote_array` and `remote_slice` (shared memory of a peer). Every `x[i]` is checked; a failure's site is
-// the `[`. No synchronisation: groups.cuh; atomics are atomic.cuh's, parts of memory subslice.cuh's.
+// the `[`. groups.cuh has synchronization, atomic.cuh atomics, subslice.cuh parts of memory.
 #pragma once
 #include <phalanx/array.cuh>
 
 // The block's dynamic shared memory, aligned as bulk copies need it (PTX ISA, cp.async.bulk).
 extern __shared__ __align__(128) unsigned char phalanx_dynamic_shared[];
 
-// Bytes at its start that hold the shared arrays of a program that declares more than static shared memory has.
+// The size of the start of dynamic shared memory that holds the shared arrays of a program that exceeds the static
+// limit.
 #ifndef PHALANX_PLACED_SHARED_BYTES
 #define PHALANX_PLACED_SHARED_BYTES 0
 #endif
 
 namespace phalanx {
 
-// atomic.cuh, which a text that has atomics includes.
+// Defined in atomic.cuh, which a text that has atomics includes.
 template <class T>
 struct global_atomic;
 template <class T>
@@ -32,7 +33,7 @@ template <> struct loaded<4> { using type = unsigned; };
 template <> struct loaded<8> { using type = unsigned long long; };
 template <> struct loaded<16> { using type = uint4; };
 
-// One load past the coherent path (PTX ISA, ld.global.nc), where the hardware has it for the type; else the place.
+// A load past the coherent path (PTX ISA, ld.global.nc), if the hardware has it for the type; otherwise the element.
 template <class T>
 __device__ inline const T& load_readonly(const T* place) {
     return *place;
@@ -44,14 +45,14 @@ __device__ inline T load_readonly(const T* place) {
     return __builtin_bit_cast(T, __ldg(reinterpret_cast<const word*>(place)));
 }
 
-// A place in shared memory as the instructions want it, also a peer's.
+// A shared memory address as the instructions take it, also a peer's.
 __device__ inline unsigned shared_address(const void* place) {
     return static_cast<unsigned>(__cvta_generic_to_shared(place));
 }
 
 } // namespace detail
 
-// `&[T]`: an address and a length. It may be a `&mut [T]` that was lent, which other threads write.
+// `&[T]`: an address and a length. It may be a reborrowed `&mut [T]`, which other threads write.
 template <class T>
 struct slice {
     const T* data;
@@ -63,8 +64,8 @@ struct slice {
     __device__ bool is_empty() const { return length == 0; }
 };
 
-// `&[T]` as a kernel's own parameter, and parts of it: nobody writes this memory while the kernel runs, because the
-// launcher borrows the buffer. So a load may pass by the coherent path and any store (PTX ISA, ld.global.nc).
+// `&[T]` as a kernel's own parameter, and parts of it: this memory is not written while the kernel runs, because the
+// launcher borrows the buffer. A load may therefore bypass the coherent path and any store (PTX ISA, ld.global.nc).
 template <class T>
 struct readonly_slice {
     const T* data;
@@ -106,14 +107,14 @@ struct slice_mut : writable<T, global_atomic> {
 template <class T>
 struct shared_slice : writable<T, shared_atomic> {};
 
-// And of a peer's.
+// A part of a peer's shared memory.
 template <class T>
 struct remote_slice : writable<T, remote_atomic> {};
 
-// As kernels' parameters, by value: the host passes an address and a length, 8 bytes each.
+// Kernel parameters are passed by value: the host passes an address and a length, 8 bytes each.
 static_assert(sizeof(readonly_slice<u8>) == 16 && sizeof(slice_mut<u8>) == 16, "the host passes this layout");
 
-// Shared memory of a peer: what `cluster.map_shared_rank` makes of a `shared_array`.
+// Shared memory of a peer: the result of `cluster.map_shared_rank` for a `shared_array`.
 template <class T, unsigned long long N>
 struct remote_array {
     T* data;
@@ -129,7 +130,7 @@ struct remote_array {
     }
 };
 
-// `__shared__ shared_array<i32, 256> array;`: not initialised. Aligned for vectors of 16 bytes.
+// `__shared__ shared_array<i32, 256> array;`: not initialized. Aligned for vectors of 16 bytes.
 template <class T, unsigned long long N>
 struct alignas(16) shared_array {
     T elements[N];
@@ -162,7 +163,7 @@ __device__ inline unsigned dynamic_shared_bytes() {
     return bytes - PHALANX_PLACED_SHARED_BYTES;
 }
 
-// It begins behind the arrays that are placed.
+// It begins behind the placed arrays.
 __device__ inline unsigned char* dynamic_shared_start() {
     return phalanx_dynamic_shared + PHALANX_PLACED_SHARED_BYTES;
 }
@@ -175,7 +176,7 @@ __device__ inline shared_slice<T> dynamic_shared() {
     return {reinterpret_cast<T*>(detail::dynamic_shared_start()), detail::dynamic_shared_bytes() / sizeof(T)};
 }
 
-// `length` of them, from this byte of it on.
+// `length` elements, starting at this byte.
 template <class T, class Offset, class Length>
 __device__ inline shared_slice<T> dynamic_shared_slice(Offset byte_offset, Length length, PHALANX_SITE) {
     const detail::index offset(byte_offset), elements(length);

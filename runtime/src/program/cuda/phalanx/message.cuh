@@ -1,12 +1,12 @@
-// Messages: `if (!(i < n)) assertion_failed(here(), i, n);` for Rust's `assert!`, `panicked(here(), i);` for its `panic!`.
-// The values go to the host as their bytes, each from a word of its own on; the host knows their types and the sentence
-// that they belong in, by the place of `here`.
+// Messages: `if (!(i < n)) assertion_failed(here(), i, n);` for Rust's `assert!`, `panicked(here(), i);` for its
+// `panic!`. The values go to the host as bytes, each starting at a new word; the host knows their types and the
+// sentence around them by the site of `here`.
 #pragma once
 #include <phalanx/failure.cuh>
 
 namespace phalanx {
 
-// The place of a message in the text. A template, because of any other function NVRTC gives the closing parenthesis.
+// The site of a message in the text. A template, because for any other function NVRTC reports the closing parenthesis.
 struct place {
     unsigned site;
 };
@@ -15,7 +15,7 @@ __device__ constexpr place here(PHALANX_SITE) {
     return {site};
 }
 
-// option.cuh and tuple.cuh, which a text that has such values includes.
+// Defined in option.cuh and tuple.cuh, which a text that has such values includes.
 template <class T>
 struct option;
 template <class... Parts>
@@ -23,7 +23,7 @@ struct tuple;
 
 namespace detail {
 
-// How a value is written: as its bytes.
+// A value is written as its bytes.
 template <class T>
 struct written {
     __device__ static consteval unsigned words() { return (sizeof(T) + 7) / 8; }
@@ -50,7 +50,7 @@ struct written {
     }
 };
 
-// Whether it is there, and then the value.
+// Writes whether the value exists, and then the value.
 template <class T>
 struct written<option<T>> {
     __device__ static consteval unsigned words() { return 1 + written<T>::words(); }
@@ -73,7 +73,7 @@ __device__ inline void write_values(unsigned long long* to, const Values&... val
     ((written<Values>::write(to, values), to += written<Values>::words()), ...);
 }
 
-// The parts, one after the other.
+// Writes the parts in order.
 template <class... Parts>
 struct written<tuple<Parts...>> {
     __device__ static consteval unsigned words() { return words_of<Parts...>(); }

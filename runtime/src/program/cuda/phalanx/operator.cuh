@@ -1,13 +1,14 @@
-// The named operators of `reduce` and the scans, by cooperative groups' meanings: `op::plus()` is Rust's `op::Plus`. Each
-// gives its value of two, what it leaves unchanged (`identity`), and, where the hardware reduces a warp by it in one
-// instruction (PTX ISA, redux.sync: 32-bit integers), that instruction.
+// The named operators of `reduce` and the scans, as in cooperative groups: `op::plus()` is Rust's `op::Plus`. Each has
+// its function of two values, its `identity`, and, if the hardware reduces a warp by it in one instruction (PTX ISA,
+// redux.sync: 32-bit integers), that instruction.
 #pragma once
 #include <phalanx/math.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// What `redux.sync` takes an integer of up to 32 bits, or a `bool`, as: widened, so that its low bits come out right.
+// The type as which `redux.sync` takes an integer of up to 32 bits, or a `bool`: widened, so that its low bits come out
+// right.
 template <bool Signed>
 struct register_word {
     using type = unsigned;
@@ -24,7 +25,7 @@ struct widened<integer<Raw>> : register_word<signed_integer<Raw>> {};
 template <>
 struct widened<bool> : register_word<false> {};
 
-// Rust's `MIN` and `MAX`; of floats the infinities.
+// Rust's `MIN` and `MAX`; for floats the infinities.
 template <class T>
 struct limits;
 template <class Raw>
@@ -95,7 +96,7 @@ struct max {
     }
 };
 
-// `bool & bool` is an `int` in C++: it comes back as a `T`.
+// `bool & bool` is an `int` in C++, so it is converted back to a `T`.
 struct bit_and {
     template <class T>
     __device__ T operator()(T a, T b) const {
@@ -145,7 +146,7 @@ struct bit_xor {
 
 namespace detail {
 
-// One of the above, as against a closure: the order of two values does not matter to it.
+// One of the above operators, as opposed to a closure: it is commutative.
 template <class Op>
 concept named_operator = requires { Op::in_hardware(0u, 0u); };
 

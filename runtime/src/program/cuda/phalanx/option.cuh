@@ -1,5 +1,5 @@
-// `Option<T>` and `Result<T, T>`, as far as kernels have them: made, asked and taken apart. What is not there is not read:
-// `value` is left as it is.
+// `Option<T>` and `Result<T, T>`, as far as kernels have them: created, tested and taken apart. An absent value is
+// never read: `value` is then uninitialized.
 #pragma once
 #include <phalanx/failure.cuh>
 
@@ -26,7 +26,7 @@ struct option {
         return taken;
     }
 
-    // A template, as all methods with a site are (failure.cuh).
+    // A template, like all methods with a site (failure.cuh).
     template <class Value = T>
     __device__ Value unwrap(PHALANX_SITE) const {
         if (!present) {
@@ -48,7 +48,7 @@ __device__ inline option<T> some(T value) {
     return {value, true};
 }
 
-// The same type in both cases, as `compare_exchange` gives it.
+// Both cases have the same type, as in the result of `compare_exchange`.
 template <class T>
 struct result {
     T value;

@@ -1,5 +1,5 @@
-// `print(here(), i, n);` for Rust's `print!` and `println!`. The values go into a buffer in device memory, which the host
-// reads after the launch. Only a module that prints has it. The layouts are shared with the host.
+// `print(here(), i, n);` for Rust's `print!` and `println!`. The values go into a buffer in device memory, which the
+// host reads after the launch. Only a module that prints has it. The layouts are shared with the host.
 #pragma once
 #include <phalanx/message.cuh>
 
@@ -15,7 +15,7 @@ struct print_record {
 };
 static_assert(sizeof(print_record) == 32 && alignof(print_record) == 8, "the host reads this layout");
 
-// Followed by the records, one right behind the other.
+// Followed by the records, without gaps.
 struct print_buffer {
     unsigned long long used; // Bytes of records, and more once one has found no room.
     unsigned long long lost; // Records that found no room.
@@ -39,7 +39,7 @@ __constant__ phalanx::detail::print_sink phalanx_print_sink;
 namespace phalanx {
 namespace detail {
 
-// Where the values of a record go; null if there is no room. A thread's records follow each other in its order.
+// Returns the space for the values of a record; null if there is none left. A thread's records are in program order.
 __device__ __noinline__ inline unsigned long long* begin_print(unsigned site, unsigned words) {
     const print_sink sink = phalanx_print_sink;
     const unsigned bytes = sizeof(print_record) + 8 * words;

@@ -1,7 +1,7 @@
-// `profiled`: an operation at a barrier, with a record of when it began and when it was done, by the global timer. The first of
-// a warp's threads that are there together leaves it, in a place that the warp has for itself, so that nobody waits for
-// another. The macro wraps operations in it where the kernel's attribute says `profile`. The layouts of `profile_record`
-// and `profile_sink` are shared with the host. PTX ISA: Special Registers, %globaltimer.
+// `profiled`: an operation at a barrier, with a record of when it began and ended, by the global timer. The first of a
+// warp's converged threads writes the record, in memory reserved for the warp, so that no thread waits for another. The
+// macro wraps operations in it if the kernel's attribute says `profile`. The layouts of `profile_record` and
+// `profile_sink` are shared with the host. PTX ISA: Special Registers, %globaltimer.
 #pragma once
 #include <phalanx/groups.cuh>
 

@@ -1,5 +1,5 @@
-// `low..high` in `for`: `for (auto i : range(a, b))`. A plain counted loop, which does not run past its type's limits. Only
-// iteration: a range is no value to compute with. Backwards, in steps and with the end are stepped_range.cuh's.
+// `low..high` in `for`: `for (auto i : range(a, b))`. A plain counted loop that does not exceed its type's limits. Only
+// for iteration: a range is no value to compute with. stepped_range.cuh has reversed, stepped and inclusive ranges.
 //
 // Ranges are their own iterators and count in raw values: each layer of functions takes the compiler time.
 #pragma once
@@ -8,7 +8,7 @@
 namespace phalanx {
 namespace detail {
 
-// stepped_range.cuh, which a text that names them includes.
+// Defined in stepped_range.cuh, which a text that names them includes.
 template <class Raw>
 struct reversed_range;
 template <class Raw>

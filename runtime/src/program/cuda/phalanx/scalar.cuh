@@ -1,10 +1,10 @@
 // The scalars of the kernel language by their Rust names, and `as` between them. `bool` is C++'s; `f16` and `bf16` are
-// half.cuh's.
+// in half.cuh.
 #pragma once
 #include <phalanx/floating.cuh>
 #include <phalanx/integer.cuh>
 
-// `offsetof` needs a header, `__builtin_offsetof` an NVRTC that is newer than 13.0.
+// `offsetof` needs a header, `__builtin_offsetof` an NVRTC newer than 13.0.
 #define PHALANX_OFFSET_OF(TYPE, FIELD) static_cast<unsigned long long>(__INTADDR__(&((TYPE*)0)->FIELD))
 
 namespace phalanx {
@@ -41,7 +41,7 @@ __device__ constexpr Raw raw_value(floating<Raw> value) {
     return value.value;
 }
 
-// The hardware's conversions to the integer types that it has, toward zero and clamped (PTX ISA, cvt). Not C++ casts:
+// The hardware's conversions to the integer types it supports, toward zero and clamped (PTX ISA, cvt). Not C++ casts:
 // those are undefined out of range, and folded as such.
 template <bool Signed>
 __device__ inline auto to_32_bits(float from) {
@@ -77,7 +77,7 @@ __device__ inline auto to_64_bits(double from) {
 }
 
 #ifdef PHALANX_INT128
-// From the bits, because the hardware has no such conversion. Not for NaN.
+// Computed from the bits, because the hardware has no such conversion. Not for NaN.
 template <class To>
 __device__ inline To to_128_bits(double from) {
     const auto bits = __builtin_bit_cast(unsigned long long, from);
@@ -94,7 +94,7 @@ __device__ inline To to_128_bits(double from) {
     return static_cast<To>(negative ? -magnitude : magnitude);
 }
 
-// Rounds once: the low bits that a 64-bit integer has no room for are gathered in its lowest, which is below any
+// Rounds once: the low bits that do not fit into a 64-bit integer are merged into its lowest bit, which is below any
 // mantissa. Then a multiplication by a power of two, which is exact (or overflows to infinity, as it must).
 template <class Float>
 __device__ inline Float from_128_bits(unsigned __int128 from) {
@@ -117,7 +117,7 @@ __device__ inline Float from_128_bits(__int128 from) {
 
 template <class To, class From>
 __device__ inline To saturate(From from) {
-    // The hardware takes NaN to 0 only between `f32` and 32 bits (PTX ISA, cvt).
+    // The hardware converts NaN to 0 only between `f32` and 32 bits (PTX ISA, cvt).
     if constexpr (!same<From, float> || bit_count<To>() > 32) {
         if (from != from) {
             return 0;
@@ -165,15 +165,16 @@ struct cast<bool> {
 
 } // namespace detail
 
-// Integers truncate or extend; floats to integers round toward zero, saturate, and take NaN to 0; all else rounds to
-// nearest even. `x` may also be a bare literal, a `bool`, or the `int` that C++ makes of `a & b` of two `bool`s.
+// Integers truncate or extend; floats to integers round toward zero, saturate, and convert NaN to 0; everything else
+// rounds to nearest even. `x` may also be a bare literal, a `bool`, or the `int` that C++ makes of `a & b` of two
+// `bool`s.
 template <class To, class From>
 __device__ inline To as(From x) {
     using detail::raw_value; // Of types that are declared later too.
     return detail::cast<To>::of(raw_value(x));
 }
 
-// The same between integers, which is most of them: each layer of functions takes the compiler time.
+// An overload between integers, the most frequent case: each layer of functions takes the compiler time.
 template <class To, class Raw>
     requires detail::same<To, integer<decltype(To::value)>>
 __device__ inline To as(integer<Raw> x) {

@@ -1,4 +1,4 @@
-// Rust's `sin_cos` of floats, apart from the rest because it gives a tuple.
+// Rust's `sin_cos` of floats, in its own header because it returns a tuple.
 #pragma once
 #include <phalanx/math.cuh>
 #include <phalanx/tuple.cuh>

@@ -1,12 +1,13 @@
-// More of Rust's ranges in `for`: `range_inclusive(a, b)`, `.rev()`, `.step_by(n)`. None runs past its type's limits.
+// More of Rust's ranges in `for`: `range_inclusive(a, b)`, `.rev()`, `.step_by(n)`. None exceeds its type's limits.
 #pragma once
 #include <phalanx/range.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// `step_by`, from `current` on, as far as `left` goes, up or down. Like Rust's it keeps the step less one, which is cut to
-// what the type can be apart without a change of meaning; it compares that with what is left before it steps.
+// `step_by`, from `current` on, as far as `left` goes, up or down. Like Rust's it keeps the step less one, clamped to
+// the distance the type can represent, which does not change the meaning; it compares that with what is left before it
+// steps.
 template <class Raw>
 struct stepped_range {
     using bits = bits_of<Raw>;
@@ -48,7 +49,7 @@ stepped(Raw first, bits_of<Raw> left, bits_of<Raw> way, bool some, usize step, u
     return {first, left, cut, static_cast<bits>((static_cast<wide_of<Raw>>(cut) + 1) * way), some};
 }
 
-// From `current` to `last`, both included. Asks for equality before it steps, so that it never steps past `last`.
+// From `current` to `last`, both included. Tests for equality before it steps, so that it never steps past `last`.
 template <class Raw>
 struct inclusive_range {
     using bits = bits_of<Raw>;
@@ -74,7 +75,7 @@ struct inclusive_range {
     }
 };
 
-// From below `high` to `low`.
+// Counts from below `high` down to `low`.
 template <class Raw>
 struct reversed_range {
     Raw high, low;

@@ -1,12 +1,12 @@
-// Parts of memory: `subslice(a, 2, 5)` for `&a[2..5]`, rows of arrays of arrays, chunks, halves. A part is a slice of
-// the place that the memory is in. A failure's site is the function's name.
+// Parts of memory: `subslice(a, 2, 5)` for `&a[2..5]`, rows of arrays of arrays, chunks, halves. A part is a slice in
+// the same memory space. A failure's site is the function's name.
 #pragma once
 #include <phalanx/memory.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// All of it, as a slice.
+// The whole memory as a slice.
 template <template <class> class Slice, class T>
 __device__ inline Slice<T> whole(Slice<T> memory) {
     return memory;
@@ -62,7 +62,7 @@ __device__ inline auto subslice_from(Memory&& memory, Start start, PHALANX_SITE)
     return subslice(whole, start, usize(whole.length), site);
 }
 
-// `&memory[index]`, where the elements are arrays.
+// `&memory[index]`, if the elements are arrays.
 template <class Memory, class Index>
 __device__ inline auto row_of(Memory&& memory, Index index, PHALANX_SITE) {
     const auto whole = detail::whole(memory);

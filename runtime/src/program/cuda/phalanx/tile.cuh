@@ -1,7 +1,7 @@
 // `tiled_partition<32>(block)` and `coalesced_threads()` with cooperative groups' names: groups of threads of one warp,
-// and what they do together. All of it is `.sync` with the lanes of the group (PTX ISA: shfl.sync, vote.sync, match.sync,
-// redux.sync, bar.warp.sync, activemask). Ranks count the group's lanes from below. That all threads of the group come is
-// not checked here.
+// and their collectives. All of them are `.sync` with the lanes of the group (PTX ISA: shfl.sync, vote.sync,
+// match.sync, redux.sync, bar.warp.sync, activemask). Ranks count the group's lanes from the lowest. Whether all
+// threads of the group arrive is not checked here.
 #pragma once
 #include <phalanx/groups.cuh>
 #include <phalanx/operator.cuh>
@@ -20,7 +20,7 @@ __device__ inline unsigned lanes_below() {
     return lanes;
 }
 
-// The lane of this rank among `lanes`, which has more than `rank`: what `__fns` finds, by halves.
+// Returns the lane of this rank among `lanes`, which has more than `rank`: what `__fns` finds, by bisection.
 __device__ inline unsigned nth_lane(unsigned lanes, unsigned rank) {
     unsigned lane = 0;
     for (unsigned half = 16; half > 0; half /= 2) {
@@ -34,9 +34,9 @@ __device__ inline unsigned nth_lane(unsigned lanes, unsigned rank) {
     return lane;
 }
 
-// Lane numbers to ranks: the bits of `bits` at the places of `lanes`, moved together.
+// Converts lane numbers to ranks: the bits of `bits` at the positions of `lanes`, moved together.
 __device__ inline unsigned ranked(unsigned bits, unsigned lanes) {
-    // Neighbours.
+    // Adjacent lanes need only a shift.
     if ((lanes & (lanes + (lanes & -lanes))) == 0) {
         return bits >> (__ffs(static_cast<int>(lanes)) - 1);
     }
@@ -47,7 +47,7 @@ __device__ inline unsigned ranked(unsigned bits, unsigned lanes) {
     return out;
 }
 
-// A value as 32-bit words, the last one filled up with zeros.
+// A value as 32-bit words, the last one padded with zeros.
 template <class T>
 struct words {
     unsigned word[(sizeof(T) + 3) / 4];
@@ -86,7 +86,7 @@ template <class Group>
 struct warp_group {
     __device__ u32 size() const { return group().num_threads(); }
     __device__ void sync() const { __syncwarp(group().lanes()); }
-    // The simulator compares; here it is believed.
+    // The simulator compares; here the claim is trusted.
     template <class T>
     __device__ T uniform(T value) const {
         return value;
@@ -94,15 +94,15 @@ struct warp_group {
 
     __device__ bool any(bool predicate) const { return __any_sync(group().lanes(), predicate); }
     __device__ bool all(bool predicate) const { return __all_sync(group().lanes(), predicate); }
-    // The bit of each rank whose predicate holds.
+    // Returns the bit of each rank whose predicate holds.
     __device__ u32 ballot(bool predicate) const { return group().ranks(__ballot_sync(group().lanes(), predicate)); }
 
-    // The ranks whose value has the same bits.
+    // Returns the ranks whose value has the same bits.
     template <class T>
     __device__ u32 match_any(T value) const {
         return group().ranks(matching(value));
     }
-    // All ranks where all values have the same bits, else none.
+    // Returns all ranks if all values have the same bits, otherwise none.
     template <class T>
     __device__ u32 match_all(T value) const {
         const unsigned lanes = group().lanes();
@@ -124,7 +124,7 @@ struct warp_group {
         }
     }
 
-    // In steps of 1, 2, 4, ...: each adds to its own what is so far below it (Hillis and Steele).
+    // Hillis and Steele: in steps of 1, 2, 4, ... each thread adds the value that far below it.
     template <class T, class Op>
     __device__ T inclusive_scan(T value, Op op) const {
         const unsigned rank = group().thread_rank().value;
@@ -136,7 +136,7 @@ struct warp_group {
         }
         return value;
     }
-    // The first thread gets the operator's identity; of a closure, which has none, its own value.
+    // The first thread gets the operator's identity; for a closure, which has none, its own value.
     template <class T, class Op>
     __device__ T exclusive_scan(T value, Op op) const {
         const T below = group().shfl_up(inclusive_scan(value, op), 1);
@@ -147,7 +147,7 @@ struct warp_group {
         return group().thread_rank() == 0 ? first : below;
     }
 
-    // What the thread of rank 0 computes; the others have no value to give.
+    // Returns what the thread of rank 0 computes; the others have no value to give.
     template <class Once>
     __device__ auto invoke_one_broadcast(Once once) const {
         decltype(once()) value;
@@ -157,7 +157,7 @@ struct warp_group {
         return group().shfl(value, 0);
     }
 
-    // The lanes whose value has the same bits.
+    // Returns the lanes whose value has the same bits.
     template <class T>
     __device__ unsigned matching(T value) const {
         const unsigned lanes = group().lanes();
@@ -179,7 +179,7 @@ template <unsigned N>
 struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
     static_assert(N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32);
 
-    // One instruction, where the tile is the warp; of smaller tiles each would need its own.
+    // One instruction, if the tile is the warp; each smaller tile would need its own.
     __device__ static consteval bool in_hardware() { return N == 32; }
 
     unsigned meta_rank, meta_size;
@@ -196,7 +196,7 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
     __device__ T shfl(T value, u32 source) const {
         return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_sync(lanes(), word, source.value, N); });
     }
-    // Its own value, where there is no such rank.
+    // Returns the thread's own value if there is no such rank.
     template <class T>
     __device__ T shfl_up(T value, u32 delta) const {
         return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_up_sync(lanes(), word, within(delta), N); });
@@ -211,7 +211,7 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
         return detail::words<T>::moved(value, [=, this](unsigned word) { return __shfl_xor_sync(lanes(), word, mask.value % N, N); });
     }
 
-    // In the warp.
+    // The group's lanes in the warp.
     __device__ unsigned lanes() const {
         if constexpr (N == 32) {
             return ~0u;
@@ -244,7 +244,7 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
 
   private:
     __device__ static unsigned first() { return detail::own_lane() & ~(N - 1); }
-    // The hardware looks at 5 bits; 0 keeps the own value.
+    // The hardware reads 5 bits; 0 keeps the own value.
     __device__ static unsigned within(u32 delta) { return delta.value < N ? delta.value : 0; }
 };
 
@@ -268,7 +268,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
         const unsigned threads = num_threads().value;
         return from(value, lane(source.value < threads ? source.value : source.value % threads));
     }
-    // Its own value, where there is no such rank.
+    // Returns the thread's own value if there is no such rank.
     template <class T>
     __device__ T shfl_up(T value, u32 delta) const {
         const unsigned rank = thread_rank().value;
@@ -280,7 +280,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
         return from(value, lane(delta.value < num_threads().value - rank ? rank + delta.value : rank));
     }
 
-    // In the warp.
+    // The group's lanes in the warp.
     __device__ unsigned lanes() const { return mask; }
     __device__ unsigned ranks(unsigned bits) const { return detail::ranked(bits, mask); }
     // Neighbours first, the lower rank left, a missing right side left out; rank 0 has the result.
@@ -304,7 +304,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
     }
 };
 
-// Of a block whose size is a multiple of `N`: a tile has all its threads.
+// Partitions a block whose size is a multiple of `N`: a tile has all its threads.
 template <unsigned N>
 __device__ inline thread_block_tile<N>
 tiled_partition(const thread_block& block, PHALANX_SITE) {
@@ -320,12 +320,12 @@ __device__ inline thread_block_tile<N> tiled_partition(const thread_block_tile<M
     return {tile.thread_rank().value / N, M / N};
 }
 
-// The threads of the warp that run this together.
+// Returns the converged threads of the warp.
 __device__ inline coalesced_group coalesced_threads() {
     return {__activemask(), 0, 1};
 }
 
-// The threads of the group with the same label; the groups count by their first thread.
+// Returns the threads of the group with the same label; the groups are numbered by their first thread.
 template <class Group, class Label>
 __device__ inline coalesced_group labeled_partition(const Group& group, Label label) {
     const unsigned own = group.matching(label);
@@ -334,7 +334,7 @@ __device__ inline coalesced_group labeled_partition(const Group& group, Label la
     return {own, static_cast<unsigned>(__popc(firsts & before)), static_cast<unsigned>(__popc(firsts))};
 }
 
-// Those whose predicate does not hold are group 0, the others group 1.
+// Threads whose predicate does not hold are group 0, the others group 1.
 template <class Group>
 __device__ inline coalesced_group binary_partition(const Group& group, bool predicate) {
     const unsigned holds = __ballot_sync(group.lanes(), predicate);

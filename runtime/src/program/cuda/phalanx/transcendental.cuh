@@ -1,5 +1,5 @@
-// Rust's methods of floats that are the CUDA math library's, with its errors (CUDA C++ Programming Guide, Mathematical
-// Functions). Of `f16` and `bf16` they are `f32`'s, rounded once more.
+// Rust's float methods that the CUDA math library implements, with its errors (CUDA C++ Programming Guide, Mathematical
+// Functions). Those of `f16` and `bf16` are those of `f32`, rounded once more.
 #pragma once
 #include <phalanx/math.cuh>
 

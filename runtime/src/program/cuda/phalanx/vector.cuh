@@ -1,6 +1,5 @@
 // Loads and stores of vectors: up to 16 bytes by one instruction (PTX ISA, ld and st, `.v2` and `.v4`; CUDA C++
-// Programming Guide, Device Memory Accesses). A vector's address is a multiple of its
-// size, which is checked.
+// Programming Guide, Device Memory Accesses). A vector's address must be a multiple of its size, which is checked.
 #pragma once
 #include <phalanx/lanes.cuh>
 #include <phalanx/subslice.cuh>
@@ -9,7 +8,7 @@ namespace phalanx {
 
 namespace detail {
 
-// The first of the `N` elements from `i` on, where both ends and the address are right.
+// Returns the first of the `N` elements from `i` on, after checking both bounds and the alignment.
 template <unsigned long long N, class T>
 __device__ inline T* vector_place(T* data, unsigned long long length, index i, unsigned site) {
     if (i.value > length || N > length - i.value) {
@@ -27,7 +26,7 @@ __device__ inline const vector<T, N>& vector_at(const T* place) {
     return *reinterpret_cast<const vector<T, N>*>(place);
 }
 
-// Memory that nobody writes meanwhile.
+// Memory that is not written meanwhile.
 template <unsigned long long N, class T>
 __device__ inline vector<T, N> load_vector(readonly_slice<T>, const T* place) {
     return load_readonly(&vector_at<N>(place));

@@ -1,4 +1,4 @@
-// Rust's `wrapping_*`, `saturating_*` and `pow` of integers as functions. The operators wrap and mask too: these are
+// Rust's `wrapping_*`, `saturating_*` and `pow` of integers as functions. The operators wrap and mask, too: these are
 // Rust's names for it.
 #pragma once
 #include <phalanx/math.cuh>
@@ -6,7 +6,7 @@
 namespace phalanx {
 namespace detail {
 
-// The integer of the same size that has a sign where this has none.
+// The signed integer of the same size.
 template <class Raw>
 struct other_type {
     using type = integer<signed_of<Raw>>;
@@ -55,7 +55,7 @@ __device__ constexpr wrapped<Raw> sub(integer<Raw> a, integer<Other> b) {
     const integer<Raw> difference = a - static_cast<Raw>(b.value);
     return {difference, (a < difference) != (b < 0)};
 }
-// Through a type of twice the size, where there is one.
+// Through a type of twice the size, if there is one.
 template <class Product, class Raw>
 __device__ constexpr wrapped<Raw> mul_through(integer<Raw> a, integer<Raw> b) {
     const auto product = static_cast<Product>(a.value) * static_cast<Product>(b.value);
@@ -80,7 +80,7 @@ __device__ constexpr wrapped<Raw> mul(integer<Raw> a, integer<Raw> b) {
     } else {
         const integer<Raw> product = a * b;
         if constexpr (signed_integer<Raw>) {
-            // The one quotient that wraps itself.
+            // The only quotient that wraps.
             if (a == -1) {
                 return {product, b == least<Raw>()};
             }
@@ -149,7 +149,7 @@ __device__ constexpr integer<Raw> wrapping_sub_unsigned(integer<Raw> a, detail::
     return detail::sub(a, b).value;
 }
 
-// Fail where `b` is 0. The site is the name.
+// These fail if `b` is 0. The failure's site is the name.
 template <class Raw>
 __device__ constexpr integer<Raw> wrapping_div(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     if constexpr (detail::signed_integer<Raw>) {

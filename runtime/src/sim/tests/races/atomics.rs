@@ -8,7 +8,7 @@ fn wait_for(words: &Words<'_>, value: u32, order: std::sync::atomic::Ordering, s
     }
 }
 
-/// A word that one thread writes before it tells another, who reads it when it has heard.
+/// One thread writes a word and then notifies another, which reads the word after it has heard.
 macro_rules! message {
     ($name:literal, $shape:expr, |$ordered:ident, $words:ident| $tell:expr, $hear:expr) => {
         Case {
@@ -38,7 +38,7 @@ fn atomics_and_fences() {
             atomic(words, 0).fetch_add(1, if ordered { Release } else { Relaxed }),
             {
                 wait_for(words, 1, Relaxed, Scope::Device);
-                // The chain goes on, and the thread reads its own value with the other's release.
+                // The release sequence continues, and the thread reads its own value with the other's release.
                 atomic(words, 0).fetch_add(1, Release);
                 wait_for(words, 2, Acquire, Scope::Device);
             }
@@ -77,7 +77,7 @@ fn atomics_and_fences() {
                 }
                 1 => {
                     wait_for(words, 1, Relaxed, Scope::Block);
-                    // A read-modify-write hands on what was released; a store does not.
+                    // A read-modify-write continues the release sequence; a store does not.
                     if ordered {
                         atomic(words, 0).fetch_add(1, Relaxed);
                     } else {
@@ -141,7 +141,7 @@ fn atomics_and_fences() {
             name: "failed_exchange",
             shape: shape(1, 1, 64),
             kernel: |ordered, words| {
-                // One that finds another value only reads.
+                // A compare-exchange that finds another value only reads.
                 load(words, 1); // failed_exchange
                 let old = if ordered || me() != 9 { 5 } else { 0 };
                 let _ = atomic(words, 1).compare_exchange(old, 6, Relaxed, Relaxed); // failed_exchange

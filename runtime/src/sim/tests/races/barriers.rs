@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Two threads touch a word, before and after what all do.
+/// Two threads access a word, one before and one after what all threads do.
 macro_rules! across {
     (@writes $words:ident) => { store($words, 1, 7) };
     (@reads $words:ident) => { _ = load($words, 1) };

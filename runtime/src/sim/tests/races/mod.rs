@@ -1,5 +1,5 @@
-//! Data races: for each way in which something orders, a kernel that relies on it, and its neighbour that does not. The
-//! neighbour is reported with both of its places, under every schedule. Accesses of a case stand on lines that end with
+//! Data races: for each way in which something orders, a kernel that relies on it, and a neighbour that does not. The
+//! neighbour is reported with both of its sites, under every schedule. Accesses of a case stand on lines that end with
 //! its name as a comment; those of a macro are where it is called.
 
 mod atomics;
@@ -33,7 +33,7 @@ const SCHEDULES: [Schedule; 5] = [
 struct Case {
     name: &'static str,
     shape: Shape,
-    /// Gets whether to order what it does.
+    /// The kernel, which is told whether to order its accesses.
     kernel: fn(bool, &Words<'_>),
 }
 
@@ -46,7 +46,7 @@ impl Case {
         run("test", &self.shape, &simulator, &|| (self.kernel)(ordered, &words)).1.err().map(|failure| *failure)
     }
 
-    /// The lines of its accesses in its file.
+    /// Returns the lines of the case's accesses in its file.
     fn lines(&self, source: &str) -> Vec<u32> {
         let (comment, call) = (format!("// {}", self.name), format!("! {{ \"{}\",", self.name));
         let is_one = |text: &str| text.ends_with(&comment) || text.contains(&call);
@@ -61,7 +61,7 @@ fn race(failure: Failure) -> Race {
     }
 }
 
-/// `source`: the file of the cases.
+/// Checks the cases of the file `source`.
 fn check(source: &str, cases: &[Case]) {
     for case in cases {
         for schedule in SCHEDULES {
@@ -81,7 +81,7 @@ fn check(source: &str, cases: &[Case]) {
     }
 }
 
-/// The thread's number in the grid, if blocks have 64.
+/// Returns the thread's number in the grid, if blocks have 64.
 fn me() -> usize {
     this_grid().thread_rank()
 }
@@ -107,7 +107,7 @@ fn a_report_has_both_sides() {
     assert_eq!((found.second.block, found.second.thread, found.second.shown()), (at(1), at(6), "2.5".into()));
     assert_eq!((found.first.kind, found.second.kind, found.bytes.clone()), (RaceKind::Write, RaceKind::Write, 12..16));
     assert!(matches!(&found.memory, RaceMemory::Shared { declared: Some(_), block } if *block == at(1)));
-    // As rustc shows it, where this file is: both of its lines, with what they did.
+    // The report is shown as rustc does, since this file is available: both lines, with what they did.
     let here = std::path::Path::new("..").join(file!()).exists();
     for part in [
         "data race: bytes 12..16 of the shared array at ",
@@ -125,11 +125,11 @@ fn a_report_has_both_sides() {
     let sentence = failure.cause.to_string();
     assert!(sentence.starts_with("data race: write of 2.5 by block (1,0,0) thread (6,0,0), and nothing"), "{sentence}");
     assert!(found.help.contains("`sync()` of their tile or block"), "{}", found.help);
-    // What is found where nobody looks is nothing.
+    // Nothing is found if races are not detected.
     run("test", &shape(2, 2, 64), &Simulator::new().races(false), &body).1.unwrap();
 }
 
-/// What a launch only reads is not kept book of, and what it reads as a part of what it writes is.
+/// Memory that a launch only reads is not tracked, unless it is part of what the launch writes.
 #[test]
 fn read_only_memory() {
     let memory = GlobalMemory::zeros(256);

@@ -1,4 +1,4 @@
-//! Blocks, branches and loops, with jumps out of them.
+//! Generates blocks, branches and loops, with jumps out of them.
 
 use super::super::tree::{Block, Jump, Stmt, Test, Value, Var, ends};
 use super::{Fill, Fills, Generator, Target, join};
@@ -20,7 +20,7 @@ impl Generator {
             kind => {
                 let before = self.fills.clone();
                 let (mut body, after) = self.target(Target { label, is_loop: true, gives: None }, depth);
-                // What the body used up is there again for the next round.
+                // What the body used up is provided again for the next iteration.
                 for (var, _) in before
                     .iter()
                     .filter(|(var, fill)| **fill == Fill::Token && !var.optional && after.get(var) == Some(&Fill::Gone))
@@ -53,7 +53,7 @@ impl Generator {
         (body, self.fills.clone())
     }
 
-    /// An `if`, after whose arms most variables are in one state.
+    /// Generates an `if` after whose arms most variables are in one state.
     fn branch(&mut self, depth: usize) -> Stmt {
         let options = self.vars(|var, fill| var.optional && fill != Fill::Gone);
         let (test, bound) = match self.random.pick(&options).filter(|_| self.random.chance(35)) {
@@ -74,7 +74,7 @@ impl Generator {
         let after_then = std::mem::replace(&mut self.fills, before);
         let mut otherwise = if self.random.chance(45) { self.block(depth + 1, Vec::new()) } else { Block::new() };
         if !leaves && !ends(&otherwise) {
-            // What the first arm used up, the second one waits for.
+            // The second arm waits for what the first arm used up.
             let owed: Vec<Var> = self
                 .pending()
                 .into_iter()

@@ -1,6 +1,6 @@
-//! Random kernels. The generator keeps a rough idea of what each variable holds, so that most of what it writes waits for
-//! what arrived, and now and then does not: kernels without a fault and kernels with one are equally near. What it
-//! believes decides nothing; `interpret` does.
+//! Generates random kernels. The generator keeps a rough idea of what each variable holds, so that most of the code
+//! waits for what arrived, and occasionally does not: kernels with and without a fault are equally near. Its belief
+//! decides nothing; `interpret` does.
 
 mod compound;
 mod simple;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::super::random::Random;
 use super::tree::{Arm, Block, Group, Kernel, Label, Site, Stmt, Test, Value, Var, ends};
 
-/// Kernels of about this many statements.
+/// The approximate number of statements of a kernel.
 const BUDGET: usize = 14;
 const DEEPEST: usize = 3;
 
@@ -37,35 +37,35 @@ pub(super) fn kernel(seed: u64, gaps: bool) -> Kernel {
 /// The contents of a variable, as the generator believes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fill {
-    /// Moved out of, or not yet assigned.
+    /// The variable is moved out of, or not yet assigned.
     Gone,
-    /// `None`
+    /// The variable holds `None`.
     Empty,
     Token,
-    /// A token or `None`.
+    /// The variable holds a token or `None`.
     Either,
 }
 
 type Fills = BTreeMap<Var, Fill>;
 
-/// Where a jump can go.
+/// The target of a jump.
 #[derive(Clone, Copy)]
 struct Target {
     label: Label,
     is_loop: bool,
-    /// It gives a token of this group, so every `break` carries one.
+    /// The group of the token that the target yields, so every `break` carries one.
     gives: Option<Group>,
 }
 
 struct Generator {
     random: Random,
     ids: usize,
-    /// Variables in scope, innermost last. A shadowed one is not.
+    /// The variables in scope, innermost last, without shadowed ones.
     visible: Vec<Vec<Var>>,
     fills: Fills,
     targets: Vec<Target>,
     left: usize,
-    /// Writes what the checks are known to judge wrongly, too.
+    /// Whether to write what the checks are known to judge wrongly, too.
     gaps: bool,
 }
 
@@ -83,7 +83,7 @@ impl Generator {
         Value::Arrive(self.site(group))
     }
 
-    /// A new variable; its name may be that of another, which it then shadows.
+    /// Creates a variable; its name may be that of another, which it then shadows.
     fn var(&mut self, group: Group, optional: bool) -> Var {
         let id = self.id();
         let careless = self.random.chance(10);
@@ -103,7 +103,7 @@ impl Generator {
         self.visible.last_mut().expect("inside a block").push(var);
     }
 
-    /// Visible variables, as far as `wanted`.
+    /// Returns the visible variables that are `wanted`.
     fn vars(&self, wanted: impl Fn(Var, Fill) -> bool) -> Vec<Var> {
         let vars = self.visible.iter().flatten().copied();
         vars.filter(|var| wanted(*var, self.fills.get(var).copied().unwrap_or(Fill::Gone))).collect()
@@ -142,7 +142,7 @@ impl Generator {
         block
     }
 
-    /// Waits for most of these that hold a token, the last first.
+    /// Waits for most of the tokens that these variables hold, the last first.
     fn settle_all(&mut self, vars: &[Var]) -> Block {
         let mut block = Block::new();
         for var in vars.iter().rev() {
@@ -157,7 +157,7 @@ impl Generator {
         Stmt::Wait(self.site(group), value)
     }
 
-    /// Gets rid of what a variable holds, as a kernel should.
+    /// Disposes of what a variable holds, as a kernel should.
     fn settle(&mut self, var: Var) -> Stmt {
         let group = var.group;
         if !var.optional {

@@ -1,10 +1,10 @@
-//! Arrivals, moves of tokens from place to place, and what a kernel should not do.
+//! Generates arrivals, moves of tokens between variables, and mistakes.
 
 use super::super::tree::{Arm, Block, Group, Stmt, Test, Value, Var, ends};
 use super::{DEEPEST, Fill, Generator, Target, join};
 
 impl Generator {
-    /// An arrival, and where its token goes.
+    /// Generates an arrival and the destination of its token.
     pub(super) fn arrival(&mut self, group: Group, depth: usize) -> Stmt {
         let token = |this: &mut Self| this.var(group, false);
         let kinds = if depth < DEEPEST { 12 + usize::from(self.gaps) } else { 7 };
@@ -75,14 +75,14 @@ impl Generator {
         }
     }
 
-    /// A block that gives a token of the group.
+    /// Generates a block that yields a token of the group.
     fn value_arm(&mut self, group: Group, depth: usize) -> Arm {
         let body = self.block(depth + 1, Vec::new());
         let value = (!ends(&body)).then(|| self.arrive(group));
         Arm { body, value }
     }
 
-    /// `loop { ... break token; }` or `'label: { ... }`.
+    /// Generates `loop { ... break token; }` or `'label: { ... }`.
     fn value_of_jumps(&mut self, target: Target, depth: usize) -> Value {
         let group = target.gives.unwrap_or(Group::Cluster);
         self.targets.push(target);
@@ -100,7 +100,7 @@ impl Generator {
         }
     }
 
-    /// Moves a token from place to place, or makes a place for one.
+    /// Moves a token between variables, or declares a variable for one.
     pub(super) fn shuffle(&mut self) -> Block {
         let group = self.group();
         let Some(from) = self.random.pick(&self.pending()) else {
@@ -145,7 +145,7 @@ impl Generator {
         }]
     }
 
-    /// What a kernel should not do.
+    /// Generates a mistake.
     pub(super) fn careless(&mut self) -> Stmt {
         let group = self.group();
         let Some(var) = self.random.pick(&self.pending()).filter(|_| self.random.chance(85)) else {

@@ -1,4 +1,4 @@
-//! The states in which a thread can come to a place in a kernel, and where it goes on from there.
+//! The states in which a thread can reach a point of a kernel, and where it continues from there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,12 @@ pub(super) enum Place {
     Temporary(usize),
 }
 
-/// A missing place is moved out of or not yet assigned; one that holds `None` is an `Option` without a token.
+/// The contents of the variables. A missing one is moved out of or not yet assigned; one that holds `None` is an
+/// `Option` without a token.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct State {
     pub(super) places: BTreeMap<Place, Option<Site>>,
-    /// The value just evaluated.
+    /// The value that was just evaluated.
     pub(super) value: Option<Site>,
 }
 
@@ -26,7 +27,7 @@ impl State {
 
 pub(super) type States = BTreeSet<State>;
 
-/// Where control goes on, and in which states.
+/// Where control continues, and in which states.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     pub(super) next: States,
@@ -38,7 +39,7 @@ impl Flow {
         Flow { next, jumps: BTreeMap::new() }
     }
 
-    /// The states that left by `jump`, which ends here.
+    /// Returns the states that left by `jump`, which ends here.
     pub(super) fn catch(&mut self, jump: Jump) -> States {
         self.jumps.remove(&jump).unwrap_or_default()
     }
@@ -49,13 +50,13 @@ impl Flow {
         }
     }
 
-    /// Both ways together.
+    /// Merges both paths.
     pub(super) fn merge(&mut self, other: Flow) {
         self.next.extend(other.next);
         self.merge_jumps(other.jumps);
     }
 
-    /// Goes on from here: `f` makes of the states so far those after it.
+    /// Continues from here: `f` maps the states so far to those after it.
     pub(super) fn then(&mut self, f: impl FnOnce(States) -> Flow) {
         let after = f(std::mem::take(&mut self.next));
         self.next = after.next;

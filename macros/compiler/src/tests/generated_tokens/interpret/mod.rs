@@ -1,6 +1,6 @@
-//! What a kernel does, path by path. Runs the tree on every state in which a thread can come to a statement, so that all
-//! paths are followed and equal ones once; loops go round until no new state appears. A token is pending exactly while
-//! something holds it. Shares nothing with the checks but the rules' names.
+//! Interprets a kernel path by path. It runs the tree on every state in which a thread can reach a statement, so that
+//! all paths are followed and equal ones once; loops iterate until no new state appears. A token is pending exactly
+//! while something holds it. It shares nothing with the checks but the rules' names.
 
 mod flow;
 mod value;
@@ -17,17 +17,17 @@ pub(super) const RULES: [Rule; 3] = [Rule::TokenNeverWaited, Rule::ArriveWhilePe
 /// The knowledge that a test of an `Option` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Options {
-    /// The truth: it goes the way of what the `Option` holds.
+    /// The test follows what the `Option` holds.
     Known,
-    /// rustc's view of moves, and the most that a check without memory of paths may claim: it goes either way, and
-    /// where it finds nothing there is nothing.
+    /// The test goes either way: rustc's view of moves, and the most that a path-insensitive check may claim. If it
+    /// finds nothing, there is nothing.
     Opaque,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
     pub(super) faults: BTreeSet<(Rule, Site)>,
-    /// A variable is used where nothing is in it: rustc refuses the kernel.
+    /// Whether a variable is used that holds nothing, for which rustc refuses the kernel.
     pub(super) misuse: bool,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn interpret(kernel: &Kernel, options: Options) -> Verdict {
     kernel.parameters.iter().for_each(|(site, var)| entry.hold(Place::Var(*var), Some(*site)));
     interpreter.body(parameters, &kernel.body, None, States::from([entry]));
     let mut verdict = interpreter.verdict;
-    // One report a place: a second arrival is not also reported as a collective.
+    // One report per site: a second arrival is not also reported as a collective.
     let seconds: Vec<Site> = verdict.of(Rule::ArriveWhilePending).collect();
     verdict.faults.retain(|(rule, site)| *rule != Rule::CollectiveWhilePending || !seconds.contains(site));
     verdict
@@ -53,7 +53,7 @@ impl Verdict {
 struct Interpreter {
     options: Options,
     verdict: Verdict,
-    /// What is dropped where each block ends.
+    /// What is dropped at the end of each block.
     scopes: Vec<Vec<Place>>,
     temporaries: usize,
 }
@@ -69,7 +69,7 @@ impl Interpreter {
         }
     }
 
-    /// A collective beside `pending`.
+    /// Records a collective while `pending` arrivals exist.
     fn collective(&mut self, site: Site, pending: impl IntoIterator<Item = Site>) {
         if pending.into_iter().any(|pending| pending.group <= site.group) {
             self.fault(Rule::CollectiveWhilePending, site);
@@ -85,7 +85,7 @@ impl Interpreter {
         self.scopes.last_mut().expect("inside a block").push(place);
     }
 
-    /// A variable is meant by its name: the innermost one that has it.
+    /// Resolves a variable by its name to the innermost one that has it.
     fn named(&mut self, var: Var) -> Place {
         let vars = self.scopes.iter().flatten().rev().filter_map(|place| match place {
             Place::Var(other) => Some(*other),
@@ -107,7 +107,7 @@ impl Interpreter {
         }
     }
 
-    /// A block, with what is bound for it and the value that it gives.
+    /// Interprets a block, with the variables that it binds and the value that it yields.
     fn body(&mut self, bound: Vec<Place>, block: &Block, value: Option<&Value>, states: States) -> Flow {
         self.scopes.push(bound);
         let mut flow = Flow::to(states);
@@ -159,7 +159,7 @@ impl Interpreter {
                 self.collective(*site, pending);
                 Flow::to(states)
             }
-            // A place that is only named is not moved out of.
+            // A variable that is only named is not moved out of.
             Stmt::Discard(Value::Move(var)) => {
                 let place = self.named(*var);
                 self.verdict.misuse |= states.iter().any(|state| !state.places.contains_key(&place));
@@ -207,7 +207,7 @@ impl Interpreter {
         self.repeat(label, states, |this, states| (States::new(), this.body(Vec::new(), body, None, states)))
     }
 
-    /// `once` makes one round: the states that leave by the test, and the flow of the body.
+    /// Interprets a loop. `once` makes one iteration: the states that leave by the test, and the flow of the body.
     fn repeat(
         &mut self,
         label: Label,

@@ -1,4 +1,4 @@
-//! Values, and tests of `Option`s.
+//! Interprets values, and tests of `Option`s.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Interpreter {
                 }
                 state.value = Some(*site);
             }),
-            // What a device function does to the barrier is checked where it is defined, and against its callers by
+            // The effect of a device function on the barrier is checked where it is defined, and against its callers by
             // rustc.
             Value::Start(site) => flow.each(|state| state.value = Some(*site)),
             Value::Pass(site, var) => flow.each(|state| {
@@ -55,7 +55,7 @@ impl Interpreter {
         flow
     }
 
-    /// The value, handed to `f` with the state that it leaves behind.
+    /// Passes the value to `f` with the state that its evaluation leaves.
     pub(super) fn value_then(
         &mut self,
         value: &Value,
@@ -75,7 +75,7 @@ impl Interpreter {
         flow
     }
 
-    /// The states in which a test holds and in which it does not, what leaves from inside of it, and what it binds.
+    /// Returns the states in which a test holds and in which it does not, the jumps that leave it, and what it binds.
     pub(super) fn test(&mut self, test: &Test, states: States) -> (States, States, BTreeMap<Jump, States>, Vec<Place>) {
         let (value, wants_some) = match test {
             Test::Opaque => return (states.clone(), states, BTreeMap::new(), Vec::new()),
@@ -85,7 +85,7 @@ impl Interpreter {
         let (mut some, mut none) = (States::new(), States::new());
         let mut bound = Vec::new();
         let jumps = match value {
-            // A variable is looked at where it is; only a name moves its token out.
+            // A variable is tested in place; only a name moves its token out.
             Value::Move(var) => {
                 let place = self.named(*var);
                 let name = match test {

@@ -1,5 +1,5 @@
-//! Shared memory of all blocks, and which accesses barriers order: one before an arrival comes before one behind the wait
-//! of the same round.
+//! Models the shared memory of all blocks, and which accesses barriers order: one before an arrival happens-before one
+//! behind the wait of the same phase.
 
 use super::super::tree::{BLOCK, CLUSTER, GRID, Group, SHARED};
 use super::{Mask, Values};
@@ -11,7 +11,7 @@ struct Rounds {
     cluster: usize,
 }
 
-/// An access: by whom, and how often that one had arrived.
+/// An access: by which thread, and how often that thread had arrived.
 #[derive(Debug, Clone, Copy)]
 struct Access {
     thread: usize,
@@ -21,7 +21,7 @@ struct Access {
 #[derive(Debug, Clone)]
 struct Cell {
     value: u32,
-    /// What was there before the kernel nobody knows; as if each thread of the block had written it.
+    /// The last write. The initial contents are unknown; as if each thread of the block had written them.
     written: Option<Access>,
     read: Vec<Access>,
 }
@@ -53,7 +53,7 @@ impl Memory {
         pass(&mut self.waited, group, mask);
     }
 
-    /// Whether `first` comes before what `thread` does now.
+    /// Returns whether `first` happens-before what `thread` does now.
     fn is_ordered(&self, first: Access, thread: usize) -> bool {
         let now = self.waited[thread];
         first.thread == thread
@@ -61,7 +61,7 @@ impl Memory {
             || first.thread / CLUSTER == thread / CLUSTER && now.cluster > first.arrived.cluster
     }
 
-    /// The value, and whether it is the last one for sure.
+    /// Returns the value, and whether it is certainly the latest.
     pub(super) fn read(&mut self, block: usize, index: usize, thread: usize) -> (u32, bool) {
         let own = thread / BLOCK == block;
         let now = self.waited[thread];
@@ -76,7 +76,7 @@ impl Memory {
         (value, ordered)
     }
 
-    /// Each thread to its own block's. Says whether that was a race.
+    /// Writes each thread's value to its own block's element. Returns whether that was a race.
     pub(super) fn write(&mut self, index: usize, values: &Values, mask: &Mask) -> bool {
         let mut races = false;
         for thread in (0..GRID).filter(|thread| mask[*thread]) {

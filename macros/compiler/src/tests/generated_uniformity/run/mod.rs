@@ -1,6 +1,6 @@
-//! What a kernel does, run on inputs: all threads of a small grid step by step together, each with its own values, as a
-//! mask of those that are here. A collective that a group comes to with some of its threads, and in the same round of all
-//! loops without the others, is divergent. Shares nothing with the checks.
+//! Runs a kernel on inputs: all threads of a small grid step by step together, each with its own values, with a mask of
+//! the threads that are active. A collective that only some threads of a group reach in the same iteration of all loops
+//! is divergent. It shares nothing with the checks.
 
 mod memory;
 mod rounds;
@@ -12,35 +12,36 @@ use super::tree::{Block, Expr, GRID, Group, Jump, Label, Site, Stmt, Var};
 use memory::Memory;
 use rounds::Rounds;
 
-/// Rounds of one loop, and statements of one run: more than that is a kernel without an end.
+/// The bounds on iterations of one loop, and statements of one run: a kernel that exceeds them does not terminate.
 const ROUNDS: usize = 12;
 const STATEMENTS: usize = 6_000;
 
-/// The threads that are here.
+/// The active threads.
 type Mask = Vec<bool>;
 
-/// What each thread has.
+/// The value of each thread.
 type Values = Vec<u32>;
 
 /// The findings of the runs.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// Collectives of which a group missed some of its threads.
+    /// The collectives that some threads of a group did not reach.
     pub(super) divergent: BTreeSet<usize>,
-    /// The same, if one of such a group were at a probe.
+    /// The probes at which a collective of the group would be divergent.
     pub(super) probes: BTreeSet<(usize, Group)>,
-    /// Two writes, or a write after a read, without a barrier between them. Not a matter of uniformity, and not checked.
+    /// Whether two writes, or a write after a read, have no barrier between them. That is not a matter of uniformity,
+    /// and not checked.
     pub(super) races: bool,
-    /// Threads of a group came to a collective one after the other, and all of them in the end: what it gave is not known.
+    /// Whether all threads of a group reached a collective, but one after the other: its result is unknown.
     pub(super) apart: bool,
-    /// A run did not end.
+    /// Whether a run did not terminate.
     pub(super) endless: bool,
-    /// A variable or a label is not there: rustc refuses the kernel.
+    /// Whether a variable or a label does not exist, for which rustc refuses the kernel.
     pub(super) misuse: bool,
 }
 
 impl Verdict {
-    /// The runs tell whether the kernel is uniform.
+    /// Returns whether the runs show if the kernel is uniform.
     pub(super) fn is_sound(&self) -> bool {
         !self.misuse && !self.races && !self.endless && (!self.apart || !self.divergent.is_empty())
     }
@@ -53,7 +54,7 @@ enum Place {
     Probe(usize),
 }
 
-/// All runs of a kernel together.
+/// Runs the kernel on all inputs.
 pub(super) fn run(kernel: &Block, inputs: u64) -> Verdict {
     let mut verdict = Verdict::default();
     let rounds = Rounds::of(kernel);
@@ -86,22 +87,22 @@ pub(super) fn run(kernel: &Block, inputs: u64) -> Verdict {
 struct Run<'k> {
     input: u64,
     rounds_of: &'k Rounds,
-    /// The loops around, and their rounds.
+    /// The enclosing loops, and their iterations.
     rounds: Vec<(Label, usize)>,
-    /// Who has come to each instance.
+    /// The threads that have reached each instance.
     came: BTreeMap<(Place, Vec<usize>), (Option<Group>, Mask)>,
     verdict: Verdict,
     memory: Memory,
     vars: BTreeMap<usize, [Values; 2]>,
-    /// Variables in scope, innermost last.
+    /// The variables in scope, innermost last.
     scopes: Vec<Vec<Var>>,
-    /// Loops and labelled blocks around, and whether they are loops.
+    /// The enclosing loops and labelled blocks, and whether they are loops.
     targets: Vec<(Label, bool)>,
-    /// Threads that are on their way.
+    /// The threads that are jumping to each target.
     jumps: BTreeMap<Jump, Mask>,
-    /// Statements so far.
+    /// The number of statements so far.
     clock: usize,
-    /// It does not end.
+    /// Whether the run does not terminate.
     stuck: bool,
 }
 
@@ -121,12 +122,12 @@ fn not(mask: &Mask) -> Mask {
     mask.iter().map(|here| !here).collect()
 }
 
-/// Groups of which some threads are here and some not.
+/// Returns whether only some threads of a group are active.
 fn is_divided(mask: &Mask, group: Group) -> bool {
     mask.chunks(group.threads()).any(|group| group.contains(&true) && group.contains(&false))
 }
 
-/// The same number for the same words.
+/// Returns the same number for the same words.
 fn hash(words: &[u64]) -> u32 {
     let mut mixed = 0x9e37_79b9_7f4a_7c15_u64;
     for word in words {
@@ -141,7 +142,7 @@ impl Run<'_> {
         self.come(Place::Site(site.id), Some(site.group), mask);
     }
 
-    /// What it does needs all of the group at once.
+    /// Records an operation that needs all threads of the group at once.
     fn together(&mut self, site: Site, mask: &Mask) {
         self.verdict.apart |= is_divided(mask, site.group);
     }
@@ -154,7 +155,7 @@ impl Run<'_> {
         *came = either(came, mask);
     }
 
-    /// Who has not come where others of the group have.
+    /// Finds the groups of which some threads have reached an instance and others have not.
     fn compare(&mut self) {
         for ((place, _), (group, mask)) in &self.came {
             match (place, group) {
@@ -179,7 +180,7 @@ impl Run<'_> {
         self.vars.insert(var.id, [vec![0; GRID], vec![0; GRID]]);
     }
 
-    /// A variable is meant by its name: the innermost one that has it.
+    /// Resolves a variable by its name to the innermost one that has it.
     fn named(&mut self, var: Var) -> usize {
         let meant = self.scopes.iter().flatten().rev().find(|other| other.name == var.name);
         if meant != Some(&var) {
@@ -197,7 +198,7 @@ impl Run<'_> {
         }
     }
 
-    /// The threads that come to the block's end.
+    /// Runs a block, and returns the threads that reach its end.
     fn block(&mut self, block: &Block, mask: Mask) -> Mask {
         self.scopes.push(Vec::new());
         let after = self.statements(block, mask);
@@ -205,7 +206,7 @@ impl Run<'_> {
         after
     }
 
-    /// The same, in the scope around.
+    /// Runs statements in the enclosing scope, and returns the threads that reach their end.
     fn statements(&mut self, block: &Block, mut mask: Mask) -> Mask {
         for stmt in block {
             self.clock += 1;
@@ -213,7 +214,7 @@ impl Run<'_> {
             if self.stuck || self.verdict.misuse {
                 return vec![false; GRID];
             }
-            // What nobody runs still has to have a meaning.
+            // Statements that no thread runs must be valid, too.
             mask = self.statement(stmt, mask);
         }
         mask
@@ -265,7 +266,7 @@ impl Run<'_> {
                 let value = self.value(value, &mask);
                 self.verdict.races |= self.memory.write(*index, &value, &mask);
             }
-            // Nobody can tell what is read from there.
+            // The value that is read from there is unknown.
             Stmt::StoreState(index, value) => {
                 self.value(index, &mask);
                 self.value(value, &mask);
@@ -356,7 +357,8 @@ impl Run<'_> {
         halves.iter().enumerate().for_each(|(half, value)| self.set(var, half, value, mask));
     }
 
-    /// `once` makes one round: the threads that leave by the test, and those that come to the body's end.
+    /// Runs a loop. `once` makes one iteration: the threads that leave by the test, and those that reach the body's
+    /// end.
     fn repeat(
         &mut self,
         label: Label,

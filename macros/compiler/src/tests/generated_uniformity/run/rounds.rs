@@ -1,5 +1,6 @@
-//! Of which loops a collective may see another round: threads that come to it in different rounds come to two different
-//! instances of it. From an arm that ends in a `break` there is no way back, so that it is as if it stood behind the loop.
+//! Finds the loops of which a collective may see another iteration: threads that reach it in different iterations reach
+//! two different instances of it. An arm that ends in a `break` has no way back, so it counts as if it stood behind the
+//! loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +12,7 @@ type Labels = BTreeSet<Label>;
 #[derive(Default)]
 pub(super) struct Rounds {
     pub(super) of: BTreeMap<Place, Labels>,
-    /// What can be come to from where a jump goes.
+    /// The loops that can iterate again after a jump.
     jumps: BTreeMap<Jump, Labels>,
 }
 
@@ -22,7 +23,7 @@ impl Rounds {
         rounds
     }
 
-    /// The loops of which another round can follow, from the block's start, given those from its end.
+    /// Returns the loops that can iterate again from the block's start, given those from its end.
     fn block(&mut self, block: &Block, after: &Labels) -> Labels {
         block.iter().rev().fold(after.clone(), |after, stmt| self.statement(stmt, after))
     }
@@ -88,7 +89,7 @@ impl Rounds {
         before
     }
 
-    /// From the loop's head, given what comes behind its test, and behind a `break`.
+    /// Returns the loops from the loop's head, given those behind its test, and behind a `break`.
     fn repeat(&mut self, label: Label, body: &Block, tested: &Labels, left: &Labels) -> Labels {
         self.jumps.insert(Jump::Break(label), left.clone());
         let mut head = tested.clone();
@@ -97,7 +98,7 @@ impl Rounds {
             self.jumps.insert(Jump::Continue(label), again.clone());
             let from_head: Labels = self.block(body, &again).union(tested).copied().collect();
             if from_head == head {
-                // Who comes from outside begins with the first one.
+                // A thread that comes from outside begins with the first iteration.
                 head.remove(&label);
                 return head;
             }

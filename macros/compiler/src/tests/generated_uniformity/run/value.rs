@@ -1,4 +1,4 @@
-//! What an expression is, for each thread that evaluates it.
+//! Evaluates an expression for each thread.
 
 use super::super::tree::{BLOCK, CLUSTER, Expr, GRID, Op, SLICE};
 use super::{Mask, Run, Values, both, hash, not};
@@ -80,7 +80,7 @@ impl Run<'_> {
         }
     }
 
-    /// What may be another thread's and is ordered by no barrier is different for each.
+    /// Loads a value. If it may be another thread's and no barrier orders it, it is different for each thread.
     fn load(&mut self, blocks: &[usize], index: usize, mask: &Mask) -> Values {
         let mut values = vec![0; GRID];
         for thread in (0..GRID).filter(|thread| mask[*thread]) {
