@@ -1,4 +1,4 @@
-//! A place in the Rust source, as reports name it.
+//! A place in the Rust source, as reports name it. Data only: what finds it is elsewhere.
 
 use std::fmt;
 
@@ -6,13 +6,21 @@ use serde::Serialize;
 
 /// A place in the Rust source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
 pub struct Location {
-    /// As rustc's `file!()` names it.
+    /// The file, as rustc's `file!()` names it.
     pub file: String,
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// From 1.
+    /// The column, counted from 1.
     pub column: u32,
+}
+
+impl Location {
+    /// Returns a location, to compare with that of a report.
+    pub fn new(file: impl Into<String>, line: u32, column: u32) -> Self {
+        Location { file: file.into(), line, column }
+    }
 }
 
 impl fmt::Display for Location {

@@ -1,8 +1,7 @@
 //! How far a memory operation orders: the scopes of the PTX memory consistency model. Data, for kernels and for the
 //! simulator.
 
-/// The threads that an atomic or a fence is for (PTX ISA, Memory Consistency Model, Scope). Threads outside may not
-/// see it as one.
+/// The threads with respect to which an atomic is atomic and a fence orders (PTX ISA, Memory Consistency Model, Scope).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// The threads of the block: `.cta`.

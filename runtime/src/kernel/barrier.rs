@@ -56,7 +56,7 @@ pub fn barrier_at<A: BarrierArray, I: Index>(barriers: &A, index: I) -> A::Eleme
 /// A barrier in the block's shared memory, for threads of the block: `cuda::barrier<cuda::thread_scope_block>`. From
 /// [`shared_barrier`]. `B` tells it from others, `S` says who may arrive.
 #[derive(Debug)]
-pub struct Barrier<B: ?Sized = (), S = OfBlock> {
+pub struct Barrier<B: ?Sized = (), S = BlockScope> {
     id: BarrierId,
     /// A pointer, so that the handle stays with its thread.
     brand: PhantomData<*const (S, PhantomData<B>)>,
@@ -64,11 +64,11 @@ pub struct Barrier<B: ?Sized = (), S = OfBlock> {
 
 /// A barrier in the block's shared memory, at which threads of the cluster may arrive:
 /// `cuda::barrier<cuda::thread_scope_cluster>`. From [`shared_cluster_barrier`].
-pub type ClusterBarrier<B = ()> = Barrier<B, OfCluster>;
+pub type ClusterBarrier<B = ()> = Barrier<B, ClusterScope>;
 
 /// `N` barriers in the block's shared memory, for threads of the block. From [`shared_barriers`].
 #[derive(Debug)]
-pub struct Barriers<const N: usize, B: ?Sized = (), S = OfBlock> {
+pub struct Barriers<const N: usize, B: ?Sized = (), S = BlockScope> {
     memory: SharedId,
     /// A pointer, so that the handle stays with its thread.
     brand: PhantomData<*const (S, PhantomData<B>)>,
@@ -76,19 +76,25 @@ pub struct Barriers<const N: usize, B: ?Sized = (), S = OfBlock> {
 
 /// `N` barriers in the block's shared memory, at which threads of the cluster may arrive. From
 /// [`shared_cluster_barriers`].
-pub type ClusterBarriers<const N: usize, B = ()> = Barriers<N, B, OfCluster>;
+pub type ClusterBarriers<const N: usize, B = ()> = Barriers<N, B, ClusterScope>;
 
-/// Threads of the block arrive.
+/// The scope of a [`Barrier`] at which threads of the block arrive: `cuda::thread_scope_block`.
 #[derive(Debug)]
-pub enum OfBlock {}
+pub enum BlockScope {}
 
-/// Threads of the cluster arrive.
+/// The scope of a [`Barrier`] at which threads of the cluster arrive: `cuda::thread_scope_cluster`.
 #[derive(Debug)]
-pub enum OfCluster {}
+pub enum ClusterScope {}
 
-/// Who arrives at a barrier.
-pub trait BarrierScope: 'static {
-    /// The group whose threads make a barrier ready together.
+mod scope {
+    pub trait Sealed {}
+    impl Sealed for super::BlockScope {}
+    impl Sealed for super::ClusterScope {}
+}
+
+/// The threads that may arrive at a barrier: [`BlockScope`] or [`ClusterScope`]. The trait is sealed.
+pub trait BarrierScope: scope::Sealed + 'static {
+    /// The group whose threads initialize a barrier together.
     type Group;
     #[doc(hidden)]
     const SCOPE: Scope;
@@ -97,13 +103,13 @@ pub trait BarrierScope: 'static {
     const TOKEN: &'static str;
 }
 
-impl BarrierScope for OfBlock {
+impl BarrierScope for BlockScope {
     type Group = ThreadBlock;
     const SCOPE: Scope = Scope::Block;
     const TOKEN: &'static str = "barrier::arrival_token";
 }
 
-impl BarrierScope for OfCluster {
+impl BarrierScope for ClusterScope {
     type Group = Cluster;
     const SCOPE: Scope = Scope::Cluster;
     const TOKEN: &'static str = "cluster_barrier::arrival_token";

@@ -326,7 +326,7 @@ impl Grid {
     }
 
     /// Waits for all threads of the grid. A launch of a kernel that has it is cooperative: all blocks run at once, or it is
-    /// refused ([`LaunchError::GridNotAtOnce`](crate::LaunchError::GridNotAtOnce)).
+    /// refused ([`LaunchError::GridNotResident`](crate::LaunchError::GridNotResident)).
     #[track_caller]
     pub fn sync(&self) {
         let site = Location::caller();

@@ -146,7 +146,7 @@ impl<'a> Launch<'a> {
             Target::Simulator(host) => {
                 store::precompile(&program, &host.caps.architecture())?;
                 let run = if program.has_grid_barrier() {
-                    LaunchError::check_at_once(&shape, sim::most_clusters(&shape)).map_err(error)?;
+                    LaunchError::check_resident(&shape, sim::most_clusters(&shape)).map_err(error)?;
                     sim::run_together
                 } else {
                     sim::run

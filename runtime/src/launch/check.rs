@@ -29,14 +29,14 @@ fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     let block = choose("block", options.block, sizes.block)?.ok_or(LaunchError::NoBlock)?;
     for (what, extent) in [("grid", grid), ("cluster", cluster), ("block", block)] {
         if [extent.x, extent.y, extent.z].contains(&0) {
-            return Err(LaunchError::Zero { what, extent });
+            return Err(LaunchError::ZeroSize { what, extent });
         }
     }
     check_cluster(cluster, options.non_portable)?;
     check_block(block)?;
     check_grid(grid, cluster)?;
     let dynamic_shared_bytes = match (options.shared_bytes, sizes.shared_bytes) {
-        (Some(fixed), Some(asked)) if fixed != asked => return Err(LaunchError::FixedShared { fixed, asked }),
+        (Some(fixed), Some(asked)) if fixed != asked => return Err(LaunchError::SharedBytesMismatch { fixed, asked }),
         (None, None) if options.dynamic_shared => return Err(LaunchError::NoSharedBytes),
         (fixed, asked) => fixed.or(asked).unwrap_or(0),
     };
@@ -46,7 +46,7 @@ fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
 /// The attribute's size, or the launch's; both only if they are equal.
 fn choose(what: &'static str, fixed: Option<[u32; 3]>, asked: Option<Dim3>) -> Result<Option<Dim3>, LaunchError> {
     match (fixed.map(Dim3::from), asked) {
-        (Some(fixed), Some(asked)) if fixed != asked => Err(LaunchError::Fixed { what, fixed, asked }),
+        (Some(fixed), Some(asked)) if fixed != asked => Err(LaunchError::SizeMismatch { what, fixed, asked }),
         (fixed, asked) => Ok(fixed.or(asked)),
     }
 }
@@ -73,7 +73,7 @@ fn check_grid(grid: Dim3, cluster: Dim3) -> Result<(), LaunchError> {
     }
     let whole = [(grid.x, cluster.x), (grid.y, cluster.y), (grid.z, cluster.z)];
     if whole.iter().any(|(grid, cluster)| !grid.is_multiple_of(*cluster)) {
-        return Err(LaunchError::GridNotWhole { grid, cluster });
+        return Err(LaunchError::GridNotMultiple { grid, cluster });
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn volume(extent: Dim3) -> u64 {
 fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
     let (fixed, dynamic) = (program.static_shared_bytes(), shape.dynamic_shared_bytes);
     if fixed.saturating_add(dynamic) > caps.shared_bytes {
-        return Err(LaunchError::Shared { fixed, dynamic, limit: caps.shared_bytes });
+        return Err(LaunchError::SharedMemoryTooLarge { fixed, dynamic, limit: caps.shared_bytes });
     }
     Ok(())
 }
@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn a_grid_with_a_barrier_runs_at_once() {
         let shape = shape(&FREE, &sizes(12, 4, 32)).unwrap();
-        assert_eq!(LaunchError::check_at_once(&shape, 3), Ok(()));
-        let error = LaunchError::check_at_once(&shape, 2).unwrap_err();
-        assert_eq!(error, LaunchError::GridNotAtOnce { blocks: 12, most: 8 });
+        assert_eq!(LaunchError::check_resident(&shape, 3), Ok(()));
+        let error = LaunchError::check_resident(&shape, 2).unwrap_err();
+        assert_eq!(error, LaunchError::GridNotResident { blocks: 12, most: 8 });
         assert!(error.to_string().contains("a grid of 12 is larger than 8, which is all"), "{error}");
     }
 

@@ -1,4 +1,4 @@
-//! Exploration: one program under many schedules, the first failure, and the simplest schedule that shows it. What a
+//! OrderSearch: one program under many schedules, the first failure, and the simplest schedule that shows it. What a
 //! schedule is, `sim::schedule` says; that orders of plain accesses need not be tried, `sim::race`.
 
 use std::fmt;
@@ -13,7 +13,8 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::device::Device;
 use crate::report::error::{Error, Result};
 use crate::report::failure::Cause;
-use crate::sim::{Exploration, Schedule, Simulator};
+use crate::schedule::Schedule;
+use crate::sim::{OrderSearch, Simulator};
 
 /// How long an exploration runs before it shows how far it is.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -24,17 +25,17 @@ const SIMPLER: u64 = 64;
 /// What an exploration ran, and found no fault in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Explored {
+pub struct Exploration {
     /// How often the program ran.
     pub runs: u64,
     /// Every order that can make a difference was run. Of [`Simulator::explore`], never.
-    pub whole: bool,
+    pub exhaustive: bool,
 }
 
 /// A failure that an exploration found.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct Finding {
     /// The failure.
     pub error: Error,
     /// A schedule that shows it: [`Simulator::schedule`] replays it.
@@ -43,13 +44,13 @@ pub struct Found {
     pub runs: u64,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\nfound by run {}", self.error, self.runs)
     }
 }
 
-impl std::error::Error for Found {
+impl std::error::Error for Finding {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.error)
     }
@@ -85,7 +86,7 @@ impl Simulator {
         &self,
         runs: u64,
         program: impl Fn(&Device) -> Result<()> + Sync,
-    ) -> std::result::Result<Explored, Box<Found>> {
+    ) -> std::result::Result<Exploration, Box<Finding>> {
         let bar = Bar::new(runs);
         let first = AtomicU64::new(u64::MAX);
         let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
@@ -102,7 +103,7 @@ impl Simulator {
             })
         });
         match found {
-            None => Ok(Explored { runs, whole: false }),
+            None => Ok(Exploration { runs, exhaustive: false }),
             Some((run, error)) => Err(Box::new(simplest(run, error, under))),
         }
     }
@@ -110,7 +111,7 @@ impl Simulator {
     /// Runs a program under every order of its atomics that can make a difference, but no more than `most` times: for small
     /// kernels, of a few threads and few atomics each. Orders of other accesses make none: what a plain access does in
     /// another order is a data race, which is found in any. If all of them are run, the result says so
-    /// ([`Explored::whole`]).
+    /// ([`Exploration::exhaustive`]).
     ///
     /// The program must do the same each time but for the order, and launch one kernel. A loop that waits is not run round
     /// while nothing changes, if other threads can run.
@@ -118,9 +119,9 @@ impl Simulator {
         &self,
         most: u64,
         program: impl Fn(&Device) -> Result<()>,
-    ) -> std::result::Result<Explored, Box<Found>> {
+    ) -> std::result::Result<Exploration, Box<Finding>> {
         let bar = Bar::new(most);
-        let exploration = Exploration::default();
+        let exploration = OrderSearch::default();
         for run in 0..most {
             let error = program(&Device::simulator_with(self.clone().under(&exploration))).err();
             bar.step();
@@ -128,13 +129,13 @@ impl Simulator {
                 let choices = exploration.choices();
                 let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
                 let (error, schedule) = shortest(choices, error, under);
-                return Err(Box::new(Found { error, schedule, runs: run + 1 }));
+                return Err(Box::new(Finding { error, schedule, runs: run + 1 }));
             }
             if !exploration.advance() {
-                return Ok(Explored { runs: run + 1, whole: exploration.is_whole() });
+                return Ok(Exploration { runs: run + 1, exhaustive: exploration.is_whole() });
             }
         }
-        Ok(Explored { runs: most, whole: false })
+        Ok(Exploration { runs: most, exhaustive: false })
     }
 }
 
@@ -149,7 +150,7 @@ fn nth(run: u64) -> Schedule {
 }
 
 /// The same failure under a schedule with fewer switches of threads, if one of a few shows it.
-fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> Found {
+fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> Finding {
     let simpler = (0..SIMPLER).map(|seed| match seed {
         0 => Schedule::RoundRobin,
         seed => Schedule::Priority { seed, changes: (seed / 8) as u32 },
@@ -164,10 +165,10 @@ fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> F
         if let Err(other) = under(schedule.clone())
             && is_same(&error, &other)
         {
-            return Found { error: other, schedule, runs: run + 1 };
+            return Finding { error: other, schedule, runs: run + 1 };
         }
     }
-    Found { error, schedule: found, runs: run + 1 }
+    Finding { error, schedule: found, runs: run + 1 }
 }
 
 /// The fewest of the choices, from the first on, that still show the failure.

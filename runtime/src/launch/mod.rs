@@ -13,4 +13,4 @@ pub use arguments::{Arguments, Threads, global, global_mut};
 pub use buffer::Buffer;
 pub use builder::{Launch, Occupancy};
 pub use device::Device;
-pub use explore::{Explored, Found};
+pub use explore::{Exploration, Finding};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::report::timeline::Doing;
+use crate::report::timeline::EventKind;
 use crate::sim::site::Site;
 
 /// Where runs leave what happens.
@@ -19,4 +19,4 @@ pub(in crate::sim) struct Recorded {
 }
 
 /// What threads of a warp do together, if each of them does it as often.
-pub(in crate::sim) type What = (Doing, &'static str, Option<Site>);
+pub(in crate::sim) type What = (EventKind, &'static str, Option<Site>);

@@ -1,11 +1,11 @@
 //! A launch from its first step to its end: all clusters at once on the cores there are, or all in one order.
 
-use super::schedule::Schedule;
 use super::simulator::Simulator;
 use super::state::Launch;
 use super::{serial, workers};
 use crate::report::failure::Failure;
 use crate::report::output::Printed;
+use crate::schedule::Schedule;
 use crate::shape::Shape;
 
 /// Runs a launch to its end or to its first failure: in round robin, that of the lowest cluster that fails, whatever the

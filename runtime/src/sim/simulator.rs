@@ -1,7 +1,8 @@
 //! How kernels run in the simulator, as the user says it.
 
 use super::recorder::Recorder;
-use super::schedule::{Exploration, Schedule};
+use super::schedule::OrderSearch;
+use crate::schedule::Schedule;
 
 /// How kernels run in the simulator.
 ///
@@ -16,7 +17,7 @@ pub struct Simulator {
     pub(super) step_limit: u64,
     pub(super) races: bool,
     /// All orders of atomics, one after another, in place of the schedule.
-    pub(super) exploration: Option<Exploration>,
+    pub(super) exploration: Option<OrderSearch>,
     /// For a timeline.
     pub(super) recorder: Option<Recorder>,
 }
@@ -47,7 +48,7 @@ impl Simulator {
     }
 
     /// All orders of atomics, a run each, in place of the schedule.
-    pub(crate) fn under(mut self, exploration: &Exploration) -> Self {
+    pub(crate) fn under(mut self, exploration: &OrderSearch) -> Self {
         self.exploration = Some(exploration.clone());
         self
     }
@@ -58,10 +59,10 @@ impl Simulator {
         self
     }
 
-    /// The order that runs, as a text.
-    pub(super) fn order(&self) -> String {
+    /// The schedule that replays the current run.
+    pub(super) fn current_schedule(&self) -> Schedule {
         let choices = self.exploration.as_ref().map(|exploration| Schedule::Choices(exploration.choices().into()));
-        choices.as_ref().unwrap_or(&self.schedule).to_string()
+        choices.unwrap_or_else(|| self.schedule.clone())
     }
 
     /// How often a thread may go round its loops, all of them together, before the kernel fails.

@@ -20,7 +20,7 @@ const LONGEST: usize = 10_000;
 
 /// What has been run so far, and what is to come. Clones are the same.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Exploration(Arc<Mutex<Search>>);
+pub(crate) struct OrderSearch(Arc<Mutex<Search>>);
 
 #[derive(Debug, Default)]
 struct Search {
@@ -60,15 +60,15 @@ impl Node {
     }
 }
 
-impl From<&[usize]> for Exploration {
+impl From<&[usize]> for OrderSearch {
     /// One that begins with these decisions.
     fn from(choices: &[usize]) -> Self {
         let path = choices.iter().map(|&chosen| Node { chosen, ..Node::default() }).collect();
-        Exploration(Arc::new(Mutex::new(Search { path, cut: false })))
+        OrderSearch(Arc::new(Mutex::new(Search { path, cut: false })))
     }
 }
 
-impl Exploration {
+impl OrderSearch {
     /// After a run: whether there is another one.
     pub(crate) fn advance(&self) -> bool {
         let path = &mut self.search().path;
@@ -99,7 +99,7 @@ impl Exploration {
 
 /// One run.
 pub(super) struct Exhaustive {
-    exploration: Exploration,
+    exploration: OrderSearch,
     /// How many decisions have been made.
     depth: usize,
     /// Those whose turn would show nothing new.
@@ -114,7 +114,7 @@ pub(super) struct Exhaustive {
 }
 
 impl Exhaustive {
-    pub(super) fn new(exploration: Exploration) -> Self {
+    pub(super) fn new(exploration: OrderSearch) -> Self {
         Exhaustive {
             exploration,
             depth: 0,
