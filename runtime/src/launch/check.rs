@@ -1,5 +1,6 @@
-//! The rules of a launch that need no driver to check, each with its error. The limits are those of the programming
-//! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu::context` asks the driver.
+//! The rules of a launch that can be checked without a driver, each with its error. The limits are those of the programming
+//! guide's table of compute capabilities, from 9.0 on. `gpu::context` asks the driver about what depends on the compiled
+//! kernel.
 
 use crate::gpu::caps::Caps;
 use crate::program::Program;
@@ -7,7 +8,7 @@ use crate::program::options::KernelOptions;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::shape::{Dim3, Shape};
 
-/// What the launch asked for.
+/// The sizes that the launch asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
     pub(super) grid: Option<Dim3>,
@@ -16,13 +17,13 @@ pub(super) struct Sizes {
     pub(super) shared_bytes: Option<usize>,
 }
 
-/// The shape that the attribute and the launch make together, if the device has room for it.
+/// Returns the shape that the attribute and the launch make together, if it fits on the device.
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
     let shape = shape(&program.options(), sizes).and_then(|shape| shared(program, &shape, caps).map(|()| shape));
     shape.map_err(|reason| Error::Launch { kernel: program.name().into(), reason })
 }
 
-/// The shape that the attribute and the launch make together.
+/// Returns the shape that the attribute and the launch make together.
 fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     let grid = sizes.grid.ok_or(LaunchError::NoGrid)?;
     let cluster = choose("cluster", options.cluster, sizes.cluster)?.unwrap_or(Dim3::new(1, 1, 1));
@@ -43,7 +44,7 @@ fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     Ok(Shape { grid, cluster, block, dynamic_shared_bytes })
 }
 
-/// The attribute's size, or the launch's; both only if they are equal.
+/// Returns the size that the attribute or the launch gives; if both do, they must be equal.
 fn choose(what: &'static str, fixed: Option<[u32; 3]>, asked: Option<Dim3>) -> Result<Option<Dim3>, LaunchError> {
     match (fixed.map(Dim3::from), asked) {
         (Some(fixed), Some(asked)) if fixed != asked => Err(LaunchError::SizeMismatch { what, fixed, asked }),

@@ -1,5 +1,5 @@
-//! The host's side: devices (`device`), their memory (`buffer`), a launch (`builder`, with its `arguments` and the checks
-//! before it, `check`), and one program under many schedules (`explore`). Only this room knows both the simulator and
+//! The host's side: devices (`device`), their memory (`buffer`), launches (`builder`, with their `arguments` and the checks
+//! before them, `check`), and one program under many schedules (`explore`). Only this room knows both the simulator and
 //! GPUs.
 
 mod arguments;
