@@ -43,13 +43,14 @@
 //! | `PHALANX_CUBINS` | a folder of compiled kernels, read before and written after NVRTC; the simulator fills it too |
 //! | `PHALANX_NVRTC_COUNT` | a file that gets a line for each kernel that NVRTC compiled; for tests |
 
-// Device functions of this crate name it as all others do.
+// The device functions of this crate name it as those of any other crate do.
 extern crate self as phalanx;
 
 // Six rooms. Each imports only from those above it here, and all of them from the data at the top; ARCHITECTURE.md says
 // why, and a test reads the imports.
 mod location; // data that several rooms share
 mod scalar;
+mod schedule;
 mod scope;
 mod shape;
 
@@ -66,15 +67,13 @@ mod launch;
 
 pub use half::{bf16, f16};
 pub use kernel::barrier::{
-    Barrier, BarrierScope, Barriers, Brand, ClusterBarrier, ClusterBarriers, OfBlock, OfCluster, RemoteBarrier,
+    Barrier, BarrierScope, Barriers, BlockScope, Brand, ClusterBarrier, ClusterBarriers, ClusterScope, RemoteBarrier,
     shared_barrier, shared_barriers, shared_cluster_barrier, shared_cluster_barriers,
 };
-pub use kernel::copy::{
-    AsyncScalar, GlobalEnd, RemoteEnd, SharedEnd, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, memcpy_async,
-};
+pub use kernel::copy::{bulk_copy_async, bulk_wait_group, bulk_wait_group_read, memcpy_async};
 pub use kernel::group::{
-    Cluster, CoalescedGroup, CopyGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads,
-    labeled_partition, op, this_cluster, this_grid, this_thread_block, tiled_partition,
+    Cluster, CoalescedGroup, Grid, ThreadBlock, Tile, binary_partition, coalesced_threads, labeled_partition, op,
+    this_cluster, this_grid, this_thread_block, tiled_partition,
 };
 pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Vector, VectorElement,
@@ -83,40 +82,103 @@ pub use kernel::memory::{
 pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use kernel::pipeline::Pipeline;
 pub use kernel::token::ArrivalToken;
-pub use launch::{Buffer, Device, Explored, Found, Launch, Occupancy};
+pub use launch::{Buffer, Device, Exploration, Finding, Launch, Occupancy};
 pub use location::Location;
 pub use phalanx_macros::{DeviceCopy, cluster_kernel, device};
 pub use program::Program;
-pub use program::template::Function;
-pub use program::types::{DeviceConstant, DeviceCopy, DeviceEq, DeviceOrd, DeviceScalar, DeviceType};
+pub use program::types::{DeviceCopy, DeviceScalar};
 pub use report::error::{Error, LaunchError, Result};
-pub use report::failure::{Cause, Failure, Missing, Waiting};
-pub use report::race::{Race, RaceAccess, RaceKind, RaceMemory};
-pub use report::timeline::{Doing, Event, Stall, TimeUnit, Timeline, Trace};
+pub use report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
+pub use report::race::{AccessKind, Race, RaceAccess, RaceMemory};
+pub use report::timeline::{Event, EventKind, Stall, TimeUnit, Timeline, Trace};
 pub use scalar::Scalar;
+pub use schedule::{ParseScheduleError, Schedule};
 pub use scope::Scope;
 pub use shape::Dim3;
-pub use sim::{Schedule, Simulator, UnknownSchedule};
+pub use sim::Simulator;
 
-/// What a file with kernels needs: `use phalanx::prelude::*;`.
+// Bounds of what generated code calls. Nobody writes them; they are here, and not in `__private`, because rustc's messages
+// print the path at which it finds them first.
+#[doc(hidden)]
+pub use kernel::copy::{AsyncScalar, GlobalEnd, RemoteEnd, SharedEnd};
+#[doc(hidden)]
+pub use kernel::group::CopyGroup;
+#[doc(hidden)]
+pub use program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
+
+/// The names that a file with kernels needs, for `use phalanx::prelude::*;`.
+///
+/// These are the attributes, the groups, memory, barriers, copies and numbers of the kernel language, the orders of atomics,
+/// and [`Device`] and [`Buffer`] for the launch.
+///
+/// The crate's errors and reports are not among them, nor is a name that a host program usually means for a type of the
+/// standard library: `Error` and `Barrier` are [`phalanx::Error`](crate::Error) and [`phalanx::Barrier`](crate::Barrier) by
+/// their path or an import of their own. The signature of a `#[device]` function may say `&Barrier` without one, because the
+/// attribute resolves it. `Scope` and `fence` are here, because kernels use them with every explicit scope; an explicit
+/// import of `std::thread::Scope` takes precedence over a glob import, as always.
+///
+/// ```
+/// use phalanx::prelude::*;
+/// use std::error::*;
+/// use std::sync::*;
+///
+/// /// Waits for the block; this `Barrier` is the kernel language's.
+/// #[device]
+/// fn meet(bar: &Barrier) {
+///     bar.arrive_and_wait();
+/// }
+///
+/// // These two are the standard library's.
+/// fn main() -> Result<(), Box<dyn Error>> {
+///     Barrier::new(1).wait();
+///     Ok(())
+/// }
+/// ```
 pub mod prelude {
     pub use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 
     pub use crate::vectors::*;
     pub use crate::{
-        ArrivalToken, Barrier, Barriers, Brand, Buffer, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup,
-        Device, DeviceCopy, Dim3, Error, Failure, Float, Grid, Integer, Number, Pipeline, RemoteArray, RemoteBarrier,
-        RemoteSlice, Schedule, Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile,
-        UnsignedInteger, Vector, VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group,
-        bulk_wait_group_read, cluster_kernel, coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16,
-        fast, fence, labeled_partition, memcpy_async, op, shared_array, shared_barrier, shared_barriers,
-        shared_cluster_barrier, shared_cluster_barriers, this_cluster, this_grid, this_thread_block, tiled_partition,
+        ArrivalToken, Barriers, Brand, Buffer, Cluster, ClusterBarrier, ClusterBarriers, CoalescedGroup, Device,
+        DeviceCopy, Dim3, Float, Grid, Integer, Number, Pipeline, RemoteArray, RemoteBarrier, RemoteSlice, Schedule,
+        Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile, UnsignedInteger, Vector,
+        VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel,
+        coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition,
+        memcpy_async, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
+        shared_cluster_barriers, this_cluster, this_grid, this_thread_block, tiled_partition,
     };
 }
 
-/// For the closure of a `cuda!`, which is plain Rust: what a kernel writes as `memory[i]`. The simulator checks these
-/// accesses as it does a kernel's own.
-pub mod by_hand {
+/// Accesses to a kernel's memory for the closure of a `cuda!`, which is plain Rust: what a kernel writes as `memory[i]`. The
+/// simulator checks them as it does a kernel's own.
+///
+/// ```
+/// use phalanx::intrinsics::{load, store};
+/// use phalanx::prelude::*;
+///
+/// /// Doubles each value by inline CUDA C++.
+/// #[cluster_kernel(block = 32)]
+/// fn double(values: &mut [u32]) {
+///     let i = this_grid().thread_rank();
+///     // SAFETY: each thread accesses its own element.
+///     unsafe {
+///         cuda!(
+///             "values[i] = values[i] * u32(2);",
+///             in(values), in(i);
+///             else |values, i: usize| store(&values, i, 2 * load(&values, i))
+///         );
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut values = device.upload(&[21; 32])?;
+/// double(&mut values).grid(1).launch(&device)?;
+/// assert_eq!(values.read()?, [42; 32]);
+/// # Ok(())
+/// # }
+/// ```
+pub mod intrinsics {
     pub use crate::kernel::memory::{load, store};
 }
 
@@ -124,13 +186,13 @@ pub mod rules {
     #![doc = include_str!("../../docs/rules.md")]
 }
 
-/// What generated code names. No part of the interface: it changes with the macros.
+/// The items that generated code names. They are no part of the interface, and change with the macros.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::barrier::{BarrierWord, barrier_at};
     pub use crate::kernel::copy::*;
     pub use crate::kernel::group::*;
-    pub use crate::kernel::inline_cuda::{by_hand, without_closure};
+    pub use crate::kernel::inline_cuda::{inline_cuda, without_closure};
     pub use crate::kernel::intrinsics::*;
     pub use crate::kernel::memory::*;
     pub use crate::kernel::numeric::*;
@@ -151,7 +213,7 @@ pub mod __private {
     pub use phalanx_contract as contract;
 }
 
-/// The kernels in the documents compile, or fail to, as the documents say.
+/// The documents, whose kernels compile, or fail to, as the documents say.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../README.md")]

@@ -1,4 +1,4 @@
-//! A position in the Rust source, as reports name it.
+//! A place in the Rust source, as reports name it. Data only: what finds it is elsewhere.
 
 use std::fmt;
 
@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A position in the Rust source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
 pub struct Location {
     /// The file, as rustc's `file!()` names it.
     pub file: String,
@@ -13,6 +14,13 @@ pub struct Location {
     pub line: u32,
     /// The column, counted from 1.
     pub column: u32,
+}
+
+impl Location {
+    /// Returns a location, to compare with that of a report.
+    pub fn new(file: impl Into<String>, line: u32, column: u32) -> Self {
+        Location { file: file.into(), line, column }
+    }
 }
 
 impl fmt::Display for Location {

@@ -1,19 +1,19 @@
-//! A value of a scalar type as data: a constant that goes into the generated text, or an operand in a failure's
-//! message.
+//! One value of a scalar type as data: an operand in a failure's message, or a constant on its way into the text.
 
 use std::fmt;
 
 use half::{bf16, f16};
 use serde::{Serialize, Serializer};
 
-/// A value of a scalar type: a constant that goes into the generated text, or a value in a failure's message.
+/// A value of a scalar type, as a [`Cause`](crate::Cause) holds it. Its `Display` is the value as Rust formats it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[non_exhaustive]
 pub enum Scalar {
     /// A `bool`.
     Bool(bool),
-    /// A signed integer, with its C++ type name.
+    /// A signed integer, with the name of its type.
     Signed(i128, &'static str),
-    /// An unsigned integer, with its C++ type name.
+    /// An unsigned integer, with the name of its type.
     Unsigned(u128, &'static str),
     /// An `f32`.
     F32(f32),
@@ -25,7 +25,7 @@ pub enum Scalar {
     Bf16(#[serde(serialize_with = "wider")] bf16),
 }
 
-/// Serializes a half float as the `f32` of the same value.
+/// Serializes the value as the `f32` that is equal to it.
 fn wider<T: Copy + Into<f32>, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f32((*value).into())
 }

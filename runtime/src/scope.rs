@@ -1,7 +1,6 @@
 //! The scopes of memory operations in the PTX memory consistency model, as data for kernels and for the simulator.
 
-/// The set of threads that an atomic or a fence synchronizes with (PTX ISA, Memory Consistency Model, Scope). To
-/// threads outside it need not be atomic.
+/// The threads with respect to which an atomic is atomic and a fence orders (PTX ISA, Memory Consistency Model, Scope).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// The threads of the block: `.cta`.

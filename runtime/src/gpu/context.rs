@@ -251,7 +251,7 @@ impl Gpu {
         let clusters = loaded.check_fits(&self.stream, shape)?;
         let cooperative = program.has_grid_barrier();
         if cooperative {
-            LaunchError::check_at_once(shape, clusters as u64)
+            LaunchError::check_resident(shape, clusters as u64)
                 .map_err(|reason| Error::Launch { kernel: program.name().into(), reason })?;
             state.prepare_grid_barrier(&self.stream, index)?;
         }

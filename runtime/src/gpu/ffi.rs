@@ -27,8 +27,10 @@ pub(super) fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
             |text: Result<&std::ffi::CStr, DriverError>| text.ok().map(|text| text.to_string_lossy().into_owned());
         Error::Driver {
             call,
-            code: text(error.error_name()).unwrap_or_else(|| format!("{:?}", error.0)),
+            name: text(error.error_name()).unwrap_or_else(|| format!("{:?}", error.0)),
+            code: error.0 as u32,
             description: text(error.error_string()).unwrap_or_else(|| "the driver does not describe it".into()),
+            source: Box::new(error),
         }
     }
 }

@@ -207,7 +207,7 @@ impl Nvrtc {
         // SAFETY: returns a static string for every status.
         let description = unsafe { CStr::from_ptr((self.error_string)(status)) };
         let description = description.to_string_lossy().into_owned();
-        Err(Error::Driver { call, code: format!("nvrtcResult {status}"), description })
+        Err(Error::Nvrtc { call, code: status, description })
     }
 }
 

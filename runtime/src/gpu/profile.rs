@@ -8,7 +8,7 @@ use cudarc::driver::CudaStream;
 use super::ffi::{self, GpuMemory};
 use crate::program::Program;
 use crate::report::error::Result;
-use crate::report::timeline::{Doing, Event, TimeUnit, Timeline};
+use crate::report::timeline::{Event, EventKind, TimeUnit, Timeline};
 use crate::shape::Shape;
 
 /// The size of all records in bytes, unless a warp could not have even one.
@@ -73,7 +73,7 @@ impl Profile {
             // A warp is seen from its first barrier to its last.
             if let (Some(first), Some(last)) = (all.first(), all.last()) {
                 let (start, end) = (first.start, last.end);
-                events.push(Event { block, warp, doing: Doing::Run, barrier: "", location: None, start, end });
+                events.push(Event { block, warp, kind: EventKind::Run, barrier: "", location: None, start, end });
             }
             events.extend(all);
         }
@@ -83,13 +83,13 @@ impl Profile {
 
 fn event(record: &[u64], block: u64, warp: u32, program: &Program) -> Option<Event> {
     let [start, end, last] = *record else { return None };
-    let (site, kind) = (last as u32, last >> 32);
-    let doing = match kind & 0xff {
-        1 => Doing::Arrive,
-        2 => Doing::Wait,
-        3 => Doing::Sync,
+    let (site, code) = (last as u32, last >> 32);
+    let kind = match code & 0xff {
+        1 => EventKind::Arrive,
+        2 => EventKind::Wait,
+        3 => EventKind::Sync,
         _ => return None,
     };
-    let barrier = *["block", "cluster", "grid", "bar"].get((kind >> 8) as usize)?;
-    Some(Event { block, warp, doing, barrier, location: program.sites().find(site), start, end: end.max(start) })
+    let barrier = *["block", "cluster", "grid", "bar"].get((code >> 8) as usize)?;
+    Some(Event { block, warp, kind, barrier, location: program.sites().find(site), start, end: end.max(start) })
 }

@@ -1,5 +1,5 @@
-//! Asynchronous copies: into the block's shared memory by a group together, and bulk copies, which one thread begins.
-//! They check what they are given; when the bytes arrive is `sim::copy`'s. The device has its own in `copy.cuh`. CUDA C++
+//! Asynchronous copies: into the block's shared memory by a group together, and bulk copies, which one thread starts. Here
+//! their operands are checked; `sim::copy` decides when the bytes arrive. The device has its own in `copy.cuh`. CUDA C++
 //! Programming Guide, Asynchronous Data Copies; PTX ISA, cp.async, cp.async.bulk and st.async.
 
 use std::any::type_name;
@@ -14,10 +14,10 @@ use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::report::failure::Cause;
 use crate::sim::{self, Batch, CopyCall, End, From, Site, Tells};
 
-/// What a bulk copy's bytes and addresses are multiples of.
+/// The size and the addresses of a bulk copy are multiples of this many bytes.
 const BULK: usize = 16;
 
-/// What copies read from or write to outside of shared memory: global memory.
+/// Global memory, as a copy reads or writes it.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not global memory", note = "a kernel's slices are")]
 pub trait GlobalEnd: Addressed {}
 
@@ -25,7 +25,7 @@ impl<T: DeviceCopy> GlobalEnd for Global<'_, T> {}
 impl<T: DeviceCopy> GlobalEnd for GlobalMut<'_, T> {}
 impl<M: GlobalEnd + ?Sized> GlobalEnd for &M {}
 
-/// Shared memory of a peer, as copies write to it.
+/// The shared memory of a peer, as a copy writes it.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a peer's shared memory", note = "`map_shared_rank` gives it")]
 pub trait RemoteEnd: MemoryMut {}
 
@@ -33,7 +33,7 @@ impl<T: DeviceCopy, const N: usize> RemoteEnd for RemoteArray<T, N> {}
 impl<T: DeviceCopy> RemoteEnd for RemoteSlice<T> {}
 impl<M: RemoteEnd + ?Sized> RemoteEnd for &M {}
 
-/// The block's own shared memory, as copies read and write it.
+/// The block's own shared memory, as a copy reads or writes it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the block's own shared memory",
     note = "`shared_array` and `dynamic_shared` return it"
@@ -42,7 +42,7 @@ pub trait SharedEnd: MemoryMut + OwnedShared {}
 
 impl<M: MemoryMut + OwnedShared> SharedEnd for M {}
 
-/// A scalar that `remote.store_async(..)` sends: one of 4 or 8 bytes.
+/// A scalar of 4 or 8 bytes, which `remote.store_async(..)` sends.
 #[diagnostic::on_unimplemented(
     message = "`store_async` does not send a `{Self}`",
     note = "it sends scalars of 4 and 8 bytes"
@@ -58,10 +58,10 @@ impl AsyncScalar for isize {}
 impl AsyncScalar for usize {}
 impl AsyncScalar for f64 {}
 
-/// Copies a part of global memory to the block's shared memory, by all threads of the group together, and does not wait:
-/// the current phase of the barrier is over when the bytes have arrived, too. `cuda::memcpy_async(group, ...)`.
+/// Copies global memory to the block's shared memory by all threads of the group together, and does not wait:
+/// `cuda::memcpy_async(group, ...)`. The current phase of the barrier completes only after the bytes have arrived.
 ///
-/// Without a barrier, `memcpy_async(&group, &shared, slice)`, the group waits for it by `group.wait_async()`.
+/// Without a barrier, in `memcpy_async(&group, &shared, slice)`, the group waits for the copy by `group.wait_async()`.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -90,13 +90,12 @@ where
     together(group, to, from, tells, Location::caller());
 }
 
-/// Copies a part of global memory to the block's shared memory: one thread does it, which has said before by
-/// `bar.expect_tx(bytes)` that the barrier's phase lacks the bytes. Both begin at a multiple of 16 bytes, and so many are
-/// copied. `cp.async.bulk`.
+/// Copies global memory to the block's shared memory by one thread, and does not wait: `cp.async.bulk`. The thread has called
+/// `bar.expect_tx(bytes)` before. The size and both addresses are multiples of 16 bytes.
 ///
-/// With two arguments, `bulk_copy_async(&mut slice, &shared)`, the copy goes the other way, and
-/// [`bulk_wait_group`] waits for it. From the block's own shared memory to a peer's it tells the peer's barrier:
-/// `bulk_copy_async(&remote, &shared, &remote_bar)`.
+/// With two arguments, `bulk_copy_async(&mut slice, &shared)`, the copy goes from shared to global memory, and
+/// [`bulk_wait_group`] waits for it. `bulk_copy_async(&remote, &shared, &remote_bar)` copies the block's own shared memory to a
+/// peer's, and completes on the peer's barrier.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -126,7 +125,7 @@ where
     bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, Location::caller());
 }
 
-/// `bulk_copy_async(&remote, &shared, &remote_bar)`.
+/// Executes `bulk_copy_async(&remote, &shared, &remote_bar)`.
 #[doc(hidden)]
 #[track_caller]
 pub fn bulk_copy_to_peer<T, D, S>(to: &D, from: &S, bar: &RemoteBarrier)
@@ -139,7 +138,7 @@ where
     bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, site);
 }
 
-/// `bulk_copy_async(&mut slice, &shared)`.
+/// Executes `bulk_copy_async(&mut slice, &shared)`.
 #[doc(hidden)]
 #[track_caller]
 pub fn bulk_copy_to_global<T, D, S>(to: &D, from: &S)
@@ -150,24 +149,24 @@ where
     bulk(to, from, Tells::Batch(Batch::Bulk), Location::caller());
 }
 
-/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have ended: what they wrote is there.
-/// `cp.async.bulk.wait_group`; each copy is a group of its own.
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have completed, so that their writes are visible:
+/// `cp.async.bulk.wait_group`. Each copy is a group of its own.
 #[track_caller]
 pub fn bulk_wait_group<const PRIOR: usize>() {
     let site = Location::caller();
     sim::with("`bulk_wait_group()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, false, site));
 }
 
-/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have read their shared memory, which may be
-/// written anew. `cp.async.bulk.wait_group.read`.
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have read their shared memory, so that it may be
+/// overwritten: `cp.async.bulk.wait_group.read`.
 #[track_caller]
 pub fn bulk_wait_group_read<const PRIOR: usize>() {
     let site = Location::caller();
     sim::with("`bulk_wait_group_read()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, true, site));
 }
 
-/// `remote.store_async(index, value, &remote_bar)`: sends a value to a peer's shared memory, and tells the peer's barrier,
-/// of whose phase the bytes are expected. Nothing else orders it, and nothing has to: no fence waits for it. `st.async`.
+/// Executes `remote.store_async(index, value, &remote_bar)`: sends a value to a peer's shared memory, and completes on the peer's
+/// barrier, whose phase expects the bytes. No fence waits for it (PTX ISA, st.async).
 #[doc(hidden)]
 #[track_caller]
 pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>(
@@ -192,24 +191,25 @@ pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>
     sim::with("`store_async()`", |context| context.begin_copy(call));
 }
 
-/// The waits of a group for its copies.
+/// Implements the waits of a group for its copies.
 macro_rules! waits {
     ($([$($generics:tt)*] $group:ty),*) => {$(
         impl<$($generics)*> $group {
-            /// Waits for the copies that the group began by `memcpy_async(&group, ...)` without a barrier, and for all of
-            /// its threads. `cooperative_groups::wait`.
+            /// Waits for the copies that the group started by `memcpy_async(&group, ...)` without a barrier, and for all of its
+            /// threads: `cooperative_groups::wait`.
             #[track_caller]
             pub fn wait_async(&self) {
                 wait(self, 0, Location::caller());
             }
 
-            /// The same for all but the last `PRIOR` of those copies. `cooperative_groups::wait_prior`.
+            /// Waits for all but the last `PRIOR` of those copies, and for all threads of the group:
+            /// `cooperative_groups::wait_prior`.
             #[track_caller]
             pub fn wait_prior<const PRIOR: usize>(&self) {
                 wait(self, PRIOR, Location::caller());
             }
 
-            /// `memcpy_async(&group, &shared, slice)`.
+            /// Executes `memcpy_async(&group, &shared, slice)`.
             #[doc(hidden)]
             #[track_caller]
             pub fn memcpy_async<T, D, S>(&self, to: &D, from: &S)
@@ -220,7 +220,7 @@ macro_rules! waits {
                 together(self, to, from, Tells::Batch(batch(self)), Location::caller());
             }
 
-            /// `memcpy_async(&group, &shared, slice, &bar)`.
+            /// Executes `memcpy_async(&group, &shared, slice, &bar)`.
             #[doc(hidden)]
             #[track_caller]
             pub fn memcpy_async_to_barrier<T, D, S, B, C>(&self, to: &D, from: &S, bar: &Barrier<B, C>)
@@ -247,7 +247,7 @@ fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
     group.meet(site);
 }
 
-/// The group's first thread stands for all of them.
+/// Starts a copy by the first thread of the group, on behalf of all of them.
 fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, tells: Tells, site: Site)
 where
     D: SharedEnd<Element = T> + ?Sized,
@@ -270,7 +270,7 @@ where
     if !bytes.is_multiple_of(BULK) {
         sim::fail_at(Cause::BulkBytes { bytes: bytes as u64 }, site);
     }
-    // Memory begins where every bulk copy may.
+    // All memory starts at a multiple of 16 bytes.
     let (past_to, past_from) = (to.start() % BULK, from.start() % BULK);
     if past_to != 0 || past_from != 0 {
         sim::fail_at(Cause::BulkMisaligned { to: past_to as u64, from: past_from as u64 }, site);
@@ -300,7 +300,7 @@ where
     sim::with(name, |context| context.begin_copy(call));
 }
 
-/// The bytes that go to a peer are told to a barrier of the same peer (PTX ISA, st.async and cp.async.bulk).
+/// Ends the launch with a failure unless the memory and the barrier are of the same peer (PTX ISA, st.async and cp.async.bulk).
 fn same_block<D: RemoteEnd + ?Sized>(name: &str, to: &D, bar: &RemoteBarrier, site: Site) {
     if let crate::sim::MemoryId::Shared(id) = to.id()
         && id.rank != bar.id().memory.rank

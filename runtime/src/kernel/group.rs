@@ -1,5 +1,5 @@
-//! The groups of threads that a kernel names, with CUDA's names and numbering (`cooperative_groups.h`: ranks run
-//! along x first). They hold nothing: the simulator knows which thread asks. The device has its own in `groups.cuh`.
+//! The groups of threads that a kernel names, with CUDA's names and numbering (`cooperative_groups.h`: ranks are ordered by x
+//! first). They hold nothing, because the simulator knows which thread asks. The device has its own in `groups.cuh`.
 //!
 //! Tiles and coalesced groups are in `warp`.
 
@@ -24,25 +24,117 @@ use crate::program::types::DeviceCopy;
 use crate::shape::{Dim3, Shape};
 use crate::sim::{self, Group};
 
-/// The blocks that share their memory: `cooperative_groups::cluster_group`.
+/// The cluster of the running thread, whose blocks can access each other's shared memory: `cooperative_groups::cluster_group`.
+/// [`this_cluster`] returns it; a device function takes `&Cluster`.
+///
+/// In kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// /// Each block passes its values to the next.
+/// #[cluster_kernel(cluster = 4, block = 32)]
+/// fn rotate(input: &[u32], out: &mut [u32]) {
+///     let cluster = this_cluster();
+///     let i = this_thread_block().thread_rank();
+///     let array = shared_array::<u32, 32>();
+///     array[i] = input[cluster.thread_rank()];
+///     let token = cluster.barrier_arrive(); // does not wait
+///     let next = (cluster.block_rank() + 1) % cluster.num_blocks();
+///     let remote = cluster.map_shared_rank(&array, next);
+///     cluster.barrier_wait(token); // all blocks have published their values
+///     out[cluster.thread_rank()] = remote[i] + cluster.query_shared_rank(&remote);
+///     cluster.sync(); // no block exits while a peer reads its memory
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let input = device.upload(&Vec::from_iter(0..128))?;
+/// let mut out = device.zeros(128)?;
+/// rotate(&input, &mut out).grid(4).launch(&device)?;
+/// assert_eq!((out.read()?[0], out.read()?[127]), (33, 31));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Cluster {
     _from_this_cluster: (),
 }
 
-/// The threads of a block: `cooperative_groups::thread_block`.
+/// The block of the running thread: `cooperative_groups::thread_block`. [`this_thread_block`] returns it; a device function takes
+/// `&ThreadBlock`.
+///
+/// In kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel(block = (8, 4))]
+/// fn neighbours(out: &mut [u32], blocks: &mut [u32]) {
+///     let block = this_thread_block();
+///     let i = block.thread_rank();
+///     let array = shared_array::<u32, 32>();
+///     array[i] = block.thread_index().y;
+///     let token = block.barrier_arrive(); // does not wait
+///     block.invoke_one(|| {
+///         blocks[block.group_index().x] = block.num_threads();
+///     });
+///     block.barrier_wait(token);
+///     out[i] = array[(i + 8) % block.num_threads()];
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let (mut out, mut blocks) = (device.zeros(32)?, device.zeros(1)?);
+/// neighbours(&mut out, &mut blocks).grid(1).launch(&device)?;
+/// assert_eq!((out.read()?[0], out.read()?[31], blocks.read()?), (1, 0, vec![32]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct ThreadBlock {
     _from_this_thread_block: (),
 }
 
-/// All threads of the launch: `cooperative_groups::grid_group`.
+/// All threads of the launch: `cooperative_groups::grid_group`. [`this_grid`] returns it; a device function takes `&Grid`.
+///
+/// In kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// /// The sum of all values, in two phases of one launch.
+/// #[cluster_kernel(block = 32)]
+/// fn total(values: &[u32], sums: &mut [u32], out: &mut [u32]) {
+///     let grid = this_grid();
+///     let mut sum = 0;
+///     for i in (grid.thread_rank()..values.len()).step_by(grid.num_threads()) {
+///         sum += values[i];
+///     }
+///     sums.atomic(grid.block_rank()).fetch_add(sum, Relaxed);
+///     grid.sync(); // all blocks of the grid
+///     grid.invoke_one(|| {
+///         for block in 0..grid.num_blocks() {
+///             out[0] += sums[block];
+///         }
+///     });
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let values = device.upload(&Vec::from_iter(0..1000))?;
+/// let (mut sums, mut out) = (device.zeros(4)?, device.zeros(1)?);
+/// total(&values, &mut sums, &mut out).grid(4).launch(&device)?;
+/// assert_eq!(out.read()?, [499_500]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Grid {
     _from_this_grid: (),
 }
 
-/// The groups whose barrier has an arrival and a wait, each with the type of its tokens in C++.
+/// Declares the groups whose barrier has an arrival and a wait, each with the type of its tokens in C++.
 macro_rules! split_barriers {
     ($($group:ident => $token:literal;)*) => {$(
         impl Optional for ArrivalToken<$group> {
@@ -59,28 +151,28 @@ split_barriers! {
     Grid => "grid_group::arrival_token";
 }
 
-/// The running thread's cluster.
+/// Returns the cluster of the running thread.
 #[inline]
 #[track_caller]
 pub fn this_cluster() -> Cluster {
     sim::with("`this_cluster()`", |_| Cluster { _from_this_cluster: () })
 }
 
-/// The running thread's block.
+/// Returns the block of the running thread.
 #[inline]
 #[track_caller]
 pub fn this_thread_block() -> ThreadBlock {
     sim::with("`this_thread_block()`", |_| ThreadBlock { _from_this_thread_block: () })
 }
 
-/// The running thread's grid.
+/// Returns the grid of the running thread.
 #[inline]
 #[track_caller]
 pub fn this_grid() -> Grid {
     sim::with("`this_grid()`", |_| Grid { _from_this_grid: () })
 }
 
-/// Queries: `name: type, |context| value, "doc"`.
+/// Declares queries: `name: type = |context| value;`.
 macro_rules! queries {
     ($($(#[$doc:meta])* $name:ident: $t:ty = |$context:ident| $value:expr;)*) => {$(
         $(#[$doc])*
@@ -93,8 +185,8 @@ macro_rules! queries {
 }
 
 impl Cluster {
-    /// Says that `value` is the same for all threads of the cluster, and gives it: what it decides, all of them do. The
-    /// simulator compares; a GPU goes by it. All threads of the cluster come here, and none waits.
+    /// Asserts that `value` is uniform in the cluster, and returns it, for a condition whose uniformity the source does not show.
+    /// The simulator verifies the assertion; a GPU relies on it. All threads of the cluster must reach the call; none waits.
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -117,14 +209,14 @@ impl Cluster {
         value
     }
 
-    /// Waits for all threads of the cluster.
+    /// Waits until all threads of the cluster have arrived.
     #[track_caller]
     pub fn sync(&self) {
         let site = Location::caller();
         sim::with("`cluster.sync()`", |context| context.sync(Group::Cluster, site));
     }
 
-    /// Says that the thread has come here, and does not wait.
+    /// Arrives at the group's barrier and does not wait. The token is for the wait.
     #[track_caller]
     pub fn barrier_arrive(&self) -> ArrivalToken<Cluster> {
         let site = Location::caller();
@@ -132,7 +224,7 @@ impl Cluster {
         ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive(Group::Cluster, site)))
     }
 
-    /// Waits for the arrival of all threads of the cluster.
+    /// Waits until all threads of the cluster have arrived in the phase of the token.
     #[track_caller]
     pub fn barrier_wait(&self, token: ArrivalToken<Cluster>) {
         let site = Location::caller();
@@ -140,8 +232,8 @@ impl Cluster {
         sim::with(wait, |context| context.barrier_wait(Group::Cluster, token.phase(), site));
     }
 
-    /// Says that the thread has come here, and orders nothing: neither what the thread wrote is published, nor is waited for
-    /// what it reads of a peer. `fence(AcqRel, Scope::Cluster)` before it does both (PTX ISA, `barrier.cluster`, `.relaxed`).
+    /// Arrives at the cluster's barrier without ordering memory: it neither publishes what the thread wrote, nor orders what the
+    /// thread read of a peer. `fence(AcqRel, Scope::Cluster)` before it does both (PTX ISA, `barrier.cluster`, `.relaxed`).
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -151,7 +243,7 @@ impl Cluster {
     /// #     let block = this_thread_block();
     /// #     let array = shared_array::<u32, 32>();
     /// #     let i = block.thread_rank();
-    /// // Nothing to publish yet: that the peers have started is all that is asked.
+    /// // Nothing has been written yet: the barrier only establishes that the peers have started.
     /// let started = cluster.barrier_arrive_relaxed();
     /// array[i] = input[cluster.thread_rank()];
     /// cluster.barrier_wait(started);
@@ -167,31 +259,32 @@ impl Cluster {
         ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive_relaxed(Group::Cluster, site)))
     }
 
-    /// `sync`, `.aligned` even where a rule is switched off by which all threads of a warp come here together.
+    /// Does what `sync` does, and asserts that all threads of a warp reach it together (`.aligned`), where a rule that would
+    /// prove it is switched off.
     #[track_caller]
     pub fn sync_aligned(&self) {
         self.sync();
     }
 
-    /// `barrier_arrive`, `.aligned` as `sync_aligned` is.
+    /// Does what `barrier_arrive` does, `.aligned` as `sync_aligned` is.
     #[track_caller]
     pub fn barrier_arrive_aligned(&self) -> ArrivalToken<Cluster> {
         self.barrier_arrive()
     }
 
-    /// `barrier_arrive_relaxed`, `.aligned` as `sync_aligned` is.
+    /// Does what `barrier_arrive_relaxed` does, `.aligned` as `sync_aligned` is.
     #[track_caller]
     pub fn barrier_arrive_relaxed_aligned(&self) -> ArrivalToken<Cluster> {
         self.barrier_arrive_relaxed()
     }
 
-    /// `barrier_wait`, `.aligned` as `sync_aligned` is.
+    /// Does what `barrier_wait` does, `.aligned` as `sync_aligned` is.
     #[track_caller]
     pub fn barrier_wait_aligned(&self, token: ArrivalToken<Cluster>) {
         self.barrier_wait(token);
     }
 
-    /// The shared memory of the block of this rank: the same array, there.
+    /// Returns the same shared memory, or the same barrier, of the block of this rank.
     #[track_caller]
     pub fn map_shared_rank<S: OwnedShared>(&self, memory: &S, rank: u32) -> S::Remote {
         let site = Location::caller();
@@ -199,28 +292,28 @@ impl Cluster {
         memory.remote(rank)
     }
 
-    /// The rank of the block that owns this shared memory.
+    /// Returns the rank of the block that owns this shared memory.
     #[inline]
     pub fn query_shared_rank<S: Shared>(&self, memory: &S) -> u32 {
         memory.rank()
     }
 
     queries! {
-        /// The thread's rank in the cluster.
+        /// Returns the thread's rank in the cluster.
         thread_rank: u32 = |context| context.thread.rank as u32;
-        /// Threads in the cluster.
+        /// Returns the number of threads in the cluster.
         num_threads: u32 = |context| context.cluster.threads.len() as u32;
-        /// Threads in the cluster: another name for `num_threads`.
+        /// Returns the number of threads in the cluster. It is another name for `num_threads`.
         size: u32 = |context| context.cluster.threads.len() as u32;
-        /// The block's rank in the cluster.
+        /// Returns the block's rank in the cluster.
         block_rank: u32 = |context| context.thread.block_rank;
-        /// Blocks in the cluster.
+        /// Returns the number of blocks in the cluster.
         num_blocks: u32 = |context| context.cluster.launch.cluster_blocks;
-        /// The block's index in the cluster.
+        /// Returns the block's index in the cluster.
         block_index: Dim3 = |context| context.cluster.launch.shape.cluster.index(context.thread.block_rank.into());
-        /// Blocks in the cluster, in each dimension.
+        /// Returns the number of blocks in the cluster, in each dimension.
         dim_blocks: Dim3 = |context| context.cluster.launch.shape.cluster;
-        /// Threads in the cluster, in each dimension.
+        /// Returns the number of threads in the cluster, in each dimension.
         dim_threads: Dim3 = |context| {
             let Shape { cluster, block, .. } = *context.cluster.launch.shape;
             Dim3::new(cluster.x * block.x, cluster.y * block.y, cluster.z * block.z)
@@ -229,8 +322,8 @@ impl Cluster {
 }
 
 impl ThreadBlock {
-    /// Says that `value` is the same for all threads of the block, and gives it: what it decides, all of them do. The
-    /// simulator compares; a GPU goes by it. All threads of the block come here, and none waits.
+    /// Asserts that `value` is uniform in the block, and returns it, for a condition whose uniformity the source does not show.
+    /// The simulator verifies the assertion; a GPU relies on it. All threads of the block must reach the call; none waits.
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -253,20 +346,21 @@ impl ThreadBlock {
         value
     }
 
-    /// Waits for all threads of the block.
+    /// Waits until all threads of the block have arrived.
     #[track_caller]
     pub fn sync(&self) {
         let site = Location::caller();
         sim::with("`block.sync()`", |context| context.sync(Group::Block, site));
     }
 
-    /// `sync`, `.aligned` even where a rule is switched off by which all threads of a warp come here together.
+    /// Does what `sync` does, and asserts that all threads of a warp reach it together (`.aligned`), where a rule that would
+    /// prove it is switched off.
     #[track_caller]
     pub fn sync_aligned(&self) {
         self.sync();
     }
 
-    /// Says that the thread has come here, and does not wait.
+    /// Arrives at the group's barrier and does not wait. The token is for the wait.
     #[track_caller]
     pub fn barrier_arrive(&self) -> ArrivalToken<ThreadBlock> {
         let site = Location::caller();
@@ -274,7 +368,7 @@ impl ThreadBlock {
         ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive(Group::Block, site)))
     }
 
-    /// Waits for the arrival of all threads of the block.
+    /// Waits until all threads of the block have arrived in the phase of the token.
     #[track_caller]
     pub fn barrier_wait(&self, token: ArrivalToken<ThreadBlock>) {
         let site = Location::caller();
@@ -283,26 +377,26 @@ impl ThreadBlock {
     }
 
     queries! {
-        /// The thread's rank in the block.
+        /// Returns the thread's rank in the block.
         thread_rank: u32 = |context| context.thread.rank_in_block;
-        /// Threads in the block.
+        /// Returns the number of threads in the block.
         num_threads: u32 = |context| context.cluster.launch.block_threads;
-        /// Threads in the block: another name for `num_threads`.
+        /// Returns the number of threads in the block. It is another name for `num_threads`.
         size: u32 = |context| context.cluster.launch.block_threads;
-        /// The thread's index in the block: `threadIdx`.
+        /// Returns the thread's index in the block: `threadIdx`.
         thread_index: Dim3 = |context| context.thread.index;
-        /// The block's index in the grid: `blockIdx`.
+        /// Returns the block's index in the grid: `blockIdx`.
         group_index: Dim3 = |context| context.cluster.blocks[context.thread.block_rank as usize].index;
-        /// Threads in the block, in each dimension: `blockDim`.
+        /// Returns the number of threads in the block, in each dimension: `blockDim`.
         dim_threads: Dim3 = |context| context.cluster.launch.shape.block;
-        /// Threads in the block, in each dimension: another name for `dim_threads`.
+        /// Returns the number of threads in the block, in each dimension: another name for `dim_threads`.
         group_dim: Dim3 = |context| context.cluster.launch.shape.block;
     }
 }
 
 impl Grid {
-    /// Says that `value` is the same for all threads of the grid, and gives it: what it decides, all of them do. The
-    /// simulator compares; a GPU goes by it. All threads of the grid come here, and none waits.
+    /// Asserts that `value` is uniform in the grid, and returns it, for a condition whose uniformity the source does not show.
+    /// The simulator verifies the assertion; a GPU relies on it. All threads of the grid must reach the call; none waits.
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -325,15 +419,15 @@ impl Grid {
         value
     }
 
-    /// Waits for all threads of the grid. A launch of a kernel that has it is cooperative: all blocks run at once, or it is
-    /// refused ([`LaunchError::GridNotAtOnce`](crate::LaunchError::GridNotAtOnce)).
+    /// Waits until all threads of the grid have arrived. A launch of a kernel that uses it is cooperative: all blocks are resident
+    /// at once, or it is rejected ([`LaunchError::GridNotResident`](crate::LaunchError::GridNotResident)).
     #[track_caller]
     pub fn sync(&self) {
         let site = Location::caller();
         sim::with("`grid.sync()`", |context| context.sync(Group::Grid, site));
     }
 
-    /// Says that the thread has come here. On a GPU it waits for its block, and for no other.
+    /// Arrives at the grid's barrier. On a GPU it waits for the thread's own block, and for no other.
     #[track_caller]
     pub fn barrier_arrive(&self) -> ArrivalToken<Grid> {
         let site = Location::caller();
@@ -341,7 +435,7 @@ impl Grid {
         ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive(Group::Grid, site)))
     }
 
-    /// Waits for the arrival of all threads of the grid.
+    /// Waits until all threads of the grid have arrived in the phase of the token.
     #[track_caller]
     pub fn barrier_wait(&self, token: ArrivalToken<Grid>) {
         let site = Location::caller();
@@ -349,7 +443,7 @@ impl Grid {
         sim::with(wait, |context| context.barrier_wait(Group::Grid, token.phase(), site));
     }
 
-    /// The thread's rank in the grid: its block's rank times the block's size, plus its rank in the block.
+    /// Returns the thread's rank in the grid: its block's rank times the block's size, plus its rank in the block.
     #[inline]
     #[track_caller]
     pub fn thread_rank(&self) -> usize {
@@ -359,7 +453,7 @@ impl Grid {
         })
     }
 
-    /// The block's rank in the grid.
+    /// Returns the block's rank in the grid.
     #[inline]
     #[track_caller]
     pub fn block_rank(&self) -> usize {
@@ -369,27 +463,27 @@ impl Grid {
     }
 
     queries! {
-        /// Threads in the grid.
+        /// Returns the number of threads in the grid.
         num_threads: usize = |context| {
             context.cluster.launch.shape.grid.count() as usize * context.cluster.launch.block_threads as usize
         };
-        /// Threads in the grid: another name for `num_threads`.
+        /// Returns the number of threads in the grid. It is another name for `num_threads`.
         size: usize = |context| {
             context.cluster.launch.shape.grid.count() as usize * context.cluster.launch.block_threads as usize
         };
-        /// Blocks in the grid.
+        /// Returns the number of blocks in the grid.
         num_blocks: usize = |context| context.cluster.launch.shape.grid.count() as usize;
-        /// Clusters in the grid.
+        /// Returns the number of clusters in the grid.
         num_clusters: usize = |context| context.cluster.launch.dim_clusters.count() as usize;
-        /// The cluster's rank in the grid.
+        /// Returns the cluster's rank in the grid.
         cluster_rank: usize = |context| context.cluster.rank as usize;
-        /// Blocks in the grid, in each dimension: `gridDim`.
+        /// Returns the number of blocks in the grid, in each dimension: `gridDim`.
         dim_blocks: Dim3 = |context| context.cluster.launch.shape.grid;
-        /// The block's index in the grid: `blockIdx`.
+        /// Returns the block's index in the grid: `blockIdx`.
         block_index: Dim3 = |context| context.cluster.blocks[context.thread.block_rank as usize].index;
-        /// Clusters in the grid, in each dimension.
+        /// Returns the number of clusters in the grid, in each dimension.
         dim_clusters: Dim3 = |context| context.cluster.launch.dim_clusters;
-        /// The cluster's index in the grid of clusters.
+        /// Returns the cluster's index in the grid of clusters.
         cluster_index: Dim3 = |context| context.cluster.launch.dim_clusters.index(context.cluster.rank);
     }
 }

@@ -1,4 +1,4 @@
-//! What generated code calls for the language itself, and for no group and no memory: iterations of loops, failed
+//! The functions that generated code calls for the language itself, not for a group or memory: loop iterations, failed
 //! assertions, prints, `unwrap`.
 
 use std::panic::Location;
@@ -9,8 +9,8 @@ use crate::report::failure::Cause;
 use crate::scalar::Scalar;
 use crate::sim::{fail_at, try_with};
 
-/// One iteration of a loop. Lets other threads run now and then, so that loops that wait for a flag come to an end.
-/// Nothing outside of kernels.
+/// Counts one iteration of a loop. It lets other threads run now and then, so that loops that wait for a flag end. Outside of
+/// kernels it does nothing.
 #[inline]
 #[track_caller]
 pub fn tick() {
@@ -18,28 +18,28 @@ pub fn tick() {
     try_with(|context| context.tick(site));
 }
 
-/// `assert!` of something false, and its like.
+/// Ends the launch for an `assert!` or its like that failed.
 #[cold]
 #[track_caller]
 pub fn fail_assertion<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
     fail_at(Cause::Assertion(text(values)), Location::caller())
 }
 
-/// `panic!` and its like.
+/// Ends the launch for a `panic!` or its like.
 #[cold]
 #[track_caller]
 pub fn fail_panic<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
     fail_at(Cause::Panic(text(values)), Location::caller())
 }
 
-/// `print!` and `println!`. Outside of kernels, at once.
+/// Executes `print!` and `println!`. Outside of kernels it prints at once.
 pub fn print<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) {
     if try_with(|context| context.print(V::BYTES, || text(values))).is_none() {
         std::print!("{}", text(values));
     }
 }
 
-/// The step of a range, which Rust's `step_by` asserts too.
+/// Returns the step of a range, and ends the launch if it is 0, as Rust's `step_by` does.
 #[inline]
 #[track_caller]
 pub fn step(step: usize) -> usize {
@@ -49,7 +49,7 @@ pub fn step(step: usize) -> usize {
     step
 }
 
-/// `option.unwrap()` and `option.expect("..")`.
+/// Evaluates `option.unwrap()` and `option.expect("..")`.
 #[inline]
 #[track_caller]
 pub fn unwrap<T>(value: impl Held<T>, message: &str) -> T {
@@ -59,7 +59,7 @@ pub fn unwrap<T>(value: impl Held<T>, message: &str) -> T {
     }
 }
 
-/// `option.unwrap_or(other)`.
+/// Evaluates `option.unwrap_or(other)`.
 #[inline]
 pub fn unwrap_or<T>(value: impl Held<T>, other: T) -> T {
     value.held().unwrap_or(other)
@@ -68,7 +68,7 @@ pub fn unwrap_or<T>(value: impl Held<T>, other: T) -> T {
 /// An `Option` or a `Result`.
 #[diagnostic::on_unimplemented(message = "`{Self}` is neither an `Option` nor a `Result`")]
 pub trait Held<T> {
-    /// What is in it.
+    /// Returns the value in it.
     fn held(self) -> Option<T>;
 }
 
@@ -86,7 +86,7 @@ impl<T, E> Held<T> for Result<T, E> {
     }
 }
 
-/// A constant of the program.
+/// Returns a constant of the program as data.
 #[inline]
 pub fn scalar<T: DeviceScalar>(value: T) -> Scalar {
     value.scalar()

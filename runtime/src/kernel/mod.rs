@@ -1,7 +1,7 @@
-//! What a kernel names, as the host body calls it: groups of threads (`group`, with `token` for their barriers), phase
+//! The host API of a kernel, which the host body calls: groups of threads (`group`, with `token` for their barriers), phase
 //! barriers (`barrier`), memory (`memory`) and copies between its kinds (`copy`, and `pipeline` over them), arithmetic
-//! (`numeric`), what the language itself does (`intrinsics`), and CUDA C++ by hand (`inline_cuda`). Everything runs in the
-//! simulator; a GPU has its own of each in the prelude.
+//! (`numeric`), the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). Everything runs in the simulator; a GPU
+//! has its own of each in the prelude.
 
 pub(crate) mod barrier;
 pub(crate) mod copy;

@@ -1,18 +1,18 @@
-//! [`Pipeline`]: where a thread is in a ring of stages that producers fill and consumers empty. It is written in the kernel
-//! language itself, for phase barriers that the kernel makes: it keeps the stage and the parity, and nothing else.
+//! [`Pipeline`]: the position of a thread in a ring of stages that producers fill and consumers empty. It is written in the
+//! kernel language itself, for phase barriers that the kernel makes. It keeps the stage and the parity, and nothing else.
 
 use phalanx_macros::{DeviceCopy, device};
 
-/// One thread's place in a ring of `STAGES` stages, each with a barrier that says it is full and one that says it is empty.
-/// Producers and consumers have one each, from [`Pipeline::new`], and pass the barriers along; the names are
-/// `cuda::pipeline`'s.
+/// The position of one thread in a ring of `STAGES` stages, each of which has a barrier for "full" and one for "empty".
+/// Each producer and each consumer has its own, from [`Pipeline::new`], and passes it the barriers. The names are those of
+/// `cuda::pipeline`.
 ///
-/// The barriers are made for as many arrivals as producers commit and consumers release; bytes of asynchronous copies are
-/// expected of the stage's full barrier between `producer_acquire` and `producer_commit`.
+/// The full barriers expect as many arrivals as threads commit a stage, and the empty barriers as many as threads release it. The
+/// bytes of asynchronous copies are expected on the stage's full barrier between `producer_acquire` and `producer_commit`.
 ///
 /// ```
 /// # use phalanx::prelude::*;
-/// /// The sum of all chunks: one thread fetches three of them ahead, the other warps add up.
+/// /// The sum of all chunks: one thread prefetches up to three of them, the other warps add them up.
 /// #[cluster_kernel(block = 96)]
 /// fn sums(input: &[u32], out: &mut [u32], chunks: u32) {
 ///     let block = this_thread_block();
@@ -53,44 +53,45 @@ use phalanx_macros::{DeviceCopy, device};
 #[repr(C)]
 pub struct Pipeline<const STAGES: usize> {
     stage: u32,
-    /// Of the round through the ring: 0 or 1.
+    /// The parity of the round through the ring, 0 or 1.
     parity: u32,
 }
 
 #[device]
 impl<const STAGES: usize> Pipeline<STAGES> {
-    /// Before the first stage, all of which are empty.
+    /// Returns the position before the first stage; all stages are empty.
     #[allow(clippy::new_without_default, reason = "a kernel writes `new`")]
     pub fn new() -> Pipeline<STAGES> {
         Pipeline { stage: 0, parity: 0 }
     }
 
-    /// Waits until the stage is empty, and gives its number: it may be filled.
+    /// Waits until the current stage is empty, and returns its number. The thread may then fill it.
     pub fn producer_acquire(&self, empty: &Barriers<STAGES>) -> u32 {
-        // Before the first round there was one that is over.
+        // On a fresh barrier, the phase before the first has completed.
         empty[self.stage].wait_parity(self.parity == 0);
         self.stage
     }
 
-    /// Says that the thread has filled the stage, and goes on to the next.
+    /// Arrives at the stage's full barrier, and advances to the next stage.
     pub fn producer_commit(&mut self, full: &Barriers<STAGES>) {
         let _ = full[self.stage].arrive();
         self.advance();
     }
 
-    /// Waits until the stage is full, and gives its number: it may be read.
+    /// Waits until the current stage is full, and returns its number. The thread may then read it.
     pub fn consumer_wait(&self, full: &Barriers<STAGES>) -> u32 {
         full[self.stage].wait_parity(self.parity == 1);
         self.stage
     }
 
-    /// Says that the thread has read the stage, and goes on to the next.
+    /// Arrives at the stage's empty barrier, and advances to the next stage.
     pub fn consumer_release(&mut self, empty: &Barriers<STAGES>) {
         let _ = empty[self.stage].arrive();
         self.advance();
     }
 
-    /// Goes on to the next stage, where another thread speaks for this one: of a warp, one thread may release for all.
+    /// Advances to the next stage without an arrival, if another thread arrives on behalf of this one, as one thread of a warp may
+    /// for all.
     pub fn advance(&mut self) {
         self.stage += 1;
         if self.stage as usize == STAGES {

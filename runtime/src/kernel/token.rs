@@ -1,17 +1,48 @@
-//! What an arrival at a group's barrier gives and a wait takes. The type carries the group, the value its phase; that
-//! each is used once is rustc's to see (moves) and the checks' (drops). A phase barrier's carries the barrier too.
+//! Arrival tokens, which an arrival at a barrier returns and a wait consumes. The type carries the group or the barrier, the
+//! value the phase. rustc (moves) and the checks (drops) ensure that each is used once.
 
 use std::marker::PhantomData;
 
 use crate::sim::Ticket;
 
-/// Proof of one arrival at the barrier of a group, or at a phase barrier; its wait consumes it. A phase barrier's may be
-/// dropped: not all who arrive wait.
+/// The proof of one arrival at the barrier of a group (`ArrivalToken<Cluster>`) or at a phase barrier
+/// (`ArrivalToken<Barrier>`); its wait consumes it. A group's token must be waited for on every path. A phase barrier's token may
+/// be dropped, because a thread that arrives there need not wait.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[device]
+/// fn publish(cluster: &Cluster, array: &SharedArray<u32, 32>, i: u32) -> ArrivalToken<Cluster> {
+///     array[i] = i * i;
+///     cluster.barrier_arrive()
+/// }
+///
+/// #[cluster_kernel(cluster = 2, block = 32)]
+/// fn squares(out: &mut [u32]) {
+///     let cluster = this_cluster();
+///     let i = this_thread_block().thread_rank();
+///     let array = shared_array::<u32, 32>();
+///     let token = publish(&cluster, &array, i);
+///     let remote = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
+///     cluster.barrier_wait(token);
+///     out[cluster.thread_rank()] = remote[31 - i];
+///     cluster.sync();
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut out = device.zeros(64)?;
+/// squares(&mut out).grid(2).launch(&device)?;
+/// assert_eq!(out.read()?[..2], [961, 900]);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "pass it to the barrier's wait, or write `let _ =` where others wait for this arrival"]
 #[derive(Debug)]
 pub struct ArrivalToken<G> {
     phase: u64,
-    /// Which phase barrier. A group has one barrier only.
+    /// The phase barrier; 0 for a group, which has one barrier only.
     barrier: u32,
     /// A pointer, so that the token stays with its thread.
     group: PhantomData<*const G>,

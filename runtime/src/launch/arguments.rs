@@ -1,5 +1,5 @@
-//! A kernel's arguments in their two forms: bytes for a GPU's parameters, and values for the host body. A launcher makes
-//! both from the same borrow of the same buffers.
+//! The arguments of a kernel in both forms: bytes for a GPU's parameters, and values for the host body. A launcher makes both
+//! from the same borrow of the same buffers.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -11,34 +11,34 @@ use crate::program::template::{Slot, Visitor};
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::LaunchError;
 
-/// The parameters of a kernel, in order, as a GPU takes them. Borrows nothing: whoever holds it keeps the buffers.
+/// The parameters of a kernel, in order, as a GPU takes them. They borrow nothing, so their holder keeps the buffers alive.
 #[derive(Default)]
 pub struct Arguments {
-    /// The values, each from a 16-byte boundary on, which is as much as any type asks for.
+    /// The values, each at a multiple of 16 bytes, which is the largest alignment of any type.
     words: Vec<u128>,
-    /// Where each value begins.
+    /// The index of the word at which each value begins.
     starts: Vec<usize>,
-    /// The buffers' devices, with the places of the arguments, from 1.
+    /// The devices of the buffers, with the positions of their arguments, counted from 1.
     devices: Vec<(usize, Device)>,
 }
 
 impl Arguments {
-    /// None yet.
+    /// Returns an empty list.
     pub fn new() -> Self {
         Arguments::default()
     }
 
-    /// A `&[T]` parameter.
+    /// Adds a `&[T]` parameter.
     pub fn slice<T: DeviceCopy>(self, buffer: &Buffer<T>) -> Self {
         self.buffer(buffer)
     }
 
-    /// A `&mut [T]` parameter.
+    /// Adds a `&mut [T]` parameter.
     pub fn slice_mut<T: DeviceCopy>(self, buffer: &mut Buffer<T>) -> Self {
         self.buffer(buffer)
     }
 
-    /// An `Option<&[T]>` or `Option<&mut [T]>` parameter.
+    /// Adds an `Option<&[T]>` or `Option<&mut [T]>` parameter.
     pub fn optional_slice<T: DeviceCopy>(mut self, buffer: Option<&Buffer<T>>) -> Self {
         // `option` of option.cuh: the slice, then a byte that says whether there is one.
         let (address, length) = buffer.map_or((0, 0), |buffer| (buffer.address(), buffer.len() as u64));
@@ -47,7 +47,7 @@ impl Arguments {
         self
     }
 
-    /// A parameter by value.
+    /// Adds a parameter by value.
     pub fn scalar<T: DeviceCopy>(mut self, value: T) -> Self {
         self.push(bytes_of(&[value]));
         self
@@ -69,13 +69,13 @@ impl Arguments {
         }));
     }
 
-    /// The values' addresses, valid while `self` is not changed.
+    /// Returns the addresses of the values, which are valid while `self` is not changed.
     pub(super) fn pointers(&mut self) -> Vec<*mut c_void> {
         let base = self.words.as_mut_ptr();
         self.starts.iter().map(|&start| base.wrapping_add(start).cast()).collect()
     }
 
-    /// All buffers must be in the memory of `device`.
+    /// Returns an error unless all buffers are in the memory of `device`.
     pub(super) fn check_device(&self, device: &Device) -> Result<(), LaunchError> {
         match self.devices.iter().find(|(_, found)| !found.shares_memory(device)) {
             None => Ok(()),
@@ -94,17 +94,17 @@ impl fmt::Debug for Arguments {
     }
 }
 
-/// A `&[T]` parameter as the host body sees it.
+/// Returns a `&[T]` parameter as the host body sees it.
 pub fn global<T: DeviceCopy>(buffer: &Buffer<T>) -> Global<'_, T> {
     buffer.global()
 }
 
-/// A `&mut [T]` parameter as the host body sees it.
+/// Returns a `&mut [T]` parameter as the host body sees it.
 pub fn global_mut<T: DeviceCopy>(buffer: &mut Buffer<T>) -> GlobalMut<'_, T> {
     buffer.global_mut()
 }
 
-/// Makes of a kernel's body what every simulated thread runs.
+/// A visitor that makes the function of a simulated thread from the body of a kernel and its arguments.
 #[derive(Debug)]
 pub struct Threads<Args>(pub Args);
 

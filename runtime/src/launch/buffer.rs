@@ -1,5 +1,4 @@
-//! Memory on a device, as a typed array that the host can copy to and from. Kernels see it as a slice; they cannot
-//! keep it.
+//! Memory on a device, as a typed array that the host copies to and from. Kernels see it as a slice, and cannot keep it.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,8 +11,19 @@ use crate::kernel::memory::{Global, GlobalMemory, GlobalMut};
 use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
 
-/// An array of `T` on a [`Device`]. `&Buffer<T>` is a kernel's `&[T]`, `&mut Buffer<T>` its `&mut [T]`. Freed when
-/// dropped, after the kernels that use it.
+/// An array of `T` on a [`Device`]. A kernel takes `&Buffer<T>` as its `&[T]`, and `&mut Buffer<T>` as its `&mut [T]`. The memory
+/// is freed when the buffer is dropped, after the kernels that use it.
+///
+/// ```
+/// # use phalanx::Device;
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut buffer = device.upload(&[1, 2, 3])?;
+/// buffer.write(&[4, 5, 6])?;
+/// assert_eq!((buffer.len(), buffer.read()?), (3, vec![4, 5, 6]));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Buffer<T: DeviceCopy> {
     device: Device,
     len: usize,
@@ -21,7 +31,7 @@ pub struct Buffer<T: DeviceCopy> {
     elements: PhantomData<T>,
 }
 
-/// The bytes, at least as many as the elements take.
+/// The memory of a buffer, with at least as many bytes as the elements take.
 enum Memory {
     Host(GlobalMemory),
     Gpu(GpuMemory),
@@ -47,7 +57,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Buffer::new(device, len, memory))
     }
 
-    /// Takes over memory that cudarc allocated on this GPU, without a copy. Waits for the slice's stream.
+    /// Makes a buffer of memory that cudarc allocated on this GPU, without a copy. Waits for the slice's stream.
     pub fn from_cuda_slice(device: &Device, slice: CudaSlice<T>) -> Result<Self> {
         let len = slice.len();
         let memory = match &device.target {
@@ -60,7 +70,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Buffer::new(device, len, memory))
     }
 
-    /// Hands the memory to cudarc, without a copy, after everything launched has ended.
+    /// Returns the memory as a slice of cudarc, without a copy, after everything launched has ended.
     pub fn into_cuda_slice(self) -> Result<CudaSlice<T>> {
         match (&self.device.target, self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.release(memory, self.len),
@@ -74,23 +84,23 @@ impl<T: DeviceCopy> Buffer<T> {
         Buffer { device: device.clone(), len, memory, elements: PhantomData }
     }
 
-    /// How many elements.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where it is.
+    /// Returns the device that the memory is on.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// A copy of the elements, after everything launched has ended. Returns the failure of the first kernel that
-    /// failed, if that has not been returned yet.
+    /// Waits until everything launched has ended, and returns a copy of the elements. Returns the failure of the first kernel
+    /// that failed instead, if it has not been returned yet.
     pub fn read(&self) -> Result<Vec<T>> {
         match (&self.device.target, &self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.read(memory, self.len),
@@ -99,7 +109,7 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
-    /// Overwrites all elements, after everything launched has ended.
+    /// Overwrites all elements, after everything launched has ended. The data has as many elements as the buffer.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         if data.len() != self.len {
             return Err(Error::LengthMismatch { buffer: self.len, data: data.len() });
@@ -114,7 +124,7 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
-    /// The address on the GPU; 0 in the simulator, where no kernel asks for it.
+    /// Returns the address on the GPU; 0 in the simulator, where no kernel asks for it.
     pub(crate) fn address(&self) -> u64 {
         match (&self.device.target, &self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.address(memory),
@@ -122,7 +132,7 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
-    /// What the host body sees; empty where the memory is a GPU's, because the host body does not run then.
+    /// Returns the memory as the host body sees it. It is empty if the memory is a GPU's, where the host body does not run.
     pub(crate) fn global(&self) -> Global<'_, T> {
         match &self.memory {
             Memory::Host(memory) => Global::new(memory),
@@ -130,6 +140,7 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
+    /// Returns the memory as the host body sees a `&mut [T]`.
     pub(crate) fn global_mut(&mut self) -> GlobalMut<'_, T> {
         match &self.memory {
             Memory::Host(memory) => GlobalMut::new(memory),
@@ -138,14 +149,14 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 }
 
-/// How a device gives memory.
+/// The allocation of memory.
 impl Device {
-    /// A buffer with a copy of `data`.
+    /// Returns a buffer with a copy of `data`.
     pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<Buffer<T>> {
         Buffer::uploaded(self, data)
     }
 
-    /// A buffer of `len` elements, all bytes zero.
+    /// Returns a buffer of `len` elements, whose bytes are all zero.
     pub fn zeros<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>> {
         Buffer::zeroed(self, len)
     }

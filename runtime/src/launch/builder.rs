@@ -1,5 +1,5 @@
-//! A launch, from the typed call of a kernel to the device that runs it. The order of checks is that of
-//! `Launch::start`; each check is in `check`. Compiles nothing and simulates nothing itself.
+//! A launch, from the typed call of a kernel to the device that runs it. `Launch::start` has the order of the checks, which
+//! are in `check`. It compiles nothing and simulates nothing itself.
 
 use std::any::TypeId;
 use std::fmt;
@@ -17,68 +17,84 @@ use crate::report::timeline::Timeline;
 use crate::shape::Dim3;
 use crate::sim::{self, Recorder};
 
-/// A kernel with its arguments, not launched yet. A call of a kernel returns one.
+/// A kernel with its arguments, ready to be launched. The call of a kernel returns one.
 ///
 /// Sizes are CUDA's: the grid counts blocks, not clusters.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel]
+/// fn fill(out: &mut [u32], value: u32) {
+///     out[this_grid().thread_rank()] = value;
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut out = device.zeros(256)?;
+/// fill(&mut out, 7).grid(4).cluster(2).block(64).launch(&device)?;
+/// assert_eq!(out.read()?, [7; 256]);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "nothing runs before `.launch(&device)`"]
 pub struct Launch<'a> {
     kernel: TypeId,
     program: Result<Arc<Program>>,
     arguments: Arguments,
-    /// A thread's run of the host body, for the simulator.
+    /// The function of a simulated thread, which runs the host body.
     threads: Box<dyn Fn() + Send + Sync + 'a>,
     sizes: check::Sizes,
 }
 
 impl<'a> Launch<'a> {
-    /// What a kernel's launcher returns. `arguments` and `threads` are the same arguments in the kernel's order, for
-    /// a GPU and for the simulator.
+    /// Makes what a kernel's launcher returns. `arguments` and `threads` hold the same arguments in the kernel's order, for a
+    /// GPU and for the simulator.
     #[doc(hidden)]
     pub fn new<K: Function + 'static>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
         let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
         Launch { kernel, program, arguments, threads, sizes: check::Sizes::default() }
     }
 
-    /// How many blocks: `8`, `(4, 2)` or `(4, 2, 2)`; a multiple of the cluster in each dimension.
+    /// Sets the number of blocks: `8`, `(4, 2)` or `(4, 2, 2)`. It is a multiple of the cluster in each dimension.
     pub fn grid(mut self, blocks: impl Into<Dim3>) -> Self {
         self.sizes.grid = Some(blocks.into());
         self
     }
 
-    /// How many blocks in a cluster, where the attribute does not fix it. One, if neither does.
+    /// Sets the number of blocks in a cluster, if the attribute does not fix it. The default is one.
     pub fn cluster(mut self, blocks: impl Into<Dim3>) -> Self {
         self.sizes.cluster = Some(blocks.into());
         self
     }
 
-    /// How many threads in a block, where the attribute does not fix it.
+    /// Sets the number of threads in a block, if the attribute does not fix it.
     pub fn block(mut self, threads: impl Into<Dim3>) -> Self {
         self.sizes.block = Some(threads.into());
         self
     }
 
-    /// How many bytes of dynamic shared memory each block gets, for `dynamic_shared`, where the attribute does not fix
-    /// it.
+    /// Sets the bytes of dynamic shared memory of each block, for `dynamic_shared`, if the attribute does not fix them.
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.sizes.shared_bytes = Some(bytes);
         self
     }
 
-    /// Runs the kernel and waits for its end. A kernel that stops with a failure is [`Error::Kernel`], and so is one
-    /// that was enqueued before and has not been reported.
+    /// Runs the kernel and waits for its end. Returns [`Error::Kernel`] if the kernel stopped with a failure, or if one that was
+    /// enqueued before did and has not been reported.
     pub fn launch(self, device: &Device) -> Result<()> {
         self.start(device, Mode::Launch).map(drop)
     }
 
-    /// Starts the kernel, after everything launched on the device before, and does not wait. Its failure is returned
-    /// by the next [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in whichever
-    /// thread that is.
+    /// Starts the kernel, after everything launched on the device before, and does not wait. The next
+    /// [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in any host thread, returns its
+    /// failure.
     pub fn enqueue(self, device: &Device) -> Result<()> {
         self.start(device, Mode::Enqueue).map(drop)
     }
 
-    /// Runs the kernel as [`Launch::launch`] does, and says what its warps did at barriers, and when: how long they waited, and
-    /// how much of that the work between an arrival and its wait hid. On a GPU, of kernels with the option `profile`.
+    /// Runs the kernel as [`Launch::launch`] does, and returns what its warps did at barriers, and when: how long they waited,
+    /// and how much of that the work between an arrival and its wait hid. On a GPU, the kernel has the option `profile`.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -100,7 +116,7 @@ impl<'a> Launch<'a> {
     /// let mut out = device.zeros(64)?;
     /// let timeline = uneven(&mut out).grid(2).timeline(&device)?;
     /// println!("{timeline}");
-    /// // The first block waits for the turns of the other's loop.
+    /// // The first block waits for the iterations of the other's loop.
     /// assert_eq!(timeline.stalls()[0].stalled, 100);
     /// # let _ = (timeline.to_svg(), timeline.to_trace());
     /// # Ok(())
@@ -110,11 +126,10 @@ impl<'a> Launch<'a> {
         self.start(device, Mode::Timeline).map(Option::unwrap_or_default)
     }
 
-    /// How much of this launch the device runs at once: as large a grid as a kernel may have whose clusters wait for
-    /// each other. The grid need not be said, the rest of the sizes as for a launch. Runs nothing.
+    /// Returns how many clusters of this launch can be resident on the device at once, which bounds the grid of a kernel whose
+    /// clusters wait for each other. The grid may be left out; the other sizes are those of the launch. Runs nothing.
     ///
-    /// In the simulator it is one cluster, and the others may start when that has ended; of a kernel with a barrier of the
-    /// grid, as many as it has room for.
+    /// The simulator runs one cluster at a time, or, if the kernel has a barrier of the grid, as many as it has memory for.
     pub fn occupancy(mut self, device: &Device) -> Result<Occupancy> {
         let program = self.program?;
         self.sizes.grid = Some(program.options().cluster.map(Dim3::from).or(self.sizes.cluster).unwrap_or(1.into()));
@@ -146,7 +161,7 @@ impl<'a> Launch<'a> {
             Target::Simulator(host) => {
                 store::precompile(&program, &host.caps.architecture())?;
                 let run = if program.has_grid_barrier() {
-                    LaunchError::check_at_once(&shape, sim::most_clusters(&shape)).map_err(error)?;
+                    LaunchError::check_resident(&shape, sim::most_clusters(&shape)).map_err(error)?;
                     sim::run_together
                 } else {
                     sim::run
@@ -163,13 +178,13 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// How much of a kernel a device runs at the same time. From [`Launch::occupancy`].
+/// How much of a kernel can be resident on a device at once; [`Launch::occupancy`] returns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Occupancy {
-    /// Clusters, on the whole device (CUDA driver API, `cuOccupancyMaxActiveClusters`).
+    /// The number of clusters on the whole device (CUDA driver API, `cuOccupancyMaxActiveClusters`).
     pub clusters: usize,
-    /// Their blocks.
+    /// The number of their blocks.
     pub blocks: usize,
 }
 

@@ -1,5 +1,6 @@
-//! The rules of a launch that need no driver to check, each with its error. The limits are those of the programming
-//! guide's table of compute capabilities, 9.0 on. What depends on the compiled kernel, `gpu::context` asks the driver.
+//! The rules of a launch that can be checked without a driver, each with its error. The limits are those of the programming
+//! guide's table of compute capabilities, from 9.0 on. `gpu::context` asks the driver about what depends on the compiled
+//! kernel.
 
 use crate::gpu::caps::Caps;
 use crate::program::Program;
@@ -7,7 +8,7 @@ use crate::program::options::KernelOptions;
 use crate::report::error::{Error, LaunchError, Result};
 use crate::shape::{Dim3, Shape};
 
-/// What the launch asked for.
+/// The sizes that the launch asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
     pub(super) grid: Option<Dim3>,
@@ -16,37 +17,37 @@ pub(super) struct Sizes {
     pub(super) shared_bytes: Option<usize>,
 }
 
-/// The shape that the attribute and the launch make together, if the device has room for it.
+/// Returns the shape that the attribute and the launch make together, if it fits on the device.
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
     let shape = shape(&program.options(), sizes).and_then(|shape| shared(program, &shape, caps).map(|()| shape));
     shape.map_err(|reason| Error::Launch { kernel: program.name().into(), reason })
 }
 
-/// The shape that the attribute and the launch make together.
+/// Returns the shape that the attribute and the launch make together.
 fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     let grid = sizes.grid.ok_or(LaunchError::NoGrid)?;
     let cluster = choose("cluster", options.cluster, sizes.cluster)?.unwrap_or(Dim3::new(1, 1, 1));
     let block = choose("block", options.block, sizes.block)?.ok_or(LaunchError::NoBlock)?;
     for (what, extent) in [("grid", grid), ("cluster", cluster), ("block", block)] {
         if [extent.x, extent.y, extent.z].contains(&0) {
-            return Err(LaunchError::Zero { what, extent });
+            return Err(LaunchError::ZeroSize { what, extent });
         }
     }
     check_cluster(cluster, options.non_portable)?;
     check_block(block)?;
     check_grid(grid, cluster)?;
     let dynamic_shared_bytes = match (options.shared_bytes, sizes.shared_bytes) {
-        (Some(fixed), Some(asked)) if fixed != asked => return Err(LaunchError::FixedShared { fixed, asked }),
+        (Some(fixed), Some(asked)) if fixed != asked => return Err(LaunchError::SharedBytesMismatch { fixed, asked }),
         (None, None) if options.dynamic_shared => return Err(LaunchError::NoSharedBytes),
         (fixed, asked) => fixed.or(asked).unwrap_or(0),
     };
     Ok(Shape { grid, cluster, block, dynamic_shared_bytes })
 }
 
-/// The attribute's size, or the launch's; both only if they are equal.
+/// Returns the size that the attribute or the launch gives; if both do, they must be equal.
 fn choose(what: &'static str, fixed: Option<[u32; 3]>, asked: Option<Dim3>) -> Result<Option<Dim3>, LaunchError> {
     match (fixed.map(Dim3::from), asked) {
-        (Some(fixed), Some(asked)) if fixed != asked => Err(LaunchError::Fixed { what, fixed, asked }),
+        (Some(fixed), Some(asked)) if fixed != asked => Err(LaunchError::SizeMismatch { what, fixed, asked }),
         (fixed, asked) => Ok(fixed.or(asked)),
     }
 }
@@ -73,7 +74,7 @@ fn check_grid(grid: Dim3, cluster: Dim3) -> Result<(), LaunchError> {
     }
     let whole = [(grid.x, cluster.x), (grid.y, cluster.y), (grid.z, cluster.z)];
     if whole.iter().any(|(grid, cluster)| !grid.is_multiple_of(*cluster)) {
-        return Err(LaunchError::GridNotWhole { grid, cluster });
+        return Err(LaunchError::GridNotMultiple { grid, cluster });
     }
     Ok(())
 }
@@ -87,7 +88,7 @@ fn volume(extent: Dim3) -> u64 {
 fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
     let (fixed, dynamic) = (program.static_shared_bytes(), shape.dynamic_shared_bytes);
     if fixed.saturating_add(dynamic) > caps.shared_bytes {
-        return Err(LaunchError::Shared { fixed, dynamic, limit: caps.shared_bytes });
+        return Err(LaunchError::SharedMemoryTooLarge { fixed, dynamic, limit: caps.shared_bytes });
     }
     Ok(())
 }
@@ -123,9 +124,9 @@ mod tests {
     #[test]
     fn a_grid_with_a_barrier_runs_at_once() {
         let shape = shape(&FREE, &sizes(12, 4, 32)).unwrap();
-        assert_eq!(LaunchError::check_at_once(&shape, 3), Ok(()));
-        let error = LaunchError::check_at_once(&shape, 2).unwrap_err();
-        assert_eq!(error, LaunchError::GridNotAtOnce { blocks: 12, most: 8 });
+        assert_eq!(LaunchError::check_resident(&shape, 3), Ok(()));
+        let error = LaunchError::check_resident(&shape, 2).unwrap_err();
+        assert_eq!(error, LaunchError::GridNotResident { blocks: 12, most: 8 });
         assert!(error.to_string().contains("a grid of 12 is larger than 8, which is all"), "{error}");
     }
 

@@ -1,5 +1,5 @@
-//! Where kernels run: a GPU, or the simulator on this machine. One type for both, so that a program chooses at run
-//! time. What each does with a kernel is `gpu`'s and `sim`'s.
+//! The device that kernels run on: a GPU, or the simulator on this machine. One type stands for both, so that a program
+//! chooses at run time. `gpu` and `sim` run the kernels.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::report::failure::Failure;
 use crate::report::output::Output;
 use crate::sim::Simulator;
 
-/// A GPU with clusters, or the simulator. Clones are the same device.
+/// A GPU that supports clusters, or the simulator. Clones are handles of the same device.
 ///
 /// ```
 /// use phalanx::Device;
@@ -34,35 +34,36 @@ pub(crate) enum Target {
     Simulator(Arc<Host>),
 }
 
-/// The simulator as a device.
+/// The state of a simulator device.
 pub(crate) struct Host {
     pub(crate) simulator: Simulator,
     pub(crate) caps: Caps,
-    /// Why [`Device::auto`] took no GPU.
+    /// The reason why [`Device::auto`] selected no GPU.
     reason: Option<String>,
     pub(crate) output: Output,
-    /// The first failure since the last that was reported, as a GPU keeps it.
+    /// The first failure since the last that was reported, as a GPU keeps one.
     failed: Mutex<Option<Failure>>,
 }
 
 impl Device {
-    /// The GPU with this number, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` applies).
+    /// Opens the GPU with this ordinal, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` applies).
     pub fn gpu(ordinal: usize) -> Result<Device> {
         Gpu::open(ordinal).map(|gpu| Device { target: Target::Gpu(gpu) })
     }
 
-    /// The simulator, which needs no GPU and no CUDA. The environment variable `PHALANX_SCHEDULE`, as a report names it,
-    /// says in which order threads run; without it, in turn.
+    /// Returns the simulator, which needs no GPU and no CUDA. The environment variable `PHALANX_SCHEDULE` may name the
+    /// [`Schedule`](crate::Schedule), as a report does; the default is round robin.
     pub fn simulator() -> Device {
         Device::simulator_with(default_simulator())
     }
 
-    /// The simulator with a schedule and limits of your choice.
+    /// Returns the simulator with a schedule and limits of your choice.
     pub fn simulator_with(simulator: Simulator) -> Device {
         Device::host(simulator, None)
     }
 
-    /// The first GPU that has clusters, else the simulator: [`Device::description`] says which, and why.
+    /// Opens the first GPU that supports clusters, or returns the simulator if there is none. [`Device::description`] says
+    /// which, and why.
     pub fn auto() -> Device {
         let first =
             |count| (0..count).map(Device::gpu).find(|device| !matches!(device, Err(Error::CapabilityTooLow { .. })));
@@ -78,8 +79,8 @@ impl Device {
         Device { target: Target::Simulator(Arc::new(host)) }
     }
 
-    /// Which device this is: `GPU 0 (NVIDIA H100 80GB HBM3)`, `simulator`, or `simulator (..)` with the reason where
-    /// [`Device::auto`] took no GPU.
+    /// Describes the device: `GPU 0 (NVIDIA H100 80GB HBM3)`, `simulator`, or `simulator (..)` with the reason why
+    /// [`Device::auto`] selected no GPU.
     pub fn description(&self) -> String {
         match &self.target {
             Target::Gpu(gpu) => gpu.to_string(),
@@ -90,7 +91,7 @@ impl Device {
         }
     }
 
-    /// Whether kernels run in the simulator.
+    /// Returns whether kernels run in the simulator.
     pub fn is_simulator(&self) -> bool {
         matches!(self.target, Target::Simulator(_))
     }
@@ -103,12 +104,12 @@ impl Device {
         }
     }
 
-    /// Gives what kernels print on this device to `function`, instead of writing it to standard output: a call with the
-    /// text of each `print!`, a line with its line feed.
+    /// Passes what kernels print on this device to `function`, instead of writing it to standard output. Each call has the text
+    /// of one `print!`, or of one `println!` with its line feed.
     ///
-    /// It is called when the launch has ended, also when it has failed: by [`Launch::launch`](crate::Launch::launch),
-    /// [`Device::synchronize`] or [`Buffer::read`](crate::Buffer::read), in the order of the blocks and of the threads in a block, and for
-    /// each thread in that of its statements. All handles of a GPU share it.
+    /// The calls come from [`Launch::launch`](crate::Launch::launch), [`Device::synchronize`] or
+    /// [`Buffer::read`](crate::Buffer::read) when the launch has ended, even if it has failed. They are ordered by block, by
+    /// thread in the block, and by statement. All handles of a GPU share the function.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -136,7 +137,7 @@ impl Device {
         }
     }
 
-    /// Whether memory of one is memory of the other. All simulators share the host's.
+    /// Returns whether both devices have the same memory. All simulators share the host's.
     pub(crate) fn shares_memory(&self, other: &Device) -> bool {
         match (&self.target, &other.target) {
             (Target::Gpu(a), Target::Gpu(b)) => a.ordinal() == b.ordinal(),
@@ -153,7 +154,7 @@ impl Device {
     }
 }
 
-/// With the schedule that the environment names.
+/// Returns the simulator with the schedule that the environment names.
 fn default_simulator() -> Simulator {
     let named = std::env::var("PHALANX_SCHEDULE").ok();
     match named.map(|text| text.parse()) {
@@ -166,14 +167,15 @@ fn default_simulator() -> Simulator {
     }
 }
 
-/// An error without its advice, which follows a semicolon: nobody who asked for any device needs it.
+/// Returns the text of an error without its advice, which follows a semicolon and is of no use to a program that asked for any
+/// device.
 fn cause(error: &Error) -> String {
     error.to_string().split(';').next().unwrap_or_default().into()
 }
 
 impl Host {
-    /// Takes note of how a launch ended. Returns the first failure since the last report, if this is one, and keeps it
-    /// for the next otherwise.
+    /// Records how a launch ended. If `report` is set, returns the first failure since the last report; otherwise keeps it for
+    /// the next report.
     pub(crate) fn record(&self, failure: Option<Failure>, report: bool) -> Result<()> {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         *failed = failed.take().or(failure);
@@ -194,7 +196,7 @@ impl fmt::Debug for Device {
     }
 }
 
-/// `auto`, `gpu`, `gpu:1` or `sim`: for a `--device` option.
+/// Parses `auto`, `gpu`, `gpu:1` or `sim`, for a `--device` option.
 ///
 /// ```
 /// # use phalanx::Device;

@@ -1,5 +1,5 @@
-//! Exploration: one program under many schedules, the first failure, and the simplest schedule that shows it. What a
-//! schedule is, `sim::schedule` says; that orders of plain accesses need not be tried, `sim::race`.
+//! Exploration: one program under many schedules, the first failure, and the simplest schedule that shows it. `sim::schedule`
+//! carries schedules out; `sim::race` is why orders of plain accesses need not be tried.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -13,54 +13,56 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use super::device::Device;
 use crate::report::error::{Error, Result};
 use crate::report::failure::Cause;
-use crate::sim::{Exploration, Schedule, Simulator};
+use crate::schedule::Schedule;
+use crate::sim::{OrderSearch, Simulator};
 
-/// How long an exploration runs before it shows how far it is.
+/// The time after which an exploration shows its progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Runs that look for a simpler schedule of a failure.
+/// The number of runs that look for a simpler schedule of a failure.
 const SIMPLER: u64 = 64;
 
-/// What an exploration ran, and found no fault in.
+/// The result of an exploration that found no failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Explored {
-    /// How often the program ran.
+pub struct Exploration {
+    /// The number of runs.
     pub runs: u64,
-    /// Every order that can make a difference was run. Of [`Simulator::explore`], never.
-    pub whole: bool,
+    /// Whether every order that can make a difference was run, which is never so for [`Simulator::explore`].
+    pub exhaustive: bool,
 }
 
-/// A failure that an exploration found.
+/// A failure that an exploration found, with a schedule that shows it.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Found {
+pub struct Finding {
     /// The failure.
     pub error: Error,
-    /// A schedule that shows it: [`Simulator::schedule`] replays it.
+    /// A schedule that shows the failure; [`Simulator::schedule`] replays it.
     pub schedule: Schedule,
-    /// How often the program had run.
+    /// The number of runs until the failure.
     pub runs: u64,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}\nfound by run {}", self.error, self.runs)
     }
 }
 
-impl std::error::Error for Found {
+impl std::error::Error for Finding {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.error)
     }
 }
 
 impl Simulator {
-    /// Runs a program `runs` times, each time under another schedule, and gives the first failure with the simplest schedule
-    /// that was found to show it. The program makes its own buffers, on the device that it is given, so that each run
-    /// begins alike; programs run side by side. What it returns as an error, a wrong result too, is a failure.
+    /// Runs a program `runs` times, each time under another schedule, and returns the first failure with the simplest schedule
+    /// that was found to show it. The program allocates its own buffers on the device that it is given, so that all runs begin
+    /// alike; runs are parallel. An error that the program returns is a failure.
     ///
-    /// The first run is in turn, the others by lot, by priority and with warps in lockstep. The limits and switches are this simulator's.
+    /// The first run is round robin; the others are random, by priority, and with warps in lockstep. The limits and switches are
+    /// this simulator's.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -71,13 +73,13 @@ impl Simulator {
     /// }
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let explored = Simulator::new().explore(100, |device| {
+    /// let exploration = Simulator::new().explore(100, |device| {
     ///     let mut total = device.zeros(1)?;
     ///     count(&mut total).grid(4).launch(device)?;
     ///     assert_eq!(total.read()?, [256]);
     ///     Ok(())
     /// })?;
-    /// assert_eq!(explored.runs, 100);
+    /// assert_eq!(exploration.runs, 100);
     /// # Ok(())
     /// # }
     /// ```
@@ -85,12 +87,12 @@ impl Simulator {
         &self,
         runs: u64,
         program: impl Fn(&Device) -> Result<()> + Sync,
-    ) -> std::result::Result<Explored, Box<Found>> {
+    ) -> std::result::Result<Exploration, Box<Finding>> {
         let bar = Bar::new(runs);
         let first = AtomicU64::new(u64::MAX);
         let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
         let found = (0..runs).into_par_iter().find_map_first(|run| {
-            // Those above one that failed are not asked for.
+            // Later runs than one that failed are skipped.
             if run > first.load(Ordering::Relaxed) {
                 return None;
             }
@@ -102,43 +104,60 @@ impl Simulator {
             })
         });
         match found {
-            None => Ok(Explored { runs, whole: false }),
+            None => Ok(Exploration { runs, exhaustive: false }),
             Some((run, error)) => Err(Box::new(simplest(run, error, under))),
         }
     }
 
-    /// Runs a program under every order of its atomics that can make a difference, but no more than `most` times: for small
-    /// kernels, of a few threads and few atomics each. Orders of other accesses make none: what a plain access does in
-    /// another order is a data race, which is found in any. If all of them are run, the result says so
-    /// ([`Explored::whole`]).
+    /// Runs a program under every order of its atomics that can make a difference, at most `most` times. It is meant for small
+    /// kernels, of a few threads with a few atomics each. The order of plain accesses makes no difference: if it did, they would
+    /// race, and a race is found in any order. [`Exploration::exhaustive`] says whether all orders were run.
     ///
-    /// The program must do the same each time but for the order, and launch one kernel. A loop that waits is not run round
-    /// while nothing changes, if other threads can run.
+    /// The program must do the same each time except for the order, and launch one kernel. A waiting loop is not iterated while
+    /// nothing changes and other threads can run.
+    ///
+    /// ```
+    /// use phalanx::prelude::*;
+    ///
+    /// #[cluster_kernel(block = 2)]
+    /// fn count(total: &mut [u32]) {
+    ///     let old = total.atomic(0).load(Relaxed);
+    ///     total.atomic(0).store(old + 1, Relaxed); // loses an update if the other thread comes between
+    ///     let last = total.atomic(1).fetch_add(1, AcqRel) == 1;
+    ///     assert!(!last || total.atomic(0).load(Relaxed) == 2);
+    /// }
+    ///
+    /// let finding = Simulator::new().explore_all(1000, |device| {
+    ///     let mut total = device.zeros(2)?;
+    ///     count(&mut total).grid(1).launch(device)
+    /// });
+    /// assert!(finding.unwrap_err().to_string().contains("assertion failed"));
+    /// ```
     pub fn explore_all(
         &self,
         most: u64,
         program: impl Fn(&Device) -> Result<()>,
-    ) -> std::result::Result<Explored, Box<Found>> {
+    ) -> std::result::Result<Exploration, Box<Finding>> {
         let bar = Bar::new(most);
-        let exploration = Exploration::default();
+        let search = OrderSearch::default();
         for run in 0..most {
-            let error = program(&Device::simulator_with(self.clone().under(&exploration))).err();
+            let error = program(&Device::simulator_with(self.clone().under(&search))).err();
             bar.step();
             if let Some(error) = error {
-                let choices = exploration.choices();
+                let choices = search.choices();
                 let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
                 let (error, schedule) = shortest(choices, error, under);
-                return Err(Box::new(Found { error, schedule, runs: run + 1 }));
+                return Err(Box::new(Finding { error, schedule, runs: run + 1 }));
             }
-            if !exploration.advance() {
-                return Ok(Explored { runs: run + 1, whole: exploration.is_whole() });
+            if !search.advance() {
+                return Ok(Exploration { runs: run + 1, exhaustive: search.is_whole() });
             }
         }
-        Ok(Explored { runs: most, whole: false })
+        Ok(Exploration { runs: most, exhaustive: false })
     }
 }
 
-/// The schedule of a run.
+/// Returns the schedule of the run of this number.
 fn nth(run: u64) -> Schedule {
     match (run, run % 3) {
         (0, _) => Schedule::RoundRobin,
@@ -148,8 +167,8 @@ fn nth(run: u64) -> Schedule {
     }
 }
 
-/// The same failure under a schedule with fewer switches of threads, if one of a few shows it.
-fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> Found {
+/// Returns the same failure under a schedule with fewer thread switches, if one of a few shows it.
+fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> Finding {
     let simpler = (0..SIMPLER).map(|seed| match seed {
         0 => Schedule::RoundRobin,
         seed => Schedule::Priority { seed, changes: (seed / 8) as u32 },
@@ -164,13 +183,13 @@ fn simplest(run: u64, error: Error, under: impl Fn(Schedule) -> Result<()>) -> F
         if let Err(other) = under(schedule.clone())
             && is_same(&error, &other)
         {
-            return Found { error: other, schedule, runs: run + 1 };
+            return Finding { error: other, schedule, runs: run + 1 };
         }
     }
-    Found { error, schedule: found, runs: run + 1 }
+    Finding { error, schedule: found, runs: run + 1 }
 }
 
-/// The fewest of the choices, from the first on, that still show the failure.
+/// Returns the shortest prefix of the choices that still shows the failure, by bisection.
 fn shortest(choices: Vec<usize>, error: Error, under: impl Fn(Schedule) -> Result<()>) -> (Error, Schedule) {
     let (mut error, mut good) = (error, choices.len());
     let mut low = 0;
@@ -184,7 +203,7 @@ fn shortest(choices: Vec<usize>, error: Error, under: impl Fn(Schedule) -> Resul
     (error, Schedule::Choices(Arc::from(&choices[..good])))
 }
 
-/// Whether both say the same of the same place.
+/// Returns whether both errors are the same failure at the same place.
 fn is_same(a: &Error, b: &Error) -> bool {
     let (Error::Kernel(a), Error::Kernel(b)) = (a, b) else { return false };
     match (&a.cause, &b.cause) {
@@ -200,7 +219,7 @@ fn is_same(a: &Error, b: &Error) -> bool {
     }
 }
 
-/// How far an exploration is, where somebody looks.
+/// The progress of an exploration, shown if standard error is a terminal.
 struct Bar {
     bar: ProgressBar,
     start: Instant,

@@ -1,5 +1,5 @@
-//! The host's side: devices (`device`), their memory (`buffer`), a launch (`builder`, with its `arguments` and the checks
-//! before it, `check`), and one program under many schedules (`explore`). Only this room knows both the simulator and
+//! The host's side: devices (`device`), their memory (`buffer`), launches (`builder`, with their `arguments` and the checks
+//! before them, `check`), and one program under many schedules (`explore`). Only this room knows both the simulator and
 //! GPUs.
 
 mod arguments;
@@ -13,4 +13,4 @@ pub use arguments::{Arguments, Threads, global, global_mut};
 pub use buffer::Buffer;
 pub use builder::{Launch, Occupancy};
 pub use device::Device;
-pub use explore::{Explored, Found};
+pub use explore::{Exploration, Finding};

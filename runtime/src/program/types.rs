@@ -173,14 +173,20 @@ pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
     constant(value)
 }
 
-/// A scalar type of the kernel language.
+/// A scalar type of the kernel language: an integer, a float or `bool`. As a bound it allows comparisons; [`Number`](crate::Number)
+/// allows arithmetic too. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar of the kernel language",
     note = "scalars are the integer types, f32, f64, f16, bf16 and bool"
 )]
-pub trait DeviceScalar: DeviceCopy {
-    /// Returns the value, with its type, as data.
+pub trait DeviceScalar: DeviceCopy + sealed::Sealed {
+    /// Returns the value with its type as data.
+    #[doc(hidden)]
     fn scalar(self) -> Scalar;
+}
+
+mod sealed {
+    pub trait Sealed {}
 }
 
 macro_rules! scalars {
@@ -194,6 +200,7 @@ macro_rules! scalars {
         // SAFETY: a primitive, or one in a `repr(transparent)`: no padding, no pointers.
         #[diagnostic::do_not_recommend]
         unsafe impl DeviceCopy for $t {}
+        impl sealed::Sealed for $t {}
         #[diagnostic::do_not_recommend]
         impl DeviceScalar for $t {
             fn scalar(self) -> Scalar {

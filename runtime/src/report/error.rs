@@ -1,15 +1,17 @@
-//! Everything that can go wrong on the host, as one enum, each with what, where, the limit and the mend. What stops a
-//! kernel while it runs is `failure`'s; what rustc and the macros reject never gets here.
+//! Errors of the host: everything that can go wrong before, around and after a launch, as one enum. Each says what was
+//! asked for, what the limit is and how to mend it. What stops a kernel while it runs is in `failure`.
 
 use std::path::PathBuf;
 
 use super::failure::Failure;
 use crate::shape::{Dim3, Shape};
 
-/// [`Error`] is the error of every operation on devices, buffers and launches.
+/// The result of every operation on devices, buffers and launches; its error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation on a device, a buffer or a launch failed.
+///
+/// The driver's own error is the [`source`](std::error::Error::source), and [`cuda_code`](Error::cuda_code) is its number.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -19,61 +21,61 @@ pub enum Error {
     )]
     DriverMissing,
 
-    /// libcuda has no cluster launch.
+    /// The CUDA driver is older than cluster launches.
     #[error("the CUDA driver is too old: it speaks CUDA {major}.{minor}, and cluster launches need 12.0; update it")]
     DriverTooOld {
-        /// Of the driver's CUDA version.
+        /// The major number of the CUDA version that the driver speaks.
         major: i32,
-        /// Of the driver's CUDA version.
+        /// The minor number of the CUDA version that the driver speaks.
         minor: i32,
     },
 
-    /// libnvrtc was not found, and a kernel had to be compiled.
+    /// A kernel had to be compiled, and libnvrtc was not found.
     #[error(
         "NVRTC, CUDA's run-time compiler, was not found ({tried}); install the CUDA toolkit, or `pip install \
          nvidia-cuda-nvrtc` and set PHALANX_NVRTC to the folder that holds libnvrtc.so.13"
     )]
     NvrtcMissing {
-        /// What was tried.
+        /// The libraries that were tried, with the loader's messages.
         tried: String,
     },
 
-    /// The driver knows fewer GPUs.
+    /// The driver reports fewer GPUs than the ordinal asks for.
     #[error("no GPU {ordinal}: the driver reports {count} GPU(s), counted from 0")]
     NoSuchDevice {
-        /// Asked for.
+        /// The ordinal that was asked for, counted from 0.
         ordinal: usize,
-        /// How many there are.
+        /// The number of GPUs.
         count: usize,
     },
 
-    /// A GPU without clusters.
+    /// The GPU has no thread block clusters.
     #[error("{name} has compute capability {major}.{minor}; thread block clusters need 9.0 (Hopper) or later")]
     CapabilityTooLow {
         /// The GPU's name.
         name: String,
-        /// Of its compute capability.
+        /// The major number of its compute capability.
         major: i32,
-        /// Of its compute capability.
+        /// The minor number of its compute capability.
         minor: i32,
     },
 
-    /// Text that names no device.
+    /// A text that should name a device names none.
     #[error("`{0}` names no device; write `auto`, `gpu`, `gpu:1` or `sim`")]
     UnknownDevice(String),
 
-    /// A device function where a kernel is needed.
+    /// A device function was used where a kernel is needed.
     #[error("`{0}` is a device function; only a `#[cluster_kernel]` can be launched")]
     NotAKernel(String),
 
-    /// A device function calls itself.
+    /// A device function calls itself, directly or through others.
     #[error("device functions cannot be recursive: {}", .cycle.join(" calls "))]
     Recursion {
-        /// The functions' names, the first again at the end.
+        /// The names of the functions that call each other; the last is the first again.
         cycle: Vec<String>,
     },
 
-    /// NVRTC refused the generated CUDA C++.
+    /// NVRTC rejected the generated CUDA C++.
     #[error(
         "NVRTC refused the CUDA C++ of kernel `{kernel}`{}; unless it names a `cuda!` of yours, this is a \
          fault of phalanx\n{}\nthe CUDA C++ was written to {}",
@@ -84,11 +86,11 @@ pub enum Error {
     Compile {
         /// The kernel's name.
         kernel: String,
-        /// The Rust file and line that NVRTC's first message names.
+        /// The Rust file and line that NVRTC's first error names.
         location: Option<String>,
-        /// What NVRTC said.
+        /// NVRTC's log.
         log: String,
-        /// The CUDA C++, kept for inspection.
+        /// The file to which the CUDA C++ was written, for inspection.
         source_file: Option<PathBuf>,
     },
 
@@ -97,7 +99,7 @@ pub enum Error {
     Launch {
         /// The kernel's name.
         kernel: String,
-        /// Which rule, with the numbers.
+        /// The rule that the launch breaks, with the numbers.
         reason: LaunchError,
     },
 
@@ -108,193 +110,239 @@ pub enum Error {
     /// A buffer and the data for it differ in length.
     #[error("the buffer holds {buffer} elements and the data {data}; they must be equal")]
     LengthMismatch {
-        /// Elements in the buffer.
+        /// The number of elements in the buffer.
         buffer: usize,
-        /// Elements in the data.
+        /// The number of elements in the data.
         data: usize,
     },
 
-    /// More bytes than the address space has.
+    /// A buffer was asked for that is larger than the address space.
     #[error("{len} elements of {size} bytes are more than a buffer can hold")]
     BufferTooLarge {
-        /// Elements asked for.
+        /// The number of elements that was asked for.
         len: usize,
-        /// Bytes of one.
+        /// The size of an element in bytes.
         size: usize,
     },
 
-    /// Memory of another device, or of none.
+    /// A buffer is in the memory of another device.
     #[error("this needs memory of {expected}, and the buffer is on {found}")]
     WrongDevice {
-        /// The device that was asked.
+        /// The device that the operation is for.
         expected: String,
-        /// Where the buffer is.
+        /// The device that the buffer is on.
         found: String,
     },
 
-    /// A call of the driver or of NVRTC failed.
-    #[error("{call} failed: {code} ({description})")]
+    /// A call of the CUDA driver failed.
+    #[error("{call} failed: {name} ({code}), {description}")]
     Driver {
-        /// The function's name.
+        /// The name of the driver's function.
         call: &'static str,
-        /// The code's name, as `CUDA_ERROR_OUT_OF_MEMORY`.
-        code: String,
-        /// What the driver says of it.
+        /// The name of the `CUresult`, such as `CUDA_ERROR_OUT_OF_MEMORY`.
+        name: String,
+        /// The number of the `CUresult`.
+        code: u32,
+        /// The driver's description of it.
+        description: String,
+        /// The driver's error as cudarc returns it, a `cudarc::driver::DriverError`.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+
+    /// A call of NVRTC failed for another reason than the text that it compiles.
+    #[error("{call} failed: nvrtcResult {code}, {description}")]
+    Nvrtc {
+        /// The name of NVRTC's function.
+        call: &'static str,
+        /// The number of the `nvrtcResult`.
+        code: i32,
+        /// NVRTC's description of it.
         description: String,
     },
 }
 
-/// Which rule of a launch was broken. CUDA's own limits are in the programming guide's table of compute capabilities.
+impl Error {
+    /// Returns the number of the driver's error (`CUresult`), if a call of the CUDA driver failed: 2 is
+    /// `CUDA_ERROR_OUT_OF_MEMORY`.
+    ///
+    /// ```
+    /// fn is_out_of_memory(error: &phalanx::Error) -> bool {
+    ///     error.cuda_code() == Some(2)
+    /// }
+    /// ```
+    pub fn cuda_code(&self) -> Option<u32> {
+        match self {
+            Error::Driver { code, .. } => Some(*code),
+            Error::DriverMissing
+            | Error::DriverTooOld { .. }
+            | Error::NvrtcMissing { .. }
+            | Error::NoSuchDevice { .. }
+            | Error::CapabilityTooLow { .. }
+            | Error::UnknownDevice(_)
+            | Error::NotAKernel(_)
+            | Error::Recursion { .. }
+            | Error::Compile { .. }
+            | Error::Launch { .. }
+            | Error::Kernel(_)
+            | Error::LengthMismatch { .. }
+            | Error::BufferTooLarge { .. }
+            | Error::WrongDevice { .. }
+            | Error::Nvrtc { .. } => None,
+        }
+    }
+}
+
+/// The rule that a launch breaks. CUDA's own limits are in the programming guide's table of compute capabilities.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// No grid.
+    /// The launch has no grid.
     #[error("it has no grid; call `.grid(blocks)`")]
     NoGrid,
-    /// No block, neither in the attribute nor here.
+    /// Neither the attribute nor the launch gives the block size.
     #[error("it has no block size; call `.block(threads)`, or write `#[cluster_kernel(block = ..)]`")]
     NoBlock,
-    /// The attribute fixed another size.
+    /// The launch asks for another size than the attribute fixes.
     #[error("its attribute fixes {what} = {fixed}, and `.{what}(..)` asks for {asked}")]
-    Fixed {
-        /// `cluster` or `block`.
+    SizeMismatch {
+        /// Which size: `cluster` or `block`.
         what: &'static str,
-        /// By the attribute.
+        /// The size that the attribute fixes.
         fixed: Dim3,
-        /// By the launch.
+        /// The size that the launch asks for.
         asked: Dim3,
     },
-    /// The attribute fixed another size of dynamic shared memory.
+    /// The launch asks for another amount of dynamic shared memory than the attribute fixes.
     #[error("its attribute fixes shared_bytes = {fixed}, and `.shared_bytes(..)` asks for {asked}")]
-    FixedShared {
-        /// In bytes, by the attribute.
+    SharedBytesMismatch {
+        /// The bytes that the attribute fixes.
         fixed: usize,
-        /// In bytes, by the launch.
+        /// The bytes that the launch asks for.
         asked: usize,
     },
-    /// A size with a zero.
+    /// A size is zero in some dimension.
     #[error("the {what} size {extent} has a zero")]
-    Zero {
-        /// `grid`, `cluster` or `block`.
+    ZeroSize {
+        /// Which size: `grid`, `cluster` or `block`.
         what: &'static str,
         /// The size.
         extent: Dim3,
     },
-    /// A grid beyond CUDA's limits.
+    /// The grid exceeds CUDA's limits.
     #[error("the grid {grid} is larger than (2147483647,65535,65535)")]
     GridTooLarge {
-        /// In blocks.
+        /// The grid, in blocks.
         grid: Dim3,
     },
-    /// A grid that is not whole clusters.
+    /// The grid is not a multiple of the cluster in every dimension.
     #[error(
         "the grid {grid} is not a multiple of the cluster {cluster} in each dimension; the grid is given in blocks"
     )]
-    GridNotWhole {
-        /// In blocks.
+    GridNotMultiple {
+        /// The grid, in blocks.
         grid: Dim3,
-        /// In blocks.
+        /// The cluster, in blocks.
         cluster: Dim3,
     },
-    /// More than eight blocks, not asked for.
+    /// The cluster has more than eight blocks, and the attribute does not say `non_portable`.
     #[error(
         "a cluster of {blocks} blocks is larger than 8, which is all that every device offers; write \
          `#[cluster_kernel(non_portable)]` to allow up to 16"
     )]
     NonPortable {
-        /// In a cluster.
+        /// The number of blocks in a cluster.
         blocks: u64,
     },
-    /// More than sixteen blocks.
+    /// The cluster has more than sixteen blocks.
     #[error("a cluster of {blocks} blocks is larger than 16, the limit of the hardware")]
     ClusterTooLarge {
-        /// In a cluster.
+        /// The number of blocks in a cluster.
         blocks: u64,
     },
-    /// More than 1,024 threads.
+    /// The block has more than 1,024 threads.
     #[error("a block of {threads} threads is larger than 1024, the limit of the hardware")]
     BlockTooLarge {
-        /// In a block.
+        /// The number of threads in a block.
         threads: u64,
     },
-    /// More than 64 threads in z.
+    /// The block has more than 64 threads in z.
     #[error("the block {block} has z larger than 64, the limit of the hardware")]
     BlockTooDeep {
-        /// In threads.
+        /// The block, in threads.
         block: Dim3,
     },
-    /// More threads than the kernel's registers allow.
+    /// The block has more threads than the kernel's registers allow.
     #[error(
         "a block of {threads} threads needs more registers than a multiprocessor has; this kernel runs with at most {limit}"
     )]
     TooManyRegisters {
-        /// In a block.
+        /// The number of threads in a block.
         threads: u64,
-        /// For this kernel on this device.
+        /// The largest number of threads for this kernel on this device.
         limit: u64,
     },
-    /// More shared memory than the device has.
+    /// The block needs more shared memory than the device has.
     #[error(
         "{fixed} bytes of shared arrays and {dynamic} of dynamic shared memory are more than the {limit} that a block \
          may have on this device"
     )]
-    Shared {
-        /// Of all `shared_array`s together.
+    SharedMemoryTooLarge {
+        /// The bytes of all `shared_array`s together.
         fixed: usize,
-        /// Asked for at the launch.
+        /// The bytes that the launch asks for.
         dynamic: usize,
-        /// The device's.
+        /// The bytes that a block may have on the device.
         limit: usize,
     },
-    /// `dynamic_shared` with no size.
+    /// The kernel uses `dynamic_shared`, and nothing gives its size.
     #[error(
         "it uses `dynamic_shared`; call `.shared_bytes(n)`, or write `#[cluster_kernel(shared_bytes = n)]`, to say how many bytes a block gets"
     )]
     NoSharedBytes,
-    /// A timeline was asked for, and the kernel records none on a GPU.
+    /// A timeline was asked for on a GPU, and the kernel is not compiled with `profile`.
     #[error("it records no timeline on a GPU; write `#[cluster_kernel(profile)]`, or ask for it in the simulator")]
     NoTimeline,
-    /// Fits no part of the device.
+    /// Not a single cluster of this shape fits on the device.
     #[error(
         "no cluster of {blocks} blocks with {threads} threads and {shared} bytes of shared memory each fits on this \
          device; make one of them smaller"
     )]
     NoActiveCluster {
-        /// In a cluster.
+        /// The number of blocks in a cluster.
         blocks: u64,
-        /// In a block.
+        /// The number of threads in a block.
         threads: u64,
-        /// Of a block, static and dynamic.
+        /// The bytes of shared memory of a block, static and dynamic.
         shared: usize,
     },
-    /// A kernel whose grid has a barrier, of more blocks than run at once.
+    /// The kernel has a barrier of the grid, and not all of its blocks can be resident at once.
     #[error(
         "its blocks wait for each other at a barrier of the grid, so all of them must run at once: a grid of {blocks} is \
          larger than {most}, which is all that this device runs; `.occupancy(&device)` says it before"
     )]
-    GridNotAtOnce {
-        /// In the grid.
+    GridNotResident {
+        /// The number of blocks in the grid.
         blocks: u64,
-        /// In whole clusters, of this shape.
+        /// The largest number of blocks of this shape that can be resident at once.
         most: u64,
     },
-    /// An argument that is elsewhere.
+    /// An argument is in the memory of another device.
     #[error("argument {argument} is on {found}, and the launch is on {device}; upload it there")]
     WrongDevice {
-        /// Counted from 1.
+        /// The position of the argument, counted from 1.
         argument: usize,
-        /// Where the buffer is.
+        /// The device that the buffer is on.
         found: String,
-        /// Where the launch is.
+        /// The device of the launch.
         device: String,
     },
 }
 
 impl LaunchError {
-    /// Refuses a grid with a barrier that has more clusters than the `clusters` that run at once.
-    pub(crate) fn check_at_once(shape: &Shape, clusters: u64) -> Result<(), LaunchError> {
+    /// Rejects a grid with a barrier that has more blocks than can be resident, which are those of `clusters` clusters.
+    pub(crate) fn check_resident(shape: &Shape, clusters: u64) -> Result<(), LaunchError> {
         let (blocks, most) = (shape.grid.count(), clusters.saturating_mul(shape.cluster.count()));
-        if blocks > most { Err(LaunchError::GridNotAtOnce { blocks, most }) } else { Ok(()) }
+        if blocks > most { Err(LaunchError::GridNotResident { blocks, most }) } else { Ok(()) }
     }
 }
 
@@ -304,7 +352,29 @@ impl From<Failure> for Error {
     }
 }
 
-/// The log with each line moved in, so that it stands apart from the sentence round it.
+/// Indents each line of the log, so that it stands apart from the sentence around it.
 fn indented(log: &str) -> String {
     log.trim_end().lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_driver_keeps_its_code_and_its_source() {
+        let error = Error::Driver {
+            call: "cuMemAllocAsync",
+            name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
+            code: 2,
+            description: "out of memory".into(),
+            source: "the driver's own".into(),
+        };
+        assert_eq!(error.to_string(), "cuMemAllocAsync failed: CUDA_ERROR_OUT_OF_MEMORY (2), out of memory");
+        assert_eq!(error.cuda_code(), Some(2));
+        assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("the driver's own"));
+        assert_eq!(Error::DriverMissing.cuda_code(), None);
+    }
 }

@@ -1,5 +1,5 @@
-//! What stopped a kernel: one type for the GPU's failure record and for the simulator's reports. Says nothing of how
-//! either finds it.
+//! What stopped a kernel: one type for the failure record of a GPU and for the reports of the simulator, and its text. How
+//! either finds a failure is not here.
 
 use std::fmt;
 
@@ -9,202 +9,207 @@ use super::race::{Race, RaceAccess};
 use super::render::{self, Note};
 use crate::location::Location;
 use crate::scalar::Scalar;
+use crate::schedule::Schedule;
 use crate::shape::Dim3;
 
-/// A kernel that stopped before its end, and why.
+/// A kernel that stopped before its end, and why. Its `Display` is the report, with the source of each location where the
+/// files are at hand.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Failure {
     /// The kernel's name.
     pub kernel: String,
-    /// Where in the Rust source.
+    /// The place in the Rust source at which it stopped.
     pub location: Option<Location>,
     /// What happened.
     pub cause: Cause,
-    /// The block's index in the grid.
+    /// The index of the failing thread's block in the grid.
     pub block: Dim3,
-    /// The thread's index in its block.
+    /// The index of the failing thread in its block.
     pub thread: Dim3,
-    /// The order of threads that shows it, as [`Schedule`](crate::Schedule) reads it; `None` of a GPU.
-    pub schedule: Option<String>,
+    /// The order of threads that shows the failure, for [`Simulator::schedule`](crate::Simulator::schedule); `None` on a GPU.
+    pub schedule: Option<Schedule>,
 }
 
-/// What a kernel did that stopped it. The last group only the simulator finds.
+/// What a kernel did that stopped it. The causes from [`Deadlock`](Cause::Deadlock) on are found by the simulator only.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub enum Cause {
-    /// An index not below the length.
+    /// An index is not below the length.
     IndexOutOfBounds {
         /// The index.
         index: i128,
         /// The length.
         length: u64,
     },
-    /// A part of memory, or a vector in it, that does not lie in it: Rust's `start <= end && end <= length`.
+    /// A slice of memory, or a vector in it, does not lie within it: Rust's `start <= end && end <= length` is false.
     RangeOutOfBounds {
-        /// Its first element.
+        /// The first element.
         start: i128,
-        /// Its end.
+        /// The end of the range.
         end: i128,
-        /// The end belongs to it: `start..=end`.
+        /// Whether the end belongs to the range, as in `start..=end`.
         inclusive: bool,
-        /// The length.
+        /// The length of the memory.
         length: u64,
     },
-    /// `load_vec` or `store_vec` at an element that is not on a boundary of the vector's size.
+    /// The address of a `load_vec` or `store_vec` is not a multiple of the vector's size.
     MisalignedVector {
-        /// The index.
+        /// The index of the first element.
         index: i128,
-        /// The vector's size.
+        /// The size of the vector in bytes.
         bytes: u64,
     },
-    /// `dynamic_shared_slice` from a byte at which the type cannot lie.
+    /// The byte offset of a `dynamic_shared_slice` is not a multiple of the type's alignment.
     DynamicSharedMisaligned {
-        /// The first byte.
+        /// The byte offset.
         offset: i128,
-        /// The type's alignment.
+        /// The alignment of the type.
         alignment: u64,
     },
-    /// `dynamic_shared_slice` of more than the launch gave room for.
+    /// A `dynamic_shared_slice` ends after the dynamic shared memory of the launch.
     DynamicSharedOutOfBounds {
-        /// The first byte.
+        /// The byte offset.
         offset: i128,
-        /// Elements.
+        /// The number of elements.
         length: i128,
-        /// Bytes of an element.
+        /// The size of an element in bytes.
         size: u64,
-        /// Bytes that the launch gave.
+        /// The bytes of dynamic shared memory that the launch provides.
         available: u64,
     },
-    /// `x / 0` or `x % 0` of integers.
+    /// An integer was divided by zero, by `/`, `%` or a method.
     DivisionByZero {
-        /// `x`.
+        /// The dividend.
         dividend: Scalar,
     },
-    /// `MIN / -1` or `MIN % -1`.
+    /// The smallest signed integer was divided by -1, by `/`, `%` or a method.
     DivisionOverflow {
-        /// `MIN`.
+        /// The dividend.
         dividend: Scalar,
     },
-    /// `map_shared_rank` of a rank that the cluster does not have.
+    /// The rank given to `map_shared_rank` is not below the number of blocks in the cluster.
     RankOutOfRange {
         /// The rank.
         rank: u32,
-        /// Blocks in the cluster.
+        /// The number of blocks in the cluster.
         num_blocks: u32,
     },
-    /// `tiled_partition` of a block that leaves a rest.
+    /// The block given to `tiled_partition` is not a multiple of the tile.
     PartialTile {
-        /// Threads in the block.
+        /// The number of threads in the block.
         threads: u32,
-        /// Threads in a tile.
+        /// The number of threads in a tile.
         size: u32,
     },
-    /// `init` of a barrier that expects none, or more than there can be.
+    /// The count given to `init` of a phase barrier is zero, or too large.
     BarrierCount {
-        /// Arrivals in a phase.
+        /// The expected arrivals of a phase.
         count: u32,
     },
-    /// A copy between parts of memory of different lengths.
+    /// The two sides of a copy differ in length.
     CopyLengths {
-        /// Elements of the destination.
+        /// The number of elements of the destination.
         to: u64,
-        /// Elements of the source.
+        /// The number of elements of the source.
         from: u64,
     },
-    /// A bulk copy of a number of bytes that the hardware does not copy at once.
+    /// The size of a bulk copy is not a multiple of 16 bytes.
     BulkBytes {
-        /// How many.
+        /// The size in bytes.
         bytes: u64,
     },
-    /// A bulk copy from or to an address that the hardware does not copy at.
+    /// An address of a bulk copy is not a multiple of 16.
     BulkMisaligned {
-        /// Bytes by which the destination is past a multiple of 16.
+        /// The destination's address, modulo 16.
         to: u64,
-        /// The same of the source.
+        /// The source's address, modulo 16.
         from: u64,
     },
-    /// `assert!` of something false, with its message.
+    /// An `assert!` or its like failed, with this message.
     Assertion(String),
-    /// `panic!`, with its message.
+    /// The kernel panicked, with this message.
     Panic(String),
 
-    /// Every thread that is left waits for one that will not come.
-    Deadlock(Vec<Waiting>),
-    /// A read of shared memory that no thread has written.
+    /// No thread can make progress: each waits for one that will not arrive.
+    Deadlock(Vec<WaitingThreads>),
+    /// A thread read shared memory that has never been written.
     UninitializedShared {
-        /// First byte that was not written, from the start of the allocation.
+        /// The first byte that was not written, counted from the start of the allocation.
         byte: usize,
         /// The rank in the cluster of the block that owns the memory.
         rank: u32,
     },
-    /// A peer's shared memory was touched before a cluster barrier showed that the peer runs.
+    /// A thread accessed a peer's shared memory before a cluster barrier established that the peer has started.
     PeerMayNotHaveStarted {
         /// The peer's rank in the cluster.
         rank: u32,
     },
-    /// A peer's shared memory was touched, and nothing orders that before the peer's exit.
+    /// A thread accessed a peer's shared memory, and the access does not happen-before the peer's exit.
     PeerMayHaveExited {
         /// The peer's rank in the cluster.
         rank: u32,
     },
-    /// Two accesses to the same bytes, one of them a write, that nothing orders.
+    /// Two accesses to the same bytes race: one of them writes, and happens-before orders neither before the other.
     Race(Box<Race>),
-    /// A barrier was used against its protocol: what, in a sentence.
+    /// A barrier's protocol was violated, as this sentence says.
     Protocol(String),
-    /// A `cuda!` without a closure: what it does, only a GPU can say.
+    /// A `cuda!` without a closure was reached, which only a GPU can execute.
     NoClosure,
-    /// A thread went round its loops more often than the simulator's limit.
+    /// A thread exceeded this limit of loop iterations ([`Simulator::step_limit`](crate::Simulator::step_limit)).
     StepLimit(u64),
 }
 
-/// Threads that wait at one place, or have exited, when nothing can go on.
+/// Threads that wait at one place when no thread can make progress.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Waiting {
-    /// What they wait for, or that they exited: ``wait at `cluster.sync()` ``, ``exited``.
+#[non_exhaustive]
+pub struct WaitingThreads {
+    /// What they wait at: ``wait at `cluster.sync()` ``.
     pub what: String,
-    /// Where, if they have not exited.
+    /// The place in the Rust source.
     pub location: Option<Location>,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// The first of them: block in the grid and thread in the block.
+    /// The first of them: its block's index in the grid, and its index in the block.
     pub first: (Dim3, Dim3),
-    /// Who has not come, of those that they wait for.
-    pub missing: Vec<Missing>,
+    /// The threads that have not arrived, by where they are instead.
+    pub missing: Vec<MissingThreads>,
 }
 
-/// Threads that others wait for, and where they are.
+/// Threads that others wait for, and where they are instead.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Missing {
-    /// What they do: ``wait at `block.sync()` ``, `exited`.
+#[non_exhaustive]
+pub struct MissingThreads {
+    /// What they do: ``wait at `block.sync()` ``, or `exited`.
     pub what: String,
-    /// Where, if they have not exited.
+    /// The place in the Rust source; `None` if they have exited.
     pub location: Option<Location>,
-    /// How many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// The first of them: block in the grid and thread in the block.
+    /// The first of them: its block's index in the grid, and its index in the block.
     pub first: (Dim3, Dim3),
 }
 
 impl Cause {
-    /// `step_by(0)`, in Rust's words.
+    /// Returns the panic of `step_by(0)`, in the standard library's words.
     pub(crate) fn step_of_zero() -> Cause {
         Cause::Panic("assertion failed: step != 0".into())
     }
 }
 
-/// `24 thread(s), first block (0,0,0) thread (0,0,0): exited`.
+/// Formats a group of threads: `24 thread(s), first block (0,0,0) thread (0,0,0): exited`.
 fn threads(count: usize, (block, thread): (Dim3, Dim3), what: &str, location: Option<&Location>) -> String {
     let at = location.map(|location| format!(" at {location}")).unwrap_or_default();
     format!("{count} thread(s), first block {block} thread {thread}: {what}{at}")
 }
 
 impl Failure {
-    /// What shows the failure once more.
+    /// Returns the sentence that says how to replay the failure.
     fn replay(&self) -> Option<String> {
         self.schedule.as_ref().map(|schedule| format!("PHALANX_SCHEDULE={schedule} in the environment replays it"))
     }
 
-    /// With the source of what more than one place is part of, if it is at hand.
+    /// Returns the report with the source of each location, for a cause that has several, if the files are at hand.
     fn rendered(&self) -> Option<String> {
         let location = self.location.as_ref()?;
         let at = format!("kernel `{}` at {location}: ", self.kernel);
@@ -250,7 +255,7 @@ impl fmt::Display for Failure {
         }
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
-            // They name their threads themselves.
+            // These name their threads themselves.
             Cause::Deadlock(_) | Cause::Race(_) => {
                 return self.replay().map_or(Ok(()), |replay| write!(f, "; {replay}"));
             }

@@ -1,28 +1,28 @@
-//! Where the text goes that kernels print: to standard output, or to a function of the user's. How it gets to the host
-//! is `sim`'s and `gpu`'s.
+//! The destination of the text that kernels print: standard output, or a function of the user's. `sim` and `gpu` bring the
+//! text to the host.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Room for what is printed between two looks at it, in bytes of records: a device's own `printf` has as much. The
-/// simulator keeps to it too, so that a kernel that never stops printing does not take all memory.
+/// The room for what a kernel prints, in bytes of records, which is as much as CUDA's own `printf` has. The simulator keeps to
+/// it too, so that a kernel that never stops printing does not take all memory.
 pub(crate) const PRINT_BYTES: u64 = 1 << 20;
 
-/// What a record takes beside its values: `print_record` of print.cuh.
+/// The size of a record without its values: `print_record` of print.cuh.
 pub(crate) const RECORD_BYTES: u64 = 32;
 
-/// What was printed: a text for each `print!`, in the order of the threads.
+/// The output of a launch: a text for each `print!`, in the order of the threads.
 #[derive(Debug, Default)]
 pub(crate) struct Printed {
     pub(crate) texts: Vec<String>,
-    /// How many found no room.
+    /// The number of texts for which there was no room.
     pub(crate) lost: u64,
 }
 
-/// What takes the text.
+/// The function that takes the text.
 type Function = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// A device's output.
+/// The output of a device.
 #[derive(Default)]
 pub(crate) struct Output {
     function: Mutex<Option<Function>>,
@@ -34,7 +34,7 @@ impl Output {
         *self.function.lock().unwrap_or_else(PoisonError::into_inner) = Some(function);
     }
 
-    /// Writes what was printed. To be called with no lock held: the function is the user's.
+    /// Writes the texts. The caller holds no lock, because the function is the user's.
     pub(crate) fn write(&self, printed: Printed) {
         let Printed { mut texts, lost } = printed;
         if lost > 0 {

@@ -1,4 +1,4 @@
-//! A data race as data: both accesses, and what would have ordered them. How one is found is `sim::race`'s.
+//! A data race as data: both accesses, and what would have ordered them. `sim::race` finds races.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,14 +8,15 @@ use serde::Serialize;
 use crate::location::Location;
 use crate::shape::Dim3;
 
-/// Two accesses to the same bytes, at least one of them a write, that nothing orders.
+/// Two accesses to the same bytes, at least one of them a write, that happens-before does not order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Race {
-    /// Where the bytes are.
+    /// The memory that the bytes are in.
     pub memory: RaceMemory,
-    /// Which, in the buffer or in the block's array.
+    /// The byte range, in the buffer or in the block's array.
     pub bytes: Range<usize>,
-    /// The access that came first in the schedule that ran.
+    /// The access that ran first in this schedule.
     pub first: RaceAccess,
     /// The access at which the race was found.
     pub second: RaceAccess,
@@ -23,67 +24,68 @@ pub struct Race {
     pub help: String,
 }
 
-/// The memory that a race is about.
+/// The memory that a race is in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum RaceMemory {
-    /// A `&mut [T]` of the kernel.
+    /// Global memory: a `&mut [T]` of the kernel.
     Global,
-    /// A shared array.
+    /// Shared memory of a block.
     Shared {
-        /// Where `shared_array` stands; `None` for dynamic shared memory.
+        /// The place of the `shared_array` call; `None` for dynamic shared memory.
         declared: Option<Location>,
-        /// The block that owns it: its index in the grid.
+        /// The index in the grid of the block that owns it.
         block: Dim3,
     },
 }
 
-/// One side of a race.
+/// One of the two accesses of a race.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RaceAccess {
-    /// What it does.
-    pub kind: RaceKind,
-    /// Where in the Rust source.
+    /// Whether it reads or writes, and whether it is atomic.
+    pub kind: AccessKind,
+    /// The place in the Rust source.
     pub location: Location,
-    /// The block's index in the grid.
+    /// The index of the thread's block in the grid.
     pub block: Dim3,
-    /// The thread's index in its block.
+    /// The index of the thread in its block.
     pub thread: Dim3,
-    /// It is done by an asynchronous copy, which the thread began.
+    /// Whether an asynchronous copy that the thread started makes the access.
     pub by_copy: bool,
-    /// What was read or written, in the order of memory.
+    /// The bytes that were read or written, in memory order.
     pub value: Vec<u8>,
-    /// The value's type, as the second access has it.
+    /// The Rust name of the value's type, which is that of the second access.
     pub type_name: String,
 }
 
-/// What an access does.
+/// What an access does to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum RaceKind {
-    /// Reads.
+pub enum AccessKind {
+    /// A plain read.
     Read,
-    /// Writes.
+    /// A plain write.
     Write,
-    /// An atomic that does not write.
+    /// An atomic operation that does not write.
     AtomicRead,
-    /// An atomic that writes.
+    /// An atomic operation that writes.
     AtomicWrite,
 }
 
-impl RaceKind {
+impl AccessKind {
     fn verb(self) -> &'static str {
         match self {
-            RaceKind::Read => "read",
-            RaceKind::Write => "write",
-            RaceKind::AtomicRead => "atomic read",
-            RaceKind::AtomicWrite => "atomic write",
+            AccessKind::Read => "read",
+            AccessKind::Write => "write",
+            AccessKind::AtomicRead => "atomic read",
+            AccessKind::AtomicWrite => "atomic write",
         }
     }
 }
 
 impl RaceAccess {
-    /// The value as its type shows it, where that is a scalar; else its bytes.
-    pub fn shown(&self) -> String {
+    /// Returns the value as text: as its type formats it, if that is a scalar, and otherwise its bytes.
+    pub fn value_text(&self) -> String {
         macro_rules! scalar {
             ($($t:ident)*) => {
                 match &*self.type_name {
@@ -105,10 +107,10 @@ impl RaceAccess {
         format!("bytes {}", hex.join(" "))
     }
 
-    /// `write of 7 by block (0,0,0) thread (1,0,0)`.
+    /// Returns the access as a phrase: `write of 7 by block (0,0,0) thread (1,0,0)`.
     pub(crate) fn sentence(&self) -> String {
         let by = if self.by_copy { "a copy of " } else { "" };
-        format!("{} of {} by {by}block {} thread {}", self.kind.verb(), self.shown(), self.block, self.thread)
+        format!("{} of {} by {by}block {} thread {}", self.kind.verb(), self.value_text(), self.block, self.thread)
     }
 }
 

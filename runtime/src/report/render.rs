@@ -1,5 +1,5 @@
-//! A failure's places in their source, as rustc shows them, where the files can be read. What is said there is
-//! `failure`'s and `race`'s.
+//! The source of a failure's locations, shown as rustc shows it, where the files can be read. `failure` and `race` provide
+//! the texts.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -10,15 +10,15 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use crate::location::Location;
 
-/// A place, and what is said of it.
+/// A location with its label.
 pub(crate) struct Note<'a> {
     pub(crate) location: &'a Location,
     pub(crate) text: String,
-    /// It is where the failure was found.
+    /// Whether the failure was found here.
     pub(crate) is_primary: bool,
 }
 
-/// The notes in their source, below a title and above a help. `None` if a file cannot be read, or is another one.
+/// Returns the labelled source below a title and above the help; `None` if a file cannot be read or does not match.
 pub(crate) fn rendered(title: &str, notes: &[Note<'_>], help: &[String]) -> Option<String> {
     let mut files: BTreeMap<&str, (String, Vec<&Note<'_>>)> = BTreeMap::new();
     for note in notes {
@@ -48,13 +48,13 @@ pub(crate) fn rendered(title: &str, notes: &[Note<'_>], help: &[String]) -> Opti
     Some(Renderer::plain().render(&[group]))
 }
 
-/// rustc names a file from where it was started, which is this folder or one above it.
+/// Reads a file. rustc names it relative to where it was started, which is this folder or one above it.
 fn read(file: &str) -> Option<String> {
     let folder = env::current_dir().ok()?;
     folder.ancestors().find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }
 
-/// The expression that begins there: a name with what is called on it and indexed of it.
+/// Returns the expression that begins at the location: a name with its indexes and method calls.
 fn span(source: &str, location: &Location) -> Option<Range<usize>> {
     let line = source.split_inclusive('\n').nth(location.line as usize - 1)?;
     let in_line: usize = line.chars().take(location.column as usize - 1).map(char::len_utf8).sum();

@@ -1,5 +1,5 @@
-//! A launch as it went: when each warp came to a barrier, when it went on, and what it did in between, as data, as a trace
-//! for Perfetto (`trace`) and as a picture (`picture`). Who records it is `sim`'s and `gpu`'s.
+//! The timeline of a launch: when each warp reached a barrier and when it left it, as data, as a table, as a trace for
+//! Perfetto (`trace`) and as a picture (`picture`). `sim` and `gpu` record it.
 
 mod picture;
 mod trace;
@@ -13,91 +13,92 @@ use serde::Serialize;
 
 use crate::location::Location;
 
-/// What the warps of a launch did at barriers, and when. From [`Launch::timeline`](crate::Launch::timeline).
+/// What the warps of a launch did at barriers, and when; [`Launch::timeline`](crate::Launch::timeline) returns it. Its
+/// `Display` is a table of the stalls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Timeline {
     /// The kernel's name.
     pub kernel: String,
-    /// What times are counted in.
+    /// The unit of all times.
     pub unit: TimeUnit,
-    /// In the order of blocks, warps and time.
+    /// The events, ordered by block, warp and time.
     pub events: Vec<Event>,
-    /// How many events found no room, on a GPU: the last ones of their warps.
+    /// The number of events for which the GPU had no room, which are the last of their warps.
     pub lost: u64,
 }
 
-/// What the times of a timeline are counted in.
+/// The unit of the times of a timeline.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum TimeUnit {
-    /// Of the simulator: accesses to memory, arrivals and turns of loops of a thread. Who waits goes on at the step of the last
-    /// who came.
+    /// Steps of a simulated thread: its accesses to memory, its arrivals and its loop iterations. A thread that waits continues
+    /// at the step of the last arrival.
     #[default]
     Steps,
-    /// Of a GPU's global timer.
+    /// Nanoseconds of a GPU's global timer.
     Nanoseconds,
 }
 
-/// Something that a warp did: from when the first of its threads began to when the last was done.
+/// Something that a warp did, from when the first of its threads began it to when the last completed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Event {
-    /// The block's rank in the grid.
+    /// The rank of the block in the grid.
     pub block: u64,
-    /// The warp's rank in the block.
+    /// The rank of the warp in the block.
     pub warp: u32,
-    /// What it did.
-    pub doing: Doing,
-    /// At which barrier: `block`, `cluster`, `grid`, or `bar` of a phase barrier. Nothing of a run.
+    /// What the warp did.
+    pub kind: EventKind,
+    /// The barrier: `block`, `cluster`, `grid`, or `bar` for a phase barrier; empty for a run.
     pub barrier: &'static str,
-    /// Where in the Rust source.
+    /// The place in the Rust source.
     pub location: Option<Location>,
-    /// When it began, since the launch's first event.
+    /// The time at which it began, counted from the first event of the launch.
     pub start: u64,
-    /// When it was done.
+    /// The time at which it ended.
     pub end: u64,
 }
 
-/// What a warp did.
+/// The kinds of [`Event`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
-pub enum Doing {
-    /// The whole kernel.
+pub enum EventKind {
+    /// The warp ran the kernel, from its first event to its last.
     Run,
-    /// It arrived, and did not wait.
+    /// The warp arrived at a barrier and did not wait.
     Arrive,
-    /// It waited for an arrival before.
+    /// The warp waited for the phase of an earlier arrival.
     Wait,
-    /// It arrived and waited.
+    /// The warp arrived and waited.
     Sync,
 }
 
-/// What the waits of one place in the source cost, all warps together.
+/// The cost of the waits at one place in the source, summed over all warps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Stall {
-    /// At which barrier.
+    /// The barrier, as in [`Event::barrier`].
     pub barrier: &'static str,
-    /// Where in the Rust source.
+    /// The place in the Rust source.
     pub location: Option<Location>,
-    /// How often a warp waited here.
+    /// The number of waits.
     pub times: u64,
-    /// How long, all together.
+    /// The time that warps waited.
     pub stalled: u64,
-    /// The work between the arrivals and the waits, which hid so much of what would have been a stall.
+    /// The time between the arrivals and the waits, in which work hid what would have been a stall.
     pub hidden: u64,
 }
 
 impl Event {
     fn name(&self) -> String {
-        let method = match self.doing {
-            Doing::Run => return "run".into(),
-            Doing::Arrive if self.barrier == "bar" => "arrive",
-            Doing::Wait if self.barrier == "bar" => "wait",
-            Doing::Arrive => "barrier_arrive",
-            Doing::Wait => "barrier_wait",
-            Doing::Sync => "sync",
+        let method = match self.kind {
+            EventKind::Run => return "run".into(),
+            EventKind::Arrive if self.barrier == "bar" => "arrive",
+            EventKind::Wait if self.barrier == "bar" => "wait",
+            EventKind::Arrive => "barrier_arrive",
+            EventKind::Wait => "barrier_wait",
+            EventKind::Sync => "sync",
         };
         format!("{}.{method}()", self.barrier)
     }
@@ -107,7 +108,7 @@ impl Event {
     }
 
     fn is_wait(&self) -> bool {
-        matches!(self.doing, Doing::Wait | Doing::Sync)
+        matches!(self.kind, EventKind::Wait | EventKind::Sync)
     }
 }
 
@@ -121,18 +122,18 @@ impl fmt::Display for TimeUnit {
 }
 
 impl Timeline {
-    /// Of events in any order.
+    /// Makes a timeline of events in any order.
     pub(crate) fn new(kernel: &str, unit: TimeUnit, mut events: Vec<Event>, lost: u64) -> Timeline {
         let first = events.iter().map(|event| event.start).min().unwrap_or(0);
         for event in &mut events {
             event.start -= first;
             event.end -= first;
         }
-        events.sort_by_key(|event| (event.row(), event.start, event.doing, event.end));
+        events.sort_by_key(|event| (event.row(), event.start, event.kind, event.end));
         Timeline { kernel: kernel.to_owned(), unit, events, lost }
     }
 
-    /// What waiting cost, by place: the longest first.
+    /// Returns the cost of waiting for each place in the source, the largest first.
     pub fn stalls(&self) -> Vec<Stall> {
         let mut stalls: BTreeMap<(&Option<Location>, &str), Stall> = BTreeMap::new();
         for (row, arrival) in self.events.iter().enumerate().filter(|(_, event)| event.is_wait()) {
@@ -152,21 +153,21 @@ impl Timeline {
         stalls
     }
 
-    /// The warp's last arrival at the same kind of barrier before a wait.
+    /// Returns the warp's last arrival at the same barrier before a wait.
     fn arrival(&self, wait: usize) -> Option<&Event> {
         let event = &self.events[wait];
         let mut before = self.events[..wait].iter().rev().take_while(|before| before.row() == event.row());
-        let of_it = |before: &&Event| before.doing == Doing::Arrive && before.barrier == event.barrier;
-        if event.doing == Doing::Wait { before.find(of_it) } else { None }
+        let of_it = |before: &&Event| before.kind == EventKind::Arrive && before.barrier == event.barrier;
+        if event.kind == EventKind::Wait { before.find(of_it) } else { None }
     }
 
-    /// When the last event ends.
+    /// Returns the time at which the last event ends.
     fn end(&self) -> u64 {
         self.events.iter().map(|event| event.end).max().unwrap_or(0)
     }
 }
 
-/// A table of the waits.
+/// Formats a table of the waits.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Timeline { kernel, unit, lost, .. } = self;
@@ -194,17 +195,17 @@ impl fmt::Display for Timeline {
 mod tests {
     use super::*;
 
-    fn event(block: u64, doing: Doing, start: u64, end: u64) -> Event {
-        let barrier = if doing == Doing::Run { "" } else { "cluster" };
-        Event { block, warp: 0, doing, barrier, location: None, start, end }
+    fn event(block: u64, kind: EventKind, start: u64, end: u64) -> Event {
+        let barrier = if kind == EventKind::Run { "" } else { "cluster" };
+        Event { block, warp: 0, kind, barrier, location: None, start, end }
     }
 
     fn timeline() -> Timeline {
         let of_block = |block: u64, late: u64| {
             [
-                event(block, Doing::Run, 10, 50),
-                event(block, Doing::Wait, 30 + late, 40),
-                event(block, Doing::Arrive, 20, 20),
+                event(block, EventKind::Run, 10, 50),
+                event(block, EventKind::Wait, 30 + late, 40),
+                event(block, EventKind::Arrive, 20, 20),
             ]
         };
         Timeline::new("<k>", TimeUnit::Steps, [of_block(1, 8), of_block(0, 0)].concat(), 0)
@@ -213,7 +214,7 @@ mod tests {
     #[test]
     fn what_is_hidden_is_the_work_since_the_arrival() {
         let timeline = timeline();
-        assert_eq!(timeline.events[0], event(0, Doing::Run, 0, 40));
+        assert_eq!(timeline.events[0], event(0, EventKind::Run, 0, 40));
         let stall = &timeline.stalls()[0];
         assert_eq!((stall.times, stall.stalled, stall.hidden), (2, 10 + 2, 10 + 18));
         assert!(timeline.to_string().contains("6.0 steps each, and 14.0 of work"), "{timeline}");

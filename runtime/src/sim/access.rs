@@ -15,7 +15,7 @@ use super::schedule::Touch;
 use super::site::{Site, location};
 use super::state::Cluster;
 use crate::report::failure::Cause;
-use crate::report::race::{Race, RaceAccess, RaceKind, RaceMemory};
+use crate::report::race::{AccessKind, Race, RaceAccess, RaceMemory};
 use crate::scope::Scope;
 
 impl Context<'_> {
@@ -192,10 +192,10 @@ impl Context<'_> {
         };
         let side = |who: Who, doing: Doing, site: &'static Location<'static>, value: Vec<u8>| RaceAccess {
             kind: match doing {
-                Doing::Read => RaceKind::Read,
-                Doing::Write => RaceKind::Write,
-                Doing::AtomicRead(_) => RaceKind::AtomicRead,
-                Doing::AtomicWrite(_) => RaceKind::AtomicWrite,
+                Doing::Read => AccessKind::Read,
+                Doing::Write => AccessKind::Write,
+                Doing::AtomicRead(_) => AccessKind::AtomicRead,
+                Doing::AtomicWrite(_) => AccessKind::AtomicWrite,
             },
             location: location(site),
             block: self.cluster.launch.block_index(who.cluster(), who.thread_of().block()),

@@ -8,7 +8,7 @@ use super::race::Members;
 use super::site::Site;
 use super::state::{Arrival, Barrier, Cluster, Collective, Operation, Phases, Status, Thread};
 use crate::report::failure::Cause;
-use crate::report::timeline::Doing;
+use crate::report::timeline::EventKind;
 use crate::scope::Scope;
 
 impl Barrier {
@@ -46,7 +46,7 @@ impl Context<'_> {
         let phase = self.arrive(collective, true);
         let start = self.thread.clock.get();
         self.wait(phase, collective);
-        self.record(Doing::Sync, group.name(), site, start);
+        self.record(EventKind::Sync, group.name(), site, start);
     }
 
     /// Arrives and returns the phase that the matching wait names.
@@ -64,7 +64,7 @@ impl Context<'_> {
         self.check_nothing_pending(collective);
         let phase = self.arrive(collective, releases);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
-        self.record(Doing::Arrive, group.name(), site, self.thread.clock.get());
+        self.record(EventKind::Arrive, group.name(), site, self.thread.clock.get());
         self.point(cost::ATOMIC);
         phase
     }
@@ -85,7 +85,7 @@ impl Context<'_> {
         arrival.set(Arrival::Waited { site });
         let start = self.thread.clock.get();
         self.wait(phase, collective);
-        self.record(Doing::Wait, group.name(), site, start);
+        self.record(EventKind::Wait, group.name(), site, start);
     }
 
     /// Checks that the group's collective does not stand between an arrival and its wait, where the arrival is at the

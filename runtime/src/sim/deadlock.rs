@@ -4,7 +4,7 @@
 use super::group::Group;
 use super::site::{Site, location};
 use super::state::{Arrival, Cluster, Status, Thread};
-use crate::report::failure::{Cause, Failure, Missing, Waiting};
+use crate::report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 use crate::scope::Scope;
 use crate::shape::Dim3;
 
@@ -28,18 +28,18 @@ pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
         Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     };
     let waiting: Vec<Place<'_, '_>> = all().filter(stuck).collect();
-    let mut groups: Vec<Waiting> = Vec::new();
+    let mut groups: Vec<WaitingThreads> = Vec::new();
     for at in grouped(waiting.iter().copied()) {
         let here = |place: &&Place<'_, '_>| describe(**place) == (at.what.clone(), at.site);
         let here: Vec<Place<'_, '_>> = waiting.iter().filter(here).copied().collect();
         let absent = all().filter(|other| misses(&here, *other));
-        let missing = grouped(absent).into_iter().map(|At { what, site, threads, first }| Missing {
+        let missing = grouped(absent).into_iter().map(|At { what, site, threads, first }| MissingThreads {
             what,
             location: site.map(location),
             threads,
             first,
         });
-        groups.push(Waiting {
+        groups.push(WaitingThreads {
             what: at.what.clone(),
             location: at.site.map(location),
             threads: at.threads,

@@ -13,7 +13,7 @@ use super::memory::{Access, Kind, MemoryId};
 use super::race::{Clock, Done, Gathering, Members, Synchronization};
 use super::state::{BarrierCall, BarrierId, Cluster, Live, PhaseBarriers, State, Status, Ticket};
 use crate::report::failure::Cause;
-use crate::report::timeline::Doing;
+use crate::report::timeline::EventKind;
 
 /// The largest arrival count and byte count of a phase.
 const MOST: u32 = (1 << 20) - 1;
@@ -121,7 +121,7 @@ impl Context<'_> {
             Ok((ticket, live.complete()))
         });
         woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
-        self.record(Doing::Arrive, "bar", call.site, self.thread.clock.get());
+        self.record(EventKind::Arrive, "bar", call.site, self.thread.clock.get());
         self.point(cost::ATOMIC);
         ticket
     }
@@ -213,7 +213,7 @@ impl Context<'_> {
         }
         let ended = self.live(call, |live| live.ended);
         self.thread.clock.set(self.thread.clock.get().max(ended));
-        self.record(Doing::Wait, "bar", call.site, start);
+        self.record(EventKind::Wait, "bar", call.site, start);
         if !waited {
             self.point(cost::ATOMIC);
         }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::report::timeline::Doing;
+use crate::report::timeline::EventKind;
 use crate::sim::site::Site;
 
 /// Collects the events of all runs that it is given to.
@@ -18,5 +18,5 @@ pub(in crate::sim) struct Recorded {
     pub(in crate::sim) end: u64,
 }
 
-/// Identifies an event that the threads of a warp share if each of them does it equally often.
-pub(in crate::sim) type What = (Doing, &'static str, Option<Site>);
+/// What threads of a warp do together, if each of them does it as often.
+pub(in crate::sim) type What = (EventKind, &'static str, Option<Site>);

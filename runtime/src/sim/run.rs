@@ -1,11 +1,11 @@
 //! Runs a launch from its first step to its end: clusters in parallel on the available cores, or all in one order.
 
-use super::schedule::Schedule;
 use super::simulator::Simulator;
 use super::state::Launch;
 use super::{serial, workers};
 use crate::report::failure::Failure;
 use crate::report::output::Printed;
+use crate::schedule::Schedule;
 use crate::shape::Shape;
 
 /// Runs a launch to its end or to its first failure. In round robin that is the failure of the lowest cluster that

@@ -1,7 +1,8 @@
 //! The user's configuration of the simulator.
 
 use super::recorder::Recorder;
-use super::schedule::{Exploration, Schedule};
+use super::schedule::OrderSearch;
+use crate::schedule::Schedule;
 
 /// Configures how kernels run in the simulator.
 ///
@@ -15,9 +16,9 @@ pub struct Simulator {
     pub(super) schedule: Schedule,
     pub(super) step_limit: u64,
     pub(super) races: bool,
-    /// If set, all orders of atomics are run one after another in place of the schedule.
-    pub(super) exploration: Option<Exploration>,
-    /// If set, runs leave their events here for a timeline.
+    /// All orders of atomics, one after another, in place of the schedule.
+    pub(super) exploration: Option<OrderSearch>,
+    /// For a timeline.
     pub(super) recorder: Option<Recorder>,
 }
 
@@ -46,8 +47,8 @@ impl Simulator {
         self
     }
 
-    /// Runs all orders of atomics, one per run, in place of the schedule.
-    pub(crate) fn under(mut self, exploration: &Exploration) -> Self {
+    /// All orders of atomics, a run each, in place of the schedule.
+    pub(crate) fn under(mut self, exploration: &OrderSearch) -> Self {
         self.exploration = Some(exploration.clone());
         self
     }
@@ -58,10 +59,10 @@ impl Simulator {
         self
     }
 
-    /// Returns the schedule as text.
-    pub(super) fn order(&self) -> String {
+    /// The schedule that replays the current run.
+    pub(super) fn current_schedule(&self) -> Schedule {
         let choices = self.exploration.as_ref().map(|exploration| Schedule::Choices(exploration.choices().into()));
-        choices.as_ref().unwrap_or(&self.schedule).to_string()
+        choices.unwrap_or_else(|| self.schedule.clone())
     }
 
     /// Sets how many loop iterations a thread may execute in total before the kernel fails.

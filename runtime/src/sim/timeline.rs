@@ -10,7 +10,7 @@ use super::group::LANES;
 use super::recorder::{Recorded, Recorder, What};
 use super::site::{Site, location};
 use super::state::{Cluster, Thread};
-use crate::report::timeline::{Doing, Event, TimeUnit, Timeline};
+use crate::report::timeline::{Event, EventKind, TimeUnit, Timeline};
 
 impl Recorder {
     fn push(&self, cluster: &Cluster<'_>, thread: &Thread, what: What, start: u64) {
@@ -29,10 +29,10 @@ impl Recorder {
         {
             let time = times.entry((block, thread, what)).or_default();
             *time += 1;
-            let (warp, (doing, barrier, site)) = (thread / LANES, what);
+            let (warp, (kind, barrier, site)) = (thread / LANES, what);
             let event = events.entry((block, warp, what, *time)).or_insert_with(|| {
                 let location = site.map(location);
-                Event { block, warp, doing, barrier, location, start, end }
+                Event { block, warp, kind, barrier, location, start, end }
             });
             (event.start, event.end) = (event.start.min(start), event.end.max(end));
         }
@@ -44,7 +44,7 @@ impl Cluster<'_> {
     /// Records that a thread has reached its end.
     pub(super) fn record_run(&self, thread: &Thread) {
         if let Some(recorder) = &self.launch.simulator.recorder {
-            recorder.push(self, thread, (Doing::Run, "", None), 0);
+            recorder.push(self, thread, (EventKind::Run, "", None), 0);
         }
     }
 }
@@ -56,10 +56,10 @@ impl Context<'_> {
         self.thread.clock.set(self.thread.clock.get() + 1);
     }
 
-    /// Records what the running thread has just completed.
-    pub(super) fn record(&self, doing: Doing, barrier: &'static str, site: Site, start: u64) {
+    /// What the running thread did, and is done with now.
+    pub(super) fn record(&self, kind: EventKind, barrier: &'static str, site: Site, start: u64) {
         if let Some(recorder) = &self.cluster.launch.simulator.recorder {
-            recorder.push(self.cluster, self.thread, (doing, barrier, Some(site)), start);
+            recorder.push(self.cluster, self.thread, (kind, barrier, Some(site)), start);
         }
     }
 }

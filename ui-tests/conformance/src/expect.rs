@@ -131,5 +131,5 @@ pub fn find(file: &str, source: &str, name: &str) -> Location {
     let before = &source[..start];
     let line = before.matches('\n').count() as u32 + 1;
     let column = before.chars().rev().take_while(|&c| c != '\n').count() as u32 + 1;
-    Location { file: file.into(), line, column }
+    Location::new(file, line, column)
 }

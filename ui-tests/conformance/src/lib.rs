@@ -13,7 +13,8 @@ pub mod toolkit;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use phalanx::{Device, Function, Program};
+use phalanx::__private::Function;
+use phalanx::{Device, Program};
 
 pub use expect::{Bits, equal, fails, failure, find, printed, same, same_text};
 

@@ -3,7 +3,7 @@
 //! GPU, which says nothing.
 
 use phalanx::prelude::*;
-use phalanx::{Cause, Result};
+use phalanx::{Cause, Error, Result};
 
 const SCHEDULES: [Schedule; 6] = [
     Schedule::RoundRobin,
@@ -38,7 +38,7 @@ fn check(name: &str, launch: impl Fn(&Device, bool) -> Result<()>) {
         found.sort();
         found.dedup();
         assert_eq!(found, lines(name), "{name} under {schedule}: {failure}");
-        assert_eq!(failure.schedule, Some(schedule.to_string()));
+        assert_eq!(failure.schedule, Some(schedule));
     }
 }
 

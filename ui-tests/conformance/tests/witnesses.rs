@@ -2,8 +2,8 @@
 //! fault that the compiler would have refused. So no rule asks for something that does no harm. Of the others, rustc and the
 //! language see that there is no such kernel.
 
-use phalanx::Result;
 use phalanx::prelude::*;
+use phalanx::{Error, Result};
 use phalanx_compiler::{Rule, Unchecked};
 
 /// A rule, what the failure says, and a launch of its kernel.

@@ -1,11 +1,11 @@
-//! Groups that copy together: who of them begins the copy, and how they wait for it.
+//! Groups that copy together: which thread starts the copy, and how the group waits for it.
 
 use super::members::{Call, Members};
 use super::{CoalescedGroup, ThreadBlock, Tile, WarpGroup};
 use crate::kernel::memory::bits;
 use crate::sim::{self, Batch, Group, Site};
 
-/// What `memcpy_async` takes: a block, a tile or a coalesced group.
+/// A group that `memcpy_async` takes: a block, a tile or a coalesced group.
 #[diagnostic::on_unimplemented(
     message = "a `{Self}` does not copy together",
     note = "threads of a block, a tile or a coalesced group do"
@@ -16,12 +16,12 @@ mod sealed {
     use crate::sim::{Batch, Site};
 
     pub trait CopyGroup {
-        /// Whether the thread is the group's first.
+        /// Returns whether the thread is the first of the group.
         fn leads(&self) -> bool;
         fn batch(&self) -> Batch;
-        /// Fails unless all bring the same.
+        /// Ends the launch with a failure unless all threads bring the same value.
         fn agree(&self, value: [u64; 3], site: Site);
-        /// Waits for all of the group.
+        /// Waits for all threads of the group.
         fn meet(&self, site: Site);
     }
 }

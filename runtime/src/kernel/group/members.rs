@@ -11,16 +11,16 @@ use crate::program::types::{DeviceCopy, DeviceType};
 use crate::report::failure::Cause;
 use crate::sim::{self, LANES, Meeting, Site, WarpCall};
 
-/// The lanes of a group of one warp.
+/// The members of a group of one warp, by their lanes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Members {
     pub(super) lanes: u32,
 }
 
-/// Who calls what where.
+/// The name and the place of a collective's call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
-    /// `tile.shfl`
+    /// The name, such as `tile.shfl`.
     pub(super) name: &'static str,
     pub(super) site: Site,
 }
@@ -32,7 +32,7 @@ struct Values<T> {
     value: PhantomData<T>,
 }
 
-/// The lanes of `lanes`, in order.
+/// Returns the lanes of a mask, in ascending order.
 fn each(lanes: u32) -> impl Iterator<Item = u32> {
     (0..LANES).filter(move |lane| lanes >> lane & 1 == 1)
 }
@@ -49,7 +49,7 @@ impl<T: DeviceType + Copy> Values<T> {
         self.in_lane(each(self.lanes).nth(rank as usize).unwrap_or(0))
     }
 
-    /// By rank; what is beyond the group is `rest`.
+    /// Returns the values by rank, with `rest` beyond the group.
     fn all(&self, rest: T) -> ([T; LANES as usize], usize) {
         let mut values = [rest; LANES as usize];
         let mut count = 0;
@@ -62,7 +62,7 @@ impl<T: DeviceType + Copy> Values<T> {
 }
 
 impl<T: DeviceCopy> Values<T> {
-    /// The lanes whose value has the same bits.
+    /// Returns the lanes whose value has the same bits.
     fn like(&self, value: T) -> u32 {
         let same = |lane: &u32| bits(&self.in_lane(*lane)) == bits(&value);
         each(self.lanes).filter(same).fold(0, |lanes, lane| lanes | 1 << lane)
@@ -70,7 +70,7 @@ impl<T: DeviceCopy> Values<T> {
 }
 
 impl Members {
-    /// The running thread's rank.
+    /// Returns the running thread's rank.
     pub(super) fn rank(self) -> u32 {
         let lane = sim::with("`thread_rank()`", |context| context.thread.lane());
         (self.lanes & ((1 << lane) - 1)).count_ones()
@@ -80,7 +80,7 @@ impl Members {
         self.lanes.count_ones()
     }
 
-    /// Lanes to ranks.
+    /// Converts a mask of lanes to one of ranks.
     fn ranks(self, lanes: u32) -> u32 {
         each(self.lanes).zip(0..).fold(0, |ranks, (lane, rank)| ranks | (lanes >> lane & 1) << rank)
     }
@@ -97,8 +97,8 @@ impl Members {
         sim::with(name, |context| drop(context.meet(call, &[])));
     }
 
-    /// `from`: the rank whose value the thread gets, by its own rank and the group's size. Of a rank that is none, its
-    /// own.
+    /// Returns the value of the rank that `from` computes of the thread's own rank and the group's size, or the thread's own value
+    /// if there is no such rank.
     pub(super) fn shuffle<T: DeviceType + Copy>(
         self,
         call: Call,
@@ -110,14 +110,14 @@ impl Members {
         source.map_or(value, |rank| values.of_rank(rank))
     }
 
-    /// What `once` gives to the thread of rank 0.
+    /// Returns to all threads what `once` returns in the thread of rank 0.
     pub(super) fn broadcast<T: DeviceType + Copy>(self, call: Call, once: impl Fn() -> T) -> T {
         let own = (self.rank() == 0).then(&once);
         // Rank 0 brings a value.
         self.shuffle(call, own, |_, _| Some(0)).unwrap_or_else(once)
     }
 
-    /// The lanes whose predicate holds.
+    /// Returns the lanes whose predicate holds.
     pub(super) fn votes(self, call: Call, predicate: bool) -> u32 {
         let values = self.values(call, predicate);
         each(self.lanes).fold(0, |lanes, lane| lanes | u32::from(values.in_lane(lane)) << lane)
@@ -127,12 +127,12 @@ impl Members {
         self.ranks(self.votes(call, predicate))
     }
 
-    /// The lanes whose value has the same bits as the running thread's.
+    /// Returns the lanes whose value has the same bits as the running thread's.
     fn matching<T: DeviceCopy>(self, call: Call, value: T) -> u32 {
         self.values(call, value).like(value)
     }
 
-    /// The same, and the lowest lane of each value.
+    /// Returns these lanes, and the lowest lane of each value.
     pub(super) fn labelled<T: DeviceCopy>(self, call: Call, label: T) -> (u32, u32) {
         let labels = self.values(call, label);
         let is_first = |lane: &u32| labels.like(labels.in_lane(*lane)).trailing_zeros() == *lane;
@@ -148,7 +148,7 @@ impl Members {
         if same == self.lanes { self.ranks(same) } else { 0 }
     }
 
-    /// Fails unless all have the same.
+    /// Ends the launch with a failure unless all threads have the same value.
     pub(super) fn uniform<T: DeviceCopy>(self, call: Call, value: T) -> T {
         if self.matching(call, value) != self.lanes {
             let Call { name, site } = call;
@@ -160,7 +160,7 @@ impl Members {
         value
     }
 
-    /// Neighbours first, the lower rank left, a missing right side left out.
+    /// Joins neighbours first, the lower rank on the left. A missing right side is left out.
     pub(super) fn reduce<T: DeviceType + Copy>(self, call: Call, value: T, op: &impl Operator<T>) -> T {
         let (mut values, count) = self.values(call, value).all(value);
         let mut step = 1;
@@ -173,8 +173,8 @@ impl Members {
         values[0]
     }
 
-    /// In steps of 1, 2, 4, ...: each adds to its own what is so far below it (Hillis and Steele). The value of this
-    /// rank and of the one below.
+    /// Scans in steps of 1, 2, 4, ...: each thread joins its value with the one so far below it (Hillis and Steele). Returns the
+    /// values of this rank and of the one below.
     fn scan<T: DeviceType + Copy>(self, call: Call, value: T, op: &impl Operator<T>) -> (T, Option<T>) {
         let rank = self.rank() as usize;
         let (mut values, count) = self.values(call, value).all(value);

@@ -1,5 +1,5 @@
-//! Groups of threads of one warp: tiles and coalesced groups, with cooperative groups' names (CUDA C++ Programming
-//! Guide, Cooperative Groups). Ranks count a group's lanes from below. The device has its own in `tile.cuh`.
+//! Groups of threads of one warp: tiles and coalesced groups, with the names of cooperative groups (CUDA C++ Programming
+//! Guide, Cooperative Groups). Ranks count the lanes of a group from the lowest. The device has its own in `tile.cuh`.
 
 use std::panic::Location;
 
@@ -11,14 +11,77 @@ use crate::program::types::{DeviceCopy, DeviceType};
 use crate::report::failure::Cause;
 use crate::sim::{self, LANES, Site};
 
-/// `N` neighbouring threads of a warp, where `N` is 1, 2, 4, 8, 16 or 32: `cooperative_groups::thread_block_tile`.
+/// `N` adjacent threads of a warp, where `N` is 1, 2, 4, 8, 16 or 32: `cooperative_groups::thread_block_tile`.
+/// [`tiled_partition`] returns it; a device function takes `&Tile<N>`.
+///
+/// All operations but the queries are collective: every thread of the tile must reach them, with the same call. In kernels it
+/// also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel(block = 64)]
+/// fn collectives(input: &[u32], out: &mut [u32], sums: &mut [u32]) {
+///     let block = this_thread_block();
+///     let warp = tiled_partition::<32>(&block);
+///     let quad = tiled_partition::<4>(&warp); // one of 8 in the warp
+///     let i = block.thread_rank();
+///     let x = input[i];
+///     let sum = warp.reduce(x, op::Plus);
+///     let rank_of_next = warp.shfl_down(warp.thread_rank(), 1);
+///     let partner = quad.shfl_xor(x, 1);
+///     let before = quad.exclusive_scan(1, op::Plus); // 0, 1, 2, 3
+///     let odd = warp.ballot(x % 2 == 1).count_ones();
+///     out[i] = if warp.any(x > 40) { rank_of_next } else { partner * 100 + before + odd };
+///     warp.invoke_one(|| {
+///         sums[warp.meta_group_rank()] = sum;
+///     });
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let input = device.upload(&Vec::from_iter(0..64))?;
+/// let (mut out, mut sums) = (device.zeros(64)?, device.zeros(2)?);
+/// collectives(&input, &mut out, &mut sums).grid(1).launch(&device)?;
+/// assert_eq!((out.read()?[5], out.read()?[40], sums.read()?), (417, 9, vec![496, 1520]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Tile<const N: u32> {
     meta_group_rank: u32,
     meta_group_size: u32,
 }
 
-/// Any threads of a warp: `cooperative_groups::coalesced_group`.
+/// Some threads of a warp: `cooperative_groups::coalesced_group`. [`coalesced_threads`], [`labeled_partition`] and
+/// [`binary_partition`] return it; a device function takes `&CoalescedGroup`.
+///
+/// All operations but the queries are collective: every thread of the group must reach them, with the same call. In kernels it
+/// also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// /// Keeps the positive values, with one atomic for all threads that keep one.
+/// #[cluster_kernel(block = 64)]
+/// fn keep(input: &[i32], kept: &mut [i32], count: &mut [u32]) {
+///     let value = input[this_grid().thread_rank()];
+///     if value > 0 {
+///         let group = coalesced_threads();
+///         let first = group.invoke_one_broadcast(|| count.atomic(0).fetch_add(group.num_threads(), Relaxed));
+///         kept[first + group.thread_rank()] = value;
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let input = device.upload(&(0..64).map(|i| i % 3 - 1).collect::<Vec<i32>>())?;
+/// let (mut kept, mut count) = (device.zeros(64)?, device.zeros(1)?);
+/// keep(&input, &mut kept, &mut count).grid(1).launch(&device)?;
+/// assert_eq!((count.read()?, kept.read()?[20]), (vec![21], 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct CoalescedGroup {
     lanes: u32,
@@ -26,19 +89,19 @@ pub struct CoalescedGroup {
     meta_group_size: u32,
 }
 
-/// What [`tiled_partition`] divides: a block, and a tile.
+/// A group that [`tiled_partition`] divides: a block or a tile.
 pub trait Parent: sealed::Parent {}
 
-/// What [`labeled_partition`] and [`binary_partition`] divide: a tile, and a coalesced group.
+/// A group that [`labeled_partition`] and [`binary_partition`] divide: a tile or a coalesced group.
 pub trait WarpGroup: sealed::Warp {}
 
 mod sealed {
     use crate::sim::Site;
 
     pub trait Parent {
-        /// Threads of the largest tile.
+        /// The number of threads of the largest tile.
         const MOST: u32;
-        /// The running thread's tile of `size`, and how many there are.
+        /// Returns the rank of the running thread's tile of `size` threads, and the number of tiles.
         fn tile(&self, size: u32, site: Site) -> (u32, u32);
     }
 
@@ -83,7 +146,7 @@ impl sealed::Warp for CoalescedGroup {
     }
 }
 
-/// The running thread's tile of `N` threads, of a block or of a larger tile.
+/// Returns the running thread's tile of `N` threads, in a block or in a larger tile.
 ///
 /// A size that no tile has is an error of the kernel's instance:
 ///
@@ -100,14 +163,14 @@ impl sealed::Warp for CoalescedGroup {
 /// ```
 ///
 /// # Failures
-/// If the block's size is no multiple of `N`.
+/// The launch fails if the block's size is not a multiple of `N`.
 #[track_caller]
 pub fn tiled_partition<const N: u32>(parent: &impl Parent) -> Tile<N> {
     const { tile_size(N) };
     tile(parent)
 }
 
-/// Refuses a size that no tile has. A kernel says so where the size is written, so that rustc's error is there.
+/// Rejects a size that no tile has. Generated code calls it where the size is written, so that rustc's error points there.
 #[doc(hidden)]
 #[track_caller]
 pub const fn tile_size(size: u32) {
@@ -117,7 +180,7 @@ pub const fn tile_size(size: u32) {
     }
 }
 
-/// `tiled_partition` of a size that was checked.
+/// Does what `tiled_partition` does, for a size that was checked.
 #[doc(hidden)]
 #[track_caller]
 pub fn tile<const N: u32, P: Parent>(parent: &P) -> Tile<N> {
@@ -131,12 +194,12 @@ pub fn tile<const N: u32, P: Parent>(parent: &P) -> Tile<N> {
     Tile { meta_group_rank, meta_group_size }
 }
 
-/// The threads of the warp that come here together.
+/// Returns the group of the threads of the warp that execute this call together.
 ///
-/// Which ones do is the hardware's to say (PTX ISA, `activemask`). In the simulator a thread waits here until no other
-/// of its warp can join it: until all others wait, here or elsewhere, or have exited. Of several places where threads of
-/// a warp coalesce, those at the first in the source go on first. A thread that has gone round its loops 16,384 times
-/// meanwhile is waited for no longer, because it may wait for a flag that this thread will set.
+/// The hardware determines which threads they are (PTX ISA, `activemask`), and a program must be correct whichever they are. In
+/// the simulator a thread waits here until no other thread of its warp can join it: all others wait, here or elsewhere, or have
+/// exited. If threads of a warp wait at several such calls, those at the first in the source continue first. A thread that has
+/// executed 16,384 loop iterations meanwhile is no longer waited for, because it may wait for a flag that this thread will set.
 #[track_caller]
 pub fn coalesced_threads() -> CoalescedGroup {
     let site = Location::caller();
@@ -144,7 +207,8 @@ pub fn coalesced_threads() -> CoalescedGroup {
     CoalescedGroup { lanes, meta_group_rank: 0, meta_group_size: 1 }
 }
 
-/// The threads of the group that have the same label, by its bits. The groups count by the rank of their first thread.
+/// Returns the group of the threads that have the same label, compared by its bits. The groups are ordered by their first
+/// thread.
 #[track_caller]
 pub fn labeled_partition<T: DeviceCopy>(group: &impl WarpGroup, label: T) -> CoalescedGroup {
     let call = Call { name: "labeled_partition", site: Location::caller() };
@@ -153,7 +217,7 @@ pub fn labeled_partition<T: DeviceCopy>(group: &impl WarpGroup, label: T) -> Coa
     CoalescedGroup { lanes, meta_group_rank: (firsts & before).count_ones(), meta_group_size: firsts.count_ones() }
 }
 
-/// The threads of the group for which the predicate holds as group 1, the others as group 0.
+/// Returns the group of the threads for which the predicate holds, as group 1, or for which it does not, as group 0.
 #[track_caller]
 pub fn binary_partition(group: &impl WarpGroup, predicate: bool) -> CoalescedGroup {
     let call = Call { name: "binary_partition", site: Location::caller() };
@@ -163,103 +227,103 @@ pub fn binary_partition(group: &impl WarpGroup, predicate: bool) -> CoalescedGro
     CoalescedGroup { lanes, meta_group_rank: predicate.into(), meta_group_size: 2 }
 }
 
-/// The collectives, of `$type` with the name `$name` in reports.
+/// Implements the collectives of a type, which has the name `$name` in reports.
 macro_rules! collectives {
     ([$($generics:tt)*] $type:ty, $name:literal) => {
         impl<$($generics)*> $type {
-            /// The thread's rank in the group.
+            /// Returns the thread's rank in the group.
             #[track_caller]
             pub fn thread_rank(&self) -> u32 {
                 self.members().rank()
             }
 
-            /// Threads in the group: another name for `num_threads`.
+            /// Returns the number of threads in the group. It is another name for `num_threads`.
             pub fn size(&self) -> u32 {
                 self.num_threads()
             }
 
-            /// Which of the groups that its partition made this one is.
+            /// Returns the rank of this group among those that its partition made.
             pub fn meta_group_rank(&self) -> u32 {
                 self.meta_group_rank
             }
 
-            /// How many groups its partition made.
+            /// Returns the number of groups that its partition made.
             pub fn meta_group_size(&self) -> u32 {
                 self.meta_group_size
             }
 
-            /// Waits for all threads of the group.
+            /// Waits until all threads of the group have arrived.
             #[track_caller]
             pub fn sync(&self) {
                 self.members().sync(Call { name: concat!($name, ".sync"), site: Location::caller() });
             }
 
-            /// Says that `value` is the same for all threads of the group, and gives it: what it decides, all of them
-            /// do. The simulator compares; a GPU goes by it.
+            /// Asserts that `value` is uniform in the group, and returns it, for a condition whose uniformity the source does
+            /// not show. The simulator verifies the assertion; a GPU relies on it.
             #[track_caller]
             pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
                 let call = Call { name: concat!($name, ".uniform"), site: Location::caller() };
                 self.members().uniform(call, value)
             }
 
-            /// The value of the thread of rank `source`, modulo the size.
+            /// Returns the value of the thread of rank `source`, modulo the size.
             #[track_caller]
             pub fn shfl<T: DeviceType + Copy>(&self, value: T, source: u32) -> T {
                 let call = Call { name: concat!($name, ".shfl"), site: Location::caller() };
                 self.members().shuffle(call, value, |_, count| Some(source % count))
             }
 
-            /// The value of the thread `delta` ranks below; where there is none, its own.
+            /// Returns the value of the thread `delta` ranks below, or the thread's own if there is none.
             #[track_caller]
             pub fn shfl_up<T: DeviceType + Copy>(&self, value: T, delta: u32) -> T {
                 let call = Call { name: concat!($name, ".shfl_up"), site: Location::caller() };
                 self.members().shuffle(call, value, |rank, _| rank.checked_sub(delta))
             }
 
-            /// The value of the thread `delta` ranks above; where there is none, its own.
+            /// Returns the value of the thread `delta` ranks above, or the thread's own if there is none.
             #[track_caller]
             pub fn shfl_down<T: DeviceType + Copy>(&self, value: T, delta: u32) -> T {
                 let call = Call { name: concat!($name, ".shfl_down"), site: Location::caller() };
                 self.members().shuffle(call, value, |rank, _| rank.checked_add(delta))
             }
 
-            /// Whether the predicate of any thread holds.
+            /// Returns whether the predicate of any thread holds.
             #[track_caller]
             pub fn any(&self, predicate: bool) -> bool {
                 let call = Call { name: concat!($name, ".any"), site: Location::caller() };
                 self.members().ballot(call, predicate) != 0
             }
 
-            /// Whether those of all threads hold.
+            /// Returns whether the predicates of all threads hold.
             #[track_caller]
             pub fn all(&self, predicate: bool) -> bool {
                 let call = Call { name: concat!($name, ".all"), site: Location::caller() };
                 self.members().ballot(call, predicate).count_ones() == self.num_threads()
             }
 
-            /// The ranks whose predicate holds, a bit each.
+            /// Returns a bit mask of the ranks whose predicate holds.
             #[track_caller]
             pub fn ballot(&self, predicate: bool) -> u32 {
                 let call = Call { name: concat!($name, ".ballot"), site: Location::caller() };
                 self.members().ballot(call, predicate)
             }
 
-            /// The ranks whose value has the same bits as the thread's own, a bit each.
+            /// Returns a bit mask of the ranks whose value has the same bits as the thread's own.
             #[track_caller]
             pub fn match_any<T: DeviceCopy>(&self, value: T) -> u32 {
                 let call = Call { name: concat!($name, ".match_any"), site: Location::caller() };
                 self.members().match_any(call, value)
             }
 
-            /// All ranks, a bit each, if all values have the same bits; else 0.
+            /// Returns a bit mask of all ranks if all values have the same bits, and otherwise 0.
             #[track_caller]
             pub fn match_all<T: DeviceCopy>(&self, value: T) -> u32 {
                 let call = Call { name: concat!($name, ".match_all"), site: Location::caller() };
                 self.members().match_all(call, value)
             }
 
-            /// The values of all threads, joined by `op`: neighbours first, ((0 1) (2 3)) ((4 5) ...), on both sides
-            /// alike, so that floats are the same to the bit.
+            /// Returns the values of all threads, joined by `op`. Neighbours are joined first, ((0 1) (2 3)) ((4 5) ...), on the
+            /// GPU and in the simulator alike, so that floats are the same to the bit.
             #[track_caller]
             pub fn reduce<T: DeviceType + Copy>(&self, value: T, op: impl Operator<T>) -> T {
                 let call = Call { name: concat!($name, ".reduce"), site: Location::caller() };
@@ -272,7 +336,7 @@ macro_rules! collectives {
                 self.reduce(value, op)
             }
 
-            /// The values up to the thread's own, joined by `op` in steps of 1, 2, 4, ... ranks.
+            /// Returns the values up to the thread's own, joined by `op` in steps of 1, 2, 4, ... ranks.
             #[track_caller]
             pub fn inclusive_scan<T: DeviceType + Copy>(&self, value: T, op: impl Operator<T>) -> T {
                 let call = Call { name: concat!($name, ".inclusive_scan"), site: Location::caller() };
@@ -285,15 +349,15 @@ macro_rules! collectives {
                 self.inclusive_scan(value, op)
             }
 
-            /// The values below the thread's own, joined as by `inclusive_scan`. The first thread gets the operator's
-            /// identity; of a closure, which has none, its own value.
+            /// Returns the values below the thread's own, joined as by `inclusive_scan`. The first thread gets the operator's
+            /// identity, or its own value if the operator is a closure, which has none.
             #[track_caller]
             pub fn exclusive_scan<T: DeviceType + Copy>(&self, value: T, op: impl Operator<T>) -> T {
                 let call = Call { name: concat!($name, ".exclusive_scan"), site: Location::caller() };
                 self.members().exclusive_scan(call, value, &op)
             }
 
-            /// What the thread of rank 0 computes, for all threads: it alone calls `once`.
+            /// Returns to all threads what the thread of rank 0 computes, which alone calls `once`.
             #[track_caller]
             pub fn invoke_one_broadcast<T: DeviceType + Copy>(&self, once: impl Fn() -> T) -> T {
                 let call = Call { name: concat!($name, ".invoke_one_broadcast"), site: Location::caller() };
@@ -313,12 +377,12 @@ collectives!([const N: u32] Tile<N>, "tile");
 collectives!([] CoalescedGroup, "coalesced");
 
 impl<const N: u32> Tile<N> {
-    /// Threads in the tile: `N`.
+    /// Returns the number of threads in the tile, `N`.
     pub fn num_threads(&self) -> u32 {
         N
     }
 
-    /// The value of the thread whose rank is the thread's own with the bits of `mask` (modulo the size) flipped.
+    /// Returns the value of the thread whose rank is the thread's own with the bits of `mask` (modulo the size) flipped.
     #[track_caller]
     pub fn shfl_xor<T: DeviceType + Copy>(&self, value: T, mask: u32) -> T {
         let call = Call { name: "tile.shfl_xor", site: Location::caller() };
@@ -333,7 +397,7 @@ impl<const N: u32> Tile<N> {
 }
 
 impl CoalescedGroup {
-    /// Threads in the group.
+    /// Returns the number of threads in the group.
     pub fn num_threads(&self) -> u32 {
         self.members().count()
     }

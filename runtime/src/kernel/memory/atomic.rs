@@ -1,5 +1,5 @@
-//! Atomic access to one element, in the shape of `std::sync::atomic`, with CUDA's scopes; and fences. The simulator's
-//! atomics are std's: its threads are in no scope, which `sim` is told of.
+//! Atomic access to one element, with the interface of `std::sync::atomic` and CUDA's scopes; and fences. The simulator
+//! executes them by the standard library's atomics, which know no scopes, and tells `sim` about the scope.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -17,9 +17,37 @@ use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::scope::Scope;
 use crate::sim::{self, Access, Done, Kind, MemoryId, Synchronization, cost};
 
-/// An element of global, shared or remote memory for atomic access: `memory.atomic(index)`.
+/// An element of global, shared or remote memory for atomic access; `memory.atomic(index)` returns it in a kernel.
 ///
-/// On a GPU (PTX ISA, atom; all of them exist for every memory):
+/// ```
+/// use phalanx::prelude::*;
+///
+/// /// Counts, and finds the largest value; the last thread to come publishes it.
+/// #[cluster_kernel(block = 32)]
+/// fn statistics(values: &[u32], state: &mut [u32], flag: &mut [u32]) {
+///     let value = values[this_grid().thread_rank()];
+///     state.atomic(0).fetch_max(value, Relaxed);
+///     state.atomic(1).scope(Scope::Device).fetch_or(1 << (value % 32), Relaxed);
+///     let before = state.atomic(2).fetch_add(1, AcqRel);
+///     if before + 1 == this_grid().num_threads() as u32 {
+///         state.atomic(3).store(state.atomic(0).load(Relaxed), Release);
+///         let _ = flag.atomic(0).compare_exchange(0, 1, AcqRel, Relaxed);
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let values = device.upload(&Vec::from_iter(0..64))?;
+/// let (mut state, mut flag) = (device.zeros(4)?, device.zeros(1)?);
+/// statistics(&values, &mut state, &mut flag).grid(2).launch(&device)?;
+/// assert_eq!((state.read()?, flag.read()?), (vec![63, u32::MAX, 64, 63], vec![1]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # On a GPU
+///
+/// All operations exist for every memory (PTX ISA, atom):
 /// - `fetch_min` and `fetch_max` of floats are loops of compare-exchanges, and so is `fetch_add` of floats in shared
 ///   memory, a peer's too.
 /// - `fetch_nand` is such a loop; so are `fetch_min`, `fetch_max`, `fetch_and`, `fetch_or` and `fetch_xor` of 64 bits in a
@@ -27,13 +55,13 @@ use crate::sim::{self, Access, Done, Kind, MemoryId, Synchronization, cost};
 /// - `f16` and `bf16` are exchanged by such loops, on the 32 bits around them. `fetch_add` of `f16x2` and `bf16x2` is one
 ///   instruction in global memory. Each lane of a pair is an atomic of its own: another thread may see one lane before
 ///   the other, and so pairs have `load`, `store`, `fetch_add` and `fetch_sub` only.
-/// - `fetch_add` of `f32` in global memory takes subnormal operands and results for zero.
-/// - The order of additions is open, and with it the rounding of a sum of floats.
+/// - `fetch_add` of `f32` in global memory flushes subnormal operands and results to zero.
+/// - The order of additions is unspecified, and with it the rounding of a sum of floats.
 #[derive(Debug)]
 #[must_use = "names an element, and does nothing to it"]
 pub struct Atomic<'m, T> {
     memory: MemoryId,
-    /// The element's first byte in the whole memory.
+    /// The offset of the element's first byte in the allocation.
     start: usize,
     scope: Scope,
     element: PhantomData<&'m T>,
@@ -55,10 +83,10 @@ pub trait AtomicValue: DeviceCopy + sealed::Sealed {
     #[doc(hidden)]
     unsafe fn store(address: NonNull<Self>, value: Self, order: Ordering);
 
-    /// Stores `new` if the value's bits are `current`'s; returns the value before.
+    /// Stores `new` if the value's bits are those of `current`, and returns the previous value.
     ///
     /// # Safety
-    /// As for `load`.
+    /// The conditions are those of `load`.
     #[doc(hidden)]
     unsafe fn exchange_if(
         address: NonNull<Self>,
@@ -74,7 +102,7 @@ pub trait AtomicValue: DeviceCopy + sealed::Sealed {
     fn difference(self, other: Self) -> Self;
 }
 
-/// A scalar with atomic operations: one value, as against a pair of them.
+/// A scalar with atomic operations, as opposed to a pair of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not exchanged as a whole",
     note = "its lanes are atomics of their own: `load`, `store`, `fetch_add` and `fetch_sub`"
@@ -196,7 +224,7 @@ atomic_scalar!(f64 as AtomicU64: f64::to_bits, f64::from_bits);
 atomic_scalar!(f16 as AtomicU16: f16::to_bits, f16::from_bits);
 atomic_scalar!(bf16 as AtomicU16: bf16::to_bits, bf16::from_bits);
 
-/// Both lanes at once, which is one of the orders that a GPU may take.
+/// Implements atomic pairs. Both lanes are updated at once, which is one of the orders that a GPU may execute them in.
 macro_rules! atomic_pairs {
     ($($pair:ident of $t:ident;)*) => {$(
         atomic_value!(
@@ -214,7 +242,7 @@ atomic_pairs! {
     bf16x2 of bf16;
 }
 
-/// `memory.atomic(index)`.
+/// Evaluates `memory.atomic(index)`.
 #[inline]
 #[track_caller]
 pub fn atomic<M: MemoryMut<Element: AtomicValue> + ?Sized, I: Index>(memory: &M, index: I) -> Atomic<'_, M::Element> {
@@ -226,7 +254,7 @@ pub fn atomic<M: MemoryMut<Element: AtomicValue> + ?Sized, I: Index>(memory: &M,
     Atomic { memory: memory.id(), start, scope, element: PhantomData }
 }
 
-/// The operations that return the value before.
+/// Declares operations that return the previous value.
 macro_rules! fetch {
     ($($(#[$doc:meta])* $name:ident $update:expr;)*) => {$(
         $(#[$doc])*
@@ -239,14 +267,13 @@ macro_rules! fetch {
 }
 
 impl<T: AtomicValue> Atomic<'_, T> {
-    /// Narrows or widens the threads that see the operation as one. Without it: the device for global memory, the
-    /// cluster for shared memory.
+    /// Sets the scope of the operation. The default is the device for global memory, and the cluster for shared memory.
     #[inline]
     pub fn scope(self, scope: Scope) -> Self {
         Atomic { scope, ..self }
     }
 
-    /// The value. `Relaxed`, `Acquire` or `SeqCst`.
+    /// Returns the value. The order is `Relaxed`, `Acquire` or `SeqCst`.
     #[inline]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
@@ -257,7 +284,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
         value
     }
 
-    /// Overwrites the value. `Relaxed`, `Release` or `SeqCst`.
+    /// Overwrites the value. The order is `Relaxed`, `Release` or `SeqCst`.
     #[inline]
     #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
@@ -267,13 +294,13 @@ impl<T: AtomicValue> Atomic<'_, T> {
     }
 
     fetch! {
-        /// Adds, integers wrapping, and returns the value before.
+        /// Adds to the value and returns the previous one. Integers wrap.
         fetch_add T::sum;
-        /// Subtracts, integers wrapping, and returns the value before.
+        /// Subtracts from the value and returns the previous one. Integers wrap.
         fetch_sub T::difference;
     }
 
-    /// Also when another thread changes the value meanwhile: then once more.
+    /// Replaces the value by a function of it, and tries again if another thread changes it meanwhile.
     #[inline]
     #[track_caller]
     fn update(&self, order: Ordering, new: impl Fn(T) -> T) -> T {
@@ -292,7 +319,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
         value
     }
 
-    /// `f` makes the access, and says with which order, and whether it wrote.
+    /// Makes the access by calling `f`, which returns its order and whether it wrote.
     #[inline]
     #[track_caller]
     fn access<R>(&self, kind: Kind<'_>, f: impl FnOnce(NonNull<T>) -> (R, Ordering, bool)) -> R {
@@ -310,15 +337,15 @@ impl<T: AtomicValue> Atomic<'_, T> {
 
 impl<T: AtomicScalar> Atomic<'_, T> {
     fetch! {
-        /// Overwrites the value and returns the one before.
+        /// Overwrites the value and returns the previous one.
         swap |_, new| new;
-        /// Takes the smaller (of floats, the one that is a number) and returns the value before.
+        /// Stores the smaller of both values and returns the previous one. Of a float and a NaN it is the float.
         fetch_min T::smaller;
-        /// Takes the larger (of floats, the one that is a number) and returns the value before.
+        /// Stores the larger of both values and returns the previous one. Of a float and a NaN it is the float.
         fetch_max T::larger;
     }
 
-    /// Stores `new` if the value is `current`, bit by bit. Returns the value before: `Ok` if it was `current`.
+    /// Stores `new` if the value equals `current` bit by bit. Returns the previous value, as `Ok` if it was `current`.
     #[inline]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
@@ -333,7 +360,7 @@ impl<T: AtomicScalar> Atomic<'_, T> {
         result
     }
 
-    /// `compare_exchange`: on a GPU, too, it fails only where the value differs.
+    /// Does what `compare_exchange` does. On a GPU, too, it fails only if the value differs.
     #[inline]
     #[track_caller]
     pub fn compare_exchange_weak(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
@@ -343,19 +370,19 @@ impl<T: AtomicScalar> Atomic<'_, T> {
 
 impl<T: AtomicInteger> Atomic<'_, T> {
     fetch! {
-        /// Takes the bits that both have and returns the value before.
+        /// Stores the bitwise and of both values and returns the previous one.
         fetch_and T::both;
-        /// Takes the bits that either has and returns the value before.
+        /// Stores the bitwise or of both values and returns the previous one.
         fetch_or T::either;
-        /// Takes the bits that one of them has and returns the value before.
+        /// Stores the bitwise exclusive or of both values and returns the previous one.
         fetch_xor T::differing;
-        /// Takes the bits that not both have and returns the value before.
+        /// Stores the negated bitwise and of both values and returns the previous one.
         fetch_nand T::not_both;
     }
 }
 
-/// A fence between the thread's memory operations before and after, for the threads of a scope: `fence.acq_rel` or, for
-/// `SeqCst`, `fence.sc` (PTX ISA, fence). As [`std::sync::atomic::fence`]; not with `Relaxed`.
+/// Orders the thread's memory operations before the fence with those after it, for the threads of a scope: `fence.acq_rel` or,
+/// for `SeqCst`, `fence.sc` (PTX ISA, fence). It is [`std::sync::atomic::fence`] with a scope, and takes no `Relaxed`.
 #[inline]
 #[track_caller]
 pub fn fence(order: Ordering, scope: Scope) {

@@ -1,17 +1,17 @@
-//! What indexes memory, and the bounds check.
+//! The types that index memory, and the bounds check.
 
 use std::panic::Location;
 
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
-/// A type of indexes: the integers of up to 64 bits.
+/// An integer of up to 64 bits, which can index memory.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot index memory; integers of up to 64 bits can")]
 pub trait Index: sealed::Sealed + Copy {
-    /// The value; negative ones are above every length.
+    /// Returns the value; negative ones become larger than every length.
     #[doc(hidden)]
     fn to_usize(self) -> usize;
-    /// The value, for a report.
+    /// Returns the value, for a report.
     #[doc(hidden)]
     fn to_i128(self) -> i128;
 }
@@ -39,7 +39,7 @@ macro_rules! indexes {
 
 indexes!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize);
 
-/// The index, if it is below `length`; otherwise the end of the launch.
+/// Returns the index, if it is below `length`, and otherwise ends the launch with a failure.
 #[inline]
 #[track_caller]
 pub(crate) fn position<I: Index>(index: I, length: usize) -> usize {

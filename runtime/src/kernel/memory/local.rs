@@ -1,15 +1,15 @@
-//! Local arrays and vectors: a thread's own, so plain Rust values with a checked index. Not simulated memory: nobody
-//! else can see them.
+//! Local arrays and vectors, which belong to one thread: plain Rust values with a checked index. They are not simulated memory,
+//! because no other thread can access them.
 
 use super::index::position;
 use super::{Index, Memory, Vector, VectorElement, sealed};
 use crate::program::types::DeviceCopy;
 use crate::sim::Site;
 
-/// A value of several elements of one type, one after the other.
+/// A value that consists of elements of one type: an array or a vector.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be indexed in a kernel", note = "arrays and vectors can")]
 pub trait Elements {
-    /// What an index names.
+    /// The type of the elements.
     type Element;
     #[doc(hidden)]
     const LENGTH: usize;
@@ -45,13 +45,13 @@ impl<T: VectorElement<N>, const N: usize> Elements for Vector<T, N> {
     }
 }
 
-/// `array.len()`.
+/// Evaluates `array.len()`.
 #[inline]
 pub fn array_len<A: Elements>(_array: &A) -> usize {
     A::LENGTH
 }
 
-/// `&array[index]`.
+/// Evaluates `&array[index]`.
 #[inline]
 #[track_caller]
 pub fn element<A: Elements, I: Index>(array: &A, index: I) -> &A::Element {
@@ -59,7 +59,7 @@ pub fn element<A: Elements, I: Index>(array: &A, index: I) -> &A::Element {
     &elements[position(index, elements.len())]
 }
 
-/// `&mut array[index]`.
+/// Evaluates `&mut array[index]`.
 #[inline]
 #[track_caller]
 pub fn element_mut<A: Elements, I: Index>(array: &mut A, index: I) -> &mut A::Element {

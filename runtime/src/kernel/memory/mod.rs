@@ -1,14 +1,14 @@
-//! Memory as a kernel sees it: global slices, shared arrays, a peer's shared arrays, and local arrays. All of them
-//! are indexed through the functions here, which check the index; what the simulator checks beyond that is
-//! `sim::access`'s.
+//! Memory as a kernel sees it: global slices, shared arrays, a peer's shared arrays, and local arrays. All of them are indexed
+//! through the functions here, which check the index; `sim::access` checks the rest.
 //!
-//! A launch on a GPU never comes here: its memory is in `memory.cuh`.
+//! A launch on a GPU does not run this code: its memory is in `memory.cuh`.
 
 mod atomic;
 mod bytes;
 mod global;
 mod index;
 mod local;
+mod operations;
 mod place;
 mod remote;
 mod shared;
@@ -36,13 +36,13 @@ pub use self::vector::*;
 use crate::program::types::DeviceCopy;
 use crate::sim::{self, Access, Kind, MemoryId, Site};
 
-/// What can be read by an index: global, shared, remote and local memory, and references to them.
+/// Memory that can be read by an index: global, shared, remote and local memory, and references to them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be indexed in a kernel",
     note = "slices that are kernel parameters, shared and remote memory and local arrays can"
 )]
 pub trait Memory: sealed::Sealed {
-    /// What an index names.
+    /// The type of the elements.
     type Element: DeviceCopy;
 
     #[doc(hidden)]
@@ -53,17 +53,16 @@ pub trait Memory: sealed::Sealed {
     fn read(&self, index: usize, site: Site) -> Self::Element;
 }
 
-/// Memory that threads share: all but local arrays. What the simulator knows it by.
+/// Memory that threads share, which is all but local arrays, as the simulator identifies it.
 #[doc(hidden)]
 pub trait Addressed: Memory {
     fn id(&self) -> MemoryId;
 
-    /// The first byte in the whole memory.
+    /// Returns the offset of the first byte in the allocation.
     fn start(&self) -> usize;
 }
 
-/// What can be written by an index, by many threads: global memory that is a `&mut` parameter, shared and remote
-/// memory.
+/// Memory that many threads can write by an index: global memory that is a `&mut` parameter, shared and remote memory.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written by an index",
     note = "of a kernel's parameters, `&mut [T]` can; so can shared and remote memory"
@@ -76,33 +75,33 @@ pub(crate) mod sealed {
     impl<M: Sealed + ?Sized> Sealed for &mut M {}
 }
 
-/// `memory.len()`.
+/// Evaluates `memory.len()`.
 #[inline]
 pub fn len<M: Memory + ?Sized>(memory: &M) -> usize {
     memory.length()
 }
 
-/// `memory.is_empty()`.
+/// Evaluates `memory.is_empty()`.
 #[inline]
 pub fn is_empty<M: Memory + ?Sized>(memory: &M) -> bool {
     memory.length() == 0
 }
 
-/// `memory[index]`.
+/// Reads `memory[index]`.
 #[inline]
 #[track_caller]
 pub fn load<M: Memory + ?Sized, I: Index>(memory: &M, index: I) -> M::Element {
     memory.read(position(index, memory.length()), Location::caller())
 }
 
-/// `memory[index] = value`.
+/// Executes `memory[index] = value`.
 #[inline]
 #[track_caller]
 pub fn store<M: MemoryMut + ?Sized, I: Index>(memory: &M, index: I, value: M::Element) {
     write(memory, position(index, memory.length()), value, Location::caller());
 }
 
-/// `memory[index] op= change`: a read, then a write, no atomic.
+/// Executes `memory[index] op= change`, a read followed by a write, which together are not atomic.
 #[inline]
 #[track_caller]
 pub fn update<M, I, C>(memory: &M, index: I, change: C, new: impl FnOnce(M::Element, C) -> M::Element)
@@ -115,7 +114,7 @@ where
     write(memory, index, new(old, change), site);
 }
 
-/// `*memory.get_unchecked_mut(index) op= change`.
+/// Executes `*memory.get_unchecked_mut(index) op= change`.
 ///
 /// # Safety
 /// `index` is below the length. The simulator checks it nonetheless, and the device does not.
@@ -129,7 +128,7 @@ where
     update(memory, index, change, new);
 }
 
-/// `*memory.get_unchecked(index)`.
+/// Reads `*memory.get_unchecked(index)`.
 ///
 /// # Safety
 /// `index` is below the length. The simulator checks it nonetheless, and the device does not.
@@ -139,7 +138,7 @@ pub unsafe fn load_unchecked<M: Memory + ?Sized, I: Index>(memory: &M, index: I)
     load(memory, index)
 }
 
-/// `*memory.get_unchecked_mut(index) = value`.
+/// Executes `*memory.get_unchecked_mut(index) = value`.
 ///
 /// # Safety
 /// `index` is below the length. The simulator checks it nonetheless, and the device does not.
@@ -203,7 +202,7 @@ fn write<M: Addressed + ?Sized>(memory: &M, index: usize, value: M::Element, sit
     write_as(memory, index, value, site);
 }
 
-/// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, where a `T` may lie.
+/// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
 #[inline]
 fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site: Site) -> T {
     access(memory, index, Kind::Read, site, |address| {
@@ -212,7 +211,7 @@ fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site:
     })
 }
 
-/// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, where a `T` may lie.
+/// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
 #[inline]
 fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, value: T, site: Site) {
     access(memory, index, Kind::Write(bytes::bits(&value)), site, |address| {
@@ -221,7 +220,7 @@ fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, valu
     });
 }
 
-/// Has the simulator check an access to a `T` at the element at `index`; then `f` makes it.
+/// Lets the simulator check an access to a `T` at the element at `index`, and makes it by calling `f`.
 #[inline]
 fn access<M: Addressed + ?Sized, T, R>(
     memory: &M,

@@ -1,6 +1,6 @@
 //! A typed place inside memory: an element, a field of it, an element of an array in it, and so on. `grid[y][x]` and
-//! `particles[i].pos.x` touch the bytes of the innermost only. A place holds no bytes; a field is found without naming its
-//! offset, by looking where a reference to it points in a value of zeros.
+//! `particles[i].pos.x` access the bytes of the innermost place only. A place holds no bytes; the offset of a field is computed
+//! from a reference to it in a value of zeros.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -13,18 +13,18 @@ use super::{Addressed, Elements, Index, MemoryMut, bytes};
 use crate::program::types::DeviceCopy;
 use crate::sim::{self, Access, Kind, MemoryId};
 
-/// Where a `T` lies in memory of type `M`, which says whether it can be written.
+/// The place of a `T` in memory of type `M`, which determines whether it can be written.
 #[derive(Debug)]
 pub struct Place<'m, M: ?Sized, T> {
     id: MemoryId,
-    /// In bytes, from the memory's start.
+    /// The offset in bytes from the start of the allocation.
     offset: usize,
     memory: PhantomData<&'m M>,
     value: PhantomData<fn() -> T>,
 }
 
 impl<'m, M: ?Sized, T: DeviceCopy> Place<'m, M, T> {
-    /// The place of a `U` at `offset` in this one, where one is.
+    /// Returns the place of the `U` at `offset` in this one.
     fn inside<U>(self, offset: usize) -> Place<'m, M, U> {
         Place { id: self.id, offset: self.offset + offset, memory: PhantomData, value: PhantomData }
     }
@@ -56,7 +56,7 @@ impl<'m, M: ?Sized, T: DeviceCopy> Place<'m, M, T> {
     }
 }
 
-/// `memory[index]`, as a place.
+/// Returns the place `memory[index]`.
 #[inline]
 #[track_caller]
 pub fn place<M: Addressed + ?Sized, I: Index>(memory: &M, index: I) -> Place<'_, M, M::Element> {
@@ -64,7 +64,7 @@ pub fn place<M: Addressed + ?Sized, I: Index>(memory: &M, index: I) -> Place<'_,
     Place { id: memory.id(), offset, memory: PhantomData, value: PhantomData }
 }
 
-/// `*memory.get_unchecked_mut(index)`, as a place.
+/// Returns the place `*memory.get_unchecked_mut(index)`.
 ///
 /// # Safety
 /// `index` is below the length. The simulator checks it nonetheless, and the device does not.
@@ -74,7 +74,7 @@ pub unsafe fn place_unchecked<M: Addressed + ?Sized, I: Index>(memory: &M, index
     place(memory, index)
 }
 
-/// `place[index]`, of a place that is an array or a vector.
+/// Returns the place `place[index]` in an array or a vector.
 #[inline]
 #[track_caller]
 pub fn nth<'m, M: ?Sized, T: DeviceCopy + Elements, I: Index>(
@@ -84,7 +84,7 @@ pub fn nth<'m, M: ?Sized, T: DeviceCopy + Elements, I: Index>(
     place.inside(position(index, T::LENGTH) * size_of::<T::Element>())
 }
 
-/// `place.name`, where `project` is `|value| &value.name`.
+/// Returns the place `place.name`, where `project` is `|value| &value.name`.
 #[inline]
 pub fn field<'m, M: ?Sized, T: DeviceCopy, F: DeviceCopy>(
     place: Place<'m, M, T>,
@@ -99,21 +99,21 @@ pub fn field<'m, M: ?Sized, T: DeviceCopy, F: DeviceCopy>(
     place.inside(offset)
 }
 
-/// The value at a place.
+/// Reads the value at a place.
 #[inline]
 #[track_caller]
 pub fn read_place<M: Addressed + ?Sized, T: DeviceCopy>(place: Place<'_, M, T>) -> T {
     place.load(Location::caller())
 }
 
-/// `place = value`.
+/// Executes `place = value`.
 #[inline]
 #[track_caller]
 pub fn write_place<M: MemoryMut + ?Sized, T: DeviceCopy>(place: Place<'_, M, T>, value: T) {
     place.store(value, Location::caller());
 }
 
-/// `place op= change`: a read, then a write, no atomic.
+/// Executes `place op= change`, a read followed by a write, which together are not atomic.
 #[inline]
 #[track_caller]
 pub fn update_place<M: MemoryMut + ?Sized, T: DeviceCopy, C>(

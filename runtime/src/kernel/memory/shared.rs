@@ -1,9 +1,10 @@
-//! A block's own shared memory. The handles name an allocation of the simulator and hold no bytes.
+//! A block's own shared memory. The handles name an allocation of the simulator and hold no bytes themselves.
 
 use std::any::type_name;
 use std::marker::PhantomData;
 use std::panic::Location;
 
+use super::operations::{reading, writing};
 use super::remote::{RemoteArray, RemoteSlice};
 use super::shared_handle::{Shared, shared_memory};
 use super::{Index, Sliced};
@@ -11,7 +12,49 @@ use crate::program::types::DeviceCopy;
 use crate::report::failure::Cause;
 use crate::sim::{self, Key, SharedId};
 
-/// `N` elements of static shared memory, one array a block. From [`shared_array`].
+/// An array of `N` elements in the block's static shared memory; [`shared_array`] returns it.
+///
+/// # In kernels
+///
+#[doc = reading!("array", "a [`SharedSlice`]")]
+#[doc = writing!("array")]
+/// | `cluster.map_shared_rank(&array, rank)` | the same array of a peer, a [`RemoteArray`](crate::RemoteArray) |
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel(block = 32)]
+/// fn reverse(input: &[f32], out: &mut [f32], counts: &mut [u32]) {
+///     let block = this_thread_block();
+///     let i = block.thread_rank();
+///     let array = shared_array::<f32, 32>();
+///     let histogram = shared_array::<u32, 4>();
+///     if i < 8 {
+///         array.store_vec(i * 4, input.load_vec::<4>(i * 4)); // 16 bytes at once
+///     }
+///     if i == 0 {
+///         histogram.fill(0);
+///     }
+///     block.sync();
+///     histogram.atomic(i % 4).fetch_add(1, Relaxed);
+///     let (low, high) = array.split_at(array.len() / 2);
+///     out[i] = if i < 16 { high[15 - i] } else { low[31 - i] };
+///     block.sync();
+///     if i < 4 {
+///         counts[i] = histogram[i] + (&array.chunks(8)[i]).len() as u32;
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let input = device.upload(&Vec::from_iter((0..32).map(|i| i as f32)))?;
+/// let (mut out, mut counts) = (device.zeros(32)?, device.zeros(4)?);
+/// reverse(&input, &mut out, &mut counts).grid(1).launch(&device)?;
+/// assert_eq!(out.read()?[..3], [31.0, 30.0, 29.0]);
+/// assert_eq!(counts.read()?, [16; 4]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct SharedArray<T, const N: usize> {
     pub(super) id: SharedId,
@@ -19,33 +62,69 @@ pub struct SharedArray<T, const N: usize> {
     elements: PhantomData<*const T>,
 }
 
-/// A part of the block's shared memory: of an array, or of the dynamic shared memory, whose size the launch says. From
-/// `&array[a..b]`, [`dynamic_shared`] and [`dynamic_shared_slice`].
+/// A slice of the block's shared memory: of an array, by `&array[a..b]`, or of the dynamic shared memory, by [`dynamic_shared`]
+/// and [`dynamic_shared_slice`]. A device function takes it as `&SharedSlice<T>`, and whole arrays as well.
+///
+/// # In kernels
+///
+#[doc = reading!("slice", "a `SharedSlice`")]
+#[doc = writing!("slice")]
+/// | `cluster.map_shared_rank(&slice, rank)` | the same memory of a peer, a [`RemoteSlice`](crate::RemoteSlice) |
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[device]
+/// fn sum(values: &SharedSlice<u32>) -> u32 {
+///     values.iter().sum::<u32>()
+/// }
+///
+/// #[cluster_kernel(block = 8)]
+/// fn halves(out: &mut [u32]) {
+///     let block = this_thread_block();
+///     let i = block.thread_rank();
+///     let all = dynamic_shared::<u32>(); // as many elements as the launch has room for
+///     all[i] = i;
+///     block.sync();
+///     if i == 0 {
+///         out[0] = sum(&all[..4]);
+///         out[1] = sum(&all[4..]) + all.len() as u32;
+///     }
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut out = device.zeros(2)?;
+/// halves(&mut out).grid(1).shared_bytes(8 * 4).launch(&device)?;
+/// assert_eq!(out.read()?, [6, 22 + 8]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct SharedSlice<T> {
     pub(super) id: SharedId,
-    /// The first byte in the allocation.
+    /// The offset of the first byte in the allocation.
     start: usize,
     length: usize,
     /// A pointer, so that the handle stays with its thread.
     elements: PhantomData<*const T>,
 }
 
-/// The block's own shared memory: what `map_shared_rank` takes.
+/// The block's own shared memory, which `map_shared_rank` takes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the block's own shared memory",
     note = "`map_shared_rank` takes what `shared_array` and `dynamic_shared` return, and parts of it"
 )]
 pub trait OwnedShared: Shared {
-    /// The same memory of a peer.
+    /// The type of the same memory of a peer.
     type Remote;
 
     #[doc(hidden)]
     fn remote(&self, rank: u32) -> Self::Remote;
 }
 
-/// Static shared memory: `__shared__ T array[N]`. All threads of a block get the same array from the same call, with
-/// nothing in it.
+/// Returns an array in static shared memory, `__shared__ T array[N]`. All threads of a block get the same array from the same
+/// call. It starts uninitialized.
 #[inline]
 #[track_caller]
 pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
@@ -54,8 +133,8 @@ pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
     SharedArray { id, elements: PhantomData }
 }
 
-/// Dynamic shared memory: `extern __shared__ T array[]`. As many elements as the launch gave room for, with nothing
-/// in them.
+/// Returns the dynamic shared memory, `extern __shared__ T array[]`, with as many elements as the launch has room for. It starts
+/// uninitialized.
 #[inline]
 #[track_caller]
 pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
@@ -67,9 +146,9 @@ pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
     })
 }
 
-/// `length` elements of the dynamic shared memory, from a byte of it on: several arrays in one allocation. The offset
-/// is a multiple of the type's alignment, and the end lies within what the launch gave room for; both are checked. Arrays
-/// that overlap share their bytes.
+/// Returns `length` elements of the dynamic shared memory from a byte offset on, for several arrays in one allocation. The
+/// offset is a multiple of the type's alignment, and the end lies within the memory of the launch; both are checked. Arrays that
+/// overlap share their bytes.
 #[inline]
 #[track_caller]
 pub fn dynamic_shared_slice<T: DeviceCopy>(byte_offset: impl Index, length: impl Index) -> SharedSlice<T> {
@@ -97,13 +176,13 @@ pub fn dynamic_shared_slice<T: DeviceCopy>(byte_offset: impl Index, length: impl
 }
 
 impl<T: DeviceCopy, const N: usize> SharedArray<T, N> {
-    /// `N`.
+    /// Returns `N`.
     #[inline]
     pub fn len(&self) -> usize {
         N
     }
 
-    /// Whether `N` is zero.
+    /// Returns whether `N` is zero.
     #[inline]
     pub fn is_empty(&self) -> bool {
         N == 0
@@ -115,13 +194,13 @@ impl<T: DeviceCopy> SharedSlice<T> {
         SharedSlice { id, start, length, elements: PhantomData }
     }
 
-    /// How many elements.
+    /// Returns the number of elements.
     #[inline]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.length == 0
@@ -140,7 +219,7 @@ impl<T> Clone for SharedSlice<T> {
 
 impl<T> Copy for SharedSlice<T> {}
 
-/// An array where a slice is expected, as in Rust.
+/// Converts an array where a slice is expected, as in Rust.
 impl<T: DeviceCopy, const N: usize> From<&SharedArray<T, N>> for SharedSlice<T> {
     #[inline]
     fn from(array: &SharedArray<T, N>) -> Self {

@@ -1,9 +1,9 @@
-//! What all handles of shared memory have in common, a block's own and a peer's: how the simulator knows the memory, and
-//! whose it is.
+//! What all handles of shared memory have in common, a block's own and a peer's: how the simulator identifies the memory, and
+//! which block owns it.
 
 use super::sealed;
 
-/// Shared memory with an owner: what `query_shared_rank` takes.
+/// Shared memory with an owner, which `query_shared_rank` takes.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not shared memory")]
 pub trait Shared: sealed::Sealed {
     #[doc(hidden)]
@@ -17,7 +17,7 @@ impl<S: Shared + ?Sized> Shared for &S {
     }
 }
 
-/// What all shared memory has in common, own and remote.
+/// Implements the traits that all shared memory has, own and remote.
 macro_rules! shared_memory {
     ($name:ident<T $(, const $n:ident: usize)?>, $self:ident => $length:expr, $start:expr, $slice:ident) => {
         impl<T $(, const $n: usize)?> $crate::kernel::memory::sealed::Sealed for $name<T $(, $n)?> {}

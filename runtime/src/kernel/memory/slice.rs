@@ -1,5 +1,5 @@
-//! Parts of memory: `&a[2..5]`, rows, chunks, halves. Each is a slice of the place that the memory is in, with the bytes
-//! where they were, and Rust's own conditions on its ends.
+//! Parts of memory: `&a[2..5]`, rows, chunks, halves. Each is a slice of the same allocation, under Rust's own conditions on its
+//! ends.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -10,21 +10,21 @@ use crate::program::types::DeviceCopy;
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
-/// Memory of which `&` names a part.
+/// Memory that has parts to be read, by `&`.
 #[diagnostic::on_unimplemented(message = "`{Self}` has no parts", note = "global, shared and remote memory have")]
 pub trait Sliced: Addressed {
-    /// A part of it, of elements of another type, too.
+    /// The type of a part, whose elements may be of another type.
     type Slice<U: DeviceCopy>;
 
-    /// `length` elements from the byte `start` of the whole memory on, which lie in this one.
+    /// Returns `length` elements from the byte `start` of the allocation on, all of which lie in this memory.
     #[doc(hidden)]
     fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> Self::Slice<U>;
 }
 
-/// Memory of which `&mut` names a part.
+/// Memory that has parts to be written, by `&mut`.
 #[diagnostic::on_unimplemented(message = "`{Self}` has no parts that are written", note = "borrow it with `&`")]
 pub trait SlicedMut: Sliced + MemoryMut {
-    /// A part of it, to be written.
+    /// The type of a part to be written.
     type SliceMut<U: DeviceCopy>;
 
     #[doc(hidden)]
@@ -49,13 +49,13 @@ impl<M: SlicedMut + ?Sized> SlicedMut for &M {
     }
 }
 
-/// An array as an element: a row.
+/// An array as an element of memory: a row.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array: of this memory, no single element can be borrowed",
     note = "copy it: `let x = memory[i];`, or borrow a part: `&memory[i..=i]`"
 )]
 pub trait Row: DeviceCopy {
-    /// What the array holds.
+    /// The type of the row's elements.
     type Element: DeviceCopy;
     #[doc(hidden)]
     const LENGTH: usize;
@@ -66,7 +66,7 @@ impl<T: DeviceCopy, const N: usize> Row for [T; N] {
     const LENGTH: usize = N;
 }
 
-/// The elements `start..end`.
+/// Returns the range `start..end`, if it lies within the length.
 #[inline]
 #[track_caller]
 fn range<I: Index, J: Index>(start: I, end: J, length: usize) -> Range<usize> {
@@ -77,7 +77,7 @@ fn range<I: Index, J: Index>(start: I, end: J, length: usize) -> Range<usize> {
     range
 }
 
-/// The elements `start..=end`.
+/// Returns the range `start..=end`, if it lies within the length.
 #[inline]
 #[track_caller]
 fn range_inclusive<I: Index, J: Index>(start: I, end: J, length: usize) -> Range<usize> {
@@ -87,7 +87,7 @@ fn range_inclusive<I: Index, J: Index>(start: I, end: J, length: usize) -> Range
     start.to_usize()..end.to_usize() + 1
 }
 
-/// The elements of the chunk at `index`.
+/// Returns the range of the chunk at `index`.
 #[inline]
 #[track_caller]
 fn chunk_range<I: Index, J: Index>(size: I, index: J, length: usize) -> Range<usize> {
@@ -105,7 +105,7 @@ pub(super) fn out_of_bounds(start: i128, end: i128, inclusive: bool, length: usi
     fail_at(Cause::RangeOutOfBounds { start, end, inclusive, length: length as u64 }, Location::caller())
 }
 
-/// The part of these elements.
+/// Returns the offset of the first of these elements in the allocation.
 #[inline]
 fn bytes<M: Addressed + ?Sized>(memory: &M, elements: &Range<usize>) -> usize {
     memory.start() + elements.start * size_of::<M::Element>()
@@ -114,7 +114,7 @@ fn bytes<M: Addressed + ?Sized>(memory: &M, elements: &Range<usize>) -> usize {
 macro_rules! parts {
     ($trait:ident, $slice:ident, $part:ident:
         $range:ident $inclusive:ident $from:ident $row:ident $chunk:ident $split:ident; $borrow:literal) => {
-        #[doc = concat!("`", $borrow, "memory[start..end]`.")]
+        #[doc = concat!("Evaluates `", $borrow, "memory[start..end]`.")]
         #[inline]
         #[track_caller]
         pub fn $range<M: $trait + ?Sized>(memory: &M, start: impl Index, end: impl Index) -> M::$slice<M::Element> {
@@ -122,7 +122,7 @@ macro_rules! parts {
             memory.$part(bytes(memory, &elements), elements.len())
         }
 
-        #[doc = concat!("`", $borrow, "memory[start..=end]`.")]
+        #[doc = concat!("Evaluates `", $borrow, "memory[start..=end]`.")]
         #[inline]
         #[track_caller]
         pub fn $inclusive<M: $trait + ?Sized>(memory: &M, start: impl Index, end: impl Index) -> M::$slice<M::Element> {
@@ -130,7 +130,7 @@ macro_rules! parts {
             memory.$part(bytes(memory, &elements), elements.len())
         }
 
-        #[doc = concat!("`", $borrow, "memory[start..]`.")]
+        #[doc = concat!("Evaluates `", $borrow, "memory[start..]`.")]
         #[inline]
         #[track_caller]
         pub fn $from<M: $trait + ?Sized>(memory: &M, start: impl Index) -> M::$slice<M::Element> {
@@ -138,7 +138,7 @@ macro_rules! parts {
             memory.$part(bytes(memory, &elements), elements.len())
         }
 
-        #[doc = concat!("`", $borrow, "memory[index]`, of memory that holds arrays.")]
+        #[doc = concat!("Evaluates `", $borrow, "memory[index]`, for memory that holds arrays.")]
         #[inline]
         #[track_caller]
         pub fn $row<M>(memory: &M, index: impl Index) -> M::$slice<<M::Element as Row>::Element>
@@ -149,7 +149,7 @@ macro_rules! parts {
             memory.$part(bytes(memory, &(index..index + 1)), <M::Element as Row>::LENGTH)
         }
 
-        #[doc = concat!("`", $borrow, "memory.chunks(size)[index]`.")]
+        #[doc = concat!("Evaluates `", $borrow, "memory.chunks(size)[index]`.")]
         #[inline]
         #[track_caller]
         pub fn $chunk<M: $trait + ?Sized>(memory: &M, size: impl Index, index: impl Index) -> M::$slice<M::Element> {
@@ -157,7 +157,7 @@ macro_rules! parts {
             memory.$part(bytes(memory, &elements), elements.len())
         }
 
-        #[doc = concat!("`memory.", stringify!($split), "(mid)`.")]
+        #[doc = concat!("Evaluates `memory.", stringify!($split), "(mid)`.")]
         #[inline]
         #[track_caller]
         pub fn $split<M>(memory: &M, mid: impl Index) -> (M::$slice<M::Element>, M::$slice<M::Element>)

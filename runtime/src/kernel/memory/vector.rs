@@ -1,5 +1,5 @@
-//! Vectors: up to 16 bytes that a GPU loads or stores with one instruction. Values without arithmetic; their lanes have
-//! it.
+//! Vectors: up to 16 bytes that a GPU loads or stores with one instruction. They are values without arithmetic; their lanes
+//! have it.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,13 +14,32 @@ use crate::program::types::{DeviceConstant, DeviceCopy, DeviceScalar, DeviceType
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
-/// `N` elements side by side, aligned to their size, at most 16 bytes: what `load_vec` and `store_vec` move at once
-/// (PTX ISA, ld and st, `.v2` and `.v4`). In a kernel, `v[k]` is a lane.
+/// `N` scalars of at most 16 bytes together, aligned to their size, which `load_vec` and `store_vec` move at once (PTX ISA, ld
+/// and st, `.v2` and `.v4`). In a kernel, `v[k]` reads and writes a lane.
 ///
 /// ```
-/// # use phalanx::prelude::*;
+/// use phalanx::prelude::*;
+///
+/// #[cluster_kernel(block = 8)]
+/// fn double(values: &mut [f32]) {
+///     let i = this_grid().thread_rank() * 4;
+///     let mut v = values.load_vec::<4>(i);
+///     for k in 0..v.len() {
+///         v[k] *= 2.0;
+///     }
+///     values.store_vec(i, v);
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut values = device.upload(&[1.5; 32])?;
+/// double(&mut values).grid(1).launch(&device)?;
+/// assert_eq!(values.read()?, [3.0; 32]);
+/// // On the host:
 /// let v = f32x4::new([1.0, 2.0, 3.0, 4.0]);
 /// assert_eq!(v.lanes()[2], 3.0);
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -29,16 +48,16 @@ pub struct Vector<T: VectorElement<N>, const N: usize> {
     lanes: [T; N],
 }
 
-/// A scalar of which there are vectors of `N`.
+/// A scalar of which there are vectors of `N`. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "there is no vector of {N} `{Self}`",
     note = "a vector holds 1, 2, 4, 8 or 16 scalars, and at most 16 bytes"
 )]
 pub trait VectorElement<const N: usize>: DeviceScalar + sealed::Sealed {
-    /// Has the vector's alignment.
+    /// A type with the vector's alignment.
     #[doc(hidden)]
     type Alignment: Copy + Send + Sync + 'static;
-    /// The vector's short name, or nothing.
+    /// The short name of the vector, or an empty text.
     #[doc(hidden)]
     const NAME: &'static str;
 }
@@ -47,7 +66,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Nothing, aligned.
+/// Empty types with an alignment.
 mod aligned {
     #[derive(Debug, Clone, Copy)]
     #[repr(align(2))]
@@ -76,7 +95,7 @@ macro_rules! vectors {
             )*
         )*
 
-        /// Vectors by name, as in `std::simd`.
+        /// The vectors by name, as in `std::simd`.
         #[allow(non_camel_case_types, reason = "named as in `std::simd`")]
         pub mod vectors {
             use super::{Vector, bf16, f16};
@@ -111,37 +130,37 @@ vectors! {
 }
 
 impl<T: VectorElement<N>, const N: usize> Vector<T, N> {
-    /// Of these lanes.
+    /// Returns a vector of these lanes.
     #[inline]
     pub const fn new(lanes: [T; N]) -> Self {
         Vector { alignment: [], lanes }
     }
 
-    /// The same in all lanes.
+    /// Returns a vector with the same value in all lanes.
     #[inline]
     pub const fn splat(value: T) -> Self {
         Vector::new([value; N])
     }
 
-    /// `N`.
+    /// Returns `N`.
     #[inline]
     pub const fn len(&self) -> usize {
         N
     }
 
-    /// No: there is no vector of nothing.
+    /// Returns `false`, because every vector has a lane.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         N == 0
     }
 
-    /// The lanes.
+    /// Returns the lanes.
     #[inline]
     pub const fn lanes(&self) -> &[T; N] {
         &self.lanes
     }
 
-    /// The lanes, to be changed.
+    /// Returns the lanes, to be changed.
     #[inline]
     pub const fn lanes_mut(&mut self) -> &mut [T; N] {
         &mut self.lanes
@@ -184,13 +203,13 @@ impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
 #[diagnostic::do_not_recommend]
 unsafe impl<T: VectorElement<N>, const N: usize> DeviceCopy for Vector<T, N> {}
 
-/// Holds rustc to the macro's view that a constructor is a vector's.
+/// Returns the vector. Generated code calls it to hold rustc to the macro's view that a constructor is a vector's.
 #[inline]
 pub fn vector<T: VectorElement<N>, const N: usize>(value: Vector<T, N>) -> Vector<T, N> {
     value
 }
 
-/// `memory.load_vec::<N>(index)`: the elements from `index` to `index + N`.
+/// Evaluates `memory.load_vec::<N>(index)`, the elements from `index` to `index + N`.
 #[inline]
 #[track_caller]
 pub fn load_vec<M, const N: usize>(memory: &M, index: impl Index) -> Vector<M::Element, N>
@@ -200,7 +219,7 @@ where
     read_as(memory, place::<M, N>(memory, index), Location::caller())
 }
 
-/// `memory.store_vec(index, value)`: to the elements from `index` to `index + N`.
+/// Executes `memory.store_vec(index, value)`, which writes the elements from `index` to `index + N`.
 #[inline]
 #[track_caller]
 pub fn store_vec<M, const N: usize>(memory: &M, index: impl Index, value: Vector<M::Element, N>)
@@ -210,8 +229,8 @@ where
     write_as(memory, place::<M, N>(memory, index), value, Location::caller());
 }
 
-/// The index, if `N` elements from there on lie in the memory, where a vector may lie. All memory starts on a boundary
-/// of 16 bytes, here as on the device.
+/// Returns the index, if `N` elements from there on lie in the memory and the first is aligned for a vector. All memory starts
+/// at a multiple of 16 bytes, here as on the device.
 #[inline]
 #[track_caller]
 fn place<M: Addressed + ?Sized, const N: usize>(memory: &M, index: impl Index) -> usize {

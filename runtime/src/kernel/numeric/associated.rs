@@ -1,4 +1,4 @@
-//! Functions of the scalar types that are called by path: `f32::from_bits(x)`, `u64::from(x)`, `T::default()`.
+//! The functions of scalar types that are called by path: `f32::from_bits(x)`, `u64::from(x)`, `T::default()`.
 
 use half::{bf16, f16};
 
@@ -6,13 +6,13 @@ use super::integer;
 use super::traits::{Float, Integer, Number};
 use crate::program::types::DeviceScalar;
 
-/// The bits of a float.
+/// A float that converts from and to its bits.
 pub trait FloatBits: Float {
     /// The unsigned integer of its size.
     type Bits: Integer;
-    /// The float of these bits.
+    /// Returns the float of these bits.
     fn of_bits(bits: Self::Bits) -> Self;
-    /// The bits of this float.
+    /// Returns the bits of this float.
     fn in_bits(self) -> Self::Bits;
 }
 
@@ -39,31 +39,31 @@ bits! {
     bf16: u16;
 }
 
-/// `T::from_bits(bits)`.
+/// Evaluates `T::from_bits(bits)`.
 #[inline]
 pub fn from_bits<T: FloatBits>(bits: T::Bits) -> T {
     T::of_bits(bits)
 }
 
-/// `value.to_bits()`.
+/// Evaluates `value.to_bits()`.
 #[inline]
 pub fn to_bits<T: FloatBits>(value: T) -> T::Bits {
     value.in_bits()
 }
 
-/// `T::default()`.
+/// Evaluates `T::default()`.
 #[inline]
 pub fn zero<T: Number>() -> T {
     T::default()
 }
 
-/// `T::from(value)` between scalars, which loses nothing.
+/// Evaluates `T::from(value)` between scalars, which is lossless.
 #[inline]
 pub fn from<T: Lossless + From<F>, F: DeviceScalar>(value: F) -> T {
     T::from(value)
 }
 
-/// A scalar that others convert to.
+/// A scalar that other scalars convert to without loss.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar that others convert to")]
 pub trait Lossless: DeviceScalar {}
 
@@ -73,19 +73,19 @@ macro_rules! lossless {
 
 lossless!(bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 f16 bf16);
 
-/// `T::from_be(value)`.
+/// Evaluates `T::from_be(value)`.
 #[inline]
 pub fn from_be<T: Integer>(value: T) -> T {
     integer::swap_bytes(value)
 }
 
-/// `T::from_le(value)`.
+/// Evaluates `T::from_le(value)`.
 #[inline]
 pub fn from_le<T: Integer>(value: T) -> T {
     value
 }
 
-/// That a path which the macro took for one of ours names it.
+/// Returns our function. Both have one type, so that rustc rejects a path that the macro took for ours and that names another.
 #[inline]
 pub fn same<F>(_named: F, ours: F) -> F {
     ours

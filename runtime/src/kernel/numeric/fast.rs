@@ -1,5 +1,5 @@
-//! The hardware's approximations of `f32` functions: a few instructions where `x.sin()` takes dozens. In a kernel they
-//! are called by their path, `fast::sin(x)`. The simulator computes the exact functions instead.
+//! The hardware's approximations of `f32` functions, which take a few instructions where `x.sin()` takes dozens. In a kernel they
+//! are called by their path, `fast::sin(x)`. The simulator computes the accurate functions instead.
 //!
 //! The errors are those of the CUDA C++ Programming Guide, Mathematical Functions, Intrinsic Functions, and of the PTX
 //! ISA for the instructions that CUDA C++ has no name for. An ulp is the distance between two neighbouring `f32`s.

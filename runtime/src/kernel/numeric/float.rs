@@ -1,5 +1,5 @@
-//! The methods of floats, which are Rust's own of `f32` and `f64`. Those that are not rounded exactly come from the
-//! system's math library here and from CUDA's on the device: `ulp` says how far they may be apart.
+//! The methods of floats, which are Rust's own for `f32` and `f64`. Those that are not rounded correctly come from the system's
+//! math library here and from CUDA's on the device; `ulp` has their errors.
 
 use std::f64::consts::LN_2;
 
@@ -9,7 +9,7 @@ use super::half::{from_f64, fused};
 use super::methods::methods;
 use super::traits::Float;
 
-/// Of `f32` and `f64`, and of `f16` and `bf16` by way of `f32`: what the device does too.
+/// Implements the methods for `f32` and `f64`, and for `f16` and `bf16` by way of `f32`, as the device does.
 macro_rules! floats {
     ($($name:ident($first:ident $(, $arg:ident)*) $(= $body:expr)?;)*) => {
         methods! { InFull of Float, for f32 f64: {
@@ -132,7 +132,7 @@ macro_rules! halves {
 
 halves!(f16 bf16);
 
-/// By squaring, in the order of LLVM's `powi`: `std` leaves the order open, and it can be seen.
+/// Computes a power by squaring, in the order of LLVM's `powi`. `std` leaves the order open, and the rounding depends on it.
 #[inline]
 fn power<T: Float>(a: T, exponent: i32, one: T) -> T {
     let (mut square, mut rest, mut power) = (a, exponent, one);

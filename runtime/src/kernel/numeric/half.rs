@@ -1,4 +1,4 @@
-//! `f16` and `bf16` where the `half` crate does not round once: conversion from `f64`, and the fused multiply-add.
+//! The operations of `f16` and `bf16` that the `half` crate rounds twice: conversion from `f64`, and the fused multiply-add.
 
 use half::{bf16, f16};
 
@@ -7,9 +7,9 @@ use super::traits::Float;
 /// A float of 16 bits.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not `f16` or `bf16`")]
 pub trait Half: Float {
-    /// Rounded to nearest, ties to even.
+    /// Converts from `f32`, rounding to nearest, ties to even.
     fn of_f32(value: f32) -> Self;
-    /// Exact.
+    /// Converts to `f32`, which is exact.
     fn in_f32(self) -> f32;
 }
 
@@ -31,32 +31,32 @@ macro_rules! halves {
 
 halves!(f16 bf16);
 
-/// `f16::from_f32(value)`.
+/// Evaluates `f16::from_f32(value)`.
 #[inline]
 pub fn from_f32<T: Half>(value: f32) -> T {
     T::of_f32(value)
 }
 
-/// `f16::from_f64(value)`, rounded once. The `half` crate looks at the upper 32 bits only (2.7), or rounds twice where
+/// Evaluates `f16::from_f64(value)`, rounded once. The `half` crate looks at the upper 32 bits only (2.7), or rounds twice where
 /// the processor converts.
 #[inline]
 pub fn from_f64<T: Half>(value: f64) -> T {
     T::of_f32(to_odd(value))
 }
 
-/// `value.to_f32()`.
+/// Evaluates `value.to_f32()`.
 #[inline]
 pub fn to_f32<T: Half>(value: T) -> f32 {
     value.in_f32()
 }
 
-/// `value.to_f64()`.
+/// Evaluates `value.to_f64()`.
 #[inline]
 pub fn to_f64<T: Half>(value: T) -> f64 {
     value.in_f32().into()
 }
 
-/// To the `f32` next to `value`, the odd one of two: a second rounding, to fewer digits by two or more, then gives what
+/// Rounds `value` to the odd one of the two nearest `f32`s. A second rounding, to fewer digits by two or more, then gives what
 /// a single one would (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 fn to_odd(value: f64) -> f32 {
     let nearest = value as f32;
@@ -67,8 +67,8 @@ fn to_odd(value: f64) -> f32 {
     f32::from_bits(if difference < 0.0 { nearest.to_bits() - 1 } else { nearest.to_bits() + 1 })
 }
 
-/// `a * b + c` of numbers with 11 digits at most, rounded to odd: their product is exact, and the error of the sum is
-/// another float (Knuth's two-sum).
+/// Evaluates `a * b + c` for numbers of at most 11 binary digits, rounded to odd. Their product is exact, and the error of the sum
+/// is another float (Knuth's two-sum).
 pub(super) fn fused(a: f64, b: f64, c: f64) -> f64 {
     let product = a * b;
     let sum = product + c;

@@ -1,12 +1,12 @@
-//! The least and the largest value of each number type, for reductions. Of floats the infinities.
+//! The least and the largest value of each number type, for reductions. For floats they are the infinities.
 
 use half::{bf16, f16};
 
-/// What every number of the type is above or equal to, and below or equal to.
+/// The bounds of a number type: every number of it lies between them.
 pub trait Limits {
-    /// The least.
+    /// The least value.
     const LEAST: Self;
-    /// The largest.
+    /// The largest value.
     const MOST: Self;
 }
 

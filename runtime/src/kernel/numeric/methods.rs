@@ -1,9 +1,9 @@
-//! How a table of methods becomes a hidden trait, its implementations and the functions that generated code calls. In a
-//! table `T` is the type of the numbers: of the implementation in one place, a parameter in the others.
+//! The macro that makes of a table of methods a hidden trait, its implementations and the functions that generated code calls. In
+//! a table, `T` is the type of the numbers: that of the implementation in one place, a parameter in the others.
 
-/// Methods of `$bound`, implemented for each type. A method without `= body` is the type's own of that name.
+/// Declares methods of `$bound` and implements them for each type. A method without `= body` is the type's own of that name.
 ///
-/// The functions take no `self`, so that they stand beside none of Rust's methods.
+/// The functions take no `self`, so that they do not compete with Rust's methods.
 macro_rules! methods {
     ($trait:ident of $bound:ident, for $($t:ident)*: $table:tt) => {
         methods!(@declare $trait $bound $table);
@@ -17,7 +17,7 @@ macro_rules! methods {
             $($(#[$meta])* fn $name($first: T $(, $arg: $ty)*) -> $result;)*
         }
         $(
-            #[doc = concat!("The method `", stringify!($name), "`.")]
+            #[doc = concat!("Calls the method `", stringify!($name), "`.")]
             #[inline]
             $(#[$meta])*
             pub fn $name<T: $bound>($first: T $(, $arg: $ty)*) -> $result {
@@ -43,7 +43,7 @@ macro_rules! methods {
     };
 }
 
-/// The first, if there is one.
+/// Expands to the first expression, if there is one.
 macro_rules! or {
     ([$body:expr] $default:expr) => {
         $body

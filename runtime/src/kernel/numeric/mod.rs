@@ -1,7 +1,6 @@
-//! Arithmetic of kernels as functions, one for each operator and method: what Rust computes in release mode, whatever
-//! the profile, and what the device computes. Here are the operators and what all numbers have; `integer` and `float`
-//! are tables. Functions of one generic type, so that rustc infers through them as it
-//! does through the operators.
+//! Arithmetic of kernels as functions, one for each operator and method. They compute what Rust computes in release mode,
+//! whatever the profile, and what the device computes. The operators and the methods of all numbers are here; `integer` and
+//! `float` are tables. Each function has one generic type, so that rustc infers through it as through the operator.
 
 mod associated;
 mod float;
@@ -24,93 +23,93 @@ pub use self::traits::{Float, Integer, Number, Signed, SignedInteger, Unsigned, 
 
 use std::ops::Neg;
 
-/// A size in an attribute: the value, of any integer type.
+/// Returns the value of a size in an attribute, of any integer type.
 pub const fn whole<T: Integer>(value: T) -> T {
     value
 }
 
-/// `a + b`, wrapping.
+/// Evaluates `a + b`, wrapping.
 #[inline]
 pub fn add<T: Number>(a: T, b: T) -> T {
     a.add(b)
 }
 
-/// `a - b`, wrapping.
+/// Evaluates `a - b`, wrapping.
 #[inline]
 pub fn sub<T: Number>(a: T, b: T) -> T {
     a.sub(b)
 }
 
-/// `a * b`, wrapping.
+/// Evaluates `a * b`, wrapping.
 #[inline]
 pub fn mul<T: Number>(a: T, b: T) -> T {
     a.mul(b)
 }
 
-/// `a / b`. Integers fail on zero and on overflow.
+/// Evaluates `a / b`. Integers fail on zero and on overflow.
 #[inline]
 #[track_caller]
 pub fn div<T: Number>(a: T, b: T) -> T {
     a.div(b)
 }
 
-/// `a % b`. Integers fail on zero and on overflow.
+/// Evaluates `a % b`. Integers fail on zero and on overflow.
 #[inline]
 #[track_caller]
 pub fn rem<T: Number>(a: T, b: T) -> T {
     a.rem(b)
 }
 
-/// `-a`, wrapping.
+/// Evaluates `-a`, wrapping.
 #[inline]
 pub fn neg<T: Number + Neg<Output = T>>(a: T) -> T {
     a.negated()
 }
 
-/// `a << amount`, the amount masked to the width.
+/// Evaluates `a << amount`, the amount masked to the width.
 #[inline]
 pub fn shl<T: Integer, A: Integer>(a: T, amount: A) -> T {
     wrapping_shl(a, amount.low_bits())
 }
 
-/// `a >> amount`, the amount masked to the width.
+/// Evaluates `a >> amount`, the amount masked to the width.
 #[inline]
 pub fn shr<T: Integer, A: Integer>(a: T, amount: A) -> T {
     wrapping_shr(a, amount.low_bits())
 }
 
-/// `a.min(b)`; of a float and a NaN, the float.
+/// Evaluates `a.min(b)`; of a float and a NaN, the float.
 #[inline]
 pub fn min<T: Number>(a: T, b: T) -> T {
     a.smaller(b)
 }
 
-/// `a.max(b)`; of a float and a NaN, the float.
+/// Evaluates `a.max(b)`; of a float and a NaN, the float.
 #[inline]
 pub fn max<T: Number>(a: T, b: T) -> T {
     a.larger(b)
 }
 
-/// `a.abs()`, wrapping.
+/// Evaluates `a.abs()`, wrapping.
 #[inline]
 pub fn abs<T: Number + Neg<Output = T>>(a: T) -> T {
     a.magnitude()
 }
 
-/// `a.signum()`.
+/// Evaluates `a.signum()`.
 #[inline]
 pub fn signum<T: Number + Neg<Output = T>>(a: T) -> T {
     a.sign()
 }
 
-/// `a.div_euclid(b)`. Integers fail on zero and on overflow.
+/// Evaluates `a.div_euclid(b)`. Integers fail on zero and on overflow.
 #[inline]
 #[track_caller]
 pub fn div_euclid<T: Number>(a: T, b: T) -> T {
     a.quotient(b)
 }
 
-/// `a.rem_euclid(b)`. Integers fail on zero and on overflow.
+/// Evaluates `a.rem_euclid(b)`. Integers fail on zero and on overflow.
 #[inline]
 #[track_caller]
 pub fn rem_euclid<T: Number>(a: T, b: T) -> T {

@@ -1,4 +1,4 @@
-//! How arithmetic that has no result ends the launch.
+//! The failures of arithmetic that has no result, which end the launch.
 
 use std::panic::Location;
 
@@ -6,14 +6,14 @@ use crate::program::types::DeviceScalar;
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
-/// Ends the launch: a method that is not for this value.
+/// Ends the launch, because a method is not defined for this value.
 #[cold]
 #[track_caller]
 pub(super) fn refuse(message: &'static str) -> ! {
     fail_at(Cause::Assertion(message.into()), Location::caller())
 }
 
-/// Ends the launch: a division that has no result.
+/// Ends the launch, because a division has no result.
 #[cold]
 #[track_caller]
 pub(super) fn division<T: DeviceScalar + Default + PartialEq>(dividend: T, divisor: T) -> ! {

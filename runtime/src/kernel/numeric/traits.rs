@@ -1,5 +1,5 @@
-//! The number types of kernels as bounds for generic ones, and the arithmetic that all of them have. What else they can
-//! do is in tables: `integer`, `float`. The traits' own methods are hidden, and shadow none of Rust's.
+//! The number types of kernels as bounds of generic kernels, and the arithmetic that all of them have. Their other methods are in
+//! tables: `integer`, `float`. The traits' own methods are hidden, and shadow none of Rust's.
 
 use std::fmt::{Debug, Display};
 use std::ops::{BitAnd, BitOr, BitXor, Neg, Not};
@@ -12,7 +12,34 @@ use super::integer::{OfIntegers, OfSigned, OfUnsigned};
 use super::no_result::{division, refuse};
 use crate::program::types::DeviceScalar;
 
-/// An integer or a float.
+/// An integer or a float, as a bound of a generic kernel or device function, which may then use the operators and the methods that
+/// all numbers have. The trait is sealed.
+///
+/// ```
+/// use phalanx::prelude::*;
+///
+/// #[device]
+/// fn square<T: Number>(x: T) -> T {
+///     x * x
+/// }
+///
+/// #[cluster_kernel(block = 32)]
+/// fn squares<T: Number>(values: &mut [T], limit: T) {
+///     let i = this_grid().thread_rank();
+///     values[i] = square(values[i]).min(limit);
+/// }
+///
+/// # fn main() -> phalanx::Result<()> {
+/// let device = Device::simulator();
+/// let mut integers = device.upload(&Vec::from_iter(0..32))?;
+/// squares::<i32>(&mut integers, 100).grid(1).launch(&device)?;
+/// assert_eq!(integers.read()?[9..12], [81, 100, 100]);
+/// let mut floats = device.upload(&[1.5; 32])?;
+/// squares::<f64>(&mut floats, 100.0).grid(1).launch(&device)?;
+/// assert_eq!(floats.read()?, [2.25; 32]);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of the kernel language",
     note = "numbers are the integer types, f32, f64, f16 and bf16",
@@ -20,7 +47,8 @@ use crate::program::types::DeviceScalar;
 )]
 pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + Limits + sealed::Arithmetic {}
 
-/// An integer.
+/// An integer, as a bound of a generic kernel: a [`Number`] with bitwise operators, shifts and the methods of integers. The trait
+/// is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer",
     note = "this operation is for the integer types only"
@@ -35,32 +63,32 @@ pub trait Integer:
     + sealed::Bits
     + OfIntegers<Self>
 {
-    /// The integer of the same size with a sign.
+    /// The signed integer of the same size.
     type Signed: SignedInteger;
-    /// The integer of the same size without a sign.
+    /// The unsigned integer of the same size.
     type Unsigned: UnsignedInteger;
 }
 
-/// The integer of the size of `T` with a sign.
+/// The signed integer of the size of `T`.
 pub type Signed<T> = <T as Integer>::Signed;
-/// The integer of the size of `T` without a sign.
+/// The unsigned integer of the size of `T`.
 pub type Unsigned<T> = <T as Integer>::Unsigned;
 
-/// An integer with a sign.
+/// A signed integer, as a bound of a generic kernel. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer with a sign",
     note = "this operation is for i8, i16, i32, i64, i128 and isize"
 )]
 pub trait SignedInteger: Integer + Neg<Output = Self> + OfSigned<Self> {}
 
-/// An integer without a sign.
+/// An unsigned integer, as a bound of a generic kernel. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an unsigned integer",
     note = "this operation is for u8, u16, u32, u64, u128 and usize"
 )]
 pub trait UnsignedInteger: Integer + OfUnsigned<Self> {}
 
-/// A float.
+/// A float, as a bound of a generic kernel: a [`Number`] with the methods of floats. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a float",
     note = "this operation is for f32, f64, f16 and bf16 only",
@@ -89,7 +117,7 @@ mod sealed {
     }
 
     pub trait Bits: Sized {
-        /// The amount of a shift: what is above 32 bits is masked away anyway.
+        /// Returns the amount of a shift. Bits above the low 32 would be masked away anyway.
         fn low_bits(self) -> u32;
     }
 }
@@ -259,7 +287,7 @@ integers! {
     usize is UnsignedInteger of isize usize: |v| v, |v| v.min(1);
 }
 
-// The halves by way of `f32`, which has more than twice their digits.
+// The halves are computed in `f32`, which has more than twice their digits.
 floats! {
     f32: f32::from, f32::from, f32::abs;
     f64: f64::from, f64::from, f64::abs;
@@ -267,7 +295,7 @@ floats! {
     bf16: bf16::to_f32, bf16::from_f32, |v: bf16| bf16::from_bits(v.to_bits() & 0x7fff);
 }
 
-/// `x.clamp(low, high)`.
+/// Evaluates `x.clamp(low, high)`.
 #[inline]
 #[track_caller]
 pub fn clamp<T: Number>(x: T, low: T, high: T) -> T {

@@ -1,29 +1,36 @@
-//! How far the device's functions of floats may be from the exact result: data for documents and tests. What is not here
-//! is rounded once, everywhere.
+//! The errors of the functions of floats on a GPU, as data. A function that is not listed here is rounded correctly on a GPU and
+//! on the host.
+//!
+//! ```
+//! use phalanx::ulp::FunctionError;
+//!
+//! assert_eq!(FunctionError::of("sin").unwrap().single.documented, 2);
+//! assert!(FunctionError::of("sqrt").is_none()); // rounded correctly
+//! ```
 
-/// The error of a function on the device, in ulp: the distance between two neighbouring floats at the exact result.
+/// The error of a function on a GPU in ulp, the distance between two neighbouring floats at the exact result.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Error {
-    /// The method's name.
+pub struct FunctionError {
+    /// The name of the method.
     pub name: &'static str,
-    /// Of `f32`.
+    /// The error for `f32`.
     pub single: Bound,
-    /// Of `f64`.
+    /// The error for `f64`.
     pub double: Bound,
 }
 
-/// The largest error of one function of one type.
+/// The largest error of a function for one type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bound {
-    /// By the CUDA C++ Programming Guide, Mathematical Functions, Standard Functions.
+    /// The bound that the CUDA C++ Programming Guide gives (Mathematical Functions, Standard Functions).
     pub documented: u32,
-    /// As `device_tests --accuracy` found it on an H100, against the host's `f64`.
+    /// The error that `device_tests --accuracy` measured on an H100 against the host's `f64`.
     pub measured: Option<f64>,
 }
 
 macro_rules! errors {
     ($($name:ident $single:literal $(($single_measured:literal))? $double:literal $(($double_measured:literal))?;)*) => {
-        &[$(Error {
+        &[$(FunctionError {
             name: stringify!($name),
             single: Bound { documented: $single, measured: errors!(@option $($single_measured)?) },
             double: Bound { documented: $double, measured: errors!(@option $($double_measured)?) },
@@ -33,9 +40,9 @@ macro_rules! errors {
     (@option $value:literal) => { Some($value) };
 }
 
-/// Every function that is not rounded exactly. Of `log`, which is a quotient of two logarithms, the guide says nothing:
-/// its bound follows from theirs.
-pub const ERRORS: &[Error] = errors! {
+/// The errors of all functions that are not rounded correctly. The guide does not mention `log`, which is a quotient of two
+/// logarithms; its bound follows from theirs.
+pub const ERRORS: &[FunctionError] = errors! {
     cbrt 1 (0.89) 1 (0.0);
     rsqrt 2 (1.21) 1 (1.0);
     exp 2 (1.55) 1 (1.0);
@@ -63,9 +70,9 @@ pub const ERRORS: &[Error] = errors! {
     hypot 3 (0.75) 2 (1.0);
 };
 
-impl Error {
-    /// Of the method of this name.
-    pub fn of(name: &str) -> Option<&'static Error> {
+impl FunctionError {
+    /// Returns the errors of the method of this name, or `None` if it is rounded correctly.
+    pub fn of(name: &str) -> Option<&'static FunctionError> {
         ERRORS.iter().find(|error| error.name == name)
     }
 }

@@ -52,7 +52,7 @@ fn all_orders_of_atomics() {
             seen.lock().unwrap().insert(words[0]);
             Ok(())
         });
-        assert!(explored.as_ref().is_ok_and(|explored| explored.whole), "{explored:?}");
+        assert!(explored.as_ref().is_ok_and(|explored| explored.exhaustive), "{explored:?}");
         assert_eq!(seen.into_inner().unwrap().len(), orders, "{threads} threads");
     }
 }
@@ -70,7 +70,7 @@ fn what_commutes_is_run_once() {
         });
         Ok(())
     });
-    assert_eq!(explored.unwrap(), Explored { runs: 1, whole: true });
+    assert_eq!(explored.unwrap(), Exploration { runs: 1, exhaustive: true });
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn waiting_ends() {
         });
         result
     });
-    assert!(explored.as_ref().is_ok_and(|explored| explored.whole && explored.runs < 50), "{explored:?}");
+    assert!(explored.as_ref().is_ok_and(|explored| explored.exhaustive && explored.runs < 50), "{explored:?}");
 }
 
 /// Loses an addition if another thread comes between a load and a store.
@@ -111,11 +111,11 @@ fn lost_update(device: &Device) -> Result<()> {
     result
 }
 
-fn replays(found: &Found) {
+fn replays(found: &Finding) {
     let again = lost_update(&Device::simulator_with(Simulator::new().schedule(found.schedule.clone()))).unwrap_err();
     assert_eq!(again.to_string(), found.error.to_string());
     let Error::Kernel(failure) = &found.error else { panic!("{found}") };
-    assert_eq!(failure.schedule, Some(found.schedule.to_string()));
+    assert_eq!(failure.schedule, Some(found.schedule.clone()));
 }
 
 #[test]

@@ -1,18 +1,18 @@
-//! A timeline as an SVG that a person can read: a row a warp, grouped by block; its work, the bands between arrivals and
-//! their waits, and its stalls. What stands where, a tooltip says.
+//! A timeline as an SVG: one row per warp, grouped by block, with its work, the bands between arrivals and their waits, and
+//! its stalls. Tooltips describe the parts.
 
 use std::fmt::Write;
 
-use super::{Doing, Event, Timeline};
+use super::{Event, EventKind, Timeline};
 
-/// Rows that are drawn: more, nobody looks at.
+/// The largest number of rows that are drawn; nobody looks at more.
 const MOST_ROWS: usize = 128;
 
 const WIDTH: f64 = 1000.0;
 const LEFT: f64 = 110.0;
 const TOP: f64 = 64.0;
 const ROW: f64 = 14.0;
-/// Between blocks.
+/// The vertical gap between blocks.
 const GAP: f64 = 6.0;
 
 const STYLE: &str = "text{font:11px sans-serif;fill:#222}.title{font-size:14px;font-weight:bold}.work{fill:#c6d4e8}\
@@ -20,7 +20,8 @@ const STYLE: &str = "text{font:11px sans-serif;fill:#222}.title{font-size:14px;f
                      .axis{stroke:#bbb;stroke-width:.5}";
 
 impl Timeline {
-    /// As a picture: a row a warp, with its work, the work between an arrival and its wait, and its stalls.
+    /// Returns the timeline as a picture: one row per warp, with its work, the work between an arrival and its wait, and its
+    /// stalls.
     pub fn to_svg(&self) -> String {
         picture(self)
     }
@@ -40,7 +41,7 @@ fn picture(timeline: &Timeline) -> String {
         let label = format!("block {block} warp {warp}");
         let _ = writeln!(drawn, "<text x=\"4\" y=\"{:.1}\">{label}</text>", y + ROW - 4.0);
         let position = |event: &Event| first + row.iter().position(|other| std::ptr::eq(other, event)).unwrap_or(0);
-        for event in row.iter().filter(|event| event.doing == Doing::Run) {
+        for event in row.iter().filter(|event| event.kind == EventKind::Run) {
             rect(&mut drawn, "work", x(event.start), x(event.end), y, &says(timeline, event));
         }
         for event in row.iter().filter(|event| event.is_wait()) {
@@ -53,7 +54,7 @@ fn picture(timeline: &Timeline) -> String {
                 rect(&mut drawn, "stall", x(event.start), x(event.end), y, &says(timeline, event));
             }
         }
-        for event in row.iter().filter(|event| event.doing == Doing::Arrive) {
+        for event in row.iter().filter(|event| event.kind == EventKind::Arrive) {
             let (at, title) = (x(event.start), escaped(&says(timeline, event)));
             let _ = writeln!(
                 drawn,

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{Doing, Event, TimeUnit, Timeline};
+use super::{Event, EventKind, TimeUnit, Timeline};
 
-/// What [`Timeline::to_trace`] gives: with `serde_json`, the text of a file for Perfetto.
+/// A timeline in Chrome's trace event format; [`Timeline::to_trace`] returns it. Serialized by `serde_json`, it is the content
+/// of a file for Perfetto.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trace {
@@ -15,7 +16,7 @@ pub struct Trace {
     display_time_unit: &'static str,
 }
 
-/// Of the format's fields, those that are used. "Trace Event Format", Event Descriptions.
+/// The fields of an event that are used here ("Trace Event Format", Event Descriptions).
 #[derive(Debug, Clone, Default, Serialize)]
 struct TraceEvent {
     ph: &'static str,
@@ -43,7 +44,7 @@ struct Arguments {
 }
 
 impl Timeline {
-    /// In Chrome's trace format, which <https://ui.perfetto.dev> shows once it is JSON: blocks are processes, warps are
+    /// Returns the timeline in Chrome's trace event format, which <https://ui.perfetto.dev> shows once it is JSON: blocks are processes, warps are
     /// threads. `serde_json::to_writer(file, &timeline.to_trace())` writes such a file.
     pub fn to_trace(&self) -> Trace {
         trace(self)
@@ -85,7 +86,7 @@ fn trace(timeline: &Timeline) -> Trace {
     for row in timeline.events.chunk_by(|a, b| a.row() == b.row()) {
         let Event { block, warp, .. } = row[0];
         events.push(named("thread_name", block, Some(warp), format!("warp {warp}")));
-        events.extend(row.iter().filter(|event| event.doing == Doing::Arrive).map(|event| TraceEvent {
+        events.extend(row.iter().filter(|event| event.kind == EventKind::Arrive).map(|event| TraceEvent {
             s: Some("t"),
             cat: Some("arrive"),
             ..place(event, "i", event.name(), event.start)
@@ -97,7 +98,7 @@ fn trace(timeline: &Timeline) -> Trace {
     Trace { trace_events: events, display_time_unit: "ns" }
 }
 
-/// What is left of the runs of a row without its waits.
+/// Returns the parts of a row's runs in which its warp does not wait.
 fn work(row: &[Event]) -> Vec<(u64, u64)> {
     let mut work = Vec::new();
     let (Some(start), Some(end)) = (row.iter().map(|event| event.start).min(), row.iter().map(|event| event.end).max())

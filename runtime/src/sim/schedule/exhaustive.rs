@@ -22,7 +22,7 @@ const LONGEST: usize = 10_000;
 
 /// The search: what has been run so far, and what is left. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Exploration(Arc<Mutex<Search>>);
+pub(crate) struct OrderSearch(Arc<Mutex<Search>>);
 
 #[derive(Debug, Default)]
 struct Search {
@@ -62,16 +62,16 @@ impl Node {
     }
 }
 
-impl From<&[usize]> for Exploration {
-    /// Starts a search that begins with these decisions.
+impl From<&[usize]> for OrderSearch {
+    /// One that begins with these decisions.
     fn from(choices: &[usize]) -> Self {
         let path = choices.iter().map(|&chosen| Node { chosen, ..Node::default() }).collect();
-        Exploration(Arc::new(Mutex::new(Search { path, cut: false })))
+        OrderSearch(Arc::new(Mutex::new(Search { path, cut: false })))
     }
 }
 
-impl Exploration {
-    /// Prepares the next run after one has ended. Returns whether there is one.
+impl OrderSearch {
+    /// After a run: whether there is another one.
     pub(crate) fn advance(&self) -> bool {
         let path = &mut self.search().path;
         while let Some(node) = path.last_mut() {
@@ -101,8 +101,8 @@ impl Exploration {
 
 /// One run of the search.
 pub(super) struct Exhaustive {
-    exploration: Exploration,
-    /// The number of decisions made so far.
+    exploration: OrderSearch,
+    /// How many decisions have been made.
     depth: usize,
     /// The sleep set: threads whose turn would show nothing new.
     sleep: Vec<usize>,
@@ -116,7 +116,7 @@ pub(super) struct Exhaustive {
 }
 
 impl Exhaustive {
-    pub(super) fn new(exploration: Exploration) -> Self {
+    pub(super) fn new(exploration: OrderSearch) -> Self {
         Exhaustive {
             exploration,
             depth: 0,

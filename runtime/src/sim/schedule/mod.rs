@@ -4,20 +4,20 @@
 mod exhaustive;
 mod lockstep;
 mod lots;
-mod named;
 mod priority;
 mod random;
 mod round_robin;
 mod scheduler;
 
-pub(crate) use exhaustive::Exploration;
-pub use named::{Schedule, UnknownSchedule};
+pub(crate) use exhaustive::OrderSearch;
 pub(super) use scheduler::{Pending, Scheduler, Touch, Turn};
 
-/// Creates the scheduler of threads in blocks of this many.
+use crate::schedule::Schedule;
+
+/// The scheduler of threads in blocks of this many.
 pub(super) fn scheduler(
     schedule: &Schedule,
-    exploration: Option<&Exploration>,
+    exploration: Option<&OrderSearch>,
     block_threads: usize,
 ) -> Box<dyn Scheduler> {
     if let Some(exploration) = exploration {
@@ -28,6 +28,6 @@ pub(super) fn scheduler(
         Schedule::Random { seed } => Box::new(random::Random::new(*seed)),
         Schedule::Priority { seed, changes } => Box::new(priority::Priority::new(*seed, *changes, block_threads)),
         Schedule::Lockstep { seed } => Box::new(lockstep::Lockstep::new(*seed, block_threads)),
-        Schedule::Choices(choices) => Box::new(exhaustive::Exhaustive::new(Exploration::from(&**choices))),
+        Schedule::Choices(choices) => Box::new(exhaustive::Exhaustive::new(OrderSearch::from(&**choices))),
     }
 }

@@ -258,7 +258,7 @@ impl<'l> Cluster<'l> {
             cause,
             block: self.blocks[thread.block_rank as usize].index,
             thread: thread.index,
-            schedule: Some(self.launch.simulator.order()),
+            schedule: Some(self.launch.simulator.current_schedule()),
         }
     }
 

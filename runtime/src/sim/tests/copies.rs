@@ -1,7 +1,7 @@
 //! Asynchronous copies: what arrives, when, and each misuse that only a run can show.
 
 use super::{failure, protocol, shape, simulate};
-use crate::kernel::barrier::{Barrier, OfCluster, shared_barrier, shared_cluster_barrier};
+use crate::kernel::barrier::{Barrier, ClusterScope, shared_barrier, shared_cluster_barrier};
 use crate::kernel::copy::{
     bulk_copy_async, bulk_copy_to_global, bulk_copy_to_peer, bulk_wait_group, bulk_wait_group_read, memcpy_async,
     store_async,
@@ -9,8 +9,9 @@ use crate::kernel::copy::{
 use crate::kernel::group::{this_cluster, this_thread_block, tile};
 use crate::kernel::memory::{Global, GlobalMemory, GlobalMut, load, shared_array, store, subslice, subslice_mut};
 use crate::report::failure::Cause;
+use crate::schedule::Schedule;
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, run};
+use crate::sim::{Simulator, run};
 
 enum Bar {}
 
@@ -221,7 +222,7 @@ fn peers_send_to_a_barrier() {
         let cluster = this_cluster();
         let got = shared_array::<u32, 32>();
         let bar = shared_cluster_barrier::<Bar>();
-        let _: &Barrier<Bar, OfCluster> = &bar;
+        let _: &Barrier<Bar, ClusterScope> = &bar;
         bar.init_collective(&cluster, 1);
         let (there, told) = (cluster.map_shared_rank(&got, 0), cluster.map_shared_rank(&bar, 1));
         store_async(&there, rank(), 1, &told);

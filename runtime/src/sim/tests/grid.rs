@@ -8,8 +8,9 @@ use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
 use crate::kernel::intrinsics::tick;
 use crate::kernel::memory::{load, shared_array, store};
 use crate::report::failure::{Cause, Failure};
+use crate::schedule::Schedule;
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, most_clusters, run, run_together};
+use crate::sim::{Simulator, most_clusters, run, run_together};
 
 const SCHEDULES: [Schedule; 3] =
     [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 0xfeed }];

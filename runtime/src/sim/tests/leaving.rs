@@ -10,8 +10,9 @@ use crate::kernel::group::{this_cluster, this_thread_block};
 use crate::kernel::intrinsics::tick;
 use crate::kernel::memory::{RemoteArray, SharedArray, atomic, fence, load, shared_array, store};
 use crate::report::failure::{Cause, Failure};
+use crate::schedule::Schedule;
 use crate::scope::Scope;
-use crate::sim::{Schedule, Simulator, run};
+use crate::sim::{Simulator, run};
 
 enum Bar {}
 

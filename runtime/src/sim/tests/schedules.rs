@@ -11,7 +11,8 @@ use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic, load, shared_array,
 use crate::location::Location as Place;
 use crate::program::message::MessageSlot;
 use crate::report::failure::Cause;
-use crate::sim::{Schedule, Simulator, run};
+use crate::schedule::Schedule;
+use crate::sim::{Simulator, run};
 
 const SCHEDULES: [Schedule; 4] = [
     Schedule::RoundRobin,

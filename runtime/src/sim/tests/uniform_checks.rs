@@ -3,7 +3,8 @@
 use super::shape;
 use crate::kernel::group::{this_cluster, this_grid, this_thread_block, tiled_partition};
 use crate::report::failure::Cause;
-use crate::sim::{Schedule, Simulator, run};
+use crate::schedule::Schedule;
+use crate::sim::{Simulator, run};
 
 const SCHEDULES: [Schedule; 3] = [Schedule::RoundRobin, Schedule::Random { seed: 0 }, Schedule::Random { seed: 9 }];
 

@@ -10,7 +10,8 @@ use crate::kernel::group::{
 use crate::kernel::intrinsics::tick;
 use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic};
 use crate::report::failure::Cause;
-use crate::sim::{Schedule, Simulator, run};
+use crate::schedule::Schedule;
+use crate::sim::{Simulator, run};
 
 const SCHEDULES: [Schedule; 4] = [
     Schedule::RoundRobin,

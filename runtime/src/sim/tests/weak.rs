@@ -9,9 +9,10 @@ use super::shape;
 use crate::kernel::group::{this_cluster, this_grid, this_thread_block};
 use crate::kernel::intrinsics::tick;
 use crate::kernel::memory::{GlobalMemory, GlobalMut, atomic, fence, shared_array};
+use crate::schedule::Schedule;
 use crate::scope::Scope;
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, run};
+use crate::sim::{Simulator, run};
 
 type Words<'a> = GlobalMut<'a, u32>;
 

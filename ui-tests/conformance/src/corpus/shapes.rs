@@ -292,7 +292,7 @@ fn of_functions(device: &Device) -> Outcome {
     };
     // Both are off by as much, one up and one down.
     let bounds = ["exp", "sin", "ln"]
-        .map(|name| ulp::Error::of(name).map_or(0.0, |error| 2.0 * f64::from(error.single.documented)));
+        .map(|name| ulp::FunctionError::of(name).map_or(0.0, |error| 2.0 * f64::from(error.single.documented)));
     let close = |got: f32, want: f32, bound: f64| {
         let steps = (i64::from(got.to_bits() as i32) - i64::from(want.to_bits() as i32)).unsigned_abs();
         got.same(want) || steps as f64 <= bound

@@ -29,7 +29,7 @@ trait Measured: Float + Edges + Into<f64> {
     /// From the exact result to this one.
     fn error(self, exact: f64) -> f64;
     /// The most that it may be.
-    fn bound(error: &ulp::Error) -> f64;
+    fn bound(error: &ulp::FunctionError) -> f64;
 }
 
 macro_rules! measured {
@@ -59,7 +59,7 @@ macro_rules! measured {
                 let ulp = f64::from(nearest.abs().next_up()) - f64::from(nearest.abs());
                 (f64::from(self) - exact).abs() / ulp
             }
-            fn bound(error: &ulp::Error) -> f64 {
+            fn bound(error: &ulp::FunctionError) -> f64 {
                 // Some of the error is the reference's own.
                 f64::from(error.$field.documented) + $doubt
             }
@@ -94,7 +94,7 @@ macro_rules! measured_halves {
                 let exponent = (exact.abs().to_bits() >> 52) as i32 - 1023;
                 (got - exact).abs() / 2.0_f64.powi(exponent.max($least) - ($digits - 1))
             }
-            fn bound(error: &ulp::Error) -> f64 {
+            fn bound(error: &ulp::FunctionError) -> f64 {
                 0.5 + f32::bound(error) * 0.5_f64.powi(24 - $digits)
             }
         }
@@ -257,7 +257,7 @@ pub fn measure(device: &Device) -> Outcome<Vec<Found>> {
 fn check<T: Measured>(device: &Device) -> Outcome {
     let mut wrong = Vec::new();
     for Found { name, float, error, input, got } in measure_type::<T>(device)? {
-        let bound = ulp::Error::of(name).map(T::bound).ok_or("a function without a bound")?;
+        let bound = ulp::FunctionError::of(name).map(T::bound).ok_or("a function without a bound")?;
         if error > bound {
             wrong.push(format!("{float}::{name}({input}) is {got:?}, off by {error:.4} ulp of {bound:.4}"));
         }

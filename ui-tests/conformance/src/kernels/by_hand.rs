@@ -2,7 +2,7 @@
 //! Rust. The texts of these kernels are kept in `golden/`, which names lines of this file.
 
 use phalanx::Cause;
-use phalanx::by_hand::{load, store};
+use phalanx::intrinsics::{load, store};
 use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, failure, find, kernel_list, read, same};

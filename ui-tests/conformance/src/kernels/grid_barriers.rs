@@ -222,7 +222,7 @@ fn as_many_as_run_at_once(device: &Device) -> Outcome {
     let (mut sums, mut totals) = (device.zeros(most * 64)?, device.zeros(most * 64)?);
     three_levels(&mut sums, &mut totals, 2).grid(most as u32).launch(device)?;
     match three_levels(&mut sums, &mut totals, 2).grid(most as u32 + 4).launch(device) {
-        Err(Error::Launch { reason: LaunchError::GridNotAtOnce { blocks, most: limit, .. }, .. })
+        Err(Error::Launch { reason: LaunchError::GridNotResident { blocks, most: limit, .. }, .. })
             if (blocks, limit) == (most as u64 + 4, most as u64) =>
         {
             Ok(())

@@ -2,7 +2,7 @@
 //! and to the text.
 
 use phalanx::prelude::*;
-use phalanx::{LaunchError, Program};
+use phalanx::{Error, LaunchError, Program};
 
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
@@ -119,7 +119,7 @@ fn shared_bytes_are_the_attribute_s(device: &Device) -> Outcome {
     same(&out, &want, |i| format!("thread {i}"))?;
     let mut out = device.zeros(64)?;
     match scratch(&mut out).grid(1).shared_bytes(1024).launch(device) {
-        Err(Error::Launch { reason: LaunchError::FixedShared { fixed: 65_536, asked: 1024 }, .. }) => Ok(()),
+        Err(Error::Launch { reason: LaunchError::SharedBytesMismatch { fixed: 65_536, asked: 1024 }, .. }) => Ok(()),
         other => Err(format!("another size is refused, and not {other:?}").into()),
     }
 }

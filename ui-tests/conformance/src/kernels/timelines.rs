@@ -2,7 +2,7 @@
 //! does the same with the option `profile`, with or without a timeline.
 
 use phalanx::prelude::*;
-use phalanx::{Doing, Timeline};
+use phalanx::{EventKind, Timeline};
 
 use crate::{Module, Outcome, check_list, equal, find, kernel_list, read};
 
@@ -63,36 +63,36 @@ fn all_barriers(device: &Device) -> Outcome {
     let (without, _) = launched(device, false)?;
     equal(&with, &without)?;
     let timeline = timeline.unwrap_or_default();
-    let count = |doing: Doing, barrier: &str| {
-        timeline.events.iter().filter(|event| (event.doing, event.barrier) == (doing, barrier)).count()
+    let count = |kind: EventKind, barrier: &str| {
+        timeline.events.iter().filter(|event| (event.kind, event.barrier) == (kind, barrier)).count()
     };
     let warps = 4 * 2;
     let counts = [
-        count(Doing::Run, ""),
-        count(Doing::Arrive, "cluster"),
-        count(Doing::Wait, "cluster"),
-        count(Doing::Sync, "cluster"),
-        count(Doing::Arrive, "bar"),
-        count(Doing::Wait, "bar"),
-        count(Doing::Sync, "block"),
+        count(EventKind::Run, ""),
+        count(EventKind::Arrive, "cluster"),
+        count(EventKind::Wait, "cluster"),
+        count(EventKind::Sync, "cluster"),
+        count(EventKind::Arrive, "bar"),
+        count(EventKind::Wait, "bar"),
+        count(EventKind::Sync, "block"),
     ];
     equal(&counts, &[warps, 3 * warps, 3 * warps, 3 * warps, 3 * warps, 3 * warps, 3 * warps])?;
     equal(&[timeline.lost], &[0])?;
     if let Some(event) = timeline.events.iter().find(|event| event.start > event.end) {
         return Err(format!("{event:?}").into());
     }
-    let lines = |doing: Doing, barrier: &str| {
-        let of_it = timeline.events.iter().filter(move |event| (event.doing, event.barrier) == (doing, barrier));
+    let lines = |kind: EventKind, barrier: &str| {
+        let of_it = timeline.events.iter().filter(move |event| (event.kind, event.barrier) == (kind, barrier));
         of_it.map(|event| event.location.as_ref().map(|location| location.line)).collect::<Vec<_>>()
     };
-    for (marker, doing, barrier) in [
-        ("arrive", Doing::Arrive, "cluster"),
-        ("wait", Doing::Wait, "cluster"),
-        ("sync", Doing::Sync, "cluster"),
-        ("phase", Doing::Arrive, "bar"),
+    for (marker, kind, barrier) in [
+        ("arrive", EventKind::Arrive, "cluster"),
+        ("wait", EventKind::Wait, "cluster"),
+        ("sync", EventKind::Sync, "cluster"),
+        ("phase", EventKind::Arrive, "bar"),
     ] {
         let want = find(file!(), SOURCE, marker).line;
-        equal(&lines(doing, barrier), &vec![Some(want); 3 * warps])?;
+        equal(&lines(kind, barrier), &vec![Some(want); 3 * warps])?;
     }
     Ok(())
 }
@@ -102,7 +102,7 @@ fn late_warps_wait_less(device: &Device) -> Outcome {
     let (_, timeline) = launched(device, true)?;
     let timeline = timeline.unwrap_or_default();
     let waited = |warp: u32| {
-        let waits = timeline.events.iter().filter(|event| event.doing == Doing::Wait && event.barrier == "cluster");
+        let waits = timeline.events.iter().filter(|event| event.kind == EventKind::Wait && event.barrier == "cluster");
         waits.filter(|event| event.warp == warp).map(|event| event.end - event.start).sum::<u64>()
     };
     // A GPU's timer is too coarse for these few cycles.

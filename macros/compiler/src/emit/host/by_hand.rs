@@ -18,7 +18,7 @@ impl Host<'_> {
         let result = match &by_hand.closure {
             Some(Closure { patterns, types, body, at: place }) => {
                 let closure = quote_spanned!(place.lo=> |(#(#patterns,)*): (#(#types,)*)| #body);
-                private(at, "by_hand", quote!(#inputs, #closure))
+                private(at, "inline_cuda", quote!(#inputs, #closure))
             }
             None => private(at, "without_closure", inputs),
         };

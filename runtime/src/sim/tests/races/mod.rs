@@ -15,10 +15,11 @@ use crate::kernel::memory::{
     Global, GlobalMemory, GlobalMut, atomic, dynamic_shared_slice, fence, load, shared_array, store, update,
 };
 use crate::report::failure::{Cause, Failure};
-use crate::report::race::{Race, RaceKind, RaceMemory};
+use crate::report::race::{AccessKind, Race, RaceMemory};
+use crate::schedule::Schedule;
 use crate::scope::Scope;
 use crate::shape::Shape;
-use crate::sim::{Schedule, Simulator, run, run_together};
+use crate::sim::{Simulator, run, run_together};
 
 type Words<'a> = GlobalMut<'a, u32>;
 
@@ -103,9 +104,12 @@ fn a_report_has_both_sides() {
     let text = failure.to_string();
     let found = race(failure.clone());
     assert_eq!((failure.block, failure.thread), (at(1), at(6)));
-    assert_eq!((found.first.block, found.first.thread, found.first.shown()), (at(1), at(1), "1.5".into()));
-    assert_eq!((found.second.block, found.second.thread, found.second.shown()), (at(1), at(6), "2.5".into()));
-    assert_eq!((found.first.kind, found.second.kind, found.bytes.clone()), (RaceKind::Write, RaceKind::Write, 12..16));
+    assert_eq!((found.first.block, found.first.thread, found.first.value_text()), (at(1), at(1), "1.5".into()));
+    assert_eq!((found.second.block, found.second.thread, found.second.value_text()), (at(1), at(6), "2.5".into()));
+    assert_eq!(
+        (found.first.kind, found.second.kind, found.bytes.clone()),
+        (AccessKind::Write, AccessKind::Write, 12..16)
+    );
     assert!(matches!(&found.memory, RaceMemory::Shared { declared: Some(_), block } if *block == at(1)));
     // The report is shown as rustc does, since this file is available: both lines, with what they did.
     let here = std::path::Path::new("..").join(file!()).exists();
@@ -142,5 +146,5 @@ fn read_only_memory() {
         }
     };
     let failure = *run("test", &shape(1, 1, 64), &Simulator::new(), &body).1.unwrap_err();
-    assert_eq!(race(failure).first.kind, RaceKind::Read);
+    assert_eq!(race(failure).first.kind, AccessKind::Read);
 }

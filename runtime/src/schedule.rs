@@ -1,11 +1,14 @@
-//! The orders in which threads run, as users name them, and as texts that replay a report.
+//! The orders in which simulated threads run, as values and as texts: a user chooses one, and a failure names the one that
+//! replays it. How each is carried out is `sim::schedule`'s.
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The order in which threads run. Every order but [`Schedule::RoundRobin`] gives the same run each time, whatever the
-/// clusters do to global memory, and uses one core.
+use serde::{Serialize, Serializer};
+
+/// In which order threads run. All but [`Schedule::RoundRobin`] give the same run each time, whatever the clusters do to
+/// global memory, and use one core.
 ///
 /// ```
 /// # use phalanx::Schedule;
@@ -61,15 +64,22 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// The error of parsing a text that names no schedule.
+/// A schedule is serialized as its text.
+impl Serialize for Schedule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The error of parsing a [`Schedule`] from a text that names none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no schedule; write `round-robin`, `random:7`, `priority:7:2`, `lockstep:7` or `choices:0.2.1`")]
-pub struct UnknownSchedule(String);
+pub struct ParseScheduleError(String);
 
 impl FromStr for Schedule {
-    type Err = UnknownSchedule;
+    type Err = ParseScheduleError;
 
-    fn from_str(text: &str) -> Result<Self, UnknownSchedule> {
+    fn from_str(text: &str) -> Result<Self, ParseScheduleError> {
         let parts: Vec<&str> = text.split(':').collect();
         let schedule = match *parts {
             ["round-robin"] => Some(Schedule::RoundRobin),
@@ -85,6 +95,6 @@ impl FromStr for Schedule {
             }
             _ => None,
         };
-        schedule.ok_or_else(|| UnknownSchedule(text.into()))
+        schedule.ok_or_else(|| ParseScheduleError(text.into()))
     }
 }
