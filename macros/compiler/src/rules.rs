@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn the_runtime_knows_the_page() {
         let program = include_str!("../../../runtime/src/program/mod.rs");
-        assert!(program.contains(&format!("concat!(\"\\nnote: see {RULES_PAGE}#\", $rule)")));
+        assert!(program.contains(r##"concat!("\nnote: see ", phalanx_contract::rules_page!(), "#", $rule)"##));
     }
 
     /// The index at the top of the pages.

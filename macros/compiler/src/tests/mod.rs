@@ -2,22 +2,15 @@
 //! CUDA C++ compile and do what they should, which `ui-tests` asks rustc, and `ui-tests/conformance` the simulator
 //! and NVRTC.
 
-mod agreement;
 mod closures;
 mod corpus;
 mod depth;
 mod diagnostics;
 mod engine;
-mod generated_barriers;
-mod generated_dsm;
-mod generated_tokens;
-mod generated_uniformity;
 mod graph;
 pub(crate) mod made_up;
 mod no_panic;
-mod page;
 mod random;
-mod shrink;
 mod stages;
 mod text;
 
@@ -94,16 +87,6 @@ fn expand(source: &str) -> TokenStream {
 #[track_caller]
 fn faults(source: &str) -> Vec<Fault> {
     Attributed::parse(source).faults()
-}
-
-/// What is wrong with a function as a kernel under these options. A generator's text has no faults of syntax or types.
-#[track_caller]
-fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
-    let options = options.parse().expect("options are made of tokens");
-    let item = function.parse().unwrap_or_else(|error| panic!("{error}\n{function}"));
-    let faults = session().check_kernel(options, item);
-    assert!(faults.iter().all(|fault| fault.rule().behavior().is_some()), "{faults:?}\n{function}");
-    faults
 }
 
 /// The `compile_error!`s of an expansion, in its order: line, column and text.

@@ -8,8 +8,9 @@ mod tokens;
 
 use std::collections::BTreeSet;
 
+use phalanx_compiler::Rule;
+
 use super::kernel_faults;
-use crate::Rule;
 
 /// Rules and lines.
 fn reports(text: &str) -> BTreeSet<(Rule, usize)> {

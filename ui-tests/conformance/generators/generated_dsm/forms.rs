@@ -2,8 +2,9 @@
 //! right, and that are wrong in one way: no form hides an access from the rules, and none invents one. By hand, because
 //! the generator knows indexes only.
 
+use phalanx_compiler::Rule;
+
 use super::super::faults;
-use crate::Rule;
 
 /// Each writes to the block's own memory.
 const WRITES: &[&str] = &[

@@ -20,13 +20,13 @@ pub(super) mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use judge::{RACES, Verdict, judge};
+use phalanx_compiler::Rule;
 use print::{Source, print};
 use run::Unknown;
 use tree::{Block, Kernel};
 
 use super::kernel_faults;
 use super::shrink::shrink;
-use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 const BY_RANK: u64 = 4_000;
@@ -245,7 +245,7 @@ fn clusters_of_any_size() {
     assert!(accepted > 300 && faulty > 1_000, "{accepted} accepted, {faulty} wrong");
 }
 
-/// For long runs: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_dsm`. Goes on after a failure, and
+/// For long runs: `KERNELS=1000000 cargo test -p phalanx-generators -- --ignored more_random_dsm`. Goes on after a failure, and
 /// shows one kernel of each kind.
 #[test]
 #[ignore = "as long as one likes"]

@@ -12,11 +12,11 @@ mod tree;
 use std::collections::BTreeSet;
 
 use interpret::{Options, RULES, Verdict, interpret};
+use phalanx_compiler::Rule;
 use tree::{Block, Kernel};
 
 use super::faults;
 use super::shrink::shrink;
-use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 
@@ -114,7 +114,7 @@ fn every_attacker_with_every_detector() {
     assert!(kernels.iter().filter(|kernel| kernel.real.is_empty()).count() > 1_000);
 }
 
-/// For long runs: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_kernels`.
+/// For long runs: `KERNELS=1000000 cargo test -p phalanx-generators -- --ignored more_random_kernels`.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_kernels() {

@@ -10,13 +10,13 @@ mod systematic;
 mod tree;
 mod uniform;
 
+use phalanx_compiler::Rule;
 use print::print;
 use run::{Verdict, run};
 use tree::{Block, Expr, Group, Site, Stmt};
 
 use super::shrink::{Nested, shrink};
 use super::{faults, kernel_faults};
-use crate::Rule;
 
 /// Each kernel is run on so many inputs.
 const INPUTS: u64 = 12;
@@ -154,7 +154,7 @@ fn random_kernels() {
     assert!(count.open * 4 < count.refused, "{count:?}");
 }
 
-/// For long runs: `KERNELS=100000 cargo test -p phalanx-compiler -- --ignored more_random_uniformity`.
+/// For long runs: `KERNELS=100000 cargo test -p phalanx-generators -- --ignored more_random_uniformity`.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_uniformity() {
