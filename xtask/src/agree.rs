@@ -19,7 +19,7 @@ pub(crate) fn agree(minutes: f64) -> Result<()> {
 }
 
 fn test(name: &str, variables: &[(&str, &str)]) -> Result<()> {
-    let mut test = cargo(&["test", "--quiet", "--release", "--package", "phalanx-compiler", "--lib", "--"]);
+    let mut test = cargo(&["test", "--quiet", "--release", "--package", "phalanx-generators", "--"]);
     run(test.args(["--ignored", "--nocapture", name]).envs(variables.iter().copied()))
 }
 

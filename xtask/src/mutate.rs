@@ -1,10 +1,14 @@
-//! `cargo xtask mutate` switches each rule off in turn and lists the tests of the macro crate that fail without it. A
-//! rule that no test misses is a fault. Checks that rustc makes of calls are not switched off: `ui-tests/reject` tests
-//! those.
+//! `cargo xtask mutate` switches each rule off in turn and lists the tests that fail without it: the compiler's own and those on
+//! generated kernels. A rule that no test misses is a fault. Checks that rustc makes of calls are not switched off:
+//! `ui-tests/reject` tests those.
 
 use phalanx_compiler::Rule;
 
 use crate::run::{Result, cargo};
+
+/// The tests that run without a rule: the compiler's own, and its checks on generated kernels.
+const TESTS: [[&str; 3]; 2] =
+    [["--package", "phalanx-compiler", "--lib"], ["--package", "phalanx-generators", "--tests"]];
 
 pub(crate) fn mutate() -> Result<()> {
     let mut missed = Vec::new();
@@ -22,14 +26,23 @@ pub(crate) fn mutate() -> Result<()> {
 }
 
 fn failed_without(rule: Rule) -> Result<Vec<String>> {
-    let mut test = cargo(&["test", "--release", "--package", "phalanx-compiler", "--lib"]);
-    let output = test.env("PHALANX_WITHOUT_RULE", rule.name()).output();
+    let mut failed = Vec::new();
+    for tests in TESTS {
+        failed.extend(failed_of(&tests, rule)?);
+    }
+    Ok(failed)
+}
+
+fn failed_of(tests: &[&str; 3], rule: Rule) -> Result<Vec<String>> {
+    let mut test = cargo(&["test", "--release"]);
+    let output = test.args(tests).env("PHALANX_WITHOUT_RULE", rule.name()).output();
     let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;
     let report = String::from_utf8_lossy(&output.stdout);
     if !report.contains("test result:") {
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         // A parser that continues after a refused construct may not terminate.
-        return if error.contains("signal: ") { Ok(vec!["all of them: they are aborted".into()]) } else { Err(error) };
+        let aborted = || vec![format!("all of {}: they are aborted", tests[1])];
+        return if error.contains("signal: ") { Ok(aborted()) } else { Err(error) };
     }
     let failed = report.lines().filter_map(|line| line.strip_prefix("test ")?.strip_suffix(" ... FAILED"));
     Ok(failed.map(|name| name.trim_start_matches("tests::").to_owned()).collect())

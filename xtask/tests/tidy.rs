@@ -45,6 +45,7 @@ fn sources() -> Vec<(String, String)> {
         "ui-tests/tests",
         "ui-tests/conformance/src",
         "ui-tests/conformance/tests",
+        "ui-tests/conformance/generators",
         "xtask/src",
         "xtask/tests",
     ];

@@ -2,22 +2,15 @@
 //! compile and run correctly is tested elsewhere: `ui-tests` asks rustc, and `ui-tests/conformance` the simulator and
 //! NVRTC.
 
-mod agreement;
 mod closures;
 mod corpus;
 mod depth;
 mod diagnostics;
 mod engine;
-mod generated_barriers;
-mod generated_dsm;
-mod generated_tokens;
-mod generated_uniformity;
 mod graph;
 pub(crate) mod made_up;
 mod no_panic;
-mod page;
 mod random;
-mod shrink;
 mod stages;
 mod text;
 
@@ -96,18 +89,7 @@ fn faults(source: &str) -> Vec<Fault> {
     Attributed::parse(source).faults()
 }
 
-/// Returns the faults of a function as a kernel with these options. A generator's text has no faults of syntax or
-/// types.
-#[track_caller]
-fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
-    let options = options.parse().expect("options are made of tokens");
-    let item = function.parse().unwrap_or_else(|error| panic!("{error}\n{function}"));
-    let faults = session().check_kernel(options, item);
-    assert!(faults.iter().all(|fault| fault.rule().behavior().is_some()), "{faults:?}\n{function}");
-    faults
-}
-
-/// Returns the `compile_error!`s of an expansion, in order: line, column and text.
+/// The `compile_error!`s of an expansion, in its order: line, column and text.
 fn errors(expansion: &TokenStream) -> Vec<(usize, usize, String)> {
     let trees: Vec<TokenTree> = expansion.clone().into_iter().collect();
     let at = |index: usize| match (&trees[index], trees.get(index + 2)) {

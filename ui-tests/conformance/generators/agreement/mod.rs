@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use phalanx::{Cause, Race, RaceMemory, Schedule, Simulator};
+use phalanx_compiler::{Fault, Rule};
 use print::print;
 use tree::{Block, Kernel, Stmt};
 
@@ -26,7 +27,6 @@ use super::generated_dsm::judge::is_halo;
 use super::generated_dsm::tree::{Access, DOMAIN};
 use super::kernel_faults;
 use super::shrink::{Nested, shrink};
-use crate::{Fault, Rule};
 
 const KERNELS: u64 = 6_000;
 const BY_RANK: u64 = 1_800;

@@ -7,8 +7,9 @@ mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_compiler::Rule;
+
 use super::tree::{Block, Jump, Kernel, Label, Site, Stmt, Value, Var};
-use crate::Rule;
 use flow::{Flow, Place, State, States};
 
 /// The rules that the interpreter judges by.

@@ -12,11 +12,11 @@ mod tree;
 use std::collections::BTreeSet;
 
 use interpret::{Options, RULES, Verdict, interpret};
+use phalanx_compiler::Rule;
 use tree::{Block, Kernel};
 
 use super::faults;
 use super::shrink::shrink;
-use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 

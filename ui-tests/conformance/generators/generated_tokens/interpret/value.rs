@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use phalanx_compiler::Rule;
+
 use super::super::tree::{Arm, Jump, Site, Test, Value};
 use super::flow::{Flow, Place, State, States};
 use super::{Interpreter, Options};
-use crate::Rule;
 
 impl Interpreter {
     fn arm(&mut self, arm: &Arm, states: States) -> Flow {

@@ -5,7 +5,7 @@ use super::tree::{Label, Number};
 use super::words;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Base {
+pub(crate) enum Base {
     Zero,
     Rank,
     /// The variable `slot`, which is below the number of blocks.
@@ -16,7 +16,7 @@ pub(in crate::tests) enum Base {
 
 /// The step from one number to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Step {
+pub(crate) enum Step {
     /// `rank + k`
     Plus,
     /// `rank + n - k`
@@ -30,7 +30,7 @@ pub(in crate::tests) enum Step {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Modulus {
+pub(crate) enum Modulus {
     /// `cluster.num_blocks()`
     Blocks,
     Literal(u32),
@@ -57,16 +57,16 @@ impl Modulus {
 
 /// `(base * times + number + more) % modulus`
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) struct Sum {
-    pub(in crate::tests) base: Base,
-    pub(in crate::tests) times: u32,
-    pub(in crate::tests) number: Option<(Step, Number)>,
-    pub(in crate::tests) more: u32,
-    pub(in crate::tests) modulus: Option<Modulus>,
+pub(crate) struct Sum {
+    pub(crate) base: Base,
+    pub(crate) times: u32,
+    pub(crate) number: Option<(Step, Number)>,
+    pub(crate) more: u32,
+    pub(crate) modulus: Option<Modulus>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Relative {
+pub(crate) enum Relative {
     Sum(Sum),
     /// `rank ^ 1`, `rank ^ k`
     Xor(Base, u32),
@@ -78,12 +78,12 @@ pub(in crate::tests) enum Relative {
 }
 
 /// The values of the variables at one point of a run.
-pub(in crate::tests) struct Values<'v> {
-    pub(in crate::tests) blocks: u32,
-    pub(in crate::tests) rank: u32,
-    pub(in crate::tests) slot: u32,
-    pub(in crate::tests) held: &'v dyn Fn(Label) -> u32,
-    pub(in crate::tests) number: &'v dyn Fn(Number) -> u32,
+pub(crate) struct Values<'v> {
+    pub(crate) blocks: u32,
+    pub(crate) rank: u32,
+    pub(crate) slot: u32,
+    pub(crate) held: &'v dyn Fn(Label) -> u32,
+    pub(crate) number: &'v dyn Fn(Number) -> u32,
 }
 
 impl Base {
@@ -115,7 +115,7 @@ impl Base {
 }
 
 impl Sum {
-    pub(in crate::tests) const fn of(base: Base) -> Sum {
+    pub(crate) const fn of(base: Base) -> Sum {
         Sum { base, times: 1, number: None, more: 0, modulus: None }
     }
 
@@ -175,10 +175,10 @@ impl Sum {
 }
 
 impl Relative {
-    pub(in crate::tests) const RANK: Relative = Relative::Sum(Sum::of(Base::Rank));
+    pub(crate) const RANK: Relative = Relative::Sum(Sum::of(Base::Rank));
 
     /// Returns the bound, in a cluster of so many blocks.
-    pub(in crate::tests) fn limit(&self, blocks: u32) -> Option<u32> {
+    pub(crate) fn limit(&self, blocks: u32) -> Option<u32> {
         match *self {
             Relative::Sum(sum) => sum.limit(blocks),
             Relative::Xor(base, by) => Some(base.limit(blocks).max(by + 1).next_power_of_two()),
@@ -188,7 +188,7 @@ impl Relative {
         }
     }
 
-    pub(in crate::tests) fn value(&self, values: &Values<'_>) -> u32 {
+    pub(crate) fn value(&self, values: &Values<'_>) -> u32 {
         match *self {
             Relative::Sum(sum) => sum.value(values),
             Relative::Xor(base, by) => base.value(values) ^ by,
@@ -198,7 +198,7 @@ impl Relative {
         }
     }
 
-    pub(in crate::tests) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match *self {
             Relative::Sum(sum) => sum.text(),
             Relative::Xor(base, by) => format!("{} ^ {by}", base.name()),
@@ -220,7 +220,7 @@ impl Relative {
     }
 
     /// Returns the uniform number that it uses.
-    pub(in crate::tests) fn number(&self) -> Option<Number> {
+    pub(crate) fn number(&self) -> Option<Number> {
         match *self {
             Relative::Sum(Sum { number, .. }) => number.map(|(_, number)| number),
             Relative::XorNumber(_, number) => Some(number),
@@ -229,7 +229,7 @@ impl Relative {
     }
 
     /// Returns the `let` that must be in scope.
-    pub(in crate::tests) fn held(&self) -> Option<Label> {
+    pub(crate) fn held(&self) -> Option<Label> {
         match self.base() {
             Base::Held(label, _) => Some(label),
             Base::Zero | Base::Rank | Base::Slot => None,
@@ -237,17 +237,17 @@ impl Relative {
     }
 
     /// Returns whether a literal could replace it.
-    pub(in crate::tests) fn is_constant(&self) -> bool {
+    pub(crate) fn is_constant(&self) -> bool {
         self.base() == Base::Zero && self.number().is_none()
     }
 
     /// Returns whether it depends only on `cur`, which a check may know.
-    pub(in crate::tests) fn is_of_current(&self) -> bool {
+    pub(crate) fn is_of_current(&self) -> bool {
         self.base() == Base::Zero && self.number() == Some(Number::Current)
     }
 
     /// Returns whether it is the same throughout the kernel.
-    pub(in crate::tests) fn is_fixed(&self) -> bool {
+    pub(crate) fn is_fixed(&self) -> bool {
         matches!(self.base(), Base::Zero | Base::Rank) && matches!(self.number(), None | Some(Number::Parameter(_)))
     }
 }

@@ -6,15 +6,15 @@ use super::super::shrink::Nested;
 use super::relative::Relative;
 
 /// The number of threads of a block.
-pub(in crate::tests) const THREADS: usize = 2;
+pub(crate) const THREADS: usize = 2;
 /// The number of elements of an array, and of a row.
-pub(in crate::tests) const LENGTH: usize = 4;
+pub(crate) const LENGTH: usize = 4;
 /// The number of values of a scalar parameter.
-pub(in crate::tests) const DOMAIN: usize = 3;
+pub(crate) const DOMAIN: usize = 3;
 
 /// A shared array, of which each block has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::tests) enum Array {
+pub(crate) enum Array {
     A,
     B,
     /// An array of two rows.
@@ -22,14 +22,14 @@ pub(in crate::tests) enum Array {
 }
 
 impl Array {
-    pub(in crate::tests) const ALL: [Array; 3] = [Array::A, Array::B, Array::Rows];
+    pub(crate) const ALL: [Array; 3] = [Array::A, Array::B, Array::Rows];
 }
 
-pub(in crate::tests) type Label = usize;
+pub(crate) type Label = usize;
 
 /// A cluster-uniform number.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Number {
+pub(crate) enum Number {
     Parameter(usize),
     /// The iteration of a loop.
     Round(Label),
@@ -38,7 +38,7 @@ pub(in crate::tests) enum Number {
 }
 
 impl Number {
-    pub(in crate::tests) fn most(self) -> u32 {
+    pub(crate) fn most(self) -> u32 {
         match self {
             // No loop has more iterations than a parameter has values.
             Number::Parameter(_) | Number::Round(_) => DOMAIN as u32 - 1,
@@ -47,7 +47,7 @@ impl Number {
     }
 
     /// Returns the loop that must enclose it.
-    pub(in crate::tests) fn round(self) -> Option<Label> {
+    pub(crate) fn round(self) -> Option<Label> {
         match self {
             Number::Round(label) => Some(label),
             Number::Parameter(_) | Number::Current => None,
@@ -57,7 +57,7 @@ impl Number {
 
 /// An index that is 0 or 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Parity {
+pub(crate) enum Parity {
     Literal(u32),
     /// `(n + k) % 2`
     Rem(Number, u32),
@@ -86,7 +86,7 @@ impl Parity {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Index {
+pub(crate) enum Index {
     Literal(u32),
     /// The thread's rank in its block.
     Own,
@@ -100,16 +100,16 @@ pub(in crate::tests) enum Index {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) struct Place {
-    pub(in crate::tests) array: Array,
+pub(crate) struct Place {
+    pub(crate) array: Array,
     /// The row of [`Array::Rows`].
-    pub(in crate::tests) row: Parity,
-    pub(in crate::tests) index: Index,
+    pub(crate) row: Parity,
+    pub(crate) index: Index,
 }
 
 /// The block whose memory is accessed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Owner {
+pub(crate) enum Owner {
     /// The block itself.
     Own,
     /// A peer, by `map_shared_rank`.
@@ -120,7 +120,7 @@ pub(in crate::tests) enum Owner {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::tests) enum Kind {
+pub(crate) enum Kind {
     Read,
     Write,
     /// `a[i] += 7`
@@ -129,33 +129,33 @@ pub(in crate::tests) enum Kind {
 }
 
 impl Kind {
-    pub(in crate::tests) fn reads(self) -> bool {
+    pub(crate) fn reads(self) -> bool {
         self != Kind::Write
     }
 
-    pub(in crate::tests) fn writes(self) -> bool {
+    pub(crate) fn writes(self) -> bool {
         self != Kind::Read
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) struct Access {
+pub(crate) struct Access {
     /// The number that `print` maps to a line.
-    pub(in crate::tests) site: usize,
-    pub(in crate::tests) kind: Kind,
-    pub(in crate::tests) owner: Owner,
+    pub(crate) site: usize,
+    pub(crate) kind: Kind,
+    pub(crate) owner: Owner,
     /// Whether the peer's memory has a name, given at the kernel's start because the peer never changes.
-    pub(in crate::tests) named: bool,
-    pub(in crate::tests) place: Place,
+    pub(crate) named: bool,
+    pub(crate) place: Place,
 }
 
 impl Access {
-    pub(in crate::tests) fn is_remote(&self) -> bool {
+    pub(crate) fn is_remote(&self) -> bool {
         self.owner != Owner::Own
     }
 
     /// Returns whether the memory is a peer's, and the same peer's throughout the kernel.
-    pub(in crate::tests) fn has_one_owner(&self) -> bool {
+    pub(crate) fn has_one_owner(&self) -> bool {
         match self.owner {
             Owner::Own => false,
             Owner::Next | Owner::Previous | Owner::Rank(_) => true,
@@ -164,7 +164,7 @@ impl Access {
     }
 
     /// Returns what it computes from ranks.
-    pub(in crate::tests) fn relatives(&self) -> impl Iterator<Item = Relative> {
+    pub(crate) fn relatives(&self) -> impl Iterator<Item = Relative> {
         let of_parity = |parity| match parity {
             Parity::Relative(relative) => Some(relative),
             Parity::Literal(_) | Parity::Current | Parity::CurrentMinus | Parity::CurrentXor => None,
@@ -183,7 +183,7 @@ impl Access {
     }
 
     /// Returns the cluster-uniform numbers that it uses.
-    pub(in crate::tests) fn numbers(&self) -> impl Iterator<Item = Number> {
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
         let index = match self.place.index {
             Index::Parity(parity) | Index::Chunk(parity) => parity.number(),
             Index::Literal(_) | Index::Own | Index::Other | Index::Relative(_) => None,
@@ -194,7 +194,7 @@ impl Access {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Test {
+pub(crate) enum Test {
     /// A cluster-uniform test: `n == value`, and `n % 2 == 0`.
     Equals(Number, u32),
     Even(Number),
@@ -204,20 +204,20 @@ pub(in crate::tests) enum Test {
 }
 
 impl Test {
-    pub(in crate::tests) fn is_uniform(self) -> bool {
+    pub(crate) fn is_uniform(self) -> bool {
         matches!(self, Test::Equals(..) | Test::Even(_))
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Rounds {
+pub(crate) enum Rounds {
     Literal(usize),
     Parameter(usize),
 }
 
 /// The form in which a loop is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Form {
+pub(crate) enum Form {
     For,
     /// A `loop`, left by a `break` at the body's start.
     Loop,
@@ -228,22 +228,22 @@ pub(in crate::tests) enum Form {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Jump {
+pub(crate) enum Jump {
     Break(Label),
     Continue(Label),
     Return,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::tests) enum Arrival {
+pub(crate) enum Arrival {
     Full,
     Relaxed,
 }
 
-pub(in crate::tests) type Block = Vec<Stmt>;
+pub(crate) type Block = Vec<Stmt>;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::tests) enum Stmt {
+pub(crate) enum Stmt {
     Access(Access),
     /// `cluster.sync()`, and the block's.
     Sync,
@@ -289,7 +289,7 @@ impl Nested for Stmt {
 
 /// A kernel of clusters of 2, 3 or 4 blocks.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::tests) struct Kernel {
-    pub(in crate::tests) blocks: usize,
-    pub(in crate::tests) body: Block,
+pub(crate) struct Kernel {
+    pub(crate) blocks: usize,
+    pub(crate) body: Block,
 }

@@ -1,12 +1,13 @@
 //! Checks the verdict on kernels whose faults are known.
 
+use phalanx_compiler::Rule;
+
 use super::judge::judge;
 use super::relative::{Base, Modulus, Relative, Step, Sum};
 use super::run::Unknown;
 use super::tree::{
     Access, Array, Arrival, Form, Index, Kernel, Kind, Number, Owner, Parity, Place, Rounds, Stmt, Test,
 };
-use crate::Rule;
 
 fn access(kind: Kind, owner: Owner, row: Parity) -> Stmt {
     let place = Place { array: Array::Rows, row, index: Index::Own };

@@ -9,8 +9,9 @@ mod tokens;
 
 use std::collections::BTreeSet;
 
+use phalanx_compiler::Rule;
+
 use super::kernel_faults;
-use crate::Rule;
 
 /// Returns the reported rules and lines.
 fn reports(text: &str) -> BTreeSet<(Rule, usize)> {

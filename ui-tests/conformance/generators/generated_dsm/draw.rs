@@ -5,7 +5,7 @@ use super::super::random::Random;
 use super::relative::{Base, Modulus, Relative, Step, Sum};
 use super::tree::{Label, Number, Owner};
 
-pub(in crate::tests) struct Draw {
+pub(crate) struct Draw {
     blocks: u32,
     seen: Vec<Relative>,
     /// The `let`s in scope, and the bounds of their values.
@@ -13,21 +13,21 @@ pub(in crate::tests) struct Draw {
 }
 
 impl Draw {
-    pub(in crate::tests) fn new(blocks: usize) -> Draw {
+    pub(crate) fn new(blocks: usize) -> Draw {
         Draw { blocks: blocks as u32, seen: Vec::new(), lets: Vec::new() }
     }
 
-    pub(in crate::tests) fn lets(&self) -> usize {
+    pub(crate) fn lets(&self) -> usize {
         self.lets.len()
     }
 
     /// Removes the `let`s of a block, which go out of scope behind it.
-    pub(in crate::tests) fn leave(&mut self, lets: usize) {
+    pub(crate) fn leave(&mut self, lets: usize) {
         self.lets.truncate(lets);
     }
 
     /// Draws what a `let` of this label may hold.
-    pub(in crate::tests) fn hold(&mut self, random: &mut Random, label: Label, loops: &[Label]) -> Relative {
+    pub(crate) fn hold(&mut self, random: &mut Random, label: Label, loops: &[Label]) -> Relative {
         let below = [2, self.blocks, self.blocks, 4][random.below(4)];
         let relative = self.held(random, loops, below);
         self.lets.push((label, relative.limit(self.blocks).unwrap_or(below)));
@@ -35,7 +35,7 @@ impl Draw {
     }
 
     /// Draws what `slot` may become, mostly the next or the previous rank.
-    pub(in crate::tests) fn slot(&mut self, random: &mut Random, loops: &[Label]) -> Relative {
+    pub(crate) fn slot(&mut self, random: &mut Random, loops: &[Label]) -> Relative {
         if random.chance(30) {
             return self.held(random, loops, self.blocks);
         }
@@ -45,7 +45,7 @@ impl Draw {
     }
 
     /// Draws the rank of the block that owns the memory, rarely that of the accessing block.
-    pub(in crate::tests) fn owner(&mut self, random: &mut Random, loops: &[Label]) -> Owner {
+    pub(crate) fn owner(&mut self, random: &mut Random, loops: &[Label]) -> Owner {
         match self.relative(random, loops, self.blocks) {
             own if own == Relative::RANK && random.chance(80) => Owner::Next,
             relative => Owner::Relative(relative),
@@ -63,7 +63,7 @@ impl Draw {
     }
 
     /// Draws a number below `limit`.
-    pub(in crate::tests) fn relative(&mut self, random: &mut Random, loops: &[Label], limit: u32) -> Relative {
+    pub(crate) fn relative(&mut self, random: &mut Random, loops: &[Label], limit: u32) -> Relative {
         if random.chance(50)
             && let Some(relative) = random.pick(&self.seen)
             && self.is_in_sight(relative, loops)

@@ -20,13 +20,13 @@ pub(super) mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use judge::{RACES, Verdict, judge};
+use phalanx_compiler::Rule;
 use print::{Source, print};
 use run::Unknown;
 use tree::{Block, Kernel};
 
 use super::kernel_faults;
 use super::shrink::shrink;
-use crate::Rule;
 
 const KERNELS: u64 = 4_000;
 const BY_RANK: u64 = 4_000;

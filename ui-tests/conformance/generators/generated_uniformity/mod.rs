@@ -10,13 +10,13 @@ mod systematic;
 mod tree;
 mod uniform;
 
+use phalanx_compiler::Rule;
 use print::print;
 use run::{Verdict, run};
 use tree::{Block, Expr, Group, Site, Stmt};
 
 use super::shrink::{Nested, shrink};
 use super::{faults, kernel_faults};
-use crate::Rule;
 
 /// The number of inputs on which each kernel is run.
 const INPUTS: u64 = 12;

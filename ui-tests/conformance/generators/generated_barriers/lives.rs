@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use phalanx_compiler::Rule;
+
 use super::reports;
-use crate::Rule;
-use crate::tests::random::Random;
-use crate::tests::shrink::{Nested, shrink};
+use crate::random::Random;
+use crate::shrink::{Nested, shrink};
 
 const KERNELS: u64 = 3_000;
 

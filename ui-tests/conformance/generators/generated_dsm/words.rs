@@ -5,7 +5,7 @@ use super::super::page::Printer;
 use super::relative::Relative;
 use super::tree::{Access, Array, Form, Index, Jump, Kind, Label, Number, Owner, Parity, Rounds, Test};
 
-pub(in crate::tests) fn number(number: Number) -> String {
+pub(crate) fn number(number: Number) -> String {
     match number {
         Number::Parameter(index) => format!("p{index}"),
         Number::Round(label) => format!("k{label}"),
@@ -37,7 +37,7 @@ fn array(array: Array) -> &'static str {
 }
 
 /// Returns the memory that is accessed, without its index.
-pub(in crate::tests) fn memory(access: &Access) -> String {
+pub(crate) fn memory(access: &Access) -> String {
     let array = array(access.place.array);
     let rank = match access.owner {
         Owner::Own => return array.into(),
@@ -49,7 +49,7 @@ pub(in crate::tests) fn memory(access: &Access) -> String {
     format!("cluster.map_shared_rank(&{array}, {rank})")
 }
 
-pub(in crate::tests) fn test(test: Test) -> String {
+pub(crate) fn test(test: Test) -> String {
     match test {
         Test::Equals(of, value) => format!("{} == {value}", number(of)),
         Test::Even(of) => format!("{} % 2 == 0", number(of)),
@@ -59,7 +59,7 @@ pub(in crate::tests) fn test(test: Test) -> String {
 }
 
 /// Returns the access as a statement, of memory with this name.
-pub(in crate::tests) fn touch(access: &Access, memory: &str) -> String {
+pub(crate) fn touch(access: &Access, memory: &str) -> String {
     let row = match access.place.array {
         Array::A | Array::B => String::new(),
         Array::Rows => format!("[{}]", parity(access.place.row)),
@@ -81,7 +81,7 @@ pub(in crate::tests) fn touch(access: &Access, memory: &str) -> String {
 }
 
 /// The printer of a tree with statements like these.
-pub(in crate::tests) trait Statements: Printer {
+pub(crate) trait Statements: Printer {
     type Stmt;
 
     /// Prints a statement with its newline.

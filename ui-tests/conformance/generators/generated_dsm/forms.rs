@@ -2,8 +2,9 @@
 //! are right, and that are wrong in one way: no form hides an access from the rules, and none invents one. Written by
 //! hand, because the generator knows only indices.
 
+use phalanx_compiler::Rule;
+
 use super::super::faults;
-use crate::Rule;
 
 /// Statements that write to the block's own memory.
 const WRITES: &[&str] = &[

@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use phalanx_compiler::Rule;
+
 use super::super::shrink::Nested;
 use super::run::{Event, Trace, Unknown, runs};
 use super::tree::{Access, Array, Block, Index, Kernel, Kind, Owner, Parity, Stmt};
-use crate::Rule;
 
 /// The rules about two accesses.
 pub(super) const RACES: [Rule; 5] = [
@@ -187,7 +188,7 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
 
 /// Returns whether the pair is a remote write at a literal index and the owner's access at one per thread, or vice
 /// versa. If `widely`, the choice of a variable may be known or not, in any dimension.
-pub(in crate::tests) fn is_halo(first: &Access, second: &Access, widely: bool) -> bool {
+pub(crate) fn is_halo(first: &Access, second: &Access, widely: bool) -> bool {
     let remote = if first.is_remote() { first } else { second };
     let is_known = |index| match index {
         Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor) => widely,

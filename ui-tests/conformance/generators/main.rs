@@ -1,0 +1,55 @@
+//! The compiler's checks on generated kernels: each generator has a language of its own and a judge that knows nothing of
+//! the checks, and what the compiler reports is compared with the judge's verdict. `agreement` runs the kernels in the
+//! simulator instead. A crate of its own, because it is optimized and links no kernel of `ui-tests/conformance`. Not here:
+//! the wording of messages, which `ui-tests/reject` compares.
+
+mod agreement;
+mod generated_barriers;
+mod generated_dsm;
+mod generated_tokens;
+mod generated_uniformity;
+mod page;
+// The compiler's own tests draw from the same numbers.
+#[path = "../../../macros/compiler/src/tests/random.rs"]
+mod random;
+mod shrink;
+
+use phalanx_compiler::{Fault, Session};
+use proc_macro2::{TokenStream, TokenTree};
+
+/// Returns the session that `cargo xtask mutate` asks for: without the rule that `PHALANX_WITHOUT_RULE` names.
+fn session() -> Session {
+    let without = std::env::var("PHALANX_WITHOUT_RULE").ok();
+    Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")) }
+}
+
+/// Returns what is wrong with the function under the attribute at the head of the text. Lines are counted from the text's
+/// start.
+#[track_caller]
+fn faults(source: &str) -> Vec<Fault> {
+    let mut trees = source.parse::<TokenStream>().expect("a generator's text is made of tokens").into_iter();
+    let (Some(TokenTree::Punct(_)), Some(TokenTree::Group(attribute))) = (trees.next(), trees.next()) else {
+        panic!("the text starts with its attribute\n{source}");
+    };
+    let mut attribute = attribute.stream().into_iter();
+    let name = attribute.next().map(|name| name.to_string()).unwrap_or_default();
+    let options = match attribute.next() {
+        Some(TokenTree::Group(options)) => options.stream(),
+        _ => TokenStream::new(),
+    };
+    match name.as_str() {
+        "cluster_kernel" => session().check_kernel(options, trees.collect()),
+        "device" => session().check_device(options, trees.collect()),
+        other => panic!("no attribute of a function: {other}\n{source}"),
+    }
+}
+
+/// Returns what is wrong with a function as a kernel under these options. A generator's text has no faults of syntax or types.
+#[track_caller]
+fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
+    let options = options.parse().expect("options are made of tokens");
+    let item = function.parse().unwrap_or_else(|error| panic!("{error}\n{function}"));
+    let faults = session().check_kernel(options, item);
+    assert!(faults.iter().all(|fault| fault.rule().behavior().is_some()), "{faults:?}\n{function}");
+    faults
+}
