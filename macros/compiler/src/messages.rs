@@ -20,8 +20,10 @@ pub(crate) use shared::*;
 pub(crate) use uniform::*;
 
 use crate::diag::Diag;
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::MEMORY_METHODS;
-use crate::model::ty::{Group, Kind, SCALARS};
+use crate::model::ty::SCALARS;
 use crate::model::warp::{OPERATORS, WARP_METHODS};
 use crate::rules::Rule;
 use crate::span::SpanRange;

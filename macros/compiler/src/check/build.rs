@@ -20,8 +20,9 @@ use super::cfg::{
 use super::team::Team;
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::query::Query;
-use crate::model::ty::{Group, Kind};
 use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
 use memory::piece_of_kind;

@@ -14,9 +14,9 @@ use crate::messages::Loss;
 use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::copy::Told;
 use crate::model::expr::{BinaryOp, Callee};
+use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
 use crate::model::query::Query;
-use crate::model::ty::Group;
 use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
 

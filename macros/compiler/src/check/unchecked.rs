@@ -40,7 +40,7 @@ pub(super) fn apply(
             }
         }
         if waiver.rule == Rule::RankOutOfRange {
-            needed |= dsm::ranks::asks_rustc(function);
+            needed |= !dsm::ranks::left_to_rustc(function).is_empty();
         }
         if waiver.rule == Rule::DivergentCollective {
             // What only rustc finds is not asked; nor can it be known whether it was needed.

@@ -6,9 +6,11 @@
 use super::cuda::Text;
 use crate::model::Function;
 use crate::model::expr::ExprKind;
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
-use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape};
+use crate::model::ty::{ParamType, TypeShape};
 use crate::model::walk::walk_block;
 
 /// The headers, without those that they include themselves.

@@ -8,7 +8,6 @@ use super::host::{HostBody, slots_declaration};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::ty::{Brand, ParamType};
 use crate::model::{Function, GenericParam, Generics, Param, Role, ValueId};
-use crate::parse::brand_name;
 
 /// Generics, as they are declared and as they are used.
 pub(super) struct Declared {
@@ -136,7 +135,7 @@ pub(super) fn host_type(function: &Function, param: &Param) -> TokenStream {
 fn barrier_type(function: &Function, barrier: Barrier, length: Option<ValueId>, brand: Option<&Brand>) -> TokenStream {
     let name = format_ident!("{}", barrier.rust_name());
     let brand = brand.map(|brand| match brand {
-        Brand::Elided(index) => brand_name(*index).into_token_stream(),
+        Brand::Elided(index) => Brand::elided_name(*index).into_token_stream(),
         Brand::Written(brand) => brand.clone(),
     });
     match length.map(|length| &function.values[usize::from(length.0)].tokens) {
@@ -166,7 +165,7 @@ pub(super) fn closures(function: &Function) -> Vec<TokenStream> {
         }
         _ => None,
     });
-    let brands = (0..function.brands).map(brand_name).map(|brand| quote!(#brand: ::phalanx::Brand));
+    let brands = (0..function.brands).map(Brand::elided_name).map(|brand| quote!(#brand: ::phalanx::Brand));
     closures.chain(brands).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Everything that is generated from a checked function. Takes a [`Checked`] only, which only `check` makes.
 
+mod callee;
 mod constant;
 mod cuda;
 mod device;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::{constant, template};
+use super::{callee, constant};
 use crate::check::Checked;
 use crate::check::dsm::protocol::{Demand, Guard};
 use crate::model::Role;
@@ -26,7 +26,7 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
     let summary = path("ProtocolSummary");
     let callees = (!table.0.is_empty()).then(|| {
         let of = |slot: &u16| checked.summary().calls.iter().find(|call| call.slot == *slot);
-        let callees = table.0.iter().filter_map(of).map(|call| template::summary(&call.function, "PROTOCOL"));
+        let callees = table.0.iter().filter_map(of).map(|call| callee::summary(&call.function, "PROTOCOL"));
         quote_spanned!(span=> const CALLEES: &'static [#summary] = { #(#items)* &[#(#callees),*] };)
     });
     let own = (function.role == Role::Device).then(|| {

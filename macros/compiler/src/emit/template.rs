@@ -8,7 +8,7 @@ use super::headers::headers;
 use super::host::internal;
 use super::{item, protocol, uniformity};
 use crate::check::Checked;
-use crate::model::expr::{FunctionPath, StmtKind};
+use crate::model::expr::StmtKind;
 use crate::model::options::{Extents, Setting};
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::rules::Rule;
@@ -130,30 +130,6 @@ fn summarised(function: &Function) -> TokenStream {
             quote_spanned!(at=> impl<#declared> ::phalanx::__private::Summary for #marker<#used> #where_clause)
         }
     }
-}
-
-/// What `value` makes of a function's marker. Where it has none, the import finds but a function, and the name is still
-/// `Unmarked`'s: rustc says that a marker is missing, and not that it knows no such type. All is placed at the function's
-/// name.
-pub(super) fn of_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> TokenStream) -> TokenStream {
-    let FunctionPath { path, name, .. } = function;
-    let callee = Ident::new("__phalanx_callee", name.span());
-    let value = value(&callee);
-    let allow =
-        quote_spanned!(name.span()=> #[allow(unused_imports, clippy::all, reason = "one of both has the marker")]);
-    quote_spanned! {name.span()=>
-        { #allow use ::phalanx::__private::Unmarked as #callee; { #allow use #path as #callee; #value } }
-    }
-}
-
-/// A constant of what its callers know of a function.
-pub(super) fn summary(function: &FunctionPath, constant: &str) -> TokenStream {
-    let constant = Ident::new(constant, function.name.span());
-    // The marker's parameters have defaults.
-    of_marker(
-        function,
-        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::#constant),
-    )
 }
 
 /// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.

@@ -6,7 +6,7 @@ use phalanx_contract::uniformity::{MAX_GROUPS, Uniformity};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::{constant, template};
+use super::{callee, constant};
 use crate::check::Checked;
 use crate::check::team::Team;
 use crate::check::uniform::level::{Level, Unknown};
@@ -80,7 +80,7 @@ impl Tables<'_> {
         let (groups, others) = (self.groups(), self.others());
         let result = self.term(&self.summary.result);
         let (summary, needs) = (path("UniformitySummary"), path("parameter_needs"));
-        let callees = self.summary.calls.iter().map(callee);
+        let callees = self.summary.calls.iter().map(callee_summary);
         let collectives = constant::groups(collectives);
         quote_spanned! {self.function.name.span()=>
             const UNIFORMITY: #summary = {
@@ -96,7 +96,7 @@ impl Tables<'_> {
     }
 
     fn call(&self, call: &Call) -> TokenStream {
-        let callee = callee(call);
+        let callee = callee_summary(call);
         let groups = uniformities(&call.groups);
         let arguments = call.arguments.iter().map(|argument| self.term(argument));
         let called = path("Called");
@@ -105,7 +105,7 @@ impl Tables<'_> {
 
     /// A need of the callee's, in the caller's groups.
     fn at_call(&self, call: &Call, groups: &[Uniformity], field: &TokenStream) -> TokenStream {
-        let (callee, groups) = (callee(call), uniformities(groups));
+        let (callee, groups) = (callee_summary(call), uniformities(groups));
         quote!(#callee.#field.at_call(#groups))
     }
 
@@ -172,8 +172,8 @@ impl Tables<'_> {
     }
 }
 
-fn callee(call: &Call) -> TokenStream {
-    template::summary(&call.function, "UNIFORMITY")
+fn callee_summary(call: &Call) -> TokenStream {
+    callee::summary(&call.function, "UNIFORMITY")
 }
 
 fn uniformities(uniformities: &[Uniformity]) -> TokenStream {

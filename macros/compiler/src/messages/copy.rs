@@ -2,7 +2,7 @@
 
 use crate::diag::Diag;
 use crate::model::copy::Told;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 

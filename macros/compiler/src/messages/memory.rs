@@ -3,7 +3,7 @@
 use super::{group_methods, list};
 use crate::diag::Diag;
 use crate::model::atomic::{ATOMIC_METHODS, Order, Scope};
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 

@@ -2,7 +2,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::ty::Kind;
+use super::kind::Kind;
 
 /// `std::sync::atomic::Ordering`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

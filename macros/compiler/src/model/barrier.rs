@@ -3,7 +3,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::ty::Group;
+use super::group::Group;
 
 /// What an expression is that is a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

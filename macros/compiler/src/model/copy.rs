@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::ValueId;
-use super::ty::Group;
+use super::group::Group;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CopyOp {

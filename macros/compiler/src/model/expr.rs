@@ -3,12 +3,13 @@
 use proc_macro2::{Ident, TokenStream};
 
 use super::by_hand::ByHand;
+use super::kind::{Kind, Memory};
 use super::message::{Message, Test};
 use super::method::{FastFunction, ScalarFunction, ValueMethod};
 use super::op::Op;
 use super::pattern::Pattern;
 use super::range::Range;
-use super::ty::{Kind, Memory, TypeShape, ValueType};
+use super::ty::{TypeShape, ValueType};
 use super::warp::NamedOperator;
 use super::{LocalId, LoopId, SiteId, SlotId, TypeId, ValueId};
 use crate::span::SpanRange;
@@ -463,7 +464,7 @@ impl Expr {
 pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
     match kind {
         Kind::Token(group) => Some(TypeShape::Token(group)),
-        Kind::OptionalToken(group) => Some(TypeShape::OptionalToken(group.unwrap_or(super::ty::Group::Cluster))),
+        Kind::OptionalToken(group) => Some(TypeShape::OptionalToken(group.unwrap_or(super::group::Group::Cluster))),
         Kind::Unknown
         | Kind::Value
         | Kind::Reference { .. }

@@ -5,8 +5,9 @@
 
 use super::barrier::{Barrier, BarrierForm, BarrierScope, Gives, PhaseMethod, What};
 use super::copy::CopyOp;
+use super::group::Group;
+use super::kind::{Kind, Memory};
 use super::op::Op;
-use super::ty::{Group, Kind, Memory};
 
 /// The facts of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

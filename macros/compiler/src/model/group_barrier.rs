@@ -1,6 +1,6 @@
 //! The methods of groups' own barriers, as a table: they have the same names in Rust and in CUDA C++.
 
-use super::ty::Group;
+use super::group::Group;
 
 /// What a thread does at its group's barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

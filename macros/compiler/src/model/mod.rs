@@ -8,8 +8,10 @@ pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod facts;
+pub(crate) mod group;
 pub(crate) mod group_barrier;
 pub(crate) mod joined;
+pub(crate) mod kind;
 pub(crate) mod message;
 pub(crate) mod method;
 pub(crate) mod op;
@@ -26,8 +28,9 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 use crate::span::SpanRange;
 use expr::Block;
+use kind::Kind;
 use options::Options;
-use ty::{Kind, ValueType};
+use ty::ValueType;
 
 /// Index into [`Function::locals`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -46,7 +49,7 @@ pub(crate) struct TypeId(pub(crate) u16);
 pub(crate) struct ValueId(pub(crate) u16);
 
 /// Index into [`Function::sites`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SiteId(pub(crate) u16);
 
 /// Index of a loop or labelled block.

@@ -7,9 +7,10 @@ use super::ValueId;
 use super::atomic::{AtomicUse, Order, Scope};
 use super::barrier::{Barrier, PhaseMethod, What};
 use super::copy::CopyOp;
+use super::group::Group;
 use super::group_barrier::BarrierMethod;
+use super::kind::Memory;
 use super::query::Query;
-use super::ty::{Group, Memory};
 use super::warp::WarpMethod;
 
 /// An operation. Operands are the receiver first, then the arguments.

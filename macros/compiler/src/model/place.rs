@@ -4,7 +4,7 @@
 use super::LocalId;
 use super::by_hand::Direction;
 use super::expr::{Expr, ExprKind};
-use super::ty::Kind;
+use super::kind::Kind;
 use super::walk::walk;
 
 /// The variable that a place is, or is a part of; `None` for what is none.

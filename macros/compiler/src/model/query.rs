@@ -4,7 +4,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::ty::Group;
+use super::group::Group;
 
 /// A query of a group.
 #[derive(Debug, PartialEq, Eq)]

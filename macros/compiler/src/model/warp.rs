@@ -37,7 +37,7 @@ pub(crate) enum WarpOperand {
     Once,
 }
 
-use super::ty::Group;
+use super::group::Group;
 use WarpOperand::{Given, Once, Operator, Value};
 
 pub(crate) static WARP_METHODS: [WarpMethod; 13] = {

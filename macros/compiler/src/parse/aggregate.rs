@@ -9,7 +9,7 @@ use super::expr::dereferenced;
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind, Member};
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {

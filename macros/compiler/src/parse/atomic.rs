@@ -9,8 +9,8 @@ use super::method::strip;
 use crate::messages;
 use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, Order, Scope};
 use crate::model::expr::Expr;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {

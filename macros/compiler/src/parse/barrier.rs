@@ -2,7 +2,7 @@
 //! follows; in a signature it is left out as lifetimes are, where it is clear.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprMethodCall, FnArg, PathArguments, Type, TypePath};
 
 use super::Parser;
@@ -11,8 +11,9 @@ use super::ty::{const_argument, type_argument};
 use crate::messages;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseMethod, PhaseOperand};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::{Brand, Kind, ParamType, TypeShape};
+use crate::model::ty::{Brand, ParamType, TypeShape};
 use crate::span::SpanRange;
 
 /// Of a phase (PTX ISA, mbarrier, Supported operations and the range of their counts).
@@ -30,11 +31,6 @@ pub(super) enum Elision {
     Each,
     /// Nobody knows.
     Unclear,
-}
-
-/// The name of a type parameter that stands for a brand.
-pub(crate) fn brand_name(index: usize) -> Ident {
-    format_ident!("__PhalanxBrand{index}")
 }
 
 impl Parser<'_> {
@@ -135,9 +131,9 @@ impl Parser<'_> {
             (None, Elision::One) => {
                 // A token's that stands alone.
                 self.function.brands = self.function.brands.max(1);
-                brand_name(0).into_token_stream()
+                Brand::elided_name(0).into_token_stream()
             }
-            (None, Elision::Each) => brand_name(self.new_brand()).into_token_stream(),
+            (None, Elision::Each) => Brand::elided_name(self.new_brand()).into_token_stream(),
             (None, Elision::Unclear) => {
                 self.diags.push(messages::token_of_unknown_barrier(at));
                 quote!(())

@@ -10,8 +10,10 @@ use super::ty::type_argument;
 use crate::messages;
 use crate::model::barrier::Barrier;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::{self, Group, Kind};
+use crate::model::ty;
 use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
 

@@ -10,7 +10,8 @@ use crate::messages;
 use crate::model::LocalId;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::ty::{Kind, Memory, ParamType, ValueType};
+use crate::model::kind::{Kind, Memory};
+use crate::model::ty::{ParamType, ValueType};
 use crate::model::walk::walk;
 use crate::span::SpanRange;
 

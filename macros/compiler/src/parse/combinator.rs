@@ -9,7 +9,7 @@ use super::Parser;
 use super::method::strip;
 use crate::messages;
 use crate::model::expr::Expr;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 /// The methods of `Option` and `bool` that take closures, with the number of their arguments.

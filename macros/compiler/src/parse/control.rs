@@ -8,8 +8,9 @@ use super::signature::shape_kind;
 use super::{Binding, Jump, Parser};
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::range::{Adaptor, Range};
-use crate::model::ty::{Kind, TypeShape};
+use crate::model::ty::TypeShape;
 use crate::model::{LoopId, SlotUse};
 use crate::span::SpanRange;
 

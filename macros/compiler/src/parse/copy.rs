@@ -8,8 +8,9 @@ use crate::messages;
 use crate::model::barrier::BarrierForm;
 use crate::model::copy::{CopyOp, Ends};
 use crate::model::expr::Expr;
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{Group, Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {

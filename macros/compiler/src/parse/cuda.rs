@@ -13,7 +13,7 @@ use crate::model::by_hand::{ByHand, Closure, Direction, Operand};
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::facts::Effect;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 /// What stands in the parentheses.

@@ -10,9 +10,9 @@ use super::expr::dereferenced;
 use super::method::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::place::local_of;
 use crate::model::range::Range;
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 /// Adaptors of Rust's iterators that a loop cannot have, because they do not know their length or call closures.

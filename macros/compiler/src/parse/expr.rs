@@ -9,8 +9,9 @@ use super::ty::is_zero;
 use crate::messages;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{self, Kind, Memory};
+use crate::model::ty;
 use crate::model::{SlotUse, ValueId};
 use crate::span::SpanRange;
 

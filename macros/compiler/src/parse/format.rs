@@ -10,8 +10,8 @@ use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
 use crate::model::expr::Expr;
+use crate::model::kind::Kind;
 use crate::model::message::{Ending, Format, Message};
-use crate::model::ty::Kind;
 use crate::model::{SiteMessage, SlotUse};
 use crate::span::SpanRange;
 

@@ -10,8 +10,8 @@ use super::expr::binary_op;
 use super::format::Argument;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::kind::Kind;
 use crate::model::message::{Ending, Test};
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {

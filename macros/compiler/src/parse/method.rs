@@ -8,10 +8,11 @@ use super::expr::dereferenced;
 use crate::messages;
 use crate::model::SiteMessage;
 use crate::model::expr::{Callee, Expr, ExprKind};
+use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
+use crate::model::kind::{Kind, Memory};
 use crate::model::method::ValueMethod;
 use crate::model::op::{MEMORY_METHODS, Op, Variant};
-use crate::model::ty::{Group, Kind, Memory};
 use crate::model::warp::WarpMethod;
 use crate::span::SpanRange;
 

@@ -31,13 +31,13 @@ mod warp;
 
 use std::collections::BTreeMap;
 
-pub(crate) use barrier::brand_name;
 use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
-use crate::model::ty::{Kind, ValueType};
+use crate::model::kind::Kind;
+use crate::model::ty::ValueType;
 use crate::model::{
     Constant, Function, Local, LocalId, LoopId, Role, Site, SiteId, SiteMessage, SlotId, SlotUse, TypeId, ValueId,
 };

@@ -7,8 +7,9 @@ use super::Parser;
 use super::call::Arguments;
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::method::{FastFunction, ScalarFunction, ValueMethod};
-use crate::model::ty::{self, Kind};
+use crate::model::ty;
 use crate::model::{SiteId, SiteMessage};
 use crate::span::SpanRange;
 

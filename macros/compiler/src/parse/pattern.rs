@@ -10,9 +10,11 @@ use super::expr::{fits_64_bits, without_suffix};
 use super::{Binding, Parser};
 use crate::messages;
 use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::ty::{self, Group, Kind, Memory};
+use crate::model::ty;
 use crate::model::{LocalId, ValueId};
 use crate::span::SpanRange;
 

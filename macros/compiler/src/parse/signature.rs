@@ -7,7 +7,9 @@ use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type, parse_quote};
 use super::Parser;
 use crate::diag::Diags;
 use crate::messages;
-use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape, ValueType};
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
+use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{GenericParam, Param, Return, Role};
 use crate::span::SpanRange;
 

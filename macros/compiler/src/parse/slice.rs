@@ -9,8 +9,8 @@ use super::method::strip;
 use crate::messages;
 use crate::model::SiteMessage;
 use crate::model::expr::{Expr, ExprKind, LiteralType, StmtKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {

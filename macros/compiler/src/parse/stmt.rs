@@ -8,7 +8,8 @@ use super::Parser;
 use super::signature::shape_kind;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
-use crate::model::ty::{Kind, TypeShape, ValueType};
+use crate::model::kind::Kind;
+use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, SlotUse};
 use crate::span::SpanRange;
 

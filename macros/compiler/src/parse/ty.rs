@@ -9,7 +9,9 @@ use super::Parser;
 use super::barrier::barrier_token;
 use crate::messages;
 use crate::model::barrier::Barrier;
-use crate::model::ty::{self, Group, Memory, ParamType, TypeShape, ValueType};
+use crate::model::group::Group;
+use crate::model::kind::Memory;
+use crate::model::ty::{self, ParamType, TypeShape, ValueType};
 use crate::model::{Role, ValueId};
 use crate::span::SpanRange;
 

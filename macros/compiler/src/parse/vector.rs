@@ -8,8 +8,8 @@ use super::number::is_number;
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {

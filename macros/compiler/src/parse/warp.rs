@@ -8,9 +8,10 @@ use super::Parser;
 use crate::messages;
 use crate::model::ValueId;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::query::THREAD_RANK;
-use crate::model::ty::{Group, Kind};
 use crate::model::warp::{OPERATORS, PARTITIONS, WarpMethod, WarpOperand};
 use crate::span::SpanRange;
 

@@ -10,7 +10,7 @@ use super::random::Random;
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Place, Step, StepKind};
 use crate::check::engine::{Analysis, Join, solve, visit};
 use crate::check::team::Team;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
 /// Step `x` adds the mark `x`, step `-x` takes it away; so does the `none` edge of an option for `t`.

@@ -3,8 +3,8 @@
 
 use crate::model::atomic::{AtomicAccess, AtomicMethod, Order};
 use crate::model::barrier::{Gives, PhaseMethod, PhaseOperand, What};
+use crate::model::kind::Kind;
 use crate::model::query::{Answer, Query, UniformAt};
-use crate::model::ty::Kind;
 use crate::model::warp::{WarpMethod, WarpOperand, WarpResult};
 
 use super::faults;

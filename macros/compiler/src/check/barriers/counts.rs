@@ -18,8 +18,8 @@ use crate::diag::Diags;
 use crate::messages;
 use crate::model::Role;
 use crate::model::barrier::{BarrierForm, What};
+use crate::model::group::Group;
 use crate::model::query::{Answer, Query};
-use crate::model::ty::Group;
 
 pub(super) fn check(seen: &Seen<'_, '_>, diags: &mut Diags) {
     if seen.function.role != Role::Kernel || seen.threads() == Some(1) {

@@ -18,8 +18,8 @@ use crate::check::uniform::control::reachable;
 use crate::model::Role;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, What};
 use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
 use crate::model::query::Answer;
-use crate::model::ty::Group;
 
 /// The waits of such meetings, each right after its arrival.
 pub(super) fn meetings(seen: &Seen<'_, '_>) -> BTreeSet<PhaseId> {

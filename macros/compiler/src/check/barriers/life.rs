@@ -22,7 +22,7 @@ use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
 use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::Callee;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 /// A barrier: of an array, one by its literal index, or (`None`) the others and those of which the text does not say which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

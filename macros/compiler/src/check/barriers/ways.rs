@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 /// What a barrier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

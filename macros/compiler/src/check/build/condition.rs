@@ -3,9 +3,9 @@
 use super::{BlockId, Builder, End, Node, Place, Source, StepKind, Value};
 use crate::messages::Loss;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
+use crate::model::kind::Kind;
 use crate::model::op::{Op, Variant};
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {

@@ -9,7 +9,7 @@ use crate::check::team::Team;
 use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{CopyOp, Ends, Told};
 use crate::model::expr::Expr;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Builder<'_> {

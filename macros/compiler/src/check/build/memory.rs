@@ -8,8 +8,9 @@ use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
-use crate::model::ty::{Kind, Memory, ValueType};
+use crate::model::ty::ValueType;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {

@@ -11,11 +11,13 @@ use crate::check::team::Team;
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, What};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::options::Extents;
 use crate::model::query::{Answer, Query, UniformAt};
-use crate::model::ty::{Group, Kind, ParamType};
+use crate::model::ty::ParamType;
 use crate::model::warp::WarpResult;
 use crate::span::SpanRange;
 

@@ -9,9 +9,10 @@ use crate::messages::Loss;
 use crate::model::LoopId;
 use crate::model::by_hand::{ByHand, Direction};
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
+use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
-use crate::model::ty::{Kind, TypeShape};
+use crate::model::ty::TypeShape;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {

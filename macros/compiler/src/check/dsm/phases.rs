@@ -23,7 +23,7 @@ use crate::check::cfg::{
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
 use crate::model::expr::{BinaryOp, Callee};
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
 /// What was done to memory, and by what.

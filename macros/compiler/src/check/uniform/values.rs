@@ -22,7 +22,7 @@ use crate::check::live::Live;
 use crate::check::team::Team;
 use crate::model::Role;
 use crate::model::expr::Callee;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 pub(crate) struct Values<'a, 'f> {
     pub(crate) cfg: &'a Cfg<'f>,

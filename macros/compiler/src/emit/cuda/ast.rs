@@ -104,6 +104,11 @@ impl CuExpr {
         CuExpr::Call { callee: vec![callee.into()], arguments, site: None }
     }
 
+    /// `self.name`, of a copy of `self`.
+    pub(crate) fn field(&self, name: String) -> CuExpr {
+        CuExpr::Member(Box::new(self.clone()), name)
+    }
+
     pub(crate) fn not(self) -> CuExpr {
         CuExpr::Prefix("!", Box::new(self))
     }

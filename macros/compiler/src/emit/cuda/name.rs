@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::expr::ExprKind;
+use crate::member::member;
+use crate::model::expr::{ExprKind, Member};
 use crate::model::method::ScalarFunction;
 use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId};
@@ -27,6 +28,14 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     this_cluster this_thread_block this_grid here assertion_failed panicked print detail \
     atomic_element global_atomic shared_atomic remote_atomic none_type floating \
     i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 f16 bf16 half_float fast";
+
+/// The C++ name of a field.
+pub(crate) fn field_name(field: &Member) -> String {
+    match field {
+        Member::Named(name) => member(&name.to_string()),
+        Member::Unnamed(index) => member(&index.to_string()),
+    }
+}
 
 /// Which names are taken, and what each local and constant is called.
 pub(crate) struct Names {

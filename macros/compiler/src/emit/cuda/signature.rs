@@ -3,7 +3,9 @@
 use super::ast::Piece;
 use super::name::Names;
 use crate::model::barrier::{Barrier, BarrierForm};
-use crate::model::ty::{Group, Memory, ParamType, TypeShape};
+use crate::model::group::Group;
+use crate::model::kind::Memory;
+use crate::model::ty::{ParamType, TypeShape};
 use crate::model::{Function, Role};
 
 pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {

@@ -7,7 +7,7 @@ use quote::{quote, quote_spanned};
 use super::{Host, internal, private};
 use crate::model::by_hand::{ByHand, Closure, Direction, Operand};
 use crate::model::expr::ExprKind;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Host<'_> {

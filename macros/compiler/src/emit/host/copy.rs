@@ -7,7 +7,7 @@ use super::{Host, call, generic_call, private};
 use crate::model::ValueId;
 use crate::model::copy::{CopyOp, Ends};
 use crate::model::expr::Expr;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Host<'_> {

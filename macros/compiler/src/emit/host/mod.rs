@@ -24,8 +24,8 @@ pub(crate) use slots::{declaration as slots_declaration, place as slot_place};
 use crate::check::Checked;
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, Param, SlotId};
 use crate::span::SpanRange;
 

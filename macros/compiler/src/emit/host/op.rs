@@ -5,17 +5,17 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{Host, call, generic_call, memory, parentheses, private};
-use crate::check::{BrokenAt, dsm};
-use crate::emit::constant;
-use crate::emit::template;
+use crate::check::BrokenAt;
+use crate::emit::{callee, constant};
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::local_of;
-use crate::model::ty::{Group, Kind, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::walk::walk_block;
 use crate::model::warp::WarpOperand;
 use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
-use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// Refuses an `unchecked(collective_while_pending)` where no callee breaks the rule.
@@ -25,7 +25,7 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
         if let ExprKind::Call { callee: Callee::Function(function), slot, .. } = &expr.kind
             && let Some(pending) = broken.calls.get(&slot.0)
         {
-            let (callee, pending) = (template::summary(function, "UNIFORMITY"), constant::groups(*pending));
+            let (callee, pending) = (callee::summary(function, "UNIFORMITY"), constant::groups(*pending));
             broken_by.push(quote!(#callee.collectives.intersection(#pending)));
         }
     });
@@ -33,12 +33,10 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
 }
 
 impl Host<'_> {
-    /// `rank_out_of_range`, where rustc knows the rank.
-    fn constant_rank(&self, operands: &[Expr]) -> Option<TokenStream> {
-        let rank = operands.get(2).filter(|rank| dsm::ranks::is_rustc_s(self.function, rank))?;
-        if self.function.options.waives(Rule::RankOutOfRange) {
-            return None;
-        }
+    /// Has rustc compare the rank with the size of the cluster, where the checks left that to it.
+    fn constant_rank(&self, operands: &[Expr], site: Option<SiteId>) -> Option<TokenStream> {
+        site.filter(|site| self.checked.ranks_left_to_rustc().contains(site))?;
+        let rank = operands.get(2)?;
         let (lo, value) = (rank.span.lo, self.expr(rank));
         let check = |kernel: TokenStream| quote_spanned!(lo=> ::phalanx::__private::rank_of_cluster(#value, #kernel::__PHALANX_OPTIONS.cluster));
         // A constant of its own is evaluated at once, one in a body with each instance.
@@ -101,7 +99,7 @@ impl Host<'_> {
             Op::Uniform(group) => group_method(group, "uniform"),
             Op::MapSharedRank(_) | Op::MapBarrier(_) => {
                 let mapped = group_method(Group::Cluster, "map_shared_rank");
-                match self.constant_rank(operands) {
+                match self.constant_rank(operands, site) {
                     Some(check) => quote_spanned!(at.lo=> { #check; #mapped }),
                     None => mapped,
                 }
@@ -191,7 +189,7 @@ impl Host<'_> {
         let (value, check) = match callee {
             Callee::Function(function) => {
                 let turbofish = &function.turbofish;
-                let marker = template::of_marker(
+                let marker = callee::with_marker(
                     function,
                     |callee| quote_spanned!(function.name.span()=> #callee #turbofish::__phalanx_marker()),
                 );
@@ -227,7 +225,7 @@ impl Host<'_> {
     /// A function must use no collective of a group whose arrival is pending, and none at all where its callers may
     /// not be the whole group.
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
-        let (at, callee) = (SpanRange::of(&function.name), template::summary(function, "UNIFORMITY"));
+        let (at, callee) = (SpanRange::of(&function.name), callee::summary(function, "UNIFORMITY"));
         let check = if self.checked.calls_apart().contains(&slot) {
             private(at, "no_collective_at_all", quote_spanned!(at.lo=> #callee.collectives))
         } else {

@@ -8,8 +8,8 @@ use super::{Host, internal, private};
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::facts::Effect;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 /// A place in memory.

@@ -5,7 +5,8 @@ use quote::{quote, quote_spanned};
 
 use super::{braces, internal, private};
 use crate::model::barrier::BarrierForm;
-use crate::model::ty::{Kind, ParamType};
+use crate::model::kind::Kind;
+use crate::model::ty::ParamType;
 use crate::model::{Function, LocalId, SlotId, SlotUse};
 use crate::span::SpanRange;
 

@@ -7,8 +7,8 @@ use quote::{quote, quote_spanned};
 use super::place::{MemoryPlace, host_member};
 use super::{Host, body_label, braces, internal, private};
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 impl Host<'_> {

@@ -4,7 +4,7 @@
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
 use crate::model::by_hand::{ByHand, Direction, Operand};
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 
 impl Lower<'_> {
     pub(super) fn by_hand(&mut self, by_hand: &ByHand) {

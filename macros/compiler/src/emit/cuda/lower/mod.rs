@@ -3,6 +3,7 @@
 
 mod by_hand;
 mod control;
+mod literal;
 mod memory;
 mod message;
 mod op;
@@ -19,9 +20,10 @@ use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
 use crate::model::facts::Effect;
 use crate::model::joined::awaited;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
 use crate::model::place::local_of;
-use crate::model::ty::{Kind, Memory, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, ValueId};
 
 /// The body's statements, and the names that it used.

@@ -6,8 +6,9 @@ use super::{Lower, memory};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::Expr;
+use crate::model::group::Group;
 use crate::model::op::Op;
-use crate::model::ty::{Group, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::{SiteId, ValueId};
 
 impl Lower<'_> {

@@ -2,18 +2,19 @@
 //! needs no test: rustc knows that the arms cover everything.
 
 use super::control::Test;
-use super::value::bare_integer;
+use super::literal::bare_integer;
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
-use crate::member::member as cpp_name;
 use crate::model::LocalId;
 use crate::model::effect::effect;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType, Member};
 use crate::model::facts::Effect;
+use crate::model::kind::Kind;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::ty::{Kind, ValueType};
+use crate::model::ty::ValueType;
 
 impl Lower<'_> {
     pub(super) fn choice(&mut self, scrutinee: &Expr, arms: &[Arm], dest: &Dest) {
@@ -209,7 +210,7 @@ impl Lower<'_> {
             }
             PatternKind::Tuple { elements, .. } => {
                 let tests = elements.iter().enumerate().map(|(index, element)| {
-                    let part = part(value, &Member::Unnamed(index as u32));
+                    let part = value.field(field_name(&Member::Unnamed(index as u32)));
                     self.test(element, &part)
                 });
                 all(tests.collect::<Vec<_>>())
@@ -220,7 +221,7 @@ impl Lower<'_> {
                 all(tests.collect::<Vec<_>>())
             }
             PatternKind::Struct { fields, .. } => {
-                let tests = fields.iter().map(|(member, field)| self.test(field, &part(value, member)));
+                let tests = fields.iter().map(|(member, field)| self.test(field, &value.field(field_name(member))));
                 all(tests.collect::<Vec<_>>())
             }
             PatternKind::Variant { variant, field } => {
@@ -281,13 +282,15 @@ impl Lower<'_> {
             }
             PatternKind::Tuple { elements, .. } => {
                 let elements = elements.iter().zip(0..);
-                elements.flat_map(|(element, i)| self.parts(element, &part(value, &Member::Unnamed(i)))).collect()
+                elements
+                    .flat_map(|(element, i)| self.parts(element, &value.field(field_name(&Member::Unnamed(i)))))
+                    .collect()
             }
             PatternKind::Array { elements, rest } => {
                 items(value, elements, *rest).flat_map(|(element, item)| self.parts(element, &item)).collect()
             }
             PatternKind::Struct { fields, .. } => {
-                fields.iter().flat_map(|(member, field)| self.parts(field, &part(value, member))).collect()
+                fields.iter().flat_map(|(member, field)| self.parts(field, &value.field(field_name(member)))).collect()
             }
             PatternKind::Variant { variant: Variant::Some | Variant::Ok | Variant::Err | Variant::None, field } => {
                 field.iter().flat_map(|field| self.parts(field, &payload(value))).collect()
@@ -316,21 +319,9 @@ fn is_bare(expr: &Expr) -> bool {
     }
 }
 
-/// `value.field`, `value._0`
-pub(super) fn part(value: &CuExpr, member: &Member) -> CuExpr {
-    CuExpr::Member(Box::new(value.clone()), field_name(member))
-}
-
-pub(super) fn field_name(member: &Member) -> String {
-    match member {
-        Member::Named(name) => cpp_name(&name.to_string()),
-        Member::Unnamed(index) => cpp_name(&index.to_string()),
-    }
-}
-
 /// What is in an `Option` or a `Result`.
 fn payload(value: &CuExpr) -> CuExpr {
-    CuExpr::Member(Box::new(value.clone()), "value".into())
+    value.field("value".into())
 }
 
 /// The elements of an array that a pattern looks at; rustc knows that there are so many.

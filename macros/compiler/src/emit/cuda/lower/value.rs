@@ -1,15 +1,17 @@
 //! Expressions as C++ expressions.
 
-use super::pattern::{field_name, part};
+use super::literal::{bare_integer, literal};
 use super::{Dest, Lower, has_value};
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp, integer};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp};
 use crate::model::facts::Effect;
+use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
 use crate::model::place::{local_of, may_write};
-use crate::model::ty::{Kind, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::{LocalId, SiteId, SlotId};
 
 impl Lower<'_> {
@@ -168,7 +170,7 @@ impl Lower<'_> {
     /// a value without a name: it is there before the indexes are.
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
         match &expr.kind {
-            ExprKind::Field { base, member } => part(&self.place(base, changes_later), member),
+            ExprKind::Field { base, member } => self.place(base, changes_later).field(field_name(member)),
             ExprKind::Index { base, index, site } => {
                 let (base, index) = self.indexed(base, index, changes_later);
                 CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
@@ -306,40 +308,5 @@ impl Lower<'_> {
             CuExpr::Atom(_) => value,
             value => self.spill(value),
         }
-    }
-}
-
-fn literal(digits: &str, ty: LiteralType) -> CuExpr {
-    CuExpr::Atom(vec![match ty {
-        LiteralType::Beside => Piece::Text(bare_integer(digits, false)),
-        LiteralType::Slot(slot) => Piece::Literal { slot, digits: digits.into() },
-        LiteralType::Suffix("f32") => Piece::Text(format!("f32({}f)", float_digits(digits))),
-        LiteralType::Suffix("f64") => Piece::Text(format!("f64({})", float_digits(digits))),
-        LiteralType::Suffix(ty) => Piece::Text(format!("{ty}({})", bare_integer(digits, false))),
-    }])
-}
-
-/// Rust writes `1.` and `1e3` and, before a suffix, `1`.
-fn float_digits(digits: &str) -> String {
-    match digits.contains(['.', 'e', 'E']) {
-        true if digits.ends_with('.') => format!("{digits}0"),
-        true => digits.into(),
-        false => format!("{digits}.0"),
-    }
-}
-
-/// An integer without its strong type, with the suffix that keeps its value in C++.
-pub(super) fn bare_integer(digits: &str, negated: bool) -> String {
-    let Some(value) = integer(digits) else { return digits.into() };
-    let text = if digits.starts_with("0x") { digits.to_string() } else { value.to_string() };
-    let fits = |largest: u64| value <= u128::from(largest);
-    match negated {
-        _ if fits(i32::MAX as u64) => text,
-        // A signed literal: an unsigned one would wrap before it is widened.
-        true => format!("{text}ll"),
-        false if fits(u64::from(u32::MAX)) => format!("{text}u"),
-        false if fits(u64::MAX) => format!("{text}ull"),
-        // Two words, for the constructor of a 128-bit type: only a literal with a suffix is so large.
-        false => format!("{}ull, {}ull", value >> 64, value as u64),
     }
 }

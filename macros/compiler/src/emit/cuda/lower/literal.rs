@@ -1,0 +1,39 @@
+//! Literals in C++, whose suffixes are not Rust's.
+
+use crate::emit::cuda::ast::{CuExpr, Piece};
+use crate::model::expr::{LiteralType, integer};
+
+pub(super) fn literal(digits: &str, ty: LiteralType) -> CuExpr {
+    CuExpr::Atom(vec![match ty {
+        LiteralType::Beside => Piece::Text(bare_integer(digits, false)),
+        LiteralType::Slot(slot) => Piece::Literal { slot, digits: digits.into() },
+        LiteralType::Suffix("f32") => Piece::Text(format!("f32({}f)", float_digits(digits))),
+        LiteralType::Suffix("f64") => Piece::Text(format!("f64({})", float_digits(digits))),
+        LiteralType::Suffix(ty) => Piece::Text(format!("{ty}({})", bare_integer(digits, false))),
+    }])
+}
+
+/// Rust writes `1.` and `1e3` and, before a suffix, `1`.
+fn float_digits(digits: &str) -> String {
+    match digits.contains(['.', 'e', 'E']) {
+        true if digits.ends_with('.') => format!("{digits}0"),
+        true => digits.into(),
+        false => format!("{digits}.0"),
+    }
+}
+
+/// An integer without its strong type, with the suffix that keeps its value in C++.
+pub(super) fn bare_integer(digits: &str, negated: bool) -> String {
+    let Some(value) = integer(digits) else { return digits.into() };
+    let text = if digits.starts_with("0x") { digits.to_string() } else { value.to_string() };
+    let fits = |largest: u64| value <= u128::from(largest);
+    match negated {
+        _ if fits(i32::MAX as u64) => text,
+        // A signed literal: an unsigned one would wrap before it is widened.
+        true => format!("{text}ll"),
+        false if fits(u64::from(u32::MAX)) => format!("{text}u"),
+        false if fits(u64::MAX) => format!("{text}ull"),
+        // Two words, for the constructor of a 128-bit type: only a literal with a suffix is so large.
+        false => format!("{}ull, {}ull", value >> 64, value as u64),
+    }
+}
