@@ -5,7 +5,7 @@ use syn::ExprMethodCall;
 use syn::punctuated::Punctuated;
 
 use super::Parser;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, Order, Scope};
 use crate::model::expr::Expr;

@@ -6,8 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprMethodCall, FnArg, PathArguments, Type, TypePath};
 
 use super::Parser;
-use super::call::Arguments;
-use super::ty::{const_argument, type_argument};
+use super::syntax::{Arguments, const_argument, type_argument};
 use crate::messages;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseMethod, PhaseOperand};
 use crate::model::expr::{Expr, ExprKind};

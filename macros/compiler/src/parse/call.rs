@@ -2,11 +2,10 @@
 
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
-use syn::{ExprCall, PathSegment, Token};
+use syn::{ExprCall, PathSegment};
 
 use super::Parser;
-use super::ty::type_argument;
+use super::syntax::{Arguments, type_argument};
 use crate::messages;
 use crate::model::barrier::Barrier;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
@@ -16,8 +15,6 @@ use crate::model::op::Op;
 use crate::model::ty;
 use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
-
-pub(super) type Arguments = Punctuated<syn::Expr, Token![,]>;
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &ExprCall, span: SpanRange) -> Expr {

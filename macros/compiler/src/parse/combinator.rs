@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::{ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::model::kind::Kind;

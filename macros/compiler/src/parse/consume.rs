@@ -7,7 +7,7 @@ use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::combinator::by_reference;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;

@@ -3,7 +3,7 @@
 use syn::{ExprMethodCall, PathArguments, PathSegment};
 
 use super::Parser;
-use super::call::Arguments;
+use super::syntax::Arguments;
 use crate::messages;
 use crate::model::barrier::BarrierForm;
 use crate::model::copy::{CopyOp, Ends};

@@ -7,7 +7,7 @@ use syn::{ExprForLoop, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
 use crate::model::kind::{Kind, Memory};

@@ -5,7 +5,7 @@ use syn::{BinOp, Lit, UnOp};
 
 use super::Parser;
 use super::slice::is_part;
-use super::ty::is_zero;
+use super::syntax::is_zero;
 use crate::messages;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};

@@ -317,11 +317,3 @@ fn option_method(name: &str) -> Option<Op> {
         _ => None,
     }
 }
-
-pub(super) fn strip(expr: &syn::Expr) -> &syn::Expr {
-    match expr {
-        syn::Expr::Paren(paren) => strip(&paren.expr),
-        syn::Expr::Group(group) => strip(&group.expr),
-        expr => expr,
-    }
-}

@@ -25,6 +25,7 @@ mod pattern;
 mod signature;
 mod slice;
 mod stmt;
+mod syntax;
 mod ty;
 mod vector;
 mod warp;

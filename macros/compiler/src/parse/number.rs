@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::Path;
 
 use super::Parser;
-use super::call::Arguments;
+use super::syntax::Arguments;
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Span};
 use syn::{ExprIndex, ExprMethodCall, ExprRange, ExprReference, Pat, RangeLimits};
 
 use super::Parser;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::SiteMessage;
 use crate::model::expr::{Expr, ExprKind, LiteralType, StmtKind};

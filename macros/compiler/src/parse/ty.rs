@@ -1,12 +1,13 @@
 //! syn's types to the model's. A path that is no type of the language is taken for an alias or a generic parameter:
 //! rustc says what it is, or that it is none.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::Ident;
 use quote::{ToTokens, quote_spanned};
-use syn::{GenericArgument, PathArguments, Type, TypePath};
+use syn::{PathArguments, Type, TypePath};
 
 use super::Parser;
 use super::barrier::barrier_token;
+use super::syntax::{const_argument, is_zero, type_argument};
 use crate::messages;
 use crate::model::barrier::Barrier;
 use crate::model::group::Group;
@@ -257,14 +258,6 @@ pub(super) fn holds_token(shape: &TypeShape) -> bool {
     }
 }
 
-/// `0`, as a length.
-pub(super) fn is_zero(length: &syn::Expr) -> bool {
-    match unbraced(length) {
-        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. }) => digits.base10_digits() == "0",
-        _ => false,
-    }
-}
-
 /// What is written in place of a type that kernels do not have.
 fn mend(ty: &Type) -> Option<&'static str> {
     match ty {
@@ -282,28 +275,6 @@ fn mend(ty: &Type) -> Option<&'static str> {
     }
 }
 
-/// The generic argument at `index` as a constant: `N`, `32`, `{ A * B }`.
-pub(super) fn const_argument(arguments: &PathArguments, index: usize) -> Option<TokenStream> {
-    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
-    match arguments.args.iter().nth(index)? {
-        GenericArgument::Const(expr) => Some(unbraced(expr).to_token_stream()),
-        // A const parameter or constant by its name looks like a type.
-        GenericArgument::Type(Type::Path(path)) => Some(path.to_token_stream()),
-        _ => None,
-    }
-}
-
-/// `{ A * B }` without its braces: where the constant goes they are not needed, and rustc would say so.
-fn unbraced(expr: &syn::Expr) -> &syn::Expr {
-    match expr {
-        syn::Expr::Block(syn::ExprBlock { attrs, label: None, block }) if attrs.is_empty() => match &block.stmts[..] {
-            [syn::Stmt::Expr(value, None)] => value,
-            _ => expr,
-        },
-        _ => expr,
-    }
-}
-
 /// `Option<&[T]>`, `Option<&mut [T]>`: whether it is mutable, and its element.
 fn optional_slice(ty: &Type) -> Option<(bool, &Type)> {
     let Type::Path(path) = ty else { return None };
@@ -311,13 +282,4 @@ fn optional_slice(ty: &Type) -> Option<(bool, &Type)> {
     let Type::Reference(reference) = type_argument(&last.arguments, 0)? else { return None };
     let Type::Slice(slice) = &*reference.elem else { return None };
     Some((reference.mutability.is_some(), &slice.elem))
-}
-
-/// The generic argument at `index` as a type.
-pub(super) fn type_argument(arguments: &PathArguments, index: usize) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
-    match arguments.args.iter().nth(index)? {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    }
 }

@@ -41,7 +41,7 @@ impl Parser<'_> {
         missing: impl FnOnce(SpanRange) -> crate::diag::Diag,
         span: SpanRange,
     ) -> Option<ValueId> {
-        let Some(size) = super::ty::const_argument(arguments, 0) else {
+        let Some(size) = super::syntax::const_argument(arguments, 0) else {
             self.diags.push(missing(span));
             return None;
         };
