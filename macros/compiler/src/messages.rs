@@ -253,7 +253,7 @@ fn group_methods(group: Group) -> String {
     let barrier = group.barrier_methods().map(|method| method.name);
     match group {
         Group::Coalesced | Group::Tile => {
-            let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.of_tiles);
+            let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.tiles_only);
             let methods = ["uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name));
             list(barrier.chain(methods).chain(queries))
         }

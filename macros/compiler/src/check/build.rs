@@ -347,7 +347,7 @@ impl<'f> Builder<'f> {
                 let named = self.temporary();
                 self.set(named, mid, init.span);
                 let mid = self.read(named, init.span);
-                let whole = memory.piece.clone().unwrap_or_else(|| piece_of_kind(init.gives));
+                let whole = memory.piece.clone().unwrap_or_else(|| piece_of_kind(init.result_kind));
                 for (half, second) in halves.iter().zip([false, true]) {
                     if let Some(half) = half {
                         self.set(Place::Local(*half), &value, init.span);
@@ -362,12 +362,12 @@ impl<'f> Builder<'f> {
 
     /// What a local is a name of, where that is a group, memory or a closure.
     fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
-        if let Kind::Group(_) = init.gives {
+        if let Kind::Group(_) = init.result_kind {
             let team = self.team(init);
             self.teams.insert(local, team);
         }
-        if let Kind::Memory(_) | Kind::Barrier(_) = init.gives {
-            let piece = value.piece.unwrap_or_else(|| piece_of_kind(init.gives));
+        if let Kind::Memory(_) | Kind::Barrier(_) = init.result_kind {
+            let piece = value.piece.unwrap_or_else(|| piece_of_kind(init.result_kind));
             if let Root::Shared(shared) = piece.root {
                 self.names.entry(shared).or_insert(local);
             }

@@ -12,7 +12,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::team::Team;
 use crate::messages::Loss;
 use crate::model::barrier::{Barrier, PhaseMethod};
-use crate::model::copy::Told;
+use crate::model::copy::CompletionMechanism;
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
@@ -334,9 +334,9 @@ impl How {
 #[derive(Debug)]
 pub(crate) enum CopyStep {
     /// One begins: what it reads and what it writes in the block's shared memory.
-    Begin { reads: Option<Piece>, writes: Option<Piece>, told: Told, at: SpanRange },
+    Begin { reads: Option<Piece>, writes: Option<Piece>, told: CompletionMechanism, at: SpanRange },
     /// The end of all of a kind may be seen.
-    Wait(Told),
+    Wait(CompletionMechanism),
 }
 
 /// Something that holds a value: a variable, or a value on its way to one.

@@ -25,7 +25,7 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
     };
     written_shapes(function).into_iter().for_each(|shape| need(of_shape(shape)));
     function.locals.iter().for_each(|local| need(of_kind(local.kind)));
-    walk_block(&function.body, &mut |expr| need(of_kind(expr.gives)));
+    walk_block(&function.body, &mut |expr| need(of_kind(expr.result_kind)));
     // Of a joined token, neither the arrival nor the wait is in the text.
     let mut split = 0;
     walk_block(&function.body, &mut |expr| {

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::cuda::{Piece, Text};
+use super::cuda::{Fragment, Text};
 use super::headers::headers;
 use super::host::internal;
 use super::{item, protocol, uniformity};
@@ -32,8 +32,8 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         Role::Kernel => (quote!(Kernel), quote!(Self::__PHALANX_OPTIONS)),
         Role::Device | Role::Method => (quote!(Device), quote!(::phalanx::__private::KernelOptions::NONE)),
     };
-    let signature = pieces(&text.signature);
-    let body = pieces(&text.body);
+    let signature = fragments(&text.signature);
+    let body = fragments(&text.body);
     let sites = function.sites.iter().map(|site| {
         let (line, column) = (site.at.line(), site.at.column());
         let message = match &site.message {
@@ -194,67 +194,67 @@ fn number(setting: &Setting) -> TokenStream {
     quote_spanned!(setting.at.lo=> ::phalanx::__private::whole(#value) as i128)
 }
 
-fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
-    let piece = |piece: &Piece| {
-        let piece = match piece {
-            Piece::Text(text) => quote!(Text(#text)),
-            Piece::Line(line) => quote!(Line(#line)),
-            Piece::Type(slot) => {
+fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
+    let fragment = |fragment: &Fragment| {
+        let fragment = match fragment {
+            Fragment::Text(text) => quote!(Text(#text)),
+            Fragment::Line(line) => quote!(Line(#line)),
+            Fragment::Type(slot) => {
                 let slot = slot.0;
                 quote!(Type(#slot))
             }
-            Piece::Literal { slot, digits } => {
+            Fragment::Literal { slot, digits } => {
                 let slot = slot.0;
                 quote!(Literal { slot: #slot, digits: #digits })
             }
-            Piece::Named(id) => {
+            Fragment::Named(id) => {
                 let id = id.0;
                 quote!(Named(#id))
             }
-            Piece::Declare(id) => {
+            Fragment::Declare(id) => {
                 let id = id.0;
                 quote!(Declare(#id))
             }
-            Piece::Constant(id) => {
+            Fragment::Constant(id) => {
                 let id = id.0;
                 quote!(Constant(#id))
             }
-            Piece::Struct { slot, fields, base } => {
+            Fragment::Struct { slot, fields, base } => {
                 let slot = slot.0;
                 let fields = fields.iter().map(|(name, value)| {
-                    let value = self::pieces(value);
+                    let value = self::fragments(value);
                     quote!((#name, &[#(#value),*]))
                 });
                 let base = match base {
                     Some(base) => {
-                        let base = self::pieces(base);
+                        let base = self::fragments(base);
                         quote!(::core::option::Option::Some(&[#(#base),*]))
                     }
                     None => quote!(::core::option::Option::None),
                 };
                 quote!(Struct { slot: #slot, fields: &[#(#fields),*], base: #base })
             }
-            Piece::Shared { index, ty, name } => {
-                let ty = self::pieces(ty);
+            Fragment::Shared { index, ty, name } => {
+                let ty = self::fragments(ty);
                 quote!(Shared { index: #index, ty: &[#(#ty),*], name: #name })
             }
-            Piece::Digits(id) => {
+            Fragment::Digits(id) => {
                 let id = id.0;
                 quote!(Digits(#id))
             }
-            Piece::Callee(slot) => {
+            Fragment::Callee(slot) => {
                 let slot = slot.0;
                 quote!(Callee(#slot))
             }
-            Piece::Name => quote!(Name),
-            Piece::Bounds => quote!(Bounds),
-            Piece::Prologue => quote!(Prologue),
-            Piece::Site(site) => {
+            Fragment::Name => quote!(Name),
+            Fragment::Bounds => quote!(Bounds),
+            Fragment::Prologue => quote!(Prologue),
+            Fragment::Site(site) => {
                 let site = site.0;
                 quote!(Site(#site))
             }
         };
-        quote!(::phalanx::__private::Piece::#piece)
+        quote!(::phalanx::__private::Piece::#fragment)
     };
-    pieces.iter().map(piece).collect()
+    fragments.iter().map(fragment).collect()
 }

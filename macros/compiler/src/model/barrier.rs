@@ -127,15 +127,15 @@ impl BarrierScope {
 pub(crate) struct PhaseMethod {
     pub(crate) name: &'static str,
     pub(crate) operands: &'static [PhaseOperand],
-    pub(crate) gives: Gives,
-    pub(crate) what: What,
+    pub(crate) result: PhaseResult,
+    pub(crate) action: PhaseAction,
 }
 
 /// An argument of a [`PhaseMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PhaseOperand {
     /// A number or a truth value, of the type that the method has it in.
-    Given,
+    FixedType,
     /// The same, of a number of arrivals: a literal is at least 1 and at most as many as the hardware counts.
     Count,
     /// A token, which is consumed.
@@ -147,7 +147,7 @@ pub(crate) enum PhaseOperand {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gives {
+pub(crate) enum PhaseResult {
     Nothing,
     Token,
     Bool,
@@ -155,17 +155,17 @@ pub(crate) enum Gives {
 
 /// What a method does to the barrier, for the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum PhaseAction {
     /// Begins its life, by one thread.
     Init,
     /// Begins its life, by all threads of the group, which leave together.
-    InitTogether,
+    InitCollective,
     /// Counts for one, and does not wait.
     Arrive,
     /// The same for several.
-    ArriveMany,
+    ArriveN,
     /// Counts for one, and for the last time.
-    Drop,
+    ArriveAndDrop,
     /// Ends once the phase of a token is over: what was done before its arrivals is seen.
     Wait,
     /// The same of a phase by its parity.
@@ -173,101 +173,108 @@ pub(crate) enum What {
     /// Counts for one, and waits for the end of its phase.
     ArriveAndWait,
     /// May find that a phase is over.
-    Try,
+    TryWait,
     /// None of it.
-    Expect,
+    ExpectTx,
     /// An asynchronous copy begins, whose end the barrier is told.
     Copy,
     /// Ends its life.
     Invalidate,
 }
 
-impl What {
+impl PhaseAction {
     /// Whether it begins the barrier's life.
     pub(crate) fn begins(self) -> bool {
         match self {
-            What::Init | What::InitTogether => true,
-            What::Arrive
-            | What::ArriveMany
-            | What::Drop
-            | What::Wait
-            | What::WaitParity
-            | What::ArriveAndWait
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => false,
+            PhaseAction::Init | PhaseAction::InitCollective => true,
+            PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
         }
     }
 
     /// Whether it begins or ends the barrier's life.
     pub(crate) fn changes_life(self) -> bool {
-        self.begins() || self == What::Invalidate
+        self.begins() || self == PhaseAction::Invalidate
     }
 
     /// Whether it counts.
     pub(crate) fn arrives(self) -> bool {
         match self {
-            What::Arrive | What::ArriveMany | What::Drop | What::ArriveAndWait => true,
-            What::Init
-            | What::InitTogether
-            | What::Wait
-            | What::WaitParity
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => false,
+            PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ArriveAndDrop | PhaseAction::ArriveAndWait => {
+                true
+            }
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
         }
     }
 
     /// Whether it ends in a phase that is over.
     pub(crate) fn waits(self) -> bool {
         match self {
-            What::Wait | What::WaitParity | What::ArriveAndWait => true,
-            What::Init
-            | What::InitTogether
-            | What::Arrive
-            | What::ArriveMany
-            | What::Drop
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => false,
+            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait => true,
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
         }
     }
 }
 
-use PhaseOperand::{Count, Given, Token, TokenRef};
+use PhaseOperand::{Count, FixedType, Token, TokenRef};
 
-const fn method(name: &'static str, operands: &'static [PhaseOperand], gives: Gives, what: What) -> PhaseMethod {
-    PhaseMethod { name, operands, gives, what }
+const fn method(
+    name: &'static str,
+    operands: &'static [PhaseOperand],
+    result: PhaseResult,
+    action: PhaseAction,
+) -> PhaseMethod {
+    PhaseMethod { name, operands, result, action }
 }
 
 const INIT_COLLECTIVE: PhaseMethod =
-    method("init_collective", &[PhaseOperand::Group, Count], Gives::Nothing, What::InitTogether);
+    method("init_collective", &[PhaseOperand::Group, Count], PhaseResult::Nothing, PhaseAction::InitCollective);
 
 static METHODS: [PhaseMethod; 13] = [
     INIT_COLLECTIVE,
-    method("init", &[Count], Gives::Nothing, What::Init),
-    method("arrive", &[], Gives::Token, What::Arrive),
-    method("arrive_n", &[Count], Gives::Token, What::ArriveMany),
-    method("wait", &[Token], Gives::Nothing, What::Wait),
-    method("arrive_and_wait", &[], Gives::Nothing, What::ArriveAndWait),
-    method("arrive_and_drop", &[], Gives::Nothing, What::Drop),
-    method("try_wait", &[TokenRef], Gives::Bool, What::Try),
-    method("try_wait_for", &[TokenRef, Given], Gives::Bool, What::Try),
-    method("wait_parity", &[Given], Gives::Nothing, What::WaitParity),
-    method("try_wait_parity", &[Given], Gives::Bool, What::Try),
-    method("expect_tx", &[Given], Gives::Nothing, What::Expect),
-    method("invalidate", &[], Gives::Nothing, What::Invalidate),
+    method("init", &[Count], PhaseResult::Nothing, PhaseAction::Init),
+    method("arrive", &[], PhaseResult::Token, PhaseAction::Arrive),
+    method("arrive_n", &[Count], PhaseResult::Token, PhaseAction::ArriveN),
+    method("wait", &[Token], PhaseResult::Nothing, PhaseAction::Wait),
+    method("arrive_and_wait", &[], PhaseResult::Nothing, PhaseAction::ArriveAndWait),
+    method("arrive_and_drop", &[], PhaseResult::Nothing, PhaseAction::ArriveAndDrop),
+    method("try_wait", &[TokenRef], PhaseResult::Bool, PhaseAction::TryWait),
+    method("try_wait_for", &[TokenRef, FixedType], PhaseResult::Bool, PhaseAction::TryWait),
+    method("wait_parity", &[FixedType], PhaseResult::Nothing, PhaseAction::WaitParity),
+    method("try_wait_parity", &[FixedType], PhaseResult::Bool, PhaseAction::TryWait),
+    method("expect_tx", &[FixedType], PhaseResult::Nothing, PhaseAction::ExpectTx),
+    method("invalidate", &[], PhaseResult::Nothing, PhaseAction::Invalidate),
 ];
 
 static ARRAY_METHODS: [PhaseMethod; 1] = [INIT_COLLECTIVE];
 
 static REMOTE_METHODS: [PhaseMethod; 2] = [
-    method("arrive", &[], Gives::Nothing, What::Arrive),
-    method("arrive_n", &[Count], Gives::Nothing, What::ArriveMany),
+    method("arrive", &[], PhaseResult::Nothing, PhaseAction::Arrive),
+    method("arrive_n", &[Count], PhaseResult::Nothing, PhaseAction::ArriveN),
 ];
 
 /// What each function that copies does to the barrier that it is given.
-pub(crate) static COPY: PhaseMethod = method("memcpy_async", &[], Gives::Nothing, What::Copy);
+pub(crate) static COPY: PhaseMethod = method("memcpy_async", &[], PhaseResult::Nothing, PhaseAction::Copy);

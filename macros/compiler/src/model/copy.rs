@@ -8,9 +8,9 @@ use super::group::Group;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CopyOp {
     /// `memcpy_async(&group, &shared, slice)`, and with a barrier behind.
-    Together { group: Group, to_barrier: bool },
+    Cooperative { group: Group, to_barrier: bool },
     /// `bulk_copy_async(...)`
-    Bulk(Ends),
+    Bulk(BulkDirection),
     /// `remote.store_async(i, value, &bar)`
     Store,
     /// `group.wait_async()`, `group.wait_prior::<N>()`
@@ -21,34 +21,34 @@ pub(crate) enum CopyOp {
 
 /// From where to where a bulk copy goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub(crate) enum BulkDirection {
     /// From global memory to the block's shared memory: destination, source, barrier.
-    Fetch,
+    GlobalToShared,
     /// From there to a peer's: destination, source, barrier.
-    Send,
+    SharedToPeer,
     /// From there to global memory: destination, source.
-    WriteBack,
+    SharedToGlobal,
 }
 
 /// What shows that a copy has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Told {
+pub(crate) enum CompletionMechanism {
     /// A phase of a barrier that is over.
     Barrier,
     /// The wait of the group that copied.
     Group,
     /// The wait of the thread that copied in bulk.
-    Bulk,
+    BulkGroup,
 }
 
 impl CopyOp {
     /// The operand that is the barrier.
     pub(crate) fn barrier(self) -> Option<usize> {
         match self {
-            CopyOp::Together { to_barrier: true, .. } | CopyOp::Store => Some(3),
-            CopyOp::Bulk(Ends::Fetch | Ends::Send) => Some(2),
-            CopyOp::Together { to_barrier: false, .. }
-            | CopyOp::Bulk(Ends::WriteBack)
+            CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Store => Some(3),
+            CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToPeer) => Some(2),
+            CopyOp::Cooperative { to_barrier: false, .. }
+            | CopyOp::Bulk(BulkDirection::SharedToGlobal)
             | CopyOp::Wait { .. }
             | CopyOp::BulkWait { .. } => None,
         }
@@ -57,7 +57,7 @@ impl CopyOp {
     /// Its name in Rust and in CUDA C++.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            CopyOp::Together { .. } => "memcpy_async",
+            CopyOp::Cooperative { .. } => "memcpy_async",
             CopyOp::Bulk(_) => "bulk_copy_async",
             CopyOp::Store => "store_async",
             CopyOp::Wait { prior: None, .. } => "wait_async",

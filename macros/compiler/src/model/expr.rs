@@ -18,7 +18,7 @@ use crate::span::SpanRange;
 pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
     /// What it gives.
-    pub(crate) gives: Kind,
+    pub(crate) result_kind: Kind,
     pub(crate) span: SpanRange,
 }
 
@@ -447,12 +447,12 @@ impl Expr {
     }
 
     pub(crate) fn error(span: SpanRange) -> Expr {
-        Expr { kind: ExprKind::Error, gives: Kind::Unknown, span }
+        Expr { kind: ExprKind::Error, result_kind: Kind::Unknown, span }
     }
 
     /// The memory that it is, or is an element of, through arrays of arrays: `grid`, `grid[y]`, `grid[y][x]`.
     pub(crate) fn memory(&self) -> Option<Memory> {
-        match (self.gives, &self.kind) {
+        match (self.result_kind, &self.kind) {
             (Kind::Memory(memory), _) => Some(memory),
             (_, ExprKind::Index { base, .. }) => base.memory(),
             _ => None,

@@ -4,8 +4,8 @@
 //! of their own (`method`).
 
 use super::ValueId;
-use super::atomic::{AtomicUse, Order, Scope};
-use super::barrier::{Barrier, PhaseMethod, What};
+use super::atomic::{AtomicUse, MemoryOrder, MemoryScope};
+use super::barrier::{Barrier, PhaseAction, PhaseMethod};
 use super::copy::CopyOp;
 use super::group::Group;
 use super::group_barrier::BarrierMethod;
@@ -67,7 +67,7 @@ pub(crate) enum Op {
     /// `memory.atomic(i).fetch_add(x, Relaxed)`: memory, index, operands.
     Atomic(AtomicUse),
     /// `fence(AcqRel, Scope::Cluster)`
-    Fence(Order, Scope),
+    Fence(MemoryOrder, MemoryScope),
     /// `memcpy_async(...)` and its like.
     Copy(CopyOp),
     /// `option.is_some()` and its like.
@@ -143,17 +143,17 @@ impl Op {
             Op::Arrive(group, _) => Some((1, number(group)?)),
             Op::Wait(group, _) => Some((2, number(group)?)),
             Op::Sync(group, _) => Some((3, number(group)?)),
-            Op::Barrier(_, method) => match method.what {
-                What::Arrive | What::ArriveMany => Some((1, 3)),
-                What::Wait | What::WaitParity => Some((2, 3)),
-                What::ArriveAndWait => Some((3, 3)),
-                What::Init
-                | What::InitTogether
-                | What::Drop
-                | What::Try
-                | What::Expect
-                | What::Copy
-                | What::Invalidate => None,
+            Op::Barrier(_, method) => match method.action {
+                PhaseAction::Arrive | PhaseAction::ArriveN => Some((1, 3)),
+                PhaseAction::Wait | PhaseAction::WaitParity => Some((2, 3)),
+                PhaseAction::ArriveAndWait => Some((3, 3)),
+                PhaseAction::Init
+                | PhaseAction::InitCollective
+                | PhaseAction::ArriveAndDrop
+                | PhaseAction::TryWait
+                | PhaseAction::ExpectTx
+                | PhaseAction::Copy
+                | PhaseAction::Invalidate => None,
             },
             Op::This(_)
             | Op::TiledPartition(..)

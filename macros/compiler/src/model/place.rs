@@ -12,7 +12,7 @@ pub(crate) fn local_of(expr: &Expr) -> Option<LocalId> {
     match &expr.kind {
         ExprKind::Local(local) => Some(*local),
         ExprKind::Deref(base) | ExprKind::Field { base, .. } => local_of(base),
-        ExprKind::Index { base, .. } if !matches!(base.gives, Kind::Memory(_)) => local_of(base),
+        ExprKind::Index { base, .. } if !matches!(base.result_kind, Kind::Memory(_)) => local_of(base),
         _ => None,
     }
 }

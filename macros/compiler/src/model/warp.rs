@@ -9,7 +9,7 @@ pub(crate) struct WarpMethod {
     pub(crate) name: &'static str,
     pub(crate) operands: &'static [WarpOperand],
     /// Coalesced groups do not have it.
-    pub(crate) of_tiles: bool,
+    pub(crate) tiles_only: bool,
     pub(crate) result: WarpResult,
 }
 
@@ -28,34 +28,34 @@ pub(crate) enum WarpResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WarpOperand {
     /// Of any type, which the text shows.
-    Value,
+    AnyType,
     /// Of the type that the method has it in.
-    Given,
+    FixedType,
     /// `op::Plus`, or a closure of two values.
     Operator,
     /// A closure of nothing.
-    Once,
+    NullaryClosure,
 }
 
 use super::group::Group;
-use WarpOperand::{Given, Once, Operator, Value};
+use WarpOperand::{AnyType, FixedType, NullaryClosure, Operator};
 
 pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
     use WarpResult::{Agreed, OfOneThread, PerThread};
     [
-        WarpMethod { name: "shfl", operands: &[Value, Given], of_tiles: false, result: OfOneThread },
-        WarpMethod { name: "shfl_up", operands: &[Value, Given], of_tiles: false, result: PerThread },
-        WarpMethod { name: "shfl_down", operands: &[Value, Given], of_tiles: false, result: PerThread },
-        WarpMethod { name: "shfl_xor", operands: &[Value, Given], of_tiles: true, result: PerThread },
-        WarpMethod { name: "any", operands: &[Given], of_tiles: false, result: Agreed },
-        WarpMethod { name: "all", operands: &[Given], of_tiles: false, result: Agreed },
-        WarpMethod { name: "ballot", operands: &[Given], of_tiles: false, result: Agreed },
-        WarpMethod { name: "match_any", operands: &[Value], of_tiles: false, result: PerThread },
-        WarpMethod { name: "match_all", operands: &[Value], of_tiles: false, result: Agreed },
-        WarpMethod { name: "reduce", operands: &[Value, Operator], of_tiles: false, result: Agreed },
-        WarpMethod { name: "inclusive_scan", operands: &[Value, Operator], of_tiles: false, result: PerThread },
-        WarpMethod { name: "exclusive_scan", operands: &[Value, Operator], of_tiles: false, result: PerThread },
-        WarpMethod { name: "invoke_one_broadcast", operands: &[Once], of_tiles: false, result: Agreed },
+        WarpMethod { name: "shfl", operands: &[AnyType, FixedType], tiles_only: false, result: OfOneThread },
+        WarpMethod { name: "shfl_up", operands: &[AnyType, FixedType], tiles_only: false, result: PerThread },
+        WarpMethod { name: "shfl_down", operands: &[AnyType, FixedType], tiles_only: false, result: PerThread },
+        WarpMethod { name: "shfl_xor", operands: &[AnyType, FixedType], tiles_only: true, result: PerThread },
+        WarpMethod { name: "any", operands: &[FixedType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "all", operands: &[FixedType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "ballot", operands: &[FixedType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "match_any", operands: &[AnyType], tiles_only: false, result: PerThread },
+        WarpMethod { name: "match_all", operands: &[AnyType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "reduce", operands: &[AnyType, Operator], tiles_only: false, result: Agreed },
+        WarpMethod { name: "inclusive_scan", operands: &[AnyType, Operator], tiles_only: false, result: PerThread },
+        WarpMethod { name: "exclusive_scan", operands: &[AnyType, Operator], tiles_only: false, result: PerThread },
+        WarpMethod { name: "invoke_one_broadcast", operands: &[NullaryClosure], tiles_only: false, result: Agreed },
     ]
 };
 
@@ -67,7 +67,7 @@ impl WarpMethod {
         let known = known.chain(&crate::tests::made_up::WARP_METHODS);
         let fits = |method: &WarpMethod| match group {
             Group::Tile => true,
-            Group::Coalesced => !method.of_tiles,
+            Group::Coalesced => !method.tiles_only,
             Group::ThreadBlock | Group::Cluster | Group::Grid => false,
         };
         known.into_iter().find(|method| method.name == name && fits(method))
@@ -93,4 +93,5 @@ pub(crate) static OPERATORS: [NamedOperator; 6] = [
 ];
 
 /// The functions that make coalesced groups of a group of one warp.
-pub(crate) const PARTITIONS: [(&str, WarpOperand); 2] = [("labeled_partition", Value), ("binary_partition", Given)];
+pub(crate) const PARTITIONS: [(&str, WarpOperand); 2] =
+    [("labeled_partition", AnyType), ("binary_partition", FixedType)];

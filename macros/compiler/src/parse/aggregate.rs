@@ -24,7 +24,7 @@ impl Parser<'_> {
             let whole = syn::ExprPath { attrs: Vec::new(), qself: Some(qself.clone()), path: literal.path.clone() };
             path = whole.to_token_stream();
         }
-        Expr { kind: ExprKind::Struct { path, fields, base, slot }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Struct { path, fields, base, slot }, result_kind: Kind::Value, span }
     }
 
     /// `Meters(1.0)`. The host body writes `Meters { 0: 1.0 }`, which no function of that name can be.
@@ -39,7 +39,7 @@ impl Parser<'_> {
         let fields = fields.map(|(index, field)| (number(index), self.element(field, "a struct"))).collect();
         let slot = self.slot(SlotUse::Type);
         let kind = ExprKind::Struct { path: path.to_token_stream(), fields, base: None, slot };
-        Expr { kind, gives: Kind::Value, span }
+        Expr { kind, result_kind: Kind::Value, span }
     }
 
     /// `base.name`, `base.0`.
@@ -49,10 +49,10 @@ impl Parser<'_> {
             syn::Member::Named(name) => ["x", "y", "z"].into_iter().find(|axis| name == axis),
             syn::Member::Unnamed(_) => None,
         };
-        let base = match (base.gives, axis) {
+        let base = match (base.result_kind, axis) {
             (Kind::Extent, Some(axis)) => {
                 let axis = axis.chars().next().unwrap_or('x');
-                return Expr { kind: ExprKind::Axis(Box::new(base), axis), gives: Kind::Value, span };
+                return Expr { kind: ExprKind::Axis(Box::new(base), axis), result_kind: Kind::Value, span };
             }
             (Kind::Extent, None) => {
                 let what = "a field of a `Dim3` other than `x`, `y` and `z` is";
@@ -75,7 +75,7 @@ impl Parser<'_> {
             ) => return self.error(messages::no_fields(span, kind)),
         };
         let kind = ExprKind::Field { base: Box::new(base), member: member_of(&field.member) };
-        Expr { kind, gives: Kind::Value, span }
+        Expr { kind, result_kind: Kind::Value, span }
     }
 }
 

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use super::Parser;
 use super::syntax::strip;
 use crate::messages;
-use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, Order, Scope};
+use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, MemoryOrder, MemoryScope};
 use crate::model::expr::Expr;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
@@ -42,7 +42,7 @@ impl Parser<'_> {
     fn atomic(
         &mut self,
         atomic: &ExprMethodCall,
-        scope: Option<Scope>,
+        scope: Option<MemoryScope>,
         call: &ExprMethodCall,
         span: SpanRange,
     ) -> Expr {
@@ -53,7 +53,7 @@ impl Parser<'_> {
         };
         let index = self.beside(index);
         self.require_value(&index);
-        match memory.gives {
+        match memory.result_kind {
             Kind::Memory(Memory::Global) => return self.error(messages::read_only_memory(memory.span)),
             Kind::Memory(_) => {}
             Kind::Unknown => return Expr::error(span),
@@ -92,7 +92,7 @@ impl Parser<'_> {
         }
     }
 
-    fn order(&mut self, argument: &syn::Expr, allowed: &[Order], of: &str) -> Option<Order> {
+    fn order(&mut self, argument: &syn::Expr, allowed: &[MemoryOrder], of: &str) -> Option<MemoryOrder> {
         let name = last_name(argument);
         let order = allowed.iter().copied().find(|order| name.as_deref() == Some(order.rust_name()));
         if order.is_none() {
@@ -101,9 +101,9 @@ impl Parser<'_> {
         order
     }
 
-    fn scope(&mut self, argument: &syn::Expr) -> Option<Scope> {
+    fn scope(&mut self, argument: &syn::Expr) -> Option<MemoryScope> {
         let name = last_name(argument);
-        let scope = Scope::ALL.into_iter().find(|scope| name.as_deref() == Some(scope.rust_name()));
+        let scope = MemoryScope::ALL.into_iter().find(|scope| name.as_deref() == Some(scope.rust_name()));
         if scope.is_none() {
             self.diags.push(messages::atomic_scope(SpanRange::of(argument)));
         }

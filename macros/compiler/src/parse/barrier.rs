@@ -168,7 +168,7 @@ impl Parser<'_> {
         let op = Op::SharedBarrier(barrier, self.function.shared.len() - 1);
         let operands = Vec::new();
         let length =
-            Expr { kind: ExprKind::Op { op, operands, site: None, types: None }, gives: op.facts().result, span };
+            Expr { kind: ExprKind::Op { op, operands, site: None, types: None }, result_kind: op.facts().result, span };
         Some(length)
     }
 
@@ -203,10 +203,10 @@ impl Parser<'_> {
                     }
                     count
                 }
-                PhaseOperand::Given | PhaseOperand::Token => {
+                PhaseOperand::FixedType | PhaseOperand::Token => {
                     let value = self.beside(argument);
                     // A group's token is rustc's to refuse: it shows both types.
-                    if !(matches!(value.gives, Kind::Token(_)) && *operand == PhaseOperand::Token) {
+                    if !(matches!(value.result_kind, Kind::Token(_)) && *operand == PhaseOperand::Token) {
                         self.require_value(&value);
                     }
                     value
@@ -214,14 +214,14 @@ impl Parser<'_> {
                 PhaseOperand::TokenRef => {
                     let token = self.argument(argument);
                     match &token.kind {
-                        ExprKind::Borrow { mutable: false, target } if target.gives == Kind::Value => token,
-                        _ if token.gives == Kind::Unknown => token,
+                        ExprKind::Borrow { mutable: false, target } if target.result_kind == Kind::Value => token,
+                        _ if token.result_kind == Kind::Unknown => token,
                         _ => self.error(messages::token_reference(SpanRange::of(argument))),
                     }
                 }
                 PhaseOperand::Group => {
                     let group = self.argument(argument);
-                    match group.gives {
+                    match group.result_kind {
                         Kind::Group(given) if given == barrier.scope.group() => group,
                         Kind::Unknown => group,
                         _ => self.error(messages::barrier_group(SpanRange::of(argument), barrier)),
@@ -245,7 +245,7 @@ impl Parser<'_> {
     /// A barrier has one name: it is no value.
     pub(super) fn barrier_copy(&mut self, init: &Expr) {
         let is_made = matches!(init.kind, ExprKind::Op { op: Op::SharedBarrier(..), .. });
-        if let Kind::Barrier(barrier) = init.gives
+        if let Kind::Barrier(barrier) = init.result_kind
             && barrier.form != BarrierForm::Remote
             && !is_made
         {

@@ -26,7 +26,7 @@ impl Parser<'_> {
             && self.function.kind(local) == Kind::Closure
         {
             let arguments = call.args.iter().map(|argument| self.value(argument)).collect();
-            return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, gives: Kind::Value, span };
+            return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, result_kind: Kind::Value, span };
         }
         if let Some(known) = self.number_function(&path.path, &call.args, span) {
             return known;
@@ -79,7 +79,7 @@ impl Parser<'_> {
             }
         }
         let site = (facts.fails || op.recorded().is_some()).then(|| self.site(span));
-        Expr { kind: ExprKind::Op { op, operands, site, types: None }, gives: facts.result, span }
+        Expr { kind: ExprKind::Op { op, operands, site, types: None }, result_kind: facts.result, span }
     }
 
     /// `shared_array::<T, N>()` as the value of a `let`, which gives it its name in the text.
@@ -103,7 +103,7 @@ impl Parser<'_> {
         self.function.shared.push((ty.tokens.clone(), length));
         let op = Op::SharedArray(self.function.shared.len() - 1);
         let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, Some(length))) };
-        Expr { kind, gives: op.facts().result, span }
+        Expr { kind, result_kind: op.facts().result, span }
     }
 
     fn dynamic_shared(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -115,7 +115,7 @@ impl Parser<'_> {
         self.function.dynamic_shared = true;
         let op = Op::DynamicShared;
         let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, None)) };
-        Expr { kind, gives: op.facts().result, span }
+        Expr { kind, result_kind: op.facts().result, span }
     }
 
     fn dynamic_shared_slice(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -129,7 +129,11 @@ impl Parser<'_> {
         let operands: Vec<Expr> = arguments.iter().map(|argument| self.beside(argument)).collect();
         operands.iter().for_each(|operand| self.require_value(operand));
         let (op, site) = (Op::DynamicSharedSlice, Some(self.site(span)));
-        Expr { kind: ExprKind::Op { op, operands, site, types: Some((ty, None)) }, gives: op.facts().result, span }
+        Expr {
+            kind: ExprKind::Op { op, operands, site, types: Some((ty, None)) },
+            result_kind: op.facts().result,
+            span,
+        }
     }
 
     fn some(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -137,9 +141,9 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, "Some", 1, arguments.len()));
         };
         let token = self.expr(argument);
-        match token.gives {
+        match token.result_kind {
             Kind::Token(group) => {
-                Expr { kind: ExprKind::Some(Box::new(token)), gives: Kind::OptionalToken(Some(group)), span }
+                Expr { kind: ExprKind::Some(Box::new(token)), result_kind: Kind::OptionalToken(Some(group)), span }
             }
             Kind::OptionalToken(Some(_)) => self.escape(token, "an `Option` of an `Option`"),
             Kind::Unknown => Expr::error(span),
@@ -148,7 +152,7 @@ impl Parser<'_> {
                 self.plain_option(&mut value);
                 self.require_value(&value);
                 let value = self.with_type(value);
-                Expr { kind: ExprKind::Some(Box::new(value)), gives: Kind::Value, span }
+                Expr { kind: ExprKind::Some(Box::new(value)), result_kind: Kind::Value, span }
             }
         }
     }
@@ -176,7 +180,7 @@ impl Parser<'_> {
     /// A device function's result is a value, unless its uses show that it is a token: those say so by a type.
     pub(super) fn device_callee(&mut self, callee: Callee, arguments: Vec<Expr>, span: SpanRange) -> Expr {
         let slot = self.slot(SlotUse::Callee);
-        Expr { kind: ExprKind::Call { callee, slot, arguments }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Call { callee, slot, arguments }, result_kind: Kind::Value, span }
     }
 
     /// An argument of a device function: a value, or `&` of something that has a name.
@@ -196,20 +200,20 @@ impl Parser<'_> {
             ExprKind::Local(_) | ExprKind::Error => {}
             ExprKind::Field { .. } if is_field_of_local(&target) => {}
             // One of an array of barriers.
-            ExprKind::Index { .. } if matches!(target.gives, Kind::Barrier(_)) => {}
+            ExprKind::Index { .. } if matches!(target.result_kind, Kind::Barrier(_)) => {}
             ExprKind::Constant(_) if reference.mutability.is_none() => {}
             ExprKind::Deref(inner) => {
                 // `&mut *x` passes `x` on.
-                return Expr { kind: inner.kind, gives: inner.gives, span };
+                return Expr { kind: inner.kind, result_kind: inner.result_kind, span };
             }
             _ => return self.error(messages::borrow_target(target.span)),
         }
-        if matches!(target.gives, Kind::Token(_) | Kind::OptionalToken(_)) {
+        if matches!(target.result_kind, Kind::Token(_) | Kind::OptionalToken(_)) {
             return self.escape(Expr { span, ..target }, "a reference");
         }
-        let gives = target.gives;
+        let result_kind = target.result_kind;
         let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };
-        Expr { kind, gives, span }
+        Expr { kind, result_kind, span }
     }
 }
 

@@ -69,7 +69,7 @@ impl Parser<'_> {
     /// collectives and jumps stay outside.
     pub(super) fn closure(&mut self, closure: &syn::ExprClosure, span: SpanRange) -> Expr {
         if let Some(local) = self.captured_token(closure) {
-            return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
+            return self.escape(Expr { kind: ExprKind::Local(local), result_kind: Kind::Unknown, span }, "a closure");
         }
         if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
             return self.error(messages::unsupported_syntax(span, "`async`, `const` or `for` before a closure is"));
@@ -86,7 +86,7 @@ impl Parser<'_> {
         let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
         let by_value = closure.capture.is_some().then(|| self.shared_arrays(&body, around));
         let kind = ExprKind::Closure { params, body: Box::new(body), by_value };
-        Expr { kind, gives: Kind::Closure, span }
+        Expr { kind, result_kind: Kind::Closure, span }
     }
 
     /// The shared arrays and barriers that `body` names, of the first `around` locals.
@@ -116,7 +116,7 @@ impl Parser<'_> {
     /// A value, or nothing: then it is called for what it does to memory.
     fn closure_body(&mut self, body: &syn::Expr) -> Expr {
         let body = self.expr(body);
-        if body.gives == Kind::Unit {
+        if body.result_kind == Kind::Unit {
             return body;
         }
         self.require_value(&body);

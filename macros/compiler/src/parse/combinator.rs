@@ -41,7 +41,7 @@ impl Parser<'_> {
             && let Some(token) = self.captured_token(closure)
         {
             let kind = crate::model::expr::ExprKind::Local(token);
-            return self.escape(Expr { kind, gives: Kind::Unknown, span }, "a closure");
+            return self.escape(Expr { kind, result_kind: Kind::Unknown, span }, "a closure");
         }
         if call.method == "filter" {
             return self.kept(receiver, function, &value, span);

@@ -103,7 +103,7 @@ impl Parser<'_> {
             Err(diag) => return self.error(*diag),
         };
         let by_hand = ByHand { text: value, line: text_at.line(), operands, closure };
-        Expr { kind: ExprKind::Cuda(Box::new(by_hand)), gives: Kind::Unit, span }
+        Expr { kind: ExprKind::Cuda(Box::new(by_hand)), result_kind: Kind::Unit, span }
     }
 
     fn cuda_operand(&mut self, direction: Direction, name: &Ident, value: Option<&SynExpr>) -> Option<Operand> {
@@ -118,7 +118,7 @@ impl Parser<'_> {
         };
         let mut value = self.expr(expr);
         let is_local = matches!(value.kind, ExprKind::Local(_));
-        let fits = match (direction, value.gives) {
+        let fits = match (direction, value.result_kind) {
             (_, Kind::Unknown) => return None,
             (Direction::In, Kind::Reference { .. }) => {
                 value = dereferenced(value);

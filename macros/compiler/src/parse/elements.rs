@@ -97,7 +97,7 @@ impl Parser<'_> {
             return repeat;
         }
         let block = Block { statements, tail: Some(Box::new(repeat)), span, declared };
-        Expr { kind: ExprKind::Block(block), gives: Kind::Unit, span }
+        Expr { kind: ExprKind::Block(block), result_kind: Kind::Unit, span }
     }
 
     /// `for counter in 0..end { let pattern = items[counter]; ... }`
@@ -122,10 +122,10 @@ impl Parser<'_> {
         body.statements.splice(0..0, bindings);
         body.declared.splice(0..0, bound);
         let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
-        let start = Expr { kind, gives: Kind::Value, span: end.span };
+        let start = Expr { kind, result_kind: Kind::Value, span: end.span };
         let range = Box::new(Range { start, end, inclusive: false, adaptors: Vec::new() });
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
-        Some(Expr { kind: ExprKind::For { id, label, local, range, body }, gives: Kind::Unit, span })
+        Some(Expr { kind: ExprKind::For { id, label, local, range, body }, result_kind: Kind::Unit, span })
     }
 
     /// The names that the loop's pattern binds at each position.
@@ -150,9 +150,9 @@ impl Parser<'_> {
                 if name.by_ref.is_none() && name.subpat.is_none() =>
             {
                 let target = Box::new(self.written(place.clone())?);
-                let gives = Kind::Reference { mutable: *mutable };
-                let init = Expr { kind: ExprKind::Borrow { mutable: *mutable, target }, gives, span };
-                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
+                let result_kind = Kind::Reference { mutable: *mutable };
+                let init = Expr { kind: ExprKind::Borrow { mutable: *mutable, target }, result_kind, span };
+                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
                 StmtKind::Let { local, ty: None, init: Some(init) }
             }
             (pat, item) => match item.value() {
@@ -301,7 +301,7 @@ impl Parser<'_> {
             ExprKind::Local(local) => self.function.local(local).mutable.is_none(),
             _ => false,
         };
-        let (init, by) = match (source.gives, by) {
+        let (init, by) = match (source.result_kind, by) {
             (Kind::Unknown, _) => return None,
             (Kind::Memory(_), By::Reference { mutable: true }) | (Kind::Memory(Memory::GlobalMut), By::Value) => {
                 self.diags.push(messages::elements_of_memory(span));
@@ -342,7 +342,7 @@ impl Parser<'_> {
             }
         };
         let name = setup.name("items");
-        let local = self.declare(&name, None, init.gives, None);
+        let local = self.declare(&name, None, init.result_kind, None);
         setup.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
         Some((name.to_token_stream(), by))
     }
@@ -446,5 +446,5 @@ fn arguments(name: &str) -> Option<usize> {
 fn lent(target: Expr, mutable: bool) -> Expr {
     let span = target.span;
     let kind = ExprKind::Borrow { mutable, target: Box::new(target) };
-    Expr { kind, gives: Kind::Reference { mutable }, span }
+    Expr { kind, result_kind: Kind::Reference { mutable }, span }
 }

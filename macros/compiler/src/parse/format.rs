@@ -93,7 +93,7 @@ impl Parser<'_> {
     pub(super) fn shown(&mut self, value: &SynExpr) -> Expr {
         let mut value = self.expr(value);
         self.plain_option(&mut value);
-        match value.gives {
+        match value.result_kind {
             Kind::Value | Kind::Extent | Kind::Unknown | Kind::Never => value,
             Kind::Reference { .. } => dereferenced(value),
             kind @ (Kind::Unit

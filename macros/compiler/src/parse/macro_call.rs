@@ -52,7 +52,8 @@ impl Parser<'_> {
             _ => {
                 let ending = if base == "println" { Ending::Newline } else { Ending::Nothing };
                 let message = self.message(None, ending, &arguments, 0, span);
-                let print = message.map(|message| Expr { kind: ExprKind::Print(message), gives: Kind::Unit, span });
+                let print =
+                    message.map(|message| Expr { kind: ExprKind::Print(message), result_kind: Kind::Unit, span });
                 print.unwrap_or(Expr::error(span))
             }
         };
@@ -96,14 +97,14 @@ impl Parser<'_> {
     ) -> Expr {
         let sides = if ending == Ending::Nothing { 0 } else { 2 };
         match self.message(lead, ending, words, sides, span) {
-            Some(message) => Expr { kind: ExprKind::Assert(test, message), gives: Kind::Unit, span },
+            Some(message) => Expr { kind: ExprKind::Assert(test, message), result_kind: Kind::Unit, span },
             None => Expr::error(span),
         }
     }
 
     fn panic(&mut self, lead: Option<&str>, arguments: &[Argument], span: SpanRange) -> Expr {
         match self.message(lead.map(String::from), Ending::Nothing, arguments, 0, span) {
-            Some(message) => Expr { kind: ExprKind::Panic(message), gives: Kind::Never, span },
+            Some(message) => Expr { kind: ExprKind::Panic(message), result_kind: Kind::Never, span },
             None => Expr::error(span),
         }
     }
@@ -115,11 +116,11 @@ impl Parser<'_> {
         }
         let cfg: TokenStream = quote!(::core::cfg!(debug_assertions));
         let constant = ExprKind::Constant(self.constant(cfg, "debug_assertions"));
-        let condition = Condition::Value(Expr { kind: constant, gives: Kind::Value, span });
+        let condition = Condition::Value(Expr { kind: constant, result_kind: Kind::Value, span });
         let statement = Stmt { kind: StmtKind::Expr(assertion), span };
         let then = Block { statements: vec![statement], tail: None, span, declared: Vec::new() };
         let kind = ExprKind::If { condition: Box::new(condition), then, otherwise: None, slot: None };
-        Expr { kind, gives: Kind::Unit, span }
+        Expr { kind, result_kind: Kind::Unit, span }
     }
 }
 

@@ -32,7 +32,7 @@ impl Parser<'_> {
         if MEMORY_METHODS.contains(&name.as_str()) {
             receiver = self.as_memory(receiver);
         }
-        match receiver.gives {
+        match receiver.result_kind {
             Kind::Unknown => Expr::error(span),
             Kind::Group(group) => self.group_method(group, receiver, call, span),
             Kind::Memory(memory) => self.memory_method(memory, receiver, call, span),
@@ -76,7 +76,7 @@ impl Parser<'_> {
         let mut operands = vec![receiver];
         operands.extend(call.args.iter().map(|argument| self.argument_beside(argument)));
         let site = self.method_site(method, span);
-        Expr { kind: ExprKind::Method { method, operands, site }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Method { method, operands, site }, result_kind: Kind::Value, span }
     }
 
     fn group_method(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
@@ -103,7 +103,11 @@ impl Parser<'_> {
             _ => match group.query(&name) {
                 Some(query) => Op::Query(group, query),
                 None => {
-                    return self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives));
+                    return self.error(messages::unknown_method(
+                        SpanRange::of(&call.method),
+                        &name,
+                        receiver.result_kind,
+                    ));
                 }
             },
         };
@@ -143,7 +147,7 @@ impl Parser<'_> {
                 };
                 let site = Some(self.site_with(span, SiteMessage::Text(message)));
                 let kind = ExprKind::Op { op, operands: vec![receiver], site, types: None };
-                Expr { kind, gives: Kind::Value, span }
+                Expr { kind, result_kind: Kind::Value, span }
             }
             _ => {
                 let mut operands = vec![receiver];
@@ -159,8 +163,8 @@ impl Parser<'_> {
         if !matches!(receiver.kind, ExprKind::Local(_)) {
             return self.error(messages::borrow_target(receiver.span));
         }
-        let gives = receiver.gives;
-        Expr { gives, ..self.op(Op::Take, vec![receiver], span) }
+        let result_kind = receiver.result_kind;
+        Expr { result_kind, ..self.op(Op::Take, vec![receiver], span) }
     }
 
     fn barrier(
@@ -193,7 +197,7 @@ impl Parser<'_> {
     /// What a wait takes.
     fn token(&mut self, group: Group, token: &syn::Expr) -> Option<Expr> {
         let mut token = self.expr(token);
-        match token.gives {
+        match token.result_kind {
             // A token of another group is rustc's to refuse: it shows both types.
             Kind::Token(_) | Kind::Unknown => {}
             Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
@@ -216,9 +220,9 @@ impl Parser<'_> {
             // A parameter is a reference already, and so is a part.
             other => self.expr(other),
         };
-        let is_slice = matches!(target.gives, Kind::Memory(memory) if memory.is_slice());
+        let is_slice = matches!(target.result_kind, Kind::Memory(memory) if memory.is_slice());
         let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_parameter(&target) || is_slice;
-        match target.gives {
+        match target.result_kind {
             Kind::Memory(_) | Kind::Barrier(_) if by_reference => Some(target),
             Kind::Unknown => None,
             _ => {
@@ -240,7 +244,7 @@ impl Parser<'_> {
         let rank = self.beside(rank);
         self.require_value(&rank);
         let Some(array) = array else { return Expr::error(span) };
-        match array.gives {
+        match array.result_kind {
             Kind::Memory(memory @ (Memory::SharedArray | Memory::SharedSlice)) => {
                 self.op(Op::MapSharedRank(memory), vec![receiver, array, rank], span)
             }
@@ -254,9 +258,9 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, "query_shared_rank", 1, call.args.len()));
         };
         let Some(array) = self.shared_argument(array) else { return Expr::error(span) };
-        match array.gives {
+        match array.result_kind {
             Kind::Memory(Memory::Global | Memory::GlobalMut) | Kind::Barrier(_) => {
-                self.error(messages::wrong_kind(array.span, "shared memory", array.gives))
+                self.error(messages::wrong_kind(array.span, "shared memory", array.result_kind))
             }
             _ => self.op(Op::QuerySharedRank, vec![receiver, array], span),
         }
@@ -287,7 +291,7 @@ impl Parser<'_> {
                 let index = self.beside(index);
                 self.require_value(&index);
                 let kind = ExprKind::UncheckedPlace { base: Box::new(receiver), index: Box::new(index) };
-                Expr { kind, gives: Kind::Reference { mutable: true }, span }
+                Expr { kind, result_kind: Kind::Reference { mutable: true }, span }
             }
             ("get" | "first" | "last", _) => {
                 self.error(messages::element_reference(SpanRange::of(&call.method), &name))
@@ -299,7 +303,7 @@ impl Parser<'_> {
             ("get_unchecked" | "get_unchecked_mut", _) => {
                 self.error(messages::argument_count(span, &name, 1, call.args.len()))
             }
-            _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives)),
+            _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.result_kind)),
         }
     }
 }

@@ -276,18 +276,18 @@ impl<'d> Parser<'d> {
             return;
         }
         match &mut expr.kind {
-            ExprKind::Call { .. } => expr.gives = expected,
+            ExprKind::Call { .. } => expr.result_kind = expected,
             ExprKind::Block(block) | ExprKind::Unsafe(block) => {
                 if let Some(tail) = &mut block.tail {
                     self.expect_token(tail, expected);
-                    expr.gives = tail.gives;
+                    expr.result_kind = tail.result_kind;
                 }
             }
             ExprKind::Match { arms, slot, .. } => {
                 arms.iter_mut().for_each(|arm| self.expect_token(&mut arm.body, expected));
-                let gives = arms.iter().map(|arm| arm.body.gives);
-                expr.gives = gives.reduce(Kind::join).unwrap_or(Kind::Never);
-                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.gives, slot.take()) {
+                let result_kind = arms.iter().map(|arm| arm.body.result_kind);
+                expr.result_kind = result_kind.reduce(Kind::join).unwrap_or(Kind::Never);
+                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.result_kind, slot.take()) {
                     self.function.slots[usize::from(slot.0)] = SlotUse::Unused;
                 }
             }
@@ -296,10 +296,10 @@ impl<'d> Parser<'d> {
                     self.expect_token(tail, expected);
                 }
                 self.expect_token(otherwise, expected);
-                let then = then.tail.as_ref().map_or(Kind::Never, |tail| tail.gives);
-                expr.gives = then.join(otherwise.gives);
+                let then = then.tail.as_ref().map_or(Kind::Never, |tail| tail.result_kind);
+                expr.result_kind = then.join(otherwise.result_kind);
                 // It was taken for a value.
-                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.gives, slot.take()) {
+                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.result_kind, slot.take()) {
                     self.function.slots[usize::from(slot.0)] = SlotUse::Unused;
                 }
             }

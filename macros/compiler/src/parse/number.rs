@@ -69,7 +69,7 @@ impl Parser<'_> {
                 (operands, self.method_site(method, span))
             }
         };
-        Expr { kind: ExprKind::ScalarCall { ty, function, operands, site }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::ScalarCall { ty, function, operands, site }, result_kind: Kind::Value, span }
     }
 
     fn fast_function(
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
         let operands = arguments.iter().map(|argument| self.value(argument)).collect();
         let path = path.to_token_stream();
-        Expr { kind: ExprKind::FastCall { path, function, operands }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::FastCall { path, function, operands }, result_kind: Kind::Value, span }
     }
 
     /// An argument whose type the function's parameter says: a literal stands bare.

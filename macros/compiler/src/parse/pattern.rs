@@ -20,10 +20,10 @@ use crate::span::SpanRange;
 
 impl Parser<'_> {
     /// A pattern for a value of this kind.
-    pub(super) fn pattern(&mut self, pat: &Pat, gives: Kind) -> Pattern {
+    pub(super) fn pattern(&mut self, pat: &Pat, result_kind: Kind) -> Pattern {
         let span = SpanRange::of(pat);
-        let kind = match gives {
-            Kind::Token(_) | Kind::OptionalToken(_) => self.token_pattern(pat, gives),
+        let kind = match result_kind {
+            Kind::Token(_) | Kind::OptionalToken(_) => self.token_pattern(pat, result_kind),
             Kind::OptionalMemory(memory) => self.memory_pattern(pat, memory),
             Kind::Unknown => self.value_pattern(pat, Kind::Unknown),
             _ => self.value_pattern(pat, Kind::Value),
@@ -41,15 +41,15 @@ impl Parser<'_> {
     }
 
     /// What a token is in can be followed through a name, `_`, `Some` and `None`.
-    fn token_pattern(&mut self, pat: &Pat, gives: Kind) -> Option<PatternKind> {
-        match (pat, gives) {
-            (Pat::Paren(paren), _) => self.token_pattern(&paren.pat, gives),
+    fn token_pattern(&mut self, pat: &Pat, result_kind: Kind) -> Option<PatternKind> {
+        match (pat, result_kind) {
+            (Pat::Paren(paren), _) => self.token_pattern(&paren.pat, result_kind),
             (Pat::Wild(_), _) => Some(PatternKind::Wild),
             (Pat::Ident(name), Kind::OptionalToken(_)) if is_plain(name) && name.ident == "None" => {
                 Some(PatternKind::Variant { variant: Variant::None, field: None })
             }
             (Pat::Ident(name), _) if is_plain(name) => {
-                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
+                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
                 Some(PatternKind::Bind { local, sub: None })
             }
             (Pat::TupleStruct(pat), Kind::OptionalToken(group)) if pat.path.is_ident("Some") => {
@@ -83,8 +83,9 @@ impl Parser<'_> {
                 let kind = match field {
                     Pat::Wild(_) => PatternKind::Wild,
                     Pat::Ident(name) if is_plain(name) => {
-                        let gives = Kind::Memory(memory);
-                        let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
+                        let result_kind = Kind::Memory(memory);
+                        let local =
+                            self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
                         PatternKind::Bind { local, sub: None }
                     }
                     _ => return None,
@@ -96,9 +97,9 @@ impl Parser<'_> {
         }
     }
 
-    fn value_pattern(&mut self, pat: &Pat, gives: Kind) -> Option<PatternKind> {
+    fn value_pattern(&mut self, pat: &Pat, result_kind: Kind) -> Option<PatternKind> {
         match pat {
-            Pat::Paren(paren) => self.value_pattern(&paren.pat, gives),
+            Pat::Paren(paren) => self.value_pattern(&paren.pat, result_kind),
             Pat::Wild(_) => Some(PatternKind::Wild),
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
@@ -107,8 +108,8 @@ impl Parser<'_> {
                     Some(self.compared(|parser| parser.constant(name.to_token_stream(), &name.ident.to_string())))
                 }
                 sub => {
-                    let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, gives)));
-                    let local = self.bound_name(name, gives)?;
+                    let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, result_kind)));
+                    let local = self.bound_name(name, result_kind)?;
                     Some(PatternKind::Bind { local, sub })
                 }
             },
@@ -123,16 +124,16 @@ impl Parser<'_> {
                 Some(PatternKind::Range { low, high, inclusive })
             }
             Pat::Tuple(tuple) => {
-                let (elements, rest) = self.first_fields(&tuple.elems, gives)?;
+                let (elements, rest) = self.first_fields(&tuple.elems, result_kind)?;
                 Some(PatternKind::Tuple { elements, rest })
             }
             Pat::Slice(array) => {
-                let (elements, rest) = self.fields(&array.elems, gives)?;
+                let (elements, rest) = self.fields(&array.elems, result_kind)?;
                 Some(PatternKind::Array { elements, rest })
             }
             Pat::TupleStruct(pat) => {
                 let variant = pat.path.get_ident().and_then(|ident| Variant::by_name(&ident.to_string()));
-                let (mut fields, rest) = self.first_fields(&pat.elems, gives)?;
+                let (mut fields, rest) = self.first_fields(&pat.elems, result_kind)?;
                 match variant {
                     Some(variant) => {
                         let field = (fields.len() == 1 && !rest).then(|| fields.pop())??;
@@ -145,7 +146,8 @@ impl Parser<'_> {
                 }
             }
             Pat::Struct(pat) => {
-                let fields = pat.fields.iter().map(|field| (member_of(&field.member), self.pattern(&field.pat, gives)));
+                let fields =
+                    pat.fields.iter().map(|field| (member_of(&field.member), self.pattern(&field.pat, result_kind)));
                 let fields = fields.collect();
                 Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest: pat.rest.is_some() })
             }
@@ -153,7 +155,7 @@ impl Parser<'_> {
                 let around = self.alternatives.len();
                 let mut patterns = Vec::new();
                 for case in &alternatives.cases {
-                    let pattern = self.pattern(case, gives);
+                    let pattern = self.pattern(case, result_kind);
                     self.alternatives.extend(pattern.locals());
                     patterns.push(pattern);
                 }
@@ -165,14 +167,14 @@ impl Parser<'_> {
     }
 
     /// The local of a name: an alternative's before this one, or a new one.
-    fn bound_name(&mut self, name: &syn::PatIdent, gives: Kind) -> Option<LocalId> {
+    fn bound_name(&mut self, name: &syn::PatIdent, result_kind: Kind) -> Option<LocalId> {
         let mutable = name.mutability.map(|token| token.span);
         let binding = Binding::of(&name.ident);
         let known = self.alternatives.iter().find(|local| Binding::of(&self.function.local(**local).name) == binding);
         match known.copied() {
             // rustc has the two agree, of whose words the host body has the first.
             Some(local) => (self.function.local(local).mutable.is_some() == mutable.is_some()).then_some(local),
-            None => Some(self.declare(&name.ident, mutable, gives, None)),
+            None => Some(self.declare(&name.ident, mutable, result_kind, None)),
         }
     }
 
@@ -180,9 +182,9 @@ impl Parser<'_> {
     fn first_fields<'p>(
         &mut self,
         fields: impl IntoIterator<Item = &'p Pat>,
-        gives: Kind,
+        result_kind: Kind,
     ) -> Option<(Vec<Pattern>, bool)> {
-        let (parts, rest) = self.fields(fields, gives)?;
+        let (parts, rest) = self.fields(fields, result_kind)?;
         rest.is_none_or(|rest| rest == parts.len()).then_some((parts, rest.is_some()))
     }
 
@@ -190,7 +192,7 @@ impl Parser<'_> {
     fn fields<'p>(
         &mut self,
         fields: impl IntoIterator<Item = &'p Pat>,
-        gives: Kind,
+        result_kind: Kind,
     ) -> Option<(Vec<Pattern>, Option<usize>)> {
         let mut parts = Vec::new();
         let mut rest = None;
@@ -198,7 +200,7 @@ impl Parser<'_> {
             match field {
                 Pat::Rest(_) if rest.is_some() => return None,
                 Pat::Rest(_) => rest = Some(parts.len()),
-                field => parts.push(self.pattern(field, gives)),
+                field => parts.push(self.pattern(field, result_kind)),
             }
         }
         Some((parts, rest))
@@ -234,7 +236,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn match_arms(&mut self, scrutinee: model::Expr, of: &[syn::Arm], span: SpanRange) -> model::Expr {
-        let mut gives = None;
+        let mut result_kind = None;
         let mut arms = Vec::new();
         for arm in of {
             // What the pattern binds is in scope in the guard and the body.
@@ -243,7 +245,7 @@ impl Parser<'_> {
                     Pat::Guard(guarded) => (&*guarded.pat, Some(&guarded.guard)),
                     pat => (pat, None),
                 };
-                let pattern = parser.pattern(pat, scrutinee.gives);
+                let pattern = parser.pattern(pat, scrutinee.result_kind);
                 let guard = guard.map(|guard| parser.condition(guard));
                 let is_tried = match guard {
                     None => true,
@@ -257,12 +259,13 @@ impl Parser<'_> {
             });
             let (pattern, guard, body) = arm;
             let body = self.arm_body(body, bound);
-            gives = Some(gives.map_or(body.gives, |gives: Kind| gives.join(body.gives)));
+            result_kind =
+                Some(result_kind.map_or(body.result_kind, |result_kind: Kind| result_kind.join(body.result_kind)));
             arms.push(Arm { pattern, guard, body });
         }
-        let gives = gives.unwrap_or(Kind::Never);
-        let slot = self.value_slot(gives);
-        model::Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, gives, span }
+        let result_kind = result_kind.unwrap_or(Kind::Never);
+        let slot = self.value_slot(result_kind);
+        model::Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, result_kind, span }
     }
 
     /// `(a, b) = value;` is `match value { (x, y) => { a = x; b = y; } }`, as the Rust Reference says, with names that
@@ -312,7 +315,7 @@ impl Parser<'_> {
     /// What `match`, `if let` and `let else` look at: plain data, or an optional token.
     pub(super) fn scrutinee(&mut self, expr: &Expr) -> model::Expr {
         let mut scrutinee = self.expr(expr);
-        match scrutinee.gives {
+        match scrutinee.result_kind {
             Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) | Kind::OptionalMemory(_) => {}
             kind @ (Kind::Reference { .. }
             | Kind::Extent
@@ -323,7 +326,7 @@ impl Parser<'_> {
             | Kind::Barrier(_)
             | Kind::Memory(_)) => {
                 self.diags.push(messages::scrutinee_kind(scrutinee.span, kind));
-                scrutinee.gives = Kind::Unknown;
+                scrutinee.result_kind = Kind::Unknown;
             }
         }
         scrutinee

@@ -61,7 +61,7 @@ impl Parser<'_> {
             }
             (at, _) => {
                 let base = self.place(&index.expr);
-                if base.memory().is_none() && base.gives != Kind::Unknown {
+                if base.memory().is_none() && base.result_kind != Kind::Unknown {
                     return Some(self.error(messages::borrow_target(span)));
                 }
                 let bound = self.bound(at);
@@ -69,7 +69,7 @@ impl Parser<'_> {
             }
         };
         let base = self.as_memory(base);
-        let of = match base.gives {
+        let of = match base.result_kind {
             Kind::Memory(memory) => memory,
             Kind::Unknown => return Some(Expr::error(span)),
             kind => return Some(self.error(messages::no_parts(base.span, kind))),
@@ -88,13 +88,13 @@ impl Parser<'_> {
     pub(super) fn as_memory(&mut self, expr: Expr) -> Expr {
         let (span, memory) = (expr.span, expr.memory());
         match (expr.kind, memory) {
-            (ExprKind::Index { base, index, .. }, Some(_)) if expr.gives == Kind::Value => {
+            (ExprKind::Index { base, index, .. }, Some(_)) if expr.result_kind == Kind::Value => {
                 let base = self.as_memory(*base);
-                let Kind::Memory(of) = base.gives else { return Expr::error(span) };
+                let Kind::Memory(of) = base.result_kind else { return Expr::error(span) };
                 let op = Op::Part { form: Part::Row, of, mutable: of == Memory::GlobalMut };
                 self.op(op, vec![base, *index], span)
             }
-            (kind, _) => Expr { kind, gives: expr.gives, span },
+            (kind, _) => Expr { kind, result_kind: expr.result_kind, span },
         }
     }
 
@@ -110,7 +110,7 @@ impl Parser<'_> {
             Some(start) => self.bound(start),
             None => {
                 let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
-                Expr { kind, gives: Kind::Value, span: SpanRange::at(span.lo) }
+                Expr { kind, result_kind: Kind::Value, span: SpanRange::at(span.lo) }
             }
         };
         match (&range.end, &range.limits) {
@@ -137,7 +137,7 @@ impl Parser<'_> {
         let base = self.place(&call.receiver);
         let base = self.as_memory(base);
         let mid = self.bound(mid);
-        let of = match base.gives {
+        let of = match base.result_kind {
             Kind::Memory(Memory::Global) if mutable => {
                 self.diags.push(messages::read_only_part(span));
                 return Some(None);
@@ -150,8 +150,9 @@ impl Parser<'_> {
             }
         };
         let init = self.op(Op::SplitAt { of, mutable }, vec![base, mid], span);
-        let gives = init.gives;
-        let halves = [left, right].map(|half| half.map(|(name, mutable)| self.declare(&name, mutable, gives, None)));
+        let result_kind = init.result_kind;
+        let halves =
+            [left, right].map(|half| half.map(|(name, mutable)| self.declare(&name, mutable, result_kind, None)));
         Some(Some(StmtKind::Split { halves, init }))
     }
 }

@@ -121,7 +121,7 @@ impl Parser<'_> {
                 Block { statements: Vec::new(), span: other.span, tail: Some(Box::new(other)), declared: Vec::new() }
             }
         });
-        let pattern = self.pattern(pat, value.gives);
+        let pattern = self.pattern(pat, value.result_kind);
         Some(StmtKind::LetPattern { pattern, ty, init: value, otherwise })
     }
 
@@ -140,7 +140,7 @@ impl Parser<'_> {
         }
         let kind = match (&ty, &init) {
             (Some(ty), _) => shape_kind(&ty.shape),
-            (None, Some(init)) => init.gives,
+            (None, Some(init)) => init.result_kind,
             (None, None) => Kind::Value,
         };
         // A local without type and value: rustc finds its type from the uses.

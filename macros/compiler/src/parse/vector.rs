@@ -34,7 +34,7 @@ impl Parser<'_> {
         let argument = self.value(argument);
         let slot = self.slot(SlotUse::Type);
         let kind = ExprKind::Vector { path: path.to_token_stream(), splat, argument: Box::new(argument), slot };
-        Some(Expr { kind, gives: Kind::Value, span })
+        Some(Expr { kind, result_kind: Kind::Value, span })
     }
 
     /// `memory.load_vec::<4>(i)`
@@ -60,7 +60,7 @@ impl Parser<'_> {
         let index = self.beside(index);
         self.require_value(&index);
         let value = self.value(value);
-        if memory.gives == Kind::Memory(Memory::Global) {
+        if memory.result_kind == Kind::Memory(Memory::Global) {
             return self.error(messages::read_only_memory(memory.span));
         }
         self.op(Op::StoreVec, vec![memory, index, value], span)

@@ -79,7 +79,7 @@ impl Parser<'_> {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => (self.expr(&reference.expr), true),
             other => (self.expr(other), false),
         };
-        match group.gives {
+        match group.result_kind {
             Kind::Group(kind) if fits(kind) && (by_reference || self.is_parameter(&group)) => Some((kind, group)),
             Kind::Unknown => None,
             Kind::Group(kind) if fits(kind) => {
@@ -119,7 +119,7 @@ impl Parser<'_> {
         let (Some(value), 1) = (call.args.first(), call.args.len()) else {
             return self.error(messages::argument_count(span, "uniform", 1, call.args.len()));
         };
-        let value = self.warp_operand(WarpOperand::Value, value);
+        let value = self.warp_operand(WarpOperand::AnyType, value);
         self.op(Op::Uniform(group), vec![receiver, value], span)
     }
 
@@ -139,30 +139,30 @@ impl Parser<'_> {
             body => syn::parse_quote!({ #body }),
         };
         if let Some(local) = self.captured_token(closure) {
-            return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
+            return self.escape(Expr { kind: ExprKind::Local(local), result_kind: Kind::Unknown, span }, "a closure");
         }
         let rank = Box::new(self.op(Op::Query(group, &THREAD_RANK), vec![receiver], span));
         let zero = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
-        let zero = Box::new(Expr { kind: zero, gives: Kind::Value, span });
+        let zero = Box::new(Expr { kind: zero, result_kind: Kind::Value, span });
         let test = ExprKind::Binary { op: BinaryOp::Eq, left: rank, right: zero, site: None };
-        let condition = Box::new(Condition::Value(Expr { kind: test, gives: Kind::Value, span }));
+        let condition = Box::new(Condition::Value(Expr { kind: test, result_kind: Kind::Value, span }));
         let then = self.in_closure(|parser| parser.block(&body));
-        Expr { kind: ExprKind::If { condition, then, otherwise: None, slot: None }, gives: Kind::Unit, span }
+        Expr { kind: ExprKind::If { condition, then, otherwise: None, slot: None }, result_kind: Kind::Unit, span }
     }
 
     fn warp_operand(&mut self, operand: WarpOperand, argument: &syn::Expr) -> Expr {
         match operand {
-            WarpOperand::Value => {
+            WarpOperand::AnyType => {
                 let value = self.value(argument);
                 self.with_type(value)
             }
-            WarpOperand::Given => {
+            WarpOperand::FixedType => {
                 let value = self.beside(argument);
                 self.require_value(&value);
                 value
             }
             WarpOperand::Operator => self.operator(argument),
-            WarpOperand::Once => self.once(argument),
+            WarpOperand::NullaryClosure => self.once(argument),
         }
     }
 
@@ -170,7 +170,7 @@ impl Parser<'_> {
     fn once(&mut self, argument: &syn::Expr) -> Expr {
         let takes_something = matches!(argument, syn::Expr::Closure(closure) if !closure.inputs.is_empty());
         let once = if takes_something { Expr::error(SpanRange::of(argument)) } else { self.expr(argument) };
-        match once.gives {
+        match once.result_kind {
             Kind::Closure => once,
             Kind::Unknown if !takes_something => once,
             _ => self.error(messages::invoke_one_broadcast(SpanRange::of(argument))),
@@ -191,7 +191,7 @@ impl Parser<'_> {
                 match OPERATORS.iter().find(|operator| operator.rust_name == name) {
                     Some(operator) => {
                         let kind = ExprKind::Operator(operator, path.to_token_stream());
-                        Expr { kind, gives: Kind::Value, span }
+                        Expr { kind, result_kind: Kind::Value, span }
                     }
                     None => self.error(messages::operator(span)),
                 }

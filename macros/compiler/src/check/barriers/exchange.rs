@@ -16,7 +16,7 @@ use super::life::id_of;
 use crate::check::cfg::{BlockId, NodeId, PhaseId, Piece, Source, StepKind};
 use crate::check::uniform::control::reachable;
 use crate::model::Role;
-use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, What};
+use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseAction};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -27,7 +27,8 @@ pub(super) fn meetings(seen: &Seen<'_, '_>) -> BTreeSet<PhaseId> {
     if seen.function.role != Role::Kernel || blocks != Some(2) {
         return BTreeSet::new();
     }
-    let waits = (0..seen.cfg.phases.len()).filter(|phase| seen.cfg.phases[*phase].method.what == What::WaitParity);
+    let waits =
+        (0..seen.cfg.phases.len()).filter(|phase| seen.cfg.phases[*phase].method.action == PhaseAction::WaitParity);
     waits.map(PhaseId).filter(|wait| is_meeting(seen, *wait)).collect()
 }
 
@@ -54,10 +55,10 @@ fn is_meeting(seen: &Seen<'_, '_>, wait: PhaseId) -> bool {
     let (begins, arrives) = (&cfg.phases[init.0], &cfg.phases[arrival.0]);
     all && last == wait
         && begins.barrier == one
-        && begins.method.what == What::InitTogether
+        && begins.method.action == PhaseAction::InitCollective
         && begins.operands.last().is_some_and(|count| is_all(seen, *count))
         && arrives.barrier.form == BarrierForm::Remote
-        && arrives.method.what == What::Arrive
+        && arrives.method.action == PhaseAction::Arrive
         && is_of_the_peer(seen, &arrives.piece)
         && is_false(seen, cfg.phases[wait.0].operands[0])
         && follows(seen, arrival, wait)

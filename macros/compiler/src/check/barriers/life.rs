@@ -20,7 +20,7 @@ use crate::check::cfg::{
 use crate::check::engine::{Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
-use crate::model::barrier::{BarrierForm, What};
+use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::Callee;
 use crate::model::group::Group;
 
@@ -143,7 +143,7 @@ impl<'a, 'f> Lives<'a, 'f> {
         let changed = steps.flat_map(|step| match step.kind {
             StepKind::Phase(PhaseId(phase)) => {
                 let call = &self.cfg.phases[phase];
-                let changes = call.method.what.changes_life();
+                let changes = call.method.action.changes_life();
                 id_of(self.cfg, &call.piece).filter(|_| changes).into_iter().collect()
             }
             StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
@@ -283,13 +283,17 @@ impl<'a, 'f> Lives<'a, 'f> {
         if call.barrier.form == BarrierForm::Remote {
             return;
         }
-        match call.method.what {
-            What::Init => self.change(state, call, Life::Live, Known::Own),
-            What::InitTogether => self.change(state, call, Life::Live, Known::All),
-            What::Invalidate => self.change(state, call, Life::Invalid, Known::Own),
-            What::Wait | What::WaitParity | What::ArriveAndWait | What::Try => self.tell(state),
-            What::Drop => state.left.extend(id_of(self.cfg, &call.piece).filter(|id| is_exact(call, *id))),
-            What::Arrive | What::ArriveMany | What::Expect | What::Copy => {}
+        match call.method.action {
+            PhaseAction::Init => self.change(state, call, Life::Live, Known::Own),
+            PhaseAction::InitCollective => self.change(state, call, Life::Live, Known::All),
+            PhaseAction::Invalidate => self.change(state, call, Life::Invalid, Known::Own),
+            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
+                self.tell(state)
+            }
+            PhaseAction::ArriveAndDrop => {
+                state.left.extend(id_of(self.cfg, &call.piece).filter(|id| is_exact(call, *id)))
+            }
+            PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ExpectTx | PhaseAction::Copy => {}
         }
     }
 }

@@ -47,7 +47,7 @@ impl<'f> Builder<'f> {
     pub(super) fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) -> Vec<Place> {
         match condition {
             Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
-                if operands.first().is_some_and(|operand| matches!(operand.gives, Kind::OptionalToken(_))) =>
+                if operands.first().is_some_and(|operand| matches!(operand.result_kind, Kind::OptionalToken(_))) =>
             {
                 let value = self.value(&operands[0]);
                 self.option_branch(*variant, &value, yes, no);

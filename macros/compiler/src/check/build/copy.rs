@@ -7,7 +7,7 @@ use crate::check::build::memory::piece_of_kind;
 use crate::check::cfg::{CopyId, CopyStep, How, PhaseCall, PhaseId, Piece};
 use crate::check::team::Team;
 use crate::model::barrier::{BarrierForm, COPY};
-use crate::model::copy::{CopyOp, Ends, Told};
+use crate::model::copy::{BulkDirection, CompletionMechanism, CopyOp};
 use crate::model::expr::Expr;
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
@@ -22,7 +22,7 @@ impl Builder<'_> {
         at: SpanRange,
     ) {
         let piece = |index: usize| {
-            let of_kind = || operands.get(index).map(|operand| piece_of_kind(operand.gives));
+            let of_kind = || operands.get(index).map(|operand| piece_of_kind(operand.result_kind));
             values.get(index).and_then(|value| value.piece.clone()).or_else(of_kind)
         };
         let touch = |builder: &mut Self| {
@@ -34,26 +34,26 @@ impl Builder<'_> {
         };
         let tell = |builder: &mut Self| {
             if let Some(index) = copy.barrier() {
-                builder.phase_of_copy(operands[index].gives, piece(index), at);
+                builder.phase_of_copy(operands[index].result_kind, piece(index), at);
             }
         };
         match copy {
-            CopyOp::Together { group, to_barrier } => {
+            CopyOp::Cooperative { group, to_barrier } => {
                 let team = team.unwrap_or(Team::whole(group));
                 self.step(StepKind::Together { team, name: copy.name() }, at);
                 touch(self);
                 tell(self);
-                let told = if to_barrier { Told::Barrier } else { Told::Group };
+                let told = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };
                 self.copy_step(CopyStep::Begin { reads: None, writes: piece(1), told, at }, at);
             }
             CopyOp::Bulk(ends) => {
                 touch(self);
                 tell(self);
                 let (reads, writes, told) = match ends {
-                    Ends::Fetch => (None, piece(0), Told::Barrier),
+                    BulkDirection::GlobalToShared => (None, piece(0), CompletionMechanism::Barrier),
                     // The peer tells that it has come: by what, only the run knows.
-                    Ends::Send => return,
-                    Ends::WriteBack => (piece(1), None, Told::Bulk),
+                    BulkDirection::SharedToPeer => return,
+                    BulkDirection::SharedToGlobal => (piece(1), None, CompletionMechanism::BulkGroup),
                 };
                 self.copy_step(CopyStep::Begin { reads, writes, told, at }, at);
             }
@@ -63,10 +63,10 @@ impl Builder<'_> {
             }
             CopyOp::Wait { group, .. } => {
                 let team = team.unwrap_or(Team::whole(group));
-                self.copy_step(CopyStep::Wait(Told::Group), at);
+                self.copy_step(CopyStep::Wait(CompletionMechanism::Group), at);
                 self.step(StepKind::Collective { team, name: copy.name(), barrier: true }, at);
             }
-            CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(Told::Bulk), at),
+            CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(CompletionMechanism::BulkGroup), at),
         }
     }
 
@@ -90,9 +90,11 @@ impl Builder<'_> {
 /// The operands that a copy touches, and how.
 pub(super) fn touched_by_copy(copy: CopyOp) -> &'static [(usize, How)] {
     match copy {
-        CopyOp::Together { .. } => &[(2, How::Read), (1, How::Write)],
-        CopyOp::Bulk(Ends::Fetch | Ends::WriteBack) => &[(1, How::Read), (0, How::Write)],
-        CopyOp::Bulk(Ends::Send) => &[(1, How::Read), (0, How::Sent)],
+        CopyOp::Cooperative { .. } => &[(2, How::Read), (1, How::Write)],
+        CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToGlobal) => {
+            &[(1, How::Read), (0, How::Write)]
+        }
+        CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, How::Read), (0, How::Sent)],
         CopyOp::Store => &[(0, How::Sent)],
         CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
     }

@@ -55,13 +55,13 @@ impl<'f> Builder<'f> {
             ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.piece_unseen(target),
             ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } => match operands.get(1) {
                 Some(array) => remote(self.piece_unseen(array), None),
-                None => piece_of_kind(expr.gives),
+                None => piece_of_kind(expr.result_kind),
             },
             ExprKind::Op { operands, .. } => match operands.first() {
                 Some(memory) => self.piece_unseen(memory).several(Select::Unknown),
-                None => piece_of_kind(expr.gives),
+                None => piece_of_kind(expr.result_kind),
             },
-            _ => piece_of_kind(expr.gives),
+            _ => piece_of_kind(expr.result_kind),
         }
     }
 

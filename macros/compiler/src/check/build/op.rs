@@ -9,7 +9,7 @@ use super::{Builder, Source, StepKind, Value};
 use crate::check::cfg::{How, PhaseCall, PhaseId, Piece, Root, Select};
 use crate::check::team::Team;
 use crate::model::ValueId;
-use crate::model::barrier::{BarrierForm, What};
+use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
@@ -103,7 +103,7 @@ impl<'f> Builder<'f> {
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
             Op::Barrier(barrier, method) => {
-                if method.what == What::InitTogether {
+                if method.action == PhaseAction::InitCollective {
                     let team = Team::whole(barrier.scope.group());
                     self.step(StepKind::Collective { team, name: method.name, barrier: true }, at);
                 }
@@ -124,7 +124,7 @@ impl<'f> Builder<'f> {
                 self.nothing(at).node
             }
             Op::Fence(order, scope) => {
-                if order.releases() && scope.has_cluster() {
+                if order.releases() && scope.includes_cluster() {
                     self.step(StepKind::Fence, at);
                 }
                 self.nothing(at).node
@@ -146,7 +146,7 @@ impl<'f> Builder<'f> {
                 let value = self.combined(nodes, at);
                 let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
                 let element = types.map(|(element, _)| element);
-                return match self.piece_of_op(op, &values, element, expr.gives) {
+                return match self.piece_of_op(op, &values, element, expr.result_kind) {
                     Some(piece) => value.in_memory(piece),
                     None => value,
                 };
@@ -169,7 +169,7 @@ impl<'f> Builder<'f> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not known to be another's group is one of its own")]
     pub(super) fn team(&mut self, expr: &Expr) -> Team {
         // Of a faulty expression, nothing is known.
-        let group = if let Kind::Group(group) = expr.gives { group } else { Group::Coalesced };
+        let group = if let Kind::Group(group) = expr.result_kind { group } else { Group::Coalesced };
         match &expr.kind {
             ExprKind::Local(local) => match self.teams.get(local) {
                 Some(team) => *team,
@@ -185,7 +185,7 @@ impl<'f> Builder<'f> {
 
     /// Of an argument that is a group.
     pub(super) fn team_of_argument(&mut self, argument: &Expr) -> Option<Team> {
-        matches!(argument.gives, Kind::Group(_)).then(|| self.team(argument))
+        matches!(argument.result_kind, Kind::Group(_)).then(|| self.team(argument))
     }
 
     /// A group of the threads that are here.

@@ -22,7 +22,7 @@ impl<'f> Builder<'f> {
             ExprKind::Local(local) => {
                 let token = self.holds_token(*local).then_some(Place::Local(*local));
                 let value = Value::of(self.read(Place::Local(*local), at)).with(token);
-                match expr.gives {
+                match expr.result_kind {
                     Kind::Memory(_) | Kind::OptionalMemory(_) | Kind::Barrier(_) => {
                         value.in_memory(self.piece_of_local(*local))
                     }
@@ -63,7 +63,7 @@ impl<'f> Builder<'f> {
             }
             ExprKind::None(_) => {
                 let node = self.nothing(at).node;
-                let token = matches!(expr.gives, Kind::OptionalToken(_)).then(|| {
+                let token = matches!(expr.result_kind, Kind::OptionalToken(_)).then(|| {
                     let place = self.temporary();
                     self.step(StepKind::Clear { place }, at);
                     place
@@ -119,14 +119,14 @@ impl<'f> Builder<'f> {
                 if base.memory().is_none() {
                     let values = self.values([&**base, &**index]);
                     let piece = values.first().and_then(|base| base.piece.clone());
-                    let piece = piece.filter(|_| matches!(expr.gives, Kind::Barrier(_)));
+                    let piece = piece.filter(|_| matches!(expr.result_kind, Kind::Barrier(_)));
                     let nodes: Vec<_> = values.into_iter().map(|value| value.node).collect();
                     let piece = piece.map(|piece| piece.at(Select::At(nodes[1])));
                     return Value { piece, ..self.combined(nodes, at) };
                 }
                 let place = self.place(expr);
                 // A row of an array of arrays is memory still.
-                match expr.gives {
+                match expr.result_kind {
                     Kind::Memory(_) => place,
                     _ => self.load(place.piece, vec![place.node], at),
                 }
@@ -151,19 +151,21 @@ impl<'f> Builder<'f> {
                 let seen = arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value)).collect();
                 let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
                 let pieces = arguments.iter().zip(&values).map(|(argument, value)| {
-                    argument.memory().map(|_| value.piece.clone().unwrap_or_else(|| piece_of_kind(argument.gives)))
+                    argument
+                        .memory()
+                        .map(|_| value.piece.clone().unwrap_or_else(|| piece_of_kind(argument.result_kind)))
                 });
                 let pieces = pieces.collect();
                 let barriers = arguments.iter().zip(&values).enumerate();
-                let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.gives, Kind::Barrier(_)));
+                let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.piece.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee, teams, pieces, barriers }, seen, at);
                 self.touch(values.iter(), at);
-                let takes = arguments.iter().filter_map(|argument| argument.gives.token()).collect();
+                let takes = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
-                let gives = expr.gives.token().map(|group| (group, self.temporary()));
+                let gives = expr.result_kind.token().map(|group| (group, self.temporary()));
                 self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
                 let how = if let Callee::Function(_) = callee { How::Lent } else { How::ByHand };
                 self.lent(arguments, &values, how, node, at);
@@ -306,7 +308,7 @@ impl<'f> Builder<'f> {
 
     /// What the ways into the current block have put into a place.
     pub(super) fn joined(&mut self, expr: &Expr, place: Place) -> Value {
-        let token = matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place);
+        let token = matches!(expr.result_kind, Kind::Token(_) | Kind::OptionalToken(_)).then_some(place);
         Value::of(self.read(place, expr.span)).with(token)
     }
 

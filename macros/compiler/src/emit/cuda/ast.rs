@@ -4,7 +4,7 @@ use crate::model::{SiteId, SlotId, TypeId, ValueId};
 
 /// A part of the text; the runtime's `Piece` with owned text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum Fragment {
     Text(String),
     Line(u32),
     Type(SlotId),
@@ -18,12 +18,12 @@ pub(crate) enum Piece {
     Digits(ValueId),
     Struct {
         slot: SlotId,
-        fields: Vec<(String, Vec<Piece>)>,
-        base: Option<Vec<Piece>>,
+        fields: Vec<(String, Vec<Fragment>)>,
+        base: Option<Vec<Fragment>>,
     },
     Shared {
         index: u16,
-        ty: Vec<Piece>,
+        ty: Vec<Fragment>,
         name: String,
     },
     Callee(SlotId),
@@ -35,16 +35,16 @@ pub(crate) enum Piece {
     Site(SiteId),
 }
 
-impl From<&str> for Piece {
+impl From<&str> for Fragment {
     fn from(text: &str) -> Self {
-        Piece::Text(text.into())
+        Fragment::Text(text.into())
     }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum CuExpr {
     /// A name, a literal, anything that binds tightest.
-    Atom(Vec<Piece>),
+    Atom(Vec<Fragment>),
     Prefix(&'static str, Box<CuExpr>),
     Infix {
         op: &'static str,
@@ -59,7 +59,7 @@ pub(crate) enum CuExpr {
     },
     /// `callee(arguments)`; the site is the callee's first character.
     Call {
-        callee: Vec<Piece>,
+        callee: Vec<Fragment>,
         arguments: Vec<CuExpr>,
         site: Option<SiteId>,
     },
@@ -72,7 +72,7 @@ pub(crate) enum CuExpr {
     },
     Member(Box<CuExpr>, String),
     /// `type{elements}`
-    Braces(Vec<Piece>, Vec<CuExpr>),
+    Braces(Vec<Fragment>, Vec<CuExpr>),
     /// `type{.name = value}`; what is not listed comes from the base, a name.
     Struct {
         slot: SlotId,
@@ -83,7 +83,7 @@ pub(crate) enum CuExpr {
     /// `[&](auto a, auto b) { ... }`: how it captures, parameters with what stands before their names, body.
     Lambda {
         capture: String,
-        params: Vec<(Vec<Piece>, String)>,
+        params: Vec<(Vec<Fragment>, String)>,
         body: Vec<CuStmt>,
     },
     /// `place op value`, with its `=`.
@@ -121,7 +121,7 @@ pub(crate) enum CuStmt {
     Expr(CuExpr),
     /// `type name = init;`
     Declare {
-        ty: Vec<Piece>,
+        ty: Vec<Fragment>,
         name: String,
         init: Option<CuExpr>,
     },
@@ -130,7 +130,7 @@ pub(crate) enum CuStmt {
     /// `__shared__ type name;`, or its place in the dynamic segment.
     Shared {
         index: u16,
-        ty: Vec<Piece>,
+        ty: Vec<Fragment>,
         name: String,
     },
     If {

@@ -7,7 +7,7 @@ mod name;
 mod print;
 mod signature;
 
-pub(crate) use ast::Piece;
+pub(crate) use ast::Fragment;
 
 use std::collections::BTreeSet;
 
@@ -16,8 +16,8 @@ use crate::model::{Function, LocalId};
 
 /// A function's text.
 pub(crate) struct Text {
-    pub(crate) signature: Vec<Piece>,
-    pub(crate) body: Vec<Piece>,
+    pub(crate) signature: Vec<Fragment>,
+    pub(crate) body: Vec<Fragment>,
     /// Identifiers that the text declares, less its constants.
     pub(crate) locals: Vec<String>,
     /// What the text calls each of the function's values; nothing for a length.

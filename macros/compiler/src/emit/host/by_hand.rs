@@ -36,7 +36,7 @@ impl Host<'_> {
 
     /// Held to the macro's view: memory, or a value.
     fn input(&self, operand: &Operand) -> TokenStream {
-        match operand.value.gives {
+        match operand.value.result_kind {
             Kind::Memory(_) => self.borrowed(&operand.value),
             _ => private(operand.at, "value", self.expr(&operand.value)),
         }

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 
 use super::{Host, call, generic_call, private};
 use crate::model::ValueId;
-use crate::model::atomic::{AtomicUse, Order, Scope};
+use crate::model::atomic::{AtomicUse, MemoryOrder, MemoryScope};
 use crate::model::expr::Expr;
 use crate::model::op::Part;
 use crate::span::SpanRange;
@@ -66,17 +66,17 @@ impl Host<'_> {
     }
 }
 
-pub(super) fn fence(order: Order, scope: Scope, at: SpanRange) -> TokenStream {
+pub(super) fn fence(order: MemoryOrder, scope: MemoryScope, at: SpanRange) -> TokenStream {
     let (order, scope) = (order_path(order), scope_path(scope));
     call(at, &["fence"], quote!(#order, #scope))
 }
 
-fn order_path(order: Order) -> TokenStream {
+fn order_path(order: MemoryOrder) -> TokenStream {
     let order = quote::format_ident!("{}", order.rust_name());
     quote!(::core::sync::atomic::Ordering::#order)
 }
 
-fn scope_path(scope: Scope) -> TokenStream {
+fn scope_path(scope: MemoryScope) -> TokenStream {
     let scope = quote::format_ident!("{}", scope.rust_name());
     quote!(::phalanx::Scope::#scope)
 }

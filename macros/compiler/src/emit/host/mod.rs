@@ -199,7 +199,7 @@ impl Host<'_> {
             };
             let value = match init {
                 // A function that returns nothing gives no variable.
-                Expr { kind: ExprKind::Call { .. } | ExprKind::CallClosure { .. }, gives: Kind::Value, span } => {
+                Expr { kind: ExprKind::Call { .. } | ExprKind::CallClosure { .. }, result_kind: Kind::Value, span } => {
                     private(*span, "value", value)
                 }
                 _ => value,

@@ -59,7 +59,7 @@ impl Host<'_> {
     ) -> TokenStream {
         let group_method = |group: Group, name: &str| {
             let receiver = operands.first().map(|receiver| self.borrowed(receiver));
-            let rest = operands.iter().skip(1).map(|operand| match (operand.gives, &operand.kind) {
+            let rest = operands.iter().skip(1).map(|operand| match (operand.result_kind, &operand.kind) {
                 (Kind::Memory(_) | Kind::Barrier(_), _) | (Kind::Closure, ExprKind::Local(_)) => self.borrowed(operand),
                 _ => self.expr(operand),
             });
@@ -86,7 +86,7 @@ impl Host<'_> {
                 call(at, &[name], quote!(#parent, #key))
             }
             // rustc knows what a closure takes only where one is asked for.
-            Op::Warp(group, method) => match (method.operands.last(), operands.last().map(|last| last.gives)) {
+            Op::Warp(group, method) => match (method.operands.last(), operands.last().map(|last| last.result_kind)) {
                 (Some(WarpOperand::Operator), Some(Kind::Closure)) => {
                     group_method(group, &format!("{}_with", method.name))
                 }
@@ -108,7 +108,7 @@ impl Host<'_> {
             Op::SharedBarrier(..) => quote!(()), // Made by its `let`.
             Op::Barrier(barrier, barrier_method) => {
                 let receiver = operands.first().map(|receiver| self.borrowed(receiver));
-                let rest = operands.iter().skip(1).map(|operand| match (&operand.kind, operand.gives) {
+                let rest = operands.iter().skip(1).map(|operand| match (&operand.kind, operand.result_kind) {
                     (ExprKind::Borrow { target, .. }, Kind::Group(_)) => self.borrowed(target),
                     _ => self.expr(operand),
                 });
@@ -178,7 +178,7 @@ impl Host<'_> {
         };
         let receivers = self.receivers.iter().copied().chain(of_variable).collect();
         let inside = Host { receivers, ..*self };
-        let passed = |argument: &Expr| match (&argument.kind, argument.gives) {
+        let passed = |argument: &Expr| match (&argument.kind, argument.result_kind) {
             // `&cluster` where `cluster` is a reference already.
             (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_) | Kind::Barrier(_)) => {
                 inside.passed(target)
@@ -211,7 +211,7 @@ impl Host<'_> {
                 (quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place)), None)
             }
         };
-        let value = match expr.gives {
+        let value = match expr.result_kind {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
             // Holds rustc to the macro's view that this is no token.
             _ => private(expr.span, "plain", value),
@@ -237,7 +237,7 @@ impl Host<'_> {
 
     /// An argument written with `&`. Slices go by value in the host body: they are references already.
     fn passed(&self, target: &Expr) -> TokenStream {
-        match target.gives {
+        match target.result_kind {
             Kind::Memory(memory) if memory.is_slice() => self.expr(target),
             _ => self.borrowed(target),
         }

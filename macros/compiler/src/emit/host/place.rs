@@ -24,7 +24,7 @@ impl Host<'_> {
     /// The place in memory that `expr` is, if it is one, for the function `verb`.
     pub(super) fn memory_place(&self, expr: &Expr, verb: &str) -> Option<MemoryPlace> {
         let (base, index, suffix) = match &expr.kind {
-            ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Memory(_)) => (base, index, ""),
+            ExprKind::Index { base, index, .. } if matches!(base.result_kind, Kind::Memory(_)) => (base, index, ""),
             ExprKind::UncheckedPlace { base, index } => (base, index, "_unchecked"),
             _ => return self.inside_memory(expr).map(MemoryPlace::Inside),
         };
@@ -36,7 +36,7 @@ impl Host<'_> {
     fn inside_memory(&self, expr: &Expr) -> Option<TokenStream> {
         let at = expr.span;
         match &expr.kind {
-            ExprKind::Index { base, index, .. } => match base.gives {
+            ExprKind::Index { base, index, .. } => match base.result_kind {
                 Kind::Memory(_) => Some(self.element("place", base, index, at)),
                 _ => {
                     let (base, index) = (self.inside_memory(base)?, self.expr(index));
@@ -99,7 +99,7 @@ impl Host<'_> {
                 self.place_effect(base).max(effect(self.function, index))
             }
             ExprKind::Field { base, .. } => self.place_effect(base),
-            _ if matches!(place.gives, Kind::Memory(_)) => match &place.kind {
+            _ if matches!(place.result_kind, Kind::Memory(_)) => match &place.kind {
                 ExprKind::Local(_) => Effect::Pure,
                 // A part with ends of its own.
                 _ => effect(self.function, place),

@@ -27,7 +27,7 @@ impl Host<'_> {
                 let tokens = &self.function.values[usize::from(value.0)].tokens;
                 quote!(#tokens)
             }
-            ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Barrier(_)) => {
+            ExprKind::Index { base, index, .. } if matches!(base.result_kind, Kind::Barrier(_)) => {
                 let (base, index) = (self.borrowed(base), self.expr(index));
                 private(at, "barrier_at", quote!(#base, #index))
             }
@@ -159,12 +159,12 @@ impl Host<'_> {
                 self.with_slot(*slot, value, at)
             }
             ExprKind::If { condition, then, otherwise, slot } => {
-                let discarded = expr.gives == Kind::Unit;
+                let discarded = expr.result_kind == Kind::Unit;
                 let value = self.branch(condition, then, otherwise.as_deref(), discarded, at);
                 self.with_slot(*slot, value, at)
             }
             ExprKind::Match { scrutinee, arms, slot } => {
-                let value = self.choice(scrutinee, arms, expr.gives == Kind::Unit, at);
+                let value = self.choice(scrutinee, arms, expr.result_kind == Kind::Unit, at);
                 self.with_slot(*slot, value, at)
             }
             ExprKind::Loop { label, body, slot, .. } => {

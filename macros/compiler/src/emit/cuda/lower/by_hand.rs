@@ -18,7 +18,7 @@ impl Lower<'_> {
 
 fn parameter(operand: &Operand) -> String {
     let name = operand.name.to_string();
-    let ty = match (operand.direction, operand.value.gives) {
+    let ty = match (operand.direction, operand.value.result_kind) {
         // Memory is used in place.
         (Direction::In, Kind::Memory(_)) | (Direction::Out | Direction::InOut, _) => "auto&",
         (Direction::In, _) => "const auto",

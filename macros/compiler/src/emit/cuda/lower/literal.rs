@@ -1,15 +1,15 @@
 //! Literals in C++, whose suffixes are not Rust's.
 
-use crate::emit::cuda::ast::{CuExpr, Piece};
+use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::model::expr::{LiteralType, integer};
 
 pub(super) fn literal(digits: &str, ty: LiteralType) -> CuExpr {
     CuExpr::Atom(vec![match ty {
-        LiteralType::Beside => Piece::Text(bare_integer(digits, false)),
-        LiteralType::Slot(slot) => Piece::Literal { slot, digits: digits.into() },
-        LiteralType::Suffix("f32") => Piece::Text(format!("f32({}f)", float_digits(digits))),
-        LiteralType::Suffix("f64") => Piece::Text(format!("f64({})", float_digits(digits))),
-        LiteralType::Suffix(ty) => Piece::Text(format!("{ty}({})", bare_integer(digits, false))),
+        LiteralType::Beside => Fragment::Text(bare_integer(digits, false)),
+        LiteralType::Slot(slot) => Fragment::Literal { slot, digits: digits.into() },
+        LiteralType::Suffix("f32") => Fragment::Text(format!("f32({}f)", float_digits(digits))),
+        LiteralType::Suffix("f64") => Fragment::Text(format!("f64({})", float_digits(digits))),
+        LiteralType::Suffix(ty) => Fragment::Text(format!("{ty}({})", bare_integer(digits, false))),
     }])
 }
 

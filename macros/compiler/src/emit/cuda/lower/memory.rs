@@ -1,7 +1,7 @@
 //! Parts of memory, vectors and atomics.
 
 use super::Lower;
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::model::atomic::AtomicUse;
 use crate::model::copy::CopyOp;
 use crate::model::expr::{Expr, ExprKind};
@@ -25,17 +25,17 @@ pub(super) fn function(name: &str, arguments: Vec<CuExpr>, site: Option<SiteId>)
 }
 
 pub(super) fn load_vec(lanes: ValueId, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
-    CuExpr::Call { callee: vec!["load_vec<".into(), Piece::Digits(lanes), ">".into()], arguments, site }
+    CuExpr::Call { callee: vec!["load_vec<".into(), Fragment::Digits(lanes), ">".into()], arguments, site }
 }
 
 /// `memcpy_async(block, array, slice, bar)`, `wait_prior<1>(block)`: functions of copy.cuh.
 pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let callee = match copy {
-        CopyOp::Together { .. } | CopyOp::Bulk(_) | CopyOp::Store | CopyOp::Wait { prior: None, .. } => {
+        CopyOp::Cooperative { .. } | CopyOp::Bulk(_) | CopyOp::Store | CopyOp::Wait { prior: None, .. } => {
             vec![copy.name().into()]
         }
         CopyOp::Wait { prior: Some(prior), .. } | CopyOp::BulkWait { prior, .. } => {
-            vec![copy.name().into(), "<".into(), Piece::Digits(prior), ">".into()]
+            vec![copy.name().into(), "<".into(), Fragment::Digits(prior), ">".into()]
         }
     };
     CuExpr::Call { callee, arguments, site }
@@ -69,7 +69,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn vector(&mut self, splat: bool, argument: &Expr, slot: SlotId) -> CuExpr {
-        let ty = Piece::Type(slot);
+        let ty = Fragment::Type(slot);
         let of = |name: &str, value| CuExpr::Call {
             callee: vec![ty.clone(), name.into()],
             arguments: vec![value],

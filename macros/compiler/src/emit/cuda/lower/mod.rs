@@ -12,7 +12,7 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use super::ast::{CuExpr, CuStmt, Piece};
+use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
 use super::signature::shape;
 use crate::model::barrier::BarrierForm;
@@ -105,12 +105,12 @@ impl Lower<'_> {
             .or_else(|| known_shape(kind).filter(|_| needs_type(kind)).map(|known| shape(&known)));
         // The type stands before the name instead.
         let (init, written) = match init.map(|init| (&init.kind, init)) {
-            Some((ExprKind::Typed(value, slot), _)) => (Some(&**value), Some(vec![Piece::Type(*slot)])),
+            Some((ExprKind::Typed(value, slot), _)) => (Some(&**value), Some(vec![Fragment::Type(*slot)])),
             _ => (init, written),
         };
         let Some(init) = init else {
             let known = || known_shape(kind).map(|known| shape(&known));
-            let slot = self.function.local(local).slot.map(|slot| vec![Piece::Type(slot)]);
+            let slot = self.function.local(local).slot.map(|slot| vec![Fragment::Type(slot)]);
             let ty = written.or_else(known).or(slot).unwrap_or_else(|| vec!["auto".into()]);
             self.out.push(CuStmt::Declare { ty, name, init: None });
             return;
@@ -118,29 +118,29 @@ impl Lower<'_> {
         if let ExprKind::Op { op: Op::SharedArray(index), types: Some((element, Some(length))), .. } = &init.kind {
             let mut ty = vec!["shared_array<".into()];
             ty.extend(shape(&element.shape));
-            ty.extend([", ".into(), Piece::Digits(*length), ">".into()]);
+            ty.extend([", ".into(), Fragment::Digits(*length), ">".into()]);
             self.out.push(CuStmt::Shared { index: *index as u16, ty, name });
             return;
         }
         if let ExprKind::Op { op: Op::SharedBarrier(barrier, index), .. } = &init.kind {
             let mut ty = vec![barrier.cuda_name().into()];
             if let (BarrierForm::Array, Some((_, length))) = (barrier.form, self.function.shared.get(*index)) {
-                ty.extend(["<".into(), Piece::Digits(*length), ">".into()]);
+                ty.extend(["<".into(), Fragment::Digits(*length), ">".into()]);
             }
             self.out.push(CuStmt::Shared { index: *index as u16, ty, name });
             return;
         }
-        if matches!(init.gives, Kind::Unit | Kind::Never) {
+        if matches!(init.result_kind, Kind::Unit | Kind::Never) {
             self.into(init, &Dest::Discard);
             // Code that is never reached may name it.
-            if let (Kind::Never, Some(ty)) = (init.gives, written) {
+            if let (Kind::Never, Some(ty)) = (init.result_kind, written) {
                 self.out.push(CuStmt::Declare { ty, name, init: None });
             }
             return;
         }
         // The type stands before the name, so that the value needs none.
         if let ExprKind::None(slot) = init.kind {
-            let ty = written.unwrap_or_else(|| vec![Piece::Type(slot)]);
+            let ty = written.unwrap_or_else(|| vec![Fragment::Type(slot)]);
             self.out.push(CuStmt::Declare { ty, name, init: Some(CuExpr::name("none")) });
             return;
         }
@@ -164,7 +164,7 @@ impl Lower<'_> {
     }
 
     /// The C++ type of a value of an `if`, a loop or a labelled block.
-    fn type_of(&self, expr: &Expr) -> Option<Vec<Piece>> {
+    fn type_of(&self, expr: &Expr) -> Option<Vec<Fragment>> {
         let slot = match &expr.kind {
             ExprKind::If { slot, .. }
             | ExprKind::Match { slot, .. }
@@ -172,7 +172,7 @@ impl Lower<'_> {
             | ExprKind::Labelled { slot, .. } => *slot,
             _ => None,
         };
-        known_shape(expr.gives).map(|known| shape(&known)).or_else(|| slot.map(|slot| vec![Piece::Type(slot)]))
+        known_shape(expr.result_kind).map(|known| shape(&known)).or_else(|| slot.map(|slot| vec![Fragment::Type(slot)]))
     }
 
     /// Whether a value cannot be one C++ expression.
@@ -195,7 +195,8 @@ impl Lower<'_> {
             }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block_into(block, dest),
             ExprKind::If { condition, then, otherwise, .. } => {
-                let is_statement = *dest == Dest::Discard || self.takes_statements(expr) || expr.gives != Kind::Value;
+                let is_statement =
+                    *dest == Dest::Discard || self.takes_statements(expr) || expr.result_kind != Kind::Value;
                 let otherwise = otherwise.as_deref();
                 match otherwise.filter(|_| !is_statement).and_then(|other| self.ternary(condition, then, other)) {
                     Some(value) => self.finish(value, dest),
@@ -262,8 +263,8 @@ impl Lower<'_> {
 
     /// A literal, or a name that nothing assigns to.
     fn is_fixed(&self, value: &CuExpr) -> bool {
-        let CuExpr::Atom(pieces) = value else { return false };
-        let [Piece::Text(text)] = &pieces[..] else { return true };
+        let CuExpr::Atom(fragments) = value else { return false };
+        let [Fragment::Text(text)] = &fragments[..] else { return true };
         let assigned = |local: usize| {
             let id = LocalId(local);
             let info = self.function.local(id);
@@ -291,7 +292,7 @@ impl Lower<'_> {
 /// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed itself. A part
 /// of memory is a value: an address and a length.
 fn has_value(expr: &Expr) -> bool {
-    match expr.gives {
+    match expr.result_kind {
         Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
         Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
         Kind::Barrier(barrier) => barrier.form == BarrierForm::Remote,

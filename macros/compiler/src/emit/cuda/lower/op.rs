@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{Lower, memory};
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::Expr;
 use crate::model::group::Group;
@@ -27,7 +27,8 @@ impl Lower<'_> {
         let call = match op {
             Op::This(group) => CuExpr::call(group.origin(), Vec::new()),
             Op::TiledPartition(_, size) => {
-                let callee = vec![Piece::Text(format!("{}<", Group::Tile.origin())), Piece::Digits(size), ">".into()];
+                let callee =
+                    vec![Fragment::Text(format!("{}<", Group::Tile.origin())), Fragment::Digits(size), ">".into()];
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::Partition(_, name) => CuExpr::call(name, values.collect()),
@@ -75,5 +76,5 @@ impl Lower<'_> {
 fn recorded(doing: u32, group: u32, call: CuExpr, site: Option<SiteId>) -> CuExpr {
     let body = vec![CuStmt::Return(Some(call))];
     let lambda = CuExpr::Lambda { capture: "[&]".into(), params: Vec::new(), body };
-    CuExpr::Call { callee: vec![Piece::Text(format!("profiled<{doing}, {group}>"))], arguments: vec![lambda], site }
+    CuExpr::Call { callee: vec![Fragment::Text(format!("profiled<{doing}, {group}>"))], arguments: vec![lambda], site }
 }

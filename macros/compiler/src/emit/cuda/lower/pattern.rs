@@ -4,7 +4,7 @@
 use super::control::Test;
 use super::literal::bare_integer;
 use super::{Dest, Lower};
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
 use crate::model::LocalId;
@@ -25,7 +25,7 @@ impl Lower<'_> {
 
     /// Arms that are plain values, as `test ? a : b`.
     pub(super) fn selection(&mut self, expr: &Expr, scrutinee: &Expr, arms: &[Arm], dest: &Dest) -> Option<CuExpr> {
-        let is_value = *dest != Dest::Discard && expr.gives == Kind::Value;
+        let is_value = *dest != Dest::Discard && expr.result_kind == Kind::Value;
         if !is_value || effect(self.function, expr) == Effect::Changes {
             return None;
         }
@@ -247,7 +247,7 @@ impl Lower<'_> {
                 let literal = CuExpr::name(&bare_integer(digits, *negative));
                 if *negative { CuExpr::Prefix("-", Box::new(literal)) } else { literal }
             }
-            PatternKind::Constant(value) => CuExpr::Atom(vec![Piece::Constant(*value)]),
+            PatternKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
             // The parser puts nothing else here.
             _ => CuExpr::name("0"),
         }

@@ -2,7 +2,7 @@
 
 use super::literal::{bare_integer, literal};
 use super::{Dest, Lower, has_value};
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
 use crate::model::effect::effect;
@@ -20,7 +20,7 @@ impl Lower<'_> {
             ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty } => literal(digits, *ty),
             ExprKind::Bool(value) => CuExpr::name(if *value { "true" } else { "false" }),
             ExprKind::Local(local) => CuExpr::name(self.names.local(*local)),
-            ExprKind::Constant(value) => CuExpr::Atom(vec![Piece::Constant(*value)]),
+            ExprKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
             ExprKind::Operator(operator, _) => CuExpr::call(operator.cuda_name, Vec::new()),
             // C++'s reference parameters are used by name.
             ExprKind::Deref(target) | ExprKind::Borrow { target, .. } => self.value(target),
@@ -33,7 +33,7 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Typed(value, slot) => {
-                CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![self.value(value)], site: None }
+                CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::UncheckedPlace { .. } => {
                 self.place(expr, false)
@@ -41,21 +41,21 @@ impl Lower<'_> {
             ExprKind::Axis(base, axis) => CuExpr::Member(Box::new(self.value(base)), axis.to_string()),
             ExprKind::Array { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
-                CuExpr::Braces(vec![Piece::Type(*slot)], elements)
+                CuExpr::Braces(vec![Fragment::Type(*slot)], elements)
             }
             ExprKind::Repeat { element, slot, .. } => CuExpr::Call {
-                callee: vec![Piece::Type(*slot), "::filled".into()],
+                callee: vec![Fragment::Type(*slot), "::filled".into()],
                 arguments: vec![self.value(element)],
                 site: None,
             },
             ExprKind::Struct { fields, base, slot, .. } => self.structure(fields, base.as_deref(), *slot),
             ExprKind::Tuple { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
-                CuExpr::Braces(vec![Piece::Type(*slot)], elements)
+                CuExpr::Braces(vec![Fragment::Type(*slot)], elements)
             }
             ExprKind::Some(value) => CuExpr::call("some", vec![self.value(value)]),
             ExprKind::None(slot) => {
-                CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
+                CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
             }
             ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref()),
             ExprKind::Vector { splat, argument, slot, .. } => self.vector(*splat, argument, *slot),
@@ -68,14 +68,16 @@ impl Lower<'_> {
                     (Callee::Method(..), Some((receiver, rest))) => self.method_operands(receiver, rest),
                     _ => self.operands(&arguments.iter().collect::<Vec<_>>()),
                 };
-                CuExpr::Call { callee: vec![Piece::Callee(*slot)], arguments: values, site: None }
+                CuExpr::Call { callee: vec![Fragment::Callee(*slot)], arguments: values, site: None }
             }
             ExprKind::ScalarCall { ty, function, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 let callee = match function {
-                    ScalarFunction::Default => vec![Piece::Named(*ty)],
-                    ScalarFunction::From => vec!["as<".into(), Piece::Named(*ty), ">".into()],
-                    ScalarFunction::Constructor(name) => vec![Piece::Named(*ty), format!("::{name}").as_str().into()],
+                    ScalarFunction::Default => vec![Fragment::Named(*ty)],
+                    ScalarFunction::From => vec!["as<".into(), Fragment::Named(*ty), ">".into()],
+                    ScalarFunction::Constructor(name) => {
+                        vec![Fragment::Named(*ty), format!("::{name}").as_str().into()]
+                    }
                     ScalarFunction::Method(method) => vec![method.name.into()],
                 };
                 CuExpr::Call { callee, arguments, site: *site }
@@ -85,7 +87,7 @@ impl Lower<'_> {
                 CuExpr::Call { callee: vec![format!("fast::{}", function.name).as_str().into()], arguments, site: None }
             }
             ExprKind::CallClosure { closure, arguments } => {
-                let callee = vec![Piece::Text(self.names.local(*closure).to_string())];
+                let callee = vec![Fragment::Text(self.names.local(*closure).to_string())];
                 let arguments = self.operands(&arguments.iter().collect::<Vec<_>>());
                 CuExpr::Call { callee, arguments, site: None }
             }
@@ -99,7 +101,7 @@ impl Lower<'_> {
                     None => CuExpr::name("0"),
                 }
             }
-            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } if expr.gives == Kind::Value => {
+            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } if expr.result_kind == Kind::Value => {
                 match self.ternary(condition, then, otherwise) {
                     Some(value) => value,
                     None => self.through_variable(expr),
@@ -160,7 +162,7 @@ impl Lower<'_> {
         });
         let params = params.collect();
         let jumps = std::mem::take(&mut self.jumps);
-        let dest = if matches!(body.gives, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
+        let dest = if matches!(body.result_kind, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
         let ((), body) = self.nested(|lower| lower.into(body, &dest));
         self.jumps = jumps;
         CuExpr::Lambda { capture, params, body }
@@ -220,7 +222,7 @@ impl Lower<'_> {
 
     fn unary(&mut self, op: UnaryOp, value: &Expr) -> CuExpr {
         if let (UnaryOp::Neg, ExprKind::Int { digits, ty: LiteralType::Beside }) = (op, &value.kind) {
-            return CuExpr::Prefix("-", Box::new(CuExpr::Atom(vec![Piece::Text(bare_integer(digits, true))])));
+            return CuExpr::Prefix("-", Box::new(CuExpr::Atom(vec![Fragment::Text(bare_integer(digits, true))])));
         }
         let symbol = match op {
             UnaryOp::Not => "!",
