@@ -59,12 +59,12 @@ enum Parsed {
 }
 
 fn parse_kernel(options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
-    let options = parse::attribute::kernel_options(options, diags);
+    let options = parse::options::kernel_options(options, diags);
     parse(item, Role::Kernel, options, "cluster_kernel", diags)
 }
 
 fn parse_device(options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
-    let options = parse::attribute::device_options(options, diags);
+    let options = parse::options::device_options(options, diags);
     parse(item, Role::Device, options, "device", diags)
 }
 
@@ -73,11 +73,11 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
     let parsed = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(parsed)) => parsed,
         Ok(Item::Impl(parsed)) if role == Role::Device => {
-            parse::attribute::refuse_options(&options, diags);
+            parse::options::refuse_options(&options, diags);
             return Parsed::Implementation(parse::implementation::implementation(&parsed, diags));
         }
         Ok(Item::Trait(parsed)) if role == Role::Device => {
-            parse::attribute::refuse_options(&options, diags);
+            parse::options::refuse_options(&options, diags);
             return Parsed::Declaration(parse::implementation::declaration(&parsed, diags));
         }
         Ok(_) => {

@@ -35,7 +35,7 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
             split += 1;
         }
     });
-    if split > 2 * text.joined.len() {
+    if split > 2 * text.fused.len() {
         need(&["block_barrier.cuh"]);
     }
     headers

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::by_hand::ByHand;
+use super::inline_cuda::InlineCuda;
 use super::kind::{Kind, Memory};
 use super::message::{Message, Test};
 use super::method::{FastFunction, ScalarFunction, ValueMethod};
@@ -221,7 +221,7 @@ pub(crate) enum ExprKind {
         question: bool,
     },
     /// `cuda!`
-    Cuda(Box<ByHand>),
+    Cuda(Box<InlineCuda>),
     /// `assert!`, `assert_eq!`, ...
     Assert(Test, Message),
     /// `panic!`, `todo!`, ...

@@ -3,14 +3,14 @@
 
 pub(crate) mod atomic;
 pub(crate) mod barrier;
-pub(crate) mod by_hand;
 pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod facts;
+pub(crate) mod fused_barriers;
 pub(crate) mod group;
 pub(crate) mod group_barrier;
-pub(crate) mod joined;
+pub(crate) mod inline_cuda;
 pub(crate) mod kind;
 pub(crate) mod message;
 pub(crate) mod method;

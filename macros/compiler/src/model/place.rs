@@ -2,8 +2,8 @@
 //! the place itself in both texts; any other receiver is a copy.
 
 use super::LocalId;
-use super::by_hand::Direction;
 use super::expr::{Expr, ExprKind};
+use super::inline_cuda::Direction;
 use super::kind::Kind;
 use super::walk::walk;
 
@@ -24,8 +24,8 @@ pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
         found |= match &inner.kind {
             ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => local_of(place) == Some(local),
             ExprKind::Borrow { mutable: true, target } => local_of(target) == Some(local),
-            ExprKind::Cuda(by_hand) => {
-                let mut written = by_hand.operands.iter().filter(|operand| operand.direction != Direction::In);
+            ExprKind::Cuda(inline_cuda) => {
+                let mut written = inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::In);
                 written.any(|operand| local_of(&operand.value) == Some(local))
             }
             _ => false,

@@ -105,11 +105,11 @@ impl Parser<'_> {
 
     /// Jumps in a closure stay inside, and its callers may not be a whole group.
     pub(super) fn in_closure<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
-        let jumps = std::mem::take(&mut self.jumps);
+        let jump_targets = std::mem::take(&mut self.jump_targets);
         self.closures += 1;
         let result = f(self);
         self.closures -= 1;
-        self.jumps = jumps;
+        self.jump_targets = jump_targets;
         result
     }
 

@@ -2,10 +2,10 @@
 
 use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
 
-use super::elements::is_range;
 use super::expr::is_literal;
+use super::iter_sources::is_range;
 use super::signature::shape_kind;
-use super::{Binding, Jump, Parser};
+use super::{Binding, JumpTarget, Parser};
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind};
 use crate::model::kind::Kind;
@@ -98,9 +98,9 @@ impl Parser<'_> {
         f: impl FnOnce(&mut Self) -> R,
     ) -> (R, Option<Kind>) {
         let label = label.map(|label| Binding::of(&label.name.ident));
-        self.jumps.push(Jump { id, label, is_loop, value: None });
+        self.jump_targets.push(JumpTarget { id, label, is_loop, value: None });
         let result = f(self);
-        let value = self.jumps.pop().and_then(|jump| jump.value);
+        let value = self.jump_targets.pop().and_then(|jump| jump.value);
         (result, value)
     }
 
@@ -199,7 +199,7 @@ impl Parser<'_> {
     pub(super) fn break_expr(&mut self, jump: &ExprBreak, span: SpanRange) -> Expr {
         let value = jump.expr.as_ref().map(|value| Box::new(self.expr(value)));
         let Some(index) = self.jump_target(jump.label.as_ref(), "break", span) else { return Expr::error(span) };
-        let target = &mut self.jumps[index];
+        let target = &mut self.jump_targets[index];
         let carried = value.as_ref().map_or(Kind::Unit, |value| value.result_kind);
         target.value = Some(target.value.map_or(carried, |known| known.join(carried)));
         let label = jump.label.as_ref().map(|label| label.ident.clone());
@@ -209,16 +209,16 @@ impl Parser<'_> {
     pub(super) fn continue_expr(&mut self, jump: &ExprContinue, span: SpanRange) -> Expr {
         let Some(index) = self.jump_target(jump.label.as_ref(), "continue", span) else { return Expr::error(span) };
         let label = jump.label.as_ref().map(|label| label.ident.clone());
-        Expr { kind: ExprKind::Continue { target: self.jumps[index].id, label }, result_kind: Kind::Never, span }
+        Expr { kind: ExprKind::Continue { target: self.jump_targets[index].id, label }, result_kind: Kind::Never, span }
     }
 
     fn jump_target(&mut self, label: Option<&syn::Lifetime>, keyword: &str, span: SpanRange) -> Option<usize> {
         let found = match label {
             Some(label) => {
                 let name = Binding::of(&label.ident);
-                self.jumps.iter().rposition(|jump| jump.label.as_ref() == Some(&name))
+                self.jump_targets.iter().rposition(|jump| jump.label.as_ref() == Some(&name))
             }
-            None => self.jumps.iter().rposition(|jump| jump.is_loop),
+            None => self.jump_targets.iter().rposition(|jump| jump.is_loop),
         };
         if found.is_none() {
             self.diags.push(match label {

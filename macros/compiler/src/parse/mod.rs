@@ -3,25 +3,25 @@
 
 mod aggregate;
 mod atomic;
-pub(crate) mod attribute;
-mod attributes;
 mod barrier;
 mod call;
 mod closure;
-mod combinator;
-mod consume;
 mod control;
 mod copy;
-mod cuda;
-mod elements;
+mod desugared_methods;
 mod expr;
 mod format;
 pub(crate) mod implementation;
+mod inline_cuda;
+mod inner_attributes;
+mod iter_consumers;
+mod iter_sources;
 mod macro_call;
 mod method;
-mod number;
+pub(crate) mod options;
 mod parameters;
 mod pattern;
+mod scalar_functions;
 mod signature;
 mod slice;
 mod stmt;
@@ -70,7 +70,7 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Fun
 fn pass(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &mut Diags) -> (Function, bool) {
     let mut parser = Parser::new(item, role, known, diags);
     parser.signature(item);
-    attributes::refuse(item, parser.diags);
+    inner_attributes::refuse(item, parser.diags);
     let mut body = parser.block(&item.block);
     let result = parser.function.ret.as_ref().map(|ret| signature::shape_kind(&ret.shape));
     if let (Some(expected), Some(tail)) = (result, &mut body.tail) {
@@ -85,7 +85,7 @@ struct Parser<'d> {
     diags: &'d mut Diags,
     function: Function,
     scopes: Vec<Scope>,
-    jumps: Vec<Jump>,
+    jump_targets: Vec<JumpTarget>,
     next_loop: usize,
     /// How many closures are around: nothing of them is followed.
     closures: usize,
@@ -126,7 +126,7 @@ impl Binding {
 }
 
 /// Something that `break` can leave.
-struct Jump {
+struct JumpTarget {
     id: LoopId,
     label: Option<Binding>,
     /// `break` without a label and `continue` mean the innermost of these.
@@ -167,7 +167,7 @@ impl<'d> Parser<'d> {
             diags,
             function,
             scopes: vec![Scope::default()],
-            jumps: Vec::new(),
+            jump_targets: Vec::new(),
             next_loop: 0,
             closures: 0,
             alternatives: Vec::new(),

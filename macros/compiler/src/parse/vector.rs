@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::{ExprCall, ExprMethodCall, ExprPath};
 
 use super::Parser;
-use super::number::is_number;
+use super::scalar_functions::is_number;
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};

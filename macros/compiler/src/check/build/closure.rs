@@ -164,8 +164,8 @@ impl<'f> Builder<'f> {
                 ExprKind::CallClosure { closure, .. } => {
                     touches.extend(self.closures.get(closure).into_iter().flatten().cloned());
                 }
-                ExprKind::Cuda(by_hand) => {
-                    let memory = by_hand.operands.iter().filter(|operand| operand.value.memory().is_some());
+                ExprKind::Cuda(inline_cuda) => {
+                    let memory = inline_cuda.operands.iter().filter(|operand| operand.value.memory().is_some());
                     memory.for_each(|operand| touch(&operand.value, How::ByHand));
                 }
                 ExprKind::Error

@@ -7,8 +7,8 @@ use super::{BlockId, Builder, End, Jump, NodeId, Place, Source, StepKind, Value}
 use crate::check::cfg::{Extent, Granule, How, Piece, Root, Select};
 use crate::messages::Loss;
 use crate::model::LoopId;
-use crate::model::by_hand::{ByHand, Direction};
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
+use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
@@ -288,7 +288,7 @@ impl<'f> Builder<'f> {
                 self.nodes(&message.values);
                 self.nothing(at)
             }
-            ExprKind::Cuda(by_hand) => self.by_hand(by_hand, expr),
+            ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda, expr),
             ExprKind::Panic(message) => {
                 self.nodes(&message.values);
                 self.leave(End::Never);
@@ -440,12 +440,12 @@ impl<'f> Builder<'f> {
     }
 
     /// What it does with its operands, nobody here knows.
-    fn by_hand(&mut self, by_hand: &'f ByHand, expr: &'f Expr) -> Value {
+    fn inline_cuda(&mut self, inline_cuda: &'f InlineCuda, expr: &'f Expr) -> Value {
         let at = expr.span;
-        let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value)).collect();
+        let values: Vec<_> = inline_cuda.operands.iter().map(|operand| self.value(&operand.value)).collect();
         let nodes = values.iter().map(|value| value.node).collect();
         let node = self.node(Source::Known { uniformity: Uniformity::Divergent, what: "cuda!" }, nodes, at);
-        for (operand, value) in by_hand.operands.iter().zip(values) {
+        for (operand, value) in inline_cuda.operands.iter().zip(values) {
             if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
                 self.set_node(Place::Local(local), node, Extent::Part, at);
             }

@@ -156,7 +156,7 @@ pub(crate) enum CuStmt {
     Label(String),
     Return(Option<CuExpr>),
     /// Text of the user's, in a function of its own.
-    ByHand {
+    InlineCuda {
         parameters: Vec<String>,
         text: String,
         arguments: Vec<CuExpr>,

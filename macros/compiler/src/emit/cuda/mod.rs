@@ -11,7 +11,7 @@ pub(crate) use ast::Fragment;
 
 use std::collections::BTreeSet;
 
-use crate::model::joined::joined_tokens;
+use crate::model::fused_barriers::fused_tokens;
 use crate::model::{Function, LocalId};
 
 /// A function's text.
@@ -23,14 +23,14 @@ pub(crate) struct Text {
     /// What the text calls each of the function's values; nothing for a length.
     pub(crate) constants: Vec<String>,
     /// Tokens of which it has neither the arrival nor the wait.
-    pub(crate) joined: BTreeSet<LocalId>,
+    pub(crate) fused: BTreeSet<LocalId>,
 }
 
 pub(crate) fn text(function: &Function) -> Text {
     let names = name::Names::of(function);
     let signature = signature::signature(function, &names);
-    let joined = joined_tokens(function);
-    let (body, names) = lower::body(function, names, &joined);
+    let fused = fused_tokens(function);
+    let (body, names) = lower::body(function, names, &fused);
     let (locals, constants) = names.declared(function);
-    Text { signature, body: print::body(&body, function.role), locals, constants, joined }
+    Text { signature, body: print::body(&body, function.role), locals, constants, fused }
 }

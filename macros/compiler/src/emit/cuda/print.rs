@@ -142,7 +142,7 @@ impl Printer {
             CuStmt::Continue => self.line(|p| p.text("continue;")),
             CuStmt::Goto(label) => self.line(|p| p.text(&format!("goto {label};"))),
             CuStmt::Label(label) => self.line(|p| p.text(&format!("{label}:;"))),
-            CuStmt::ByHand { parameters, text, arguments } => {
+            CuStmt::InlineCuda { parameters, text, arguments } => {
                 let space = if text.starts_with('\n') { "" } else { " " };
                 self.line(|p| p.text(&format!("[]({}) -> void {{{space}{text}", parameters.join(", "))));
                 // Below the text: its last line may be a comment.

@@ -2,9 +2,9 @@
 //! messages and the simulator's locations point into the user's source. rustc types it, and checks its moves; the
 //! simulator runs it.
 
-mod by_hand;
 mod control;
 mod copy;
+mod inline_cuda;
 mod memory;
 mod message;
 mod op;

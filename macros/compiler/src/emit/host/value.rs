@@ -188,7 +188,7 @@ impl Host<'_> {
                 let value = value.as_ref().map(|value| self.expr(value));
                 quote_spanned!(lo=> break #label #value)
             }
-            ExprKind::Cuda(by_hand) => self.by_hand(by_hand, at),
+            ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda, at),
             ExprKind::Assert(test, message) => self.assert(test, message, at),
             ExprKind::Panic(message) => self.message("fail_panic", message, &[], at),
             ExprKind::Print(message) => self.message("print", message, &[], at),

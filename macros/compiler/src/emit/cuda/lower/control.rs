@@ -10,7 +10,7 @@ use crate::model::facts::Effect;
 use crate::model::range::{Adaptor, Range};
 
 /// Something that `break` can leave.
-pub(super) struct Jump {
+pub(super) struct JumpTarget {
     id: LoopId,
     /// A C++ loop, as against a labelled block.
     is_loop: bool,
@@ -158,12 +158,19 @@ impl Lower<'_> {
     }
 
     fn enter(&mut self, id: LoopId, is_loop: bool, label: &str, dest: &Dest) {
-        self.jumps.push(Jump { id, is_loop, label: label.into(), dest: dest.clone(), breaks: None, continues: None });
+        self.jump_targets.push(JumpTarget {
+            id,
+            is_loop,
+            label: label.into(),
+            dest: dest.clone(),
+            breaks: None,
+            continues: None,
+        });
     }
 
     /// The label behind a loop that was jumped out of.
     fn leave(&mut self) {
-        if let Some(label) = self.jumps.pop().and_then(|jump| jump.breaks) {
+        if let Some(label) = self.jump_targets.pop().and_then(|jump| jump.breaks) {
             self.out.push(CuStmt::Label(label));
         }
     }
@@ -174,7 +181,7 @@ impl Lower<'_> {
             lower.block_into(body, &Dest::Discard);
         });
         // In braces, so that no jump to the label passes over a declaration.
-        if let Some(label) = self.jumps.last_mut().and_then(|jump| jump.continues.take()) {
+        if let Some(label) = self.jump_targets.last_mut().and_then(|jump| jump.continues.take()) {
             statements = vec![CuStmt::Block(statements), CuStmt::Label(label)];
         }
         statements
@@ -198,43 +205,43 @@ impl Lower<'_> {
     }
 
     pub(super) fn break_to(&mut self, target: LoopId, value: Option<&Expr>) {
-        let Some(index) = self.jumps.iter().position(|jump| jump.id == target) else { return };
+        let Some(index) = self.jump_targets.iter().position(|jump| jump.id == target) else { return };
         if let Some(value) = value {
-            let dest = self.jumps[index].dest.clone();
+            let dest = self.jump_targets[index].dest.clone();
             self.into(value, &dest);
         }
-        if self.jumps[index].dest == Dest::Return && value.is_some() {
+        if self.jump_targets[index].dest == Dest::Return && value.is_some() {
             return;
         }
         if self.is_innermost(index) {
             self.out.push(CuStmt::Break);
             return;
         }
-        let label = match self.jumps[index].breaks.clone() {
+        let label = match self.jump_targets[index].breaks.clone() {
             Some(label) => label,
-            None => self.names.fresh(&format!("{}_break", self.jumps[index].label)),
+            None => self.names.fresh(&format!("{}_break", self.jump_targets[index].label)),
         };
-        self.jumps[index].breaks = Some(label.clone());
+        self.jump_targets[index].breaks = Some(label.clone());
         self.out.push(CuStmt::Goto(label));
     }
 
     pub(super) fn continue_to(&mut self, target: LoopId) {
-        let Some(index) = self.jumps.iter().position(|jump| jump.id == target) else { return };
+        let Some(index) = self.jump_targets.iter().position(|jump| jump.id == target) else { return };
         if self.is_innermost(index) {
             self.out.push(CuStmt::Continue);
             return;
         }
-        let label = match self.jumps[index].continues.clone() {
+        let label = match self.jump_targets[index].continues.clone() {
             Some(label) => label,
-            None => self.names.fresh(&format!("{}_continue", self.jumps[index].label)),
+            None => self.names.fresh(&format!("{}_continue", self.jump_targets[index].label)),
         };
-        self.jumps[index].continues = Some(label.clone());
+        self.jump_targets[index].continues = Some(label.clone());
         self.out.push(CuStmt::Goto(label));
     }
 
     /// Whether C++'s own `break` and `continue` mean this one.
     fn is_innermost(&self, index: usize) -> bool {
-        self.jumps.iter().rposition(|jump| jump.is_loop) == Some(index)
+        self.jump_targets.iter().rposition(|jump| jump.is_loop) == Some(index)
     }
 
     /// Two arms that are plain values, as `c ? a : b`.

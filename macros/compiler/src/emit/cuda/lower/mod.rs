@@ -1,8 +1,8 @@
 //! Model to C++. Rust's expressions with control flow become statements that assign; operands whose order matters get
 //! names. What a value or an operation is in C++ is in `value` and `op`; loops and jumps are in `control`.
 
-mod by_hand;
 mod control;
+mod inline_cuda;
 mod literal;
 mod memory;
 mod message;
@@ -19,7 +19,7 @@ use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
 use crate::model::facts::Effect;
-use crate::model::joined::awaited;
+use crate::model::fused_barriers::awaited;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
 use crate::model::place::local_of;
@@ -27,8 +27,8 @@ use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, ValueId};
 
 /// The body's statements, and the names that it used.
-pub(super) fn body<'f>(function: &'f Function, names: Names, joined: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
-    let mut lower = Lower { function, names, joined, out: Vec::new(), jumps: Vec::new() };
+pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
+    let mut lower = Lower { function, names, fused, out: Vec::new(), jump_targets: Vec::new() };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
             lower.out.push(CuStmt::Constant(ValueId(index as u16)));
@@ -43,9 +43,9 @@ struct Lower<'f> {
     function: &'f Function,
     names: Names,
     /// Tokens of arrivals that their wait makes.
-    joined: &'f BTreeSet<LocalId>,
+    fused: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
-    jumps: Vec<control::Jump>,
+    jump_targets: Vec<control::JumpTarget>,
 }
 
 /// Where a value goes.
@@ -78,7 +78,7 @@ impl Lower<'_> {
         match &statement.kind {
             // Rust evaluates it; the text has its value under a name.
             StmtKind::Item(_) => return,
-            StmtKind::Let { local, .. } if self.joined.contains(local) => return,
+            StmtKind::Let { local, .. } if self.fused.contains(local) => return,
             StmtKind::Let { .. }
             | StmtKind::LetPattern { .. }
             | StmtKind::Split { .. }
@@ -221,13 +221,13 @@ impl Lower<'_> {
                 }
                 None => self.out.push(CuStmt::Return(None)),
             },
-            ExprKind::Cuda(by_hand) => self.by_hand(by_hand),
+            ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda),
             ExprKind::Assert(test, message) => self.assert(test, message),
             ExprKind::Panic(message) => self.message("panicked", Vec::new(), message),
             ExprKind::Print(message) => self.message("print", Vec::new(), message),
             ExprKind::Assign(place, value) => self.assign(place, value),
             ExprKind::AssignOp { op, place, value, site } => self.assign_op(*op, place, value, *site),
-            ExprKind::Op { operands, .. } if awaited(expr).is_some_and(|token| self.joined.contains(&token)) => {
+            ExprKind::Op { operands, .. } if awaited(expr).is_some_and(|token| self.fused.contains(&token)) => {
                 let base = Box::new(self.value(&operands[0]));
                 self.finish(CuExpr::Method { base, name: "sync", arguments: Vec::new(), site: None }, dest);
             }

@@ -161,10 +161,10 @@ impl Lower<'_> {
             (ty, self.names.local(*local).to_string())
         });
         let params = params.collect();
-        let jumps = std::mem::take(&mut self.jumps);
+        let jump_targets = std::mem::take(&mut self.jump_targets);
         let dest = if matches!(body.result_kind, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
         let ((), body) = self.nested(|lower| lower.into(body, &dest));
-        self.jumps = jumps;
+        self.jump_targets = jump_targets;
         CuExpr::Lambda { capture, params, body }
     }
 

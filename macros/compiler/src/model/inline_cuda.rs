@@ -6,7 +6,7 @@ use super::expr::Expr;
 use crate::span::SpanRange;
 
 #[derive(Debug)]
-pub(crate) struct ByHand {
+pub(crate) struct InlineCuda {
     pub(crate) text: String,
     /// Of the Rust file, where the text starts.
     pub(crate) line: u32,

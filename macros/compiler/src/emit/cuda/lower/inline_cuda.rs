@@ -3,16 +3,16 @@
 
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
-use crate::model::by_hand::{ByHand, Direction, Operand};
+use crate::model::inline_cuda::{Direction, InlineCuda, Operand};
 use crate::model::kind::Kind;
 
 impl Lower<'_> {
-    pub(super) fn by_hand(&mut self, by_hand: &ByHand) {
+    pub(super) fn inline_cuda(&mut self, inline_cuda: &InlineCuda) {
         // No operand changes anything: they are evaluated in any order.
-        let arguments: Vec<CuExpr> = by_hand.operands.iter().map(|operand| self.value(&operand.value)).collect();
-        let parameters = by_hand.operands.iter().map(parameter).collect();
-        self.out.push(CuStmt::Line(by_hand.line));
-        self.out.push(CuStmt::ByHand { parameters, text: by_hand.text.clone(), arguments });
+        let arguments: Vec<CuExpr> = inline_cuda.operands.iter().map(|operand| self.value(&operand.value)).collect();
+        let parameters = inline_cuda.operands.iter().map(parameter).collect();
+        self.out.push(CuStmt::Line(inline_cuda.line));
+        self.out.push(CuStmt::InlineCuda { parameters, text: inline_cuda.text.clone(), arguments });
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Function, LocalId};
 use crate::rules::Rule;
 
 /// The tokens of such arrivals.
-pub(crate) fn joined_tokens(function: &Function) -> BTreeSet<LocalId> {
+pub(crate) fn fused_tokens(function: &Function) -> BTreeSet<LocalId> {
     let mut tokens = BTreeSet::new();
     // A timeline shows both. And where threads need not be together, some may arrive here and others elsewhere.
     if function.options.profile || Rule::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule)) {

@@ -6,7 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
-use super::combinator::by_reference;
+use super::desugared_methods::by_reference;
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
@@ -14,7 +14,8 @@ use crate::span::SpanRange;
 
 const CONSUMERS: [&str; 10] = ["sum", "product", "fold", "any", "all", "count", "min", "max", "position", "for_each"];
 /// Methods that only iterators have.
-const OTHERS: [&str; 9] = ["collect", "last", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
+const UNSUPPORTED_CONSUMERS: [&str; 9] =
+    ["collect", "last", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
 
 impl Parser<'_> {
     /// An iterator's value, if the call asks for one.
@@ -24,11 +25,11 @@ impl Parser<'_> {
             return None;
         }
         if !CONSUMERS.contains(&name.as_str()) {
-            let known = OTHERS.contains(&name.as_str()) || is_sequence(&call.receiver);
+            let known = UNSUPPORTED_CONSUMERS.contains(&name.as_str()) || is_sequence(&call.receiver);
             return known.then(|| self.error(messages::no_consumer(SpanRange::of(&call.method), &name)));
         }
-        let (source, layers) = layers(&call.receiver);
-        let functions = layers.iter().map(|(Layer::Map(function) | Layer::Filter(function))| *function);
+        let (source, adaptors) = adaptors(&call.receiver);
+        let functions = adaptors.iter().map(|(Adaptor::Map(function) | Adaptor::Filter(function))| *function);
         for function in call.args.last().map(strip).into_iter().chain(functions) {
             if let syn::Expr::Closure(ExprClosure { body, .. }) = function
                 && leaves(body.to_token_stream())
@@ -39,15 +40,15 @@ impl Parser<'_> {
             }
         }
         // What is kept, or is the least, comes out: a value, not a reference into memory.
-        let comes_out = match layers.first() {
-            Some(Layer::Filter(_)) => true,
-            Some(Layer::Map(_)) => false,
+        let comes_out = match adaptors.first() {
+            Some(Adaptor::Filter(_)) => true,
+            Some(Adaptor::Map(_)) => false,
             None => ["min", "max"].contains(&name.as_str()),
         };
         if comes_out && gives_references(source) {
             return Some(self.error(messages::item_reference(SpanRange::of(&call.method), &name)));
         }
-        let Some(tokens) = written(call, &name, source, &layers) else {
+        let Some(tokens) = written(call, &name, source, &adaptors) else {
             return Some(self.error(messages::consumer_form(span, &name)));
         };
         Some(match syn::parse2::<syn::Expr>(tokens) {
@@ -58,18 +59,18 @@ impl Parser<'_> {
 }
 
 /// The loop that a call stands for.
-fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, layers: &[Layer<'_>]) -> Option<TokenStream> {
+fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> Option<TokenStream> {
     let at = SpanRange::of(&call.method).lo;
     let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
     let (total, item, found, index) = (fresh("total"), fresh("item"), fresh("found"), fresh("index"));
-    let mut steps = layers.iter().map(|layer| Step::of_layer(layer, &item)).collect::<Option<Vec<_>>>()?;
+    let mut steps = adaptors.iter().map(|adaptor| Step::of_adaptor(adaptor, &item)).collect::<Option<Vec<_>>>()?;
     let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
     steps.push(match (name, &arguments[..]) {
         ("sum" | "product" | "min" | "max", []) => Step::Map { pat: quote!(#item), value: quote!(#item) },
         ("count", []) => Step::Map { pat: quote!(_), value: TokenStream::new() },
         ("fold", [_, function]) => Step::of(function, &item, Some(&total))?,
         ("any" | "all" | "for_each", [function]) => Step::of(function, &item, None)?,
-        ("position", [function]) if layers.is_empty() => Step::of(function, &item, None)?,
+        ("position", [function]) if adaptors.is_empty() => Step::of(function, &item, None)?,
         _ => return None,
     });
     let over = |last: &dyn Fn(&TokenStream) -> TokenStream| repeat(source, &steps, &item, last, at);
@@ -129,7 +130,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, layers: &[Laye
 }
 
 /// `.map(function)`, `.filter(function)`
-enum Layer<'e> {
+enum Adaptor<'e> {
     Map(&'e syn::Expr),
     Filter(&'e syn::Expr),
 }
@@ -141,10 +142,10 @@ enum Step {
 }
 
 impl Step {
-    fn of_layer(layer: &Layer<'_>, item: &Ident) -> Option<Step> {
-        match layer {
-            Layer::Map(function) => Step::of(function, item, None),
-            Layer::Filter(function) => {
+    fn of_adaptor(adaptor: &Adaptor<'_>, item: &Ident) -> Option<Step> {
+        match adaptor {
+            Adaptor::Map(function) => Step::of(function, item, None),
+            Adaptor::Filter(function) => {
                 let (pat, test) = by_reference(function)?;
                 Some(Step::Filter { pat: pat.to_token_stream(), test: test.to_token_stream() })
             }
@@ -214,16 +215,16 @@ fn nested(
 }
 
 /// What the iterator goes over, and what is done with each item, the first first.
-fn layers(expr: &syn::Expr) -> (&syn::Expr, Vec<Layer<'_>>) {
+fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
     let expr = strip(expr);
     let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
-    let layer = match (call.method.to_string().as_str(), call.args.first().map(strip), call.args.len()) {
-        ("map", Some(function), 1) => Layer::Map(function),
-        ("filter", Some(function), 1) => Layer::Filter(function),
+    let adaptor = match (call.method.to_string().as_str(), call.args.first().map(strip), call.args.len()) {
+        ("map", Some(function), 1) => Adaptor::Map(function),
+        ("filter", Some(function), 1) => Adaptor::Filter(function),
         _ => return (expr, Vec::new()),
     };
-    let (source, mut before) = layers(&call.receiver);
-    before.push(layer);
+    let (source, mut before) = adaptors(&call.receiver);
+    before.push(adaptor);
     (source, before)
 }
 

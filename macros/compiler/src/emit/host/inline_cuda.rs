@@ -5,17 +5,17 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Host, internal, private};
-use crate::model::by_hand::{ByHand, Closure, Direction, Operand};
 use crate::model::expr::ExprKind;
+use crate::model::inline_cuda::{Closure, Direction, InlineCuda, Operand};
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Host<'_> {
-    pub(super) fn by_hand(&self, by_hand: &ByHand, at: SpanRange) -> TokenStream {
-        let inputs = by_hand.operands.iter().filter(|operand| operand.direction != Direction::Out);
+    pub(super) fn inline_cuda(&self, inline_cuda: &InlineCuda, at: SpanRange) -> TokenStream {
+        let inputs = inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::Out);
         let inputs = inputs.map(|operand| self.input(operand));
         let inputs = quote!((#(#inputs,)*));
-        let result = match &by_hand.closure {
+        let result = match &inline_cuda.closure {
             Some(Closure { patterns, types, body, at: place }) => {
                 let closure = quote_spanned!(place.lo=> |(#(#patterns,)*): (#(#types,)*)| #body);
                 private(at, "by_hand", quote!(#inputs, #closure))
@@ -23,7 +23,7 @@ impl Host<'_> {
             None => private(at, "without_closure", inputs),
         };
         let outputs: Vec<&Operand> =
-            by_hand.operands.iter().filter(|operand| operand.direction != Direction::In).collect();
+            inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::In).collect();
         let name = |(index, operand): (usize, &&Operand)| internal(&format!("__phalanx_{index}"), operand.at);
         let names: Vec<Ident> = outputs.iter().enumerate().map(name).collect();
         let pattern = match &names[..] {

@@ -9,10 +9,10 @@ use syn::{Expr as SynExpr, ExprClosure, LitStr, Macro, Pat, Token, parenthesized
 use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
-use crate::model::by_hand::{ByHand, Closure, Direction, Operand};
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::facts::Effect;
+use crate::model::inline_cuda::{Closure, Direction, InlineCuda, Operand};
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
@@ -102,8 +102,8 @@ impl Parser<'_> {
             Ok(closure) => closure,
             Err(diag) => return self.error(*diag),
         };
-        let by_hand = ByHand { text: value, line: text_at.line(), operands, closure };
-        Expr { kind: ExprKind::Cuda(Box::new(by_hand)), result_kind: Kind::Unit, span }
+        let inline_cuda = InlineCuda { text: value, line: text_at.line(), operands, closure };
+        Expr { kind: ExprKind::Cuda(Box::new(inline_cuda)), result_kind: Kind::Unit, span }
     }
 
     fn cuda_operand(&mut self, direction: Direction, name: &Ident, value: Option<&SynExpr>) -> Option<Operand> {

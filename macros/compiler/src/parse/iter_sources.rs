@@ -16,7 +16,7 @@ use crate::model::range::Range;
 use crate::span::SpanRange;
 
 /// Adaptors of Rust's iterators that a loop cannot have, because they do not know their length or call closures.
-const OTHERS: [&str; 16] = [
+const UNSUPPORTED_ADAPTORS: [&str; 16] = [
     "map",
     "filter",
     "filter_map",
@@ -50,19 +50,19 @@ enum Item {
 }
 
 /// A loop's items at one position, and how many positions there are.
-struct Items {
+struct Sequence {
     at: Item,
     length: TokenStream,
 }
 
 /// What is evaluated before the loop, under names that are nobody's.
-struct Setup {
+struct Prologue {
     statements: Vec<Stmt>,
     names: Vec<&'static str>,
     fresh: Span,
 }
 
-impl Setup {
+impl Prologue {
     fn name(&mut self, what: &'static str) -> Ident {
         self.names.push(what);
         match self.names.iter().filter(|known| **known == what).count() {
@@ -74,9 +74,9 @@ impl Setup {
 
 /// How the elements are taken.
 #[derive(Clone, Copy, PartialEq)]
-enum By {
-    Value,
-    Reference { mutable: bool },
+enum ElementAccess {
+    ByValue,
+    ByReference { mutable: bool },
 }
 
 impl Parser<'_> {
@@ -85,12 +85,12 @@ impl Parser<'_> {
         // The counter of `enumerate` counts the loop.
         let counter = counter(repeat).unwrap_or_else(|| Ident::new("position", fresh));
         let (parts, declared) = self.scoped(|parser| {
-            let mut setup = Setup { statements: Vec::new(), names: Vec::new(), fresh };
-            let items = parser.items(&repeat.expr, counter.to_token_stream(), &mut setup)?;
+            let mut prologue = Prologue { statements: Vec::new(), names: Vec::new(), fresh };
+            let items = parser.items(&repeat.expr, counter.to_token_stream(), &mut prologue)?;
             let length = items.length;
             let end = parser.written(length)?;
             let repeat = parser.over_positions(repeat, &counter, &items.at, end, span)?;
-            Some((setup.statements, repeat))
+            Some((prologue.statements, repeat))
         });
         let Some((statements, repeat)) = parts else { return Expr::error(span) };
         if statements.is_empty() {
@@ -168,23 +168,23 @@ impl Parser<'_> {
     }
 
     /// What `expr` gives at the position `at`.
-    fn items(&mut self, expr: &syn::Expr, at: TokenStream, setup: &mut Setup) -> Option<Items> {
+    fn items(&mut self, expr: &syn::Expr, at: TokenStream, prologue: &mut Prologue) -> Option<Sequence> {
         let call = match strip(expr) {
             syn::Expr::MethodCall(call) => call,
             syn::Expr::Reference(reference) => {
-                let by = By::Reference { mutable: reference.mutability.is_some() };
-                return self.source(&reference.expr, by, at, setup);
+                let by = ElementAccess::ByReference { mutable: reference.mutability.is_some() };
+                return self.source(&reference.expr, by, at, prologue);
             }
-            expr => return self.source(expr, By::Value, at, setup),
+            expr => return self.source(expr, ElementAccess::ByValue, at, prologue),
         };
         let name = call.method.to_string();
         let Some(arguments) = arguments(&name) else {
-            if OTHERS.contains(&name.as_str()) {
+            if UNSUPPORTED_ADAPTORS.contains(&name.as_str()) {
                 self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
                 return None;
             }
             // A user's own, which gives an array; or a `take` or a part of memory.
-            return self.source(strip(expr), By::Value, at, setup);
+            return self.source(strip(expr), ElementAccess::ByValue, at, prologue);
         };
         if call.args.len() != arguments {
             self.diags.push(messages::argument_count(SpanRange::of(expr), &name, arguments, call.args.len()));
@@ -193,33 +193,33 @@ impl Parser<'_> {
         let lo = SpanRange::of(&call.method).lo;
         match name.as_str() {
             "iter" | "iter_mut" => {
-                let by = By::Reference { mutable: name == "iter_mut" };
-                self.source(&call.receiver, by, at, setup)
+                let by = ElementAccess::ByReference { mutable: name == "iter_mut" };
+                self.source(&call.receiver, by, at, prologue)
             }
-            "into_iter" => self.source(&call.receiver, By::Value, at, setup),
-            "chunks" | "chunks_exact" | "windows" => self.parts(call, &name, at, setup),
+            "into_iter" => self.source(&call.receiver, ElementAccess::ByValue, at, prologue),
+            "chunks" | "chunks_exact" | "windows" => self.parts(call, &name, at, prologue),
             "rev" => {
-                let length = setup.name("length");
-                let items = self.items(&call.receiver, quote_spanned!(lo=> (#length - 1 - #at)), setup)?;
-                self.before(&length, items.length, setup);
-                Some(Items { length: length.to_token_stream(), ..items })
+                let length = prologue.name("length");
+                let items = self.items(&call.receiver, quote_spanned!(lo=> (#length - 1 - #at)), prologue)?;
+                self.before(&length, items.length, prologue);
+                Some(Sequence { length: length.to_token_stream(), ..items })
             }
             "enumerate" => {
-                let items = self.items(&call.receiver, at.clone(), setup)?;
+                let items = self.items(&call.receiver, at.clone(), prologue)?;
                 let pair = Item::Pair(Box::new(Item::Value(at)), Box::new(items.at));
-                Some(Items { at: pair, length: items.length })
+                Some(Sequence { at: pair, length: items.length })
             }
             "zip" => {
-                let first = self.items(&call.receiver, at.clone(), setup)?;
-                let second = self.items(call.args.first()?, at, setup)?;
+                let first = self.items(&call.receiver, at.clone(), prologue)?;
+                let second = self.items(call.args.first()?, at, prologue)?;
                 let (one, other) = (first.length, second.length);
                 let pair = Item::Pair(Box::new(first.at), Box::new(second.at));
-                Some(Items { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
+                Some(Sequence { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
             }
             "copied" | "cloned" => {
-                let items = self.items(&call.receiver, at, setup)?;
+                let items = self.items(&call.receiver, at, prologue)?;
                 match items.at {
-                    Item::Reference { mutable: false, place } => Some(Items { at: Item::Value(place), ..items }),
+                    Item::Reference { mutable: false, place } => Some(Sequence { at: Item::Value(place), ..items }),
                     _ => {
                         self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
                         None
@@ -228,39 +228,45 @@ impl Parser<'_> {
             }
             // `step_by`, `skip`, `take`
             _ => {
-                let by = setup.name("by");
+                let by = prologue.name("by");
                 let inner = match name.as_str() {
                     "step_by" => quote_spanned!(lo=> (#at * #by)),
                     "skip" => quote_spanned!(lo=> (#at + #by)),
                     _ => at,
                 };
-                let Items { at, length } = self.items(&call.receiver, inner, setup)?;
+                let Sequence { at, length } = self.items(&call.receiver, inner, prologue)?;
                 self.count(
                     &by,
                     call.args.first()?,
                     (name == "step_by").then_some("assertion failed: step != 0"),
-                    setup,
+                    prologue,
                 );
                 let length = match name.as_str() {
                     "step_by" => quote_spanned!(lo=> #length.div_ceil(#by)),
                     "skip" => quote_spanned!(lo=> #length.saturating_sub(#by)),
                     _ => quote_spanned!(lo=> #length.min(#by)),
                 };
-                Some(Items { at, length })
+                Some(Sequence { at, length })
             }
         }
     }
 
     /// `chunks(n)`, `chunks_exact(n)`, `windows(n)` of memory.
-    fn parts(&mut self, call: &ExprMethodCall, name: &str, at: TokenStream, setup: &mut Setup) -> Option<Items> {
-        let (memory, by) = self.evaluated(&call.receiver, By::Reference { mutable: false }, setup)?;
+    fn parts(
+        &mut self,
+        call: &ExprMethodCall,
+        name: &str,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let (memory, by) = self.evaluated(&call.receiver, ElementAccess::ByReference { mutable: false }, prologue)?;
         if by.is_some() {
             self.diags.push(messages::parts_of_array(SpanRange::of(call), name));
             return None;
         }
-        let (size, lo) = (setup.name("size"), SpanRange::of(&call.method).lo);
+        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
         let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
-        self.count(&size, call.args.first()?, Some(what), setup);
+        self.count(&size, call.args.first()?, Some(what), prologue);
         let (part, length) = match name {
             "windows" => (
                 quote_spanned!(lo=> #memory[#at..#at + #size]),
@@ -271,23 +277,34 @@ impl Parser<'_> {
             }
             _ => (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size))),
         };
-        Some(Items { at: Item::Part(part), length })
+        Some(Sequence { at: Item::Part(part), length })
     }
 
     /// The elements of an array or of memory.
-    fn source(&mut self, expr: &syn::Expr, by: By, at: TokenStream, setup: &mut Setup) -> Option<Items> {
-        let (source, of_array) = self.evaluated(expr, by, setup)?;
+    fn source(
+        &mut self,
+        expr: &syn::Expr,
+        by: ElementAccess,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let (source, of_array) = self.evaluated(expr, by, prologue)?;
         let lo = SpanRange::of(expr).lo;
         let place = quote_spanned!(lo=> #source[#at]);
-        let at = match of_array.unwrap_or(By::Reference { mutable: false }) {
-            By::Value => Item::Value(place),
-            By::Reference { mutable } => Item::Reference { mutable, place },
+        let at = match of_array.unwrap_or(ElementAccess::ByReference { mutable: false }) {
+            ElementAccess::ByValue => Item::Value(place),
+            ElementAccess::ByReference { mutable } => Item::Reference { mutable, place },
         };
-        Some(Items { at, length: quote_spanned!(lo=> #source.len()) })
+        Some(Sequence { at, length: quote_spanned!(lo=> #source.len()) })
     }
 
     /// What the loop goes over, evaluated once and under a name; for an array, how its elements are taken.
-    fn evaluated(&mut self, expr: &syn::Expr, by: By, setup: &mut Setup) -> Option<(TokenStream, Option<By>)> {
+    fn evaluated(
+        &mut self,
+        expr: &syn::Expr,
+        by: ElementAccess,
+        prologue: &mut Prologue,
+    ) -> Option<(TokenStream, Option<ElementAccess>)> {
         let expr = strip(expr);
         if let syn::Expr::Range(_) = expr {
             self.diags.push(messages::loop_range(SpanRange::of(expr)));
@@ -303,15 +320,16 @@ impl Parser<'_> {
         };
         let (init, by) = match (source.result_kind, by) {
             (Kind::Unknown, _) => return None,
-            (Kind::Memory(_), By::Reference { mutable: true }) | (Kind::Memory(Memory::GlobalMut), By::Value) => {
+            (Kind::Memory(_), ElementAccess::ByReference { mutable: true })
+            | (Kind::Memory(Memory::GlobalMut), ElementAccess::ByValue) => {
                 self.diags.push(messages::elements_of_memory(span));
                 return None;
             }
             (Kind::Memory(_), _) if is_fixed => return Some((expr.to_token_stream(), None)),
             (Kind::Memory(_), _) => (source, None),
-            (Kind::Value, By::Value) if is_fixed => return Some((expr.to_token_stream(), Some(by))),
-            (Kind::Value, By::Value) => (source, Some(by)),
-            (Kind::Value, By::Reference { mutable }) => match local_of(&source) {
+            (Kind::Value, ElementAccess::ByValue) if is_fixed => return Some((expr.to_token_stream(), Some(by))),
+            (Kind::Value, ElementAccess::ByValue) => (source, Some(by)),
+            (Kind::Value, ElementAccess::ByReference { mutable }) => match local_of(&source) {
                 Some(_) => (lent(source, mutable), Some(by)),
                 None if mutable => {
                     self.diags.push(messages::borrow_target(span));
@@ -321,10 +339,12 @@ impl Parser<'_> {
                 // Of a value without a place, or in memory: a copy.
                 None => (source, Some(by)),
             },
-            (Kind::Reference { mutable }, By::Value) => {
-                (lent(dereferenced(source), mutable), Some(By::Reference { mutable }))
+            (Kind::Reference { mutable }, ElementAccess::ByValue) => {
+                (lent(dereferenced(source), mutable), Some(ElementAccess::ByReference { mutable }))
             }
-            (Kind::Reference { .. }, By::Reference { mutable }) => (lent(dereferenced(source), mutable), Some(by)),
+            (Kind::Reference { .. }, ElementAccess::ByReference { mutable }) => {
+                (lent(dereferenced(source), mutable), Some(by))
+            }
             (
                 kind @ (Kind::Extent
                 | Kind::Unit
@@ -341,29 +361,29 @@ impl Parser<'_> {
                 return None;
             }
         };
-        let name = setup.name("items");
+        let name = prologue.name("items");
         let local = self.declare(&name, None, init.result_kind, None);
-        setup.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
+        prologue.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
         Some((name.to_token_stream(), by))
     }
 
     /// `let name = value;` before the loop.
-    fn before(&mut self, name: &Ident, value: TokenStream, setup: &mut Setup) {
+    fn before(&mut self, name: &Ident, value: TokenStream, prologue: &mut Prologue) {
         let span = SpanRange::at(name.span());
         let kind = self.binding(quote_spanned!(span.lo=> let #name = #value;));
-        setup.statements.extend(kind.map(|kind| Stmt { kind, span }));
+        prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
     }
 
     /// An adaptor's number, which must not be zero if there is a sentence for that.
-    fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, setup: &mut Setup) {
+    fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, prologue: &mut Prologue) {
         let span = SpanRange::of(value);
         let kind = self.binding(quote_spanned!(span.lo=> let #name: usize = #value;));
-        setup.statements.extend(kind.map(|kind| Stmt { kind, span }));
+        prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
         let is_positive = matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. })
             if digits.base10_parse::<u64>().is_ok_and(|digits| digits > 0));
         if let Some(sentence) = unless_zero.filter(|_| !is_positive) {
             let test = self.written(quote_spanned!(span.lo=> assert!(#name != 0, #sentence)));
-            setup.statements.extend(test.map(|test| Stmt { kind: StmtKind::Expr(test), span }));
+            prologue.statements.extend(test.map(|test| Stmt { kind: StmtKind::Expr(test), span }));
         }
     }
 
