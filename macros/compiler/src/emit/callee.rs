@@ -5,9 +5,9 @@ use quote::quote_spanned;
 
 use crate::model::expr::FunctionPath;
 
-/// What `value` makes of a function's marker. Where it has none, the import finds but a function, and the name is still
-/// `Unmarked`'s: rustc says that a marker is missing, and not that it knows no such type. All is placed at the function's
-/// name.
+/// Makes an expression of a function's marker by `value`. For a function without a marker, the import finds only the
+/// function, and the name still refers to `Unmarked`: rustc then reports that a marker is missing, and not an unknown
+/// type. All tokens have the span of the function's name.
 pub(super) fn with_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> TokenStream) -> TokenStream {
     let FunctionPath { path, name, .. } = function;
     let callee = Ident::new("__phalanx_callee", name.span());
@@ -19,10 +19,10 @@ pub(super) fn with_marker(function: &FunctionPath, value: impl FnOnce(&Ident) ->
     }
 }
 
-/// A constant of what its callers know of a function.
+/// Returns a constant of the function's `Summary`, which its callers read.
 pub(super) fn summary(function: &FunctionPath, constant: &str) -> TokenStream {
     let constant = Ident::new(constant, function.name.span());
-    // The marker's parameters have defaults.
+    // The marker's type parameters have defaults.
     with_marker(
         function,
         |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::#constant),

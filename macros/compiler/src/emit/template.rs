@@ -49,7 +49,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
         let tokens = &constant.tokens;
-        // At the constant, where rustc says that it is none of the language.
+        // The span is the constant, where rustc reports a constant that the language does not support.
         let at = SpanRange::of(tokens).lo;
         match constant.ty {
             Some(ty) => {
@@ -69,7 +69,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let marker = &function.name;
     let (summary, summarised) = (uniformity::constants(checked, &items), summarised(function));
     let protocol = protocol::constants(checked, &items);
-    // At the function's name, which rustc shows where functions call each other in a circle.
+    // The span is the function's name, where rustc reports recursion.
     let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol });
     quote! {
         #summary
@@ -104,11 +104,11 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     }
 }
 
-/// A function with faults has no text.
+/// Makes the definition of a function with errors, which has no text.
 pub(super) fn stub(function: &Function) -> TokenStream {
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let (marker, summarised) = (&function.name, summarised(function));
-    // Nothing is asked of its callers: the fault is told already.
+    // Nothing is required of its callers: the error is reported already.
     quote! {
         #summarised {}
 
@@ -118,8 +118,8 @@ pub(super) fn stub(function: &Function) -> TokenStream {
     }
 }
 
-/// A function is named by its path, whose parameters have defaults; a method by the type that rustc finds, with all of
-/// its parameters.
+/// Starts the `impl` of a function's `Summary`. A function is named by its path, whose type parameters have defaults; a
+/// method by the type that rustc infers, with all of its parameters.
 fn summarised(function: &Function) -> TokenStream {
     let marker = &function.name;
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
@@ -132,13 +132,14 @@ fn summarised(function: &Function) -> TokenStream {
     }
 }
 
-/// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.
+/// Makes a constant of the options that the attribute fixes. rustc evaluates it at once, unless it depends on generic
+/// parameters.
 pub(super) fn options(function: &Function) -> Option<TokenStream> {
     if function.role != Role::Kernel {
         return None;
     }
     let options = &function.options;
-    // At the value's place, where rustc points.
+    // The span is the value, where rustc reports its errors.
     let set = |name: &str, at: SpanRange, arguments: TokenStream| {
         let (field, place) = (Ident::new(name, at.lo), internal("__phalanx", at));
         quote_spanned!(at.lo=> #place.#field = ::core::option::Option::Some(::phalanx::__private::#field(#arguments));)
@@ -177,8 +178,8 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
     });
     let allow = quote!(#[allow(clippy::all, reason = "a value that may be a constant")]);
     let own = |constant: TokenStream| quote!(impl<#declared> #marker<#used> #where_clause { #allow #constant });
-    // rustc evaluates a constant of its own at once, one of a type where it is used: a generic kernel's has its value
-    // with the kernel's instances.
+    // rustc evaluates a free constant at once, and an associated one where it is used: that of a generic kernel with
+    // the kernel's instances.
     Some(match function.generics.params.is_empty() {
         true => {
             let (first, second) = (constant(value), own(constant(quote!(#name))));
@@ -188,7 +189,7 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
     })
 }
 
-/// A number of any integer type; `as` alone would take others.
+/// Prints a number of any integer type; `as` alone would accept other types.
 fn number(setting: &Setting) -> TokenStream {
     let value = &setting.tokens;
     quote_spanned!(setting.at.lo=> ::phalanx::__private::whole(#value) as i128)

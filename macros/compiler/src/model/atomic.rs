@@ -1,10 +1,10 @@
-//! Atomics: their methods, the orders that each may have, and the scopes.
+//! Atomics: their methods, the memory orders that each may have, and the memory scopes.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::kind::Kind;
 
-/// `std::sync::atomic::Ordering`
+/// A memory order: `std::sync::atomic::Ordering`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryOrder {
     Relaxed,
@@ -28,7 +28,8 @@ impl MemoryOrder {
         }
     }
 
-    /// As a fence: what came before it is seen by who sees what comes after it.
+    /// Whether a fence of this order releases: what is sequenced before it happens-before what another thread does
+    /// after it synchronizes with the fence.
     pub(crate) fn releases(self) -> bool {
         match self {
             MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst => true,
@@ -47,7 +48,7 @@ impl MemoryOrder {
     }
 }
 
-/// `phalanx::Scope`
+/// The scope of an atomic or a fence: `phalanx::Scope`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryScope {
     Block,
@@ -60,7 +61,7 @@ impl MemoryScope {
     pub(crate) const ALL: [MemoryScope; 4] =
         [MemoryScope::Block, MemoryScope::Cluster, MemoryScope::Device, MemoryScope::System];
 
-    /// Whether the threads of a cluster are among those that it is for.
+    /// Whether the scope includes all threads of a cluster.
     pub(crate) fn includes_cluster(self) -> bool {
         match self {
             MemoryScope::Cluster | MemoryScope::Device | MemoryScope::System => true,
@@ -87,13 +88,13 @@ impl MemoryScope {
     }
 }
 
-/// A method with all that is constant about its use.
+/// A method together with the constants of its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AtomicUse {
     pub(crate) method: &'static AtomicMethod,
-    /// `None` is the memory's own.
+    /// The scope of the operation; `None` is the scope of the memory.
     pub(crate) scope: Option<MemoryScope>,
-    /// As many as the method has.
+    /// The memory orders, as many as the method has.
     pub(crate) orders: [Option<MemoryOrder>; 2],
 }
 
@@ -101,20 +102,20 @@ pub(crate) struct AtomicUse {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AtomicMethod {
     pub(crate) name: &'static str,
-    /// Operands before the orderings.
+    /// The number of operands before the memory orders.
     pub(crate) operands: usize,
-    /// The orders that each ordering may be.
+    /// The orders that each of the method's orderings may be.
     pub(crate) orders: &'static [&'static [MemoryOrder]],
     pub(crate) access: AtomicAccess,
     pub(crate) result: Kind,
 }
 
-/// What an atomic does to its element. Nobody else need see the value that it gives.
+/// The accesses that an atomic performs on its element. No two threads need get the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AtomicAccess {
     Load,
     Store,
-    /// Reads the element and writes it, or may.
+    /// It reads the element and writes it, or may write it.
     Update,
 }
 
@@ -130,7 +131,7 @@ impl AtomicMethod {
 const LOADS: &[MemoryOrder] = &[MemoryOrder::Relaxed, MemoryOrder::Acquire, MemoryOrder::SeqCst];
 const STORES: &[MemoryOrder] = &[MemoryOrder::Relaxed, MemoryOrder::Release, MemoryOrder::SeqCst];
 const UPDATES: &[MemoryOrder] = &MemoryOrder::ALL;
-/// Of a fence.
+/// The memory orders that a fence may have.
 pub(crate) const FENCES: &[MemoryOrder] =
     &[MemoryOrder::Acquire, MemoryOrder::Release, MemoryOrder::AcqRel, MemoryOrder::SeqCst];
 

@@ -1,4 +1,4 @@
-//! Asynchronous copies: their forms, and what the checks need to know of each.
+//! Asynchronous copies: their forms, and the facts of each that the checks need.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -7,7 +7,7 @@ use super::group::Group;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CopyOp {
-    /// `memcpy_async(&group, &shared, slice)`, and with a barrier behind.
+    /// `memcpy_async(&group, &shared, slice)`, also with a barrier as the last argument.
     Cooperative { group: Group, to_barrier: bool },
     /// `bulk_copy_async(...)`
     Bulk(BulkDirection),
@@ -19,30 +19,31 @@ pub(crate) enum CopyOp {
     BulkWait { read: bool, prior: ValueId },
 }
 
-/// From where to where a bulk copy goes.
+/// The source and the destination of a bulk copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BulkDirection {
-    /// From global memory to the block's shared memory: destination, source, barrier.
+    /// Global memory to the block's shared memory: destination, source, barrier.
     GlobalToShared,
-    /// From there to a peer's: destination, source, barrier.
+    /// The block's shared memory to a peer's: destination, source, barrier.
     SharedToPeer,
-    /// From there to global memory: destination, source.
+    /// The block's shared memory to global memory: destination, source.
     SharedToGlobal,
 }
 
-/// What shows that a copy has ended.
+/// The completion mechanism of an asynchronous copy (PTX ISA, asynchronous copy operations): the wait that shows that
+/// it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CompletionMechanism {
-    /// A phase of a barrier that is over.
+    /// The end of a barrier's phase.
     Barrier,
-    /// The wait of the group that copied.
+    /// A wait of the group that copied.
     Group,
-    /// The wait of the thread that copied in bulk.
+    /// A wait of the thread that started the bulk copy.
     BulkGroup,
 }
 
 impl CopyOp {
-    /// The operand that is the barrier.
+    /// Returns the position of the barrier among the operands.
     pub(crate) fn barrier(self) -> Option<usize> {
         match self {
             CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Store => Some(3),
@@ -54,7 +55,7 @@ impl CopyOp {
         }
     }
 
-    /// Its name in Rust and in CUDA C++.
+    /// Returns the name in Rust and in CUDA C++.
     pub(crate) fn name(self) -> &'static str {
         match self {
             CopyOp::Cooperative { .. } => "memcpy_async",

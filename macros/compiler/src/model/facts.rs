@@ -1,5 +1,5 @@
-//! What the parser and the checks need to know of each operation. Each arm states every fact: none has a default, so that a
-//! new operation is not by omission one that anybody may call anywhere and in any order.
+//! The facts of each operation that the parser and the checks need. Each arm states every fact: none has a default, so
+//! that an operation is not by omission one that any thread may execute anywhere and in any order.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -12,28 +12,28 @@ use super::op::Op;
 /// The facts of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Which threads must execute it together.
+    /// The threads that must execute the operation together.
     pub(crate) convergence: Convergence,
-    /// Its order against other operands.
+    /// The operation's effect, which decides whether it may be reordered with other operands.
     pub(crate) effect: Effect,
-    /// It can fail at run time, and so has a site.
+    /// Whether the operation can fail at run time, and so has a site.
     pub(crate) fails: bool,
     pub(crate) result: Kind,
 }
 
-/// Which threads must execute an operation together.
+/// The threads that must execute an operation together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Convergence {
-    /// Any thread by itself.
+    /// Each thread executes it independently.
     Individual,
-    /// All threads of the group. It is no barrier: arrivals may be pending.
+    /// All threads of the group must reach it. It is no barrier: arrivals may be pending.
     Convergent(Group),
-    /// All threads of the group, which have no arrival pending.
+    /// All threads of the group must reach it, and none of them may have an arrival pending.
     Collective(Group),
 }
 
 impl Convergence {
-    /// The group whose threads all come to it.
+    /// Returns the group whose threads must all reach the operation.
     pub(crate) fn group(self) -> Option<Group> {
         match self {
             Convergence::Individual => None,
@@ -41,7 +41,7 @@ impl Convergence {
         }
     }
 
-    /// The group whose collective it is.
+    /// Returns the group of which the operation is a collective.
     pub(crate) fn collective(self) -> Option<Group> {
         match self {
             Convergence::Individual | Convergence::Convergent(_) => None,
@@ -50,23 +50,23 @@ impl Convergence {
     }
 }
 
-/// Whether an operand may be evaluated in another order.
+/// The effect of an operand, which decides whether it may be evaluated in another order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effect {
-    /// Gives the same value whenever it is evaluated.
+    /// It has the same value whenever it is evaluated.
     Pure,
-    /// Reads what others may change, or may fail.
+    /// It reads what other operands may change, or it may fail.
     Reads,
-    /// Changes something.
+    /// It has side effects.
     Changes,
 }
 
 impl Op {
-    /// The operation's facts.
+    /// Returns the operation's facts.
     pub(crate) fn facts(self) -> Facts {
         use Effect::{Changes, Pure, Reads};
         let individual = |effect, fails, result| Facts { convergence: Convergence::Individual, effect, fails, result };
-        // What threads do together changes something.
+        // An operation that threads execute together counts as a side effect.
         let convergent = |group, fails, result| {
             let convergence = Convergence::Convergent(group);
             Facts { convergence, effect: Changes, fails, result }
@@ -77,7 +77,7 @@ impl Op {
         };
         let (never, at_its_site) = (false, true);
         match self {
-            // Who is here together depends on the place.
+            // The threads of a coalesced group are those that are converged at this point of the program.
             Op::This(group @ Group::Coalesced) => individual(Changes, never, Kind::Group(group)),
             Op::This(group @ (Group::Tile | Group::ThreadBlock | Group::Cluster | Group::Grid)) => {
                 individual(Pure, never, Kind::Group(group))
@@ -120,7 +120,7 @@ impl Op {
             }
             Op::LoadVec(_) => individual(Reads, at_its_site, Kind::Value),
             Op::StoreVec => individual(Changes, at_its_site, Kind::Unit),
-            // As in Rust, a reference: `*` reads it.
+            // The result is a reference, as in Rust, which `*` reads.
             Op::LoadUnchecked => individual(Reads, never, Kind::Reference { mutable: false }),
             Op::Atomic(atomic) => individual(Changes, at_its_site, atomic.method.result),
             Op::Copy(copy) => match copy {
@@ -140,7 +140,7 @@ impl Op {
 impl PhaseMethod {
     fn facts(&self, scope: BarrierScope) -> Facts {
         let (convergence, fails) = match self.action {
-            // The count is looked at.
+            // The count is checked at run time.
             PhaseAction::InitCollective => (Convergence::Collective(scope.group()), true),
             PhaseAction::Init => (Convergence::Individual, true),
             PhaseAction::Arrive
@@ -156,7 +156,8 @@ impl PhaseMethod {
         };
         let result = match self.result {
             PhaseResult::Nothing => Kind::Unit,
-            // Plain data, of a type that rustc tells apart by the barrier: it may be dropped, and is not copied.
+            // A barrier's token is plain data, of a type that rustc distinguishes by the barrier's brand. It may be
+            // dropped, but not copied.
             PhaseResult::Token | PhaseResult::Bool => Kind::Value,
         };
         Facts { convergence, effect: Effect::Changes, fails, result }

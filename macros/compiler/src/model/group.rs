@@ -2,7 +2,7 @@
 
 use phalanx_contract::Groups;
 
-/// A group of threads, smallest first: each may be contained in those after it.
+/// A group of threads, smallest first: a group may be contained in any that follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Group {
     Coalesced,
@@ -15,7 +15,7 @@ pub(crate) enum Group {
 impl Group {
     pub(crate) const ALL: [Group; 5] = [Group::Coalesced, Group::Tile, Group::ThreadBlock, Group::Cluster, Group::Grid];
 
-    /// The type's name in Rust.
+    /// Returns the name of the type in Rust.
     pub(crate) fn rust_name(self) -> &'static str {
         match self {
             Group::Coalesced => "CoalescedGroup",
@@ -26,7 +26,7 @@ impl Group {
         }
     }
 
-    /// The type's name in CUDA C++; a tile's is followed by its size.
+    /// Returns the name of the type in CUDA C++; a tile's is followed by its size.
     pub(crate) fn cuda_name(self) -> &'static str {
         match self {
             Group::Coalesced => "coalesced_group",
@@ -37,7 +37,7 @@ impl Group {
         }
     }
 
-    /// The function that gives the running thread's, in Rust and in CUDA C++.
+    /// Returns the name of the function that makes the calling thread's group, in Rust and in CUDA C++.
     pub(crate) fn origin(self) -> &'static str {
         match self {
             Group::Coalesced => "coalesced_threads",
@@ -48,12 +48,12 @@ impl Group {
         }
     }
 
-    /// `barrier_arrive` and `barrier_wait`. Every group has `sync`.
+    /// Whether the group has `barrier_arrive` and `barrier_wait`. Every group has `sync`.
     pub(crate) fn has_split_barrier(self) -> bool {
         !self.is_of_a_warp()
     }
 
-    /// Its threads are of one warp.
+    /// Whether all threads of the group belong to one warp.
     pub(crate) fn is_of_a_warp(self) -> bool {
         match self {
             Group::Coalesced | Group::Tile => true,
@@ -61,7 +61,7 @@ impl Group {
         }
     }
 
-    /// The set of this group alone.
+    /// Returns the set of this group alone.
     pub(crate) fn flag(self) -> Groups {
         match self {
             Group::ThreadBlock => Groups::THREAD_BLOCK,
@@ -72,7 +72,7 @@ impl Group {
         }
     }
 
-    /// In a sentence.
+    /// Returns the group's name for a sentence.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Group::Coalesced => "coalesced group",

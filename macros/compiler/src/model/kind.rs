@@ -11,14 +11,14 @@ pub(crate) enum Memory {
     /// `&mut [T]`
     GlobalMut,
     SharedArray,
-    /// A part of shared memory: of an array, or of the dynamic one.
+    /// A subslice of shared memory: of an array, or of dynamic shared memory.
     SharedSlice,
     RemoteArray,
     RemoteSlice,
 }
 
 impl Memory {
-    /// What `&` or `&mut` makes of a part of it.
+    /// Returns the memory that `&` or `&mut` makes of a part of this memory.
     pub(crate) fn part(self, mutable: bool) -> Memory {
         match self {
             Memory::GlobalMut if mutable => Memory::GlobalMut,
@@ -28,7 +28,7 @@ impl Memory {
         }
     }
 
-    /// A reference by itself, which the host body copies: an address and a length.
+    /// Whether it is itself a reference that the host body copies: an address and a length.
     pub(crate) fn is_slice(self) -> bool {
         match self {
             Memory::Global | Memory::GlobalMut | Memory::SharedSlice | Memory::RemoteSlice => true,
@@ -37,21 +37,21 @@ impl Memory {
     }
 }
 
-/// What an expression is, as far as syntax tells: enough to know which operation a method call names.
+/// The kind of an expression, as far as syntax shows it: enough to know which operation a method call names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A fault was reported; says nothing more about it.
+    /// An error was reported; no further one is.
     Unknown,
-    /// Plain data: scalars, arrays, structs, enums, tuples, options of them.
+    /// Plain data: scalars, arrays, structs, enums, tuples, and options of them.
     Value,
-    /// `&T` or `&mut T` of a value: a parameter.
+    /// A parameter `&T` or `&mut T` that refers to a value.
     Reference {
         mutable: bool,
     },
-    /// Three extents, `x`, `y` and `z`.
+    /// A `Dim3`: three extents, `x`, `y` and `z`.
     Extent,
     Unit,
-    /// Never comes to a value: `return`, `break`.
+    /// The kind of `return` and `break`, which have no value.
     Never,
     Group(Group),
     Token(Group),
@@ -59,14 +59,14 @@ pub(crate) enum Kind {
     OptionalToken(Option<Group>),
     Memory(Memory),
     Barrier(Barrier),
-    /// `Option<&[T]>`, `Option<&mut [T]>`: a parameter.
+    /// A parameter `Option<&[T]>` or `Option<&mut [T]>`.
     OptionalMemory(Memory),
     /// A closure, or a parameter that is one.
     Closure,
 }
 
 impl Kind {
-    /// Of two arms of an `if`: the one that says more.
+    /// Returns the more informative of the kinds of two arms of an `if`.
     pub(crate) fn join(self, other: Kind) -> Kind {
         match (self, other) {
             (Kind::Unknown | Kind::Never, kind)
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// The group whose token it is, or may be.
+    /// Returns the group whose token it is, or may be.
     pub(crate) fn token(self) -> Option<Group> {
         match self {
             Kind::Token(group) => Some(group),
@@ -94,7 +94,7 @@ impl Kind {
         }
     }
 
-    /// In a sentence.
+    /// Returns the kind's name for a sentence.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Kind::Unknown => "an unknown value",

@@ -1,5 +1,5 @@
-//! Places of a thread's own: variables, what references refer to, and their parts. A method that is called on one gets
-//! the place itself in both texts; any other receiver is a copy.
+//! Place expressions of a thread's own data: variables, the targets of references, and their parts. A method that is
+//! called on such a place gets the place itself in both texts; any other receiver is copied.
 
 use super::LocalId;
 use super::expr::{Expr, ExprKind};
@@ -7,7 +7,7 @@ use super::inline_cuda::Direction;
 use super::kind::Kind;
 use super::walk::walk;
 
-/// The variable that a place is, or is a part of; `None` for what is none.
+/// Returns the variable that a place expression is, or is a part of; `None` for any other expression.
 pub(crate) fn local_of(expr: &Expr) -> Option<LocalId> {
     match &expr.kind {
         ExprKind::Local(local) => Some(*local),
@@ -17,7 +17,7 @@ pub(crate) fn local_of(expr: &Expr) -> Option<LocalId> {
     }
 }
 
-/// Whether `expr` assigns to the variable, or lends it for that.
+/// Whether `expr` may write the variable: it assigns to it, or borrows it mutably.
 pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
     let mut found = false;
     walk(expr, &mut |inner| {

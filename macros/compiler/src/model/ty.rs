@@ -7,11 +7,11 @@ use super::group::Group;
 use super::kind::Memory;
 use super::{TypeId, ValueId};
 
-/// The scalar types, by their Rust names, which are also the prelude's.
+/// The scalar types, by their Rust names, which are also their names in the prelude.
 pub(crate) const SCALARS: [&str; 15] =
     ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64", "bool"];
 
-/// The scalar of this name.
+/// Returns the scalar type of this name.
 pub(crate) fn scalar(name: &str) -> Option<&'static str> {
     SCALARS.into_iter().find(|scalar| *scalar == name)
 }
@@ -38,7 +38,7 @@ pub(crate) enum TypeShape {
 }
 
 impl TypeShape {
-    /// Of a scalar.
+    /// Returns the size of a scalar in bytes.
     pub(crate) fn bytes(&self) -> Option<u64> {
         let TypeShape::Scalar(name) = self else { return None };
         match *name {
@@ -51,7 +51,7 @@ impl TypeShape {
     }
 }
 
-/// What a parameter can be.
+/// The type of a parameter.
 #[derive(Debug, Clone)]
 pub(crate) enum ParamType {
     Value(ValueType),
@@ -77,12 +77,12 @@ pub(crate) enum ParamType {
         size: ValueId,
         tokens: TokenStream,
     },
-    /// `&SharedArray<T, N>` and the like, with the type's own tokens.
+    /// `&SharedArray<T, N>` and its like, with the type's own tokens.
     Memory {
         memory: Memory,
         element: ValueType,
         length: Option<ValueId>,
-        /// Written with `&`.
+        /// Whether the type is written with `&`.
         by_reference: bool,
         /// The type without its `&`.
         tokens: TokenStream,
@@ -90,30 +90,30 @@ pub(crate) enum ParamType {
     /// `&Barrier`, `&Barriers<4>`, `RemoteBarrier`
     Barrier {
         barrier: Barrier,
-        /// Of an array.
+        /// The length of an array of barriers.
         length: Option<ValueId>,
         brand: Option<Brand>,
     },
     /// `impl Fn(A) -> B`
     Closure {
-        /// Among the closures of the function.
+        /// The parameter's index among the closures of the function.
         index: usize,
         inputs: Vec<ValueType>,
         output: Option<ValueType>,
     },
 }
 
-/// What tells a barrier of a signature, or its tokens, from others.
+/// The brand that distinguishes a barrier of a signature, or its tokens, from others.
 #[derive(Debug, Clone)]
 pub(crate) enum Brand {
-    /// The user wrote none: a type parameter of the function, by its number.
+    /// The user wrote none: it is a type parameter of the function, given by its number.
     Elided(usize),
-    /// What the user wrote: `Barrier<B>`.
+    /// The brand that the user wrote: `B` in `Barrier<B>`.
     Written(TokenStream),
 }
 
 impl Brand {
-    /// The name of the type parameter that stands for the brand of this number, where the user wrote none.
+    /// Returns the name of the type parameter that stands for an elided brand.
     pub(crate) fn elided_name(index: usize) -> Ident {
         Ident::new(&format!("__PhalanxBrand{index}"), Span::call_site())
     }

@@ -1,39 +1,40 @@
-//! What the threads of a tile or a coalesced group do together, as tables: the methods have the same names in Rust and
-//! in CUDA C++, so that the printers need one arm for all of them. CUDA C++ Programming Guide, Cooperative Groups.
+//! The collectives of tiles and coalesced groups, as tables: the methods have the same names in Rust and in CUDA C++,
+//! so that the printers need one arm for all of them. CUDA C++ Programming Guide, Cooperative Groups.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-/// A collective of a group of one warp.
+/// A collective of a group within one warp.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WarpMethod {
     pub(crate) name: &'static str,
     pub(crate) operands: &'static [WarpOperand],
-    /// Coalesced groups do not have it.
+    /// Whether only tiles have the method, and coalesced groups do not.
     pub(crate) tiles_only: bool,
     pub(crate) result: WarpResult,
 }
 
-/// Which threads of the group get the same result.
+/// The threads of the group that get the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WarpResult {
-    /// All of them, whatever each of them gave.
+    /// All threads, whatever each of them contributes.
     Agreed,
-    /// Those that ask for the same thread's value: all, where its rank, the last operand, is uniform in the group.
+    /// The threads that ask for the same thread's value: all of them, if its rank, the last operand, is uniform in the
+    /// group.
     OfOneThread,
-    /// Each has its own.
+    /// No two threads need get the same result.
     PerThread,
 }
 
 /// An argument of a [`WarpMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WarpOperand {
-    /// Of any type, which the text shows.
+    /// A value of any type, which the text has to show.
     AnyType,
-    /// Of the type that the method has it in.
+    /// A value of the type that the method's signature fixes.
     FixedType,
-    /// `op::Plus`, or a closure of two values.
+    /// `op::Plus` and its like, or a closure with two parameters.
     Operator,
-    /// A closure of nothing.
+    /// A closure without parameters.
     NullaryClosure,
 }
 
@@ -60,7 +61,7 @@ pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
 };
 
 impl WarpMethod {
-    /// The method of this name, if the group has it.
+    /// Returns the method of this name, if the group has it.
     pub(crate) fn of(group: Group, name: &str) -> Option<&'static WarpMethod> {
         let known = WARP_METHODS.iter();
         #[cfg(test)]
@@ -77,9 +78,9 @@ impl WarpMethod {
 /// An operator of `reduce` and the scans.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NamedOperator {
-    /// In `phalanx::op`.
+    /// The name in `phalanx::op`.
     pub(crate) rust_name: &'static str,
-    /// In `phalanx::op` of the text.
+    /// The name in the text.
     pub(crate) cuda_name: &'static str,
 }
 
@@ -92,6 +93,6 @@ pub(crate) static OPERATORS: [NamedOperator; 6] = [
     NamedOperator { rust_name: "Xor", cuda_name: "op::bit_xor" },
 ];
 
-/// The functions that make coalesced groups of a group of one warp.
+/// The functions that partition a group within one warp into coalesced groups.
 pub(crate) const PARTITIONS: [(&str, WarpOperand); 2] =
     [("labeled_partition", AnyType), ("binary_partition", FixedType)];

@@ -13,7 +13,7 @@ use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// `Point { x: 1.0, y, ..base }`
+    /// Parses `Point { x: 1.0, y, ..base }`.
     pub(super) fn struct_literal(&mut self, literal: &ExprStruct, span: SpanRange) -> Expr {
         let fields =
             literal.fields.iter().map(|field| (member_of(&field.member), self.element(&field.expr, "a struct")));
@@ -27,7 +27,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Struct { path, fields, base, slot }, result_kind: Kind::Value, span }
     }
 
-    /// `Meters(1.0)`. The host body writes `Meters { 0: 1.0 }`, which no function of that name can be.
+    /// Parses `Meters(1.0)`. The host body has `Meters { 0: 1.0 }`, which cannot be a function of that name.
     pub(super) fn tuple_struct(
         &mut self,
         path: &syn::ExprPath,
@@ -42,7 +42,7 @@ impl Parser<'_> {
         Expr { kind, result_kind: Kind::Value, span }
     }
 
-    /// `base.name`, `base.0`.
+    /// Parses `base.name` or `base.0`.
     pub(super) fn field(&mut self, field: &ExprField, span: SpanRange) -> Expr {
         let base = self.expr(&field.base);
         let axis = match &field.member {

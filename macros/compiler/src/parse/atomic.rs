@@ -14,7 +14,7 @@ use crate::model::op::Op;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// The operation, if the receiver is `memory.atomic(i)` or that with a scope.
+    /// Parses an atomic operation, if the receiver is `memory.atomic(i)` or that with a scope.
     pub(super) fn atomic_operation(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
         let syn::Expr::MethodCall(receiver) = strip(&call.receiver) else { return None };
         if receiver.method == "atomic" {
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.op(Op::Atomic(AtomicUse { method, scope, orders }), operands, span)
     }
 
-    /// `fence(AcqRel, Scope::Cluster)`
+    /// Parses `fence(AcqRel, Scope::Cluster)`.
     pub(super) fn fence(&mut self, arguments: &Punctuated<syn::Expr, syn::Token![,]>, span: SpanRange) -> Expr {
         let (Some(order), Some(scope), 2) = (arguments.get(0), arguments.get(1), arguments.len()) else {
             return self.error(messages::argument_count(span, "fence", 2, arguments.len()));
@@ -111,7 +111,7 @@ impl Parser<'_> {
     }
 }
 
-/// The last name of a path: `Relaxed` of `Ordering::Relaxed`. The host body says the whole path.
+/// Returns the last name of a path: `Relaxed` of `Ordering::Relaxed`. The host body prints the whole path.
 fn last_name(argument: &syn::Expr) -> Option<String> {
     match argument {
         syn::Expr::Path(path) if path.qself.is_none() => path.path.segments.last().map(|last| last.ident.to_string()),

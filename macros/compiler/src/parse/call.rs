@@ -1,4 +1,4 @@
-//! Calls of paths: what the language itself offers, and device functions.
+//! Calls of paths: operations of the language, and device functions.
 
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -67,7 +67,7 @@ impl Parser<'_> {
         self.op(op, Vec::new(), span)
     }
 
-    /// An operation with its facts: what it gives, and its site where it can fail.
+    /// Makes an operation from its facts, with the kind of its result, and with a site if it can fail.
     pub(super) fn op(&mut self, op: Op, operands: Vec<Expr>, span: SpanRange) -> Expr {
         let facts = op.facts();
         if facts.convergence.group().is_some() {
@@ -82,7 +82,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Op { op, operands, site, types: None }, result_kind: facts.result, span }
     }
 
-    /// `shared_array::<T, N>()` as the value of a `let`, which gives it its name in the text.
+    /// Parses `shared_array::<T, N>()` as the value of a `let`, which gives the array its name in the text.
     pub(super) fn shared_array_call(&mut self, expr: &syn::Expr) -> Option<Expr> {
         let syn::Expr::Call(call) = expr else { return None };
         let syn::Expr::Path(path) = &*call.func else { return None };
@@ -165,7 +165,7 @@ impl Parser<'_> {
         span: SpanRange,
     ) -> Expr {
         let name = last.ident.to_string();
-        // No device function is named so.
+        // A device function's name does not begin with a capital letter.
         if name.starts_with(char::is_uppercase) {
             return self.tuple_struct(path, arguments, span);
         }
@@ -177,13 +177,14 @@ impl Parser<'_> {
         self.device_callee(callee, arguments, span)
     }
 
-    /// A device function's result is a value, unless its uses show that it is a token: those say so by a type.
+    /// Makes a call of a device function. Its result is a value, unless a type that is written where it is used says
+    /// that it is a token.
     pub(super) fn device_callee(&mut self, callee: Callee, arguments: Vec<Expr>, span: SpanRange) -> Expr {
         let slot = self.slot(SlotUse::Callee);
         Expr { kind: ExprKind::Call { callee, slot, arguments }, result_kind: Kind::Value, span }
     }
 
-    /// An argument of a device function: a value, or `&` of something that has a name.
+    /// Parses an argument of a device function: a value, or `&` of something that has a name.
     pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
         let span = SpanRange::of(argument);
         if let syn::Expr::Closure(closure) = argument {
@@ -199,11 +200,11 @@ impl Parser<'_> {
         match target.kind {
             ExprKind::Local(_) | ExprKind::Error => {}
             ExprKind::Field { .. } if is_field_of_local(&target) => {}
-            // One of an array of barriers.
+            // An element of an array of barriers.
             ExprKind::Index { .. } if matches!(target.result_kind, Kind::Barrier(_)) => {}
             ExprKind::Constant(_) if reference.mutability.is_none() => {}
             ExprKind::Deref(inner) => {
-                // `&mut *x` passes `x` on.
+                // `&mut *x` reborrows `x`.
                 return Expr { kind: inner.kind, result_kind: inner.result_kind, span };
             }
             _ => return self.error(messages::borrow_target(target.span)),
@@ -217,8 +218,8 @@ impl Parser<'_> {
     }
 }
 
-/// A field of a variable of the body, or of what a reference refers to. One behind an index is none: what the index does
-/// would have to be done in its place among the arguments.
+/// Whether the expression is a field of a variable of the body, or of a reference's target. A field behind an index is
+/// not: the index would have to be evaluated in its order among the arguments.
 fn is_field_of_local(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Field { base, .. } => is_field_of_local(base),
@@ -228,7 +229,7 @@ fn is_field_of_local(expr: &Expr) -> bool {
     }
 }
 
-/// A path is a function's, or, behind a type, that of an associated function.
+/// Returns the callee that a path names: a function, or an associated function if the path begins with a type.
 fn callee(path: &syn::ExprPath, last: &PathSegment) -> Option<Callee> {
     let segments = &path.path.segments;
     let before = segments.len().checked_sub(2).map(|index| segments[index].ident.to_string());
@@ -237,13 +238,13 @@ fn callee(path: &syn::ExprPath, last: &PathSegment) -> Option<Callee> {
         let mut function = path.path.clone();
         let turbofish = function.segments.last_mut().map(|last| std::mem::take(&mut last.arguments));
         let is_import = function.segments.iter().all(|segment| segment.arguments.is_none());
-        // `self` and `crate` are no functions.
+        // `self` and `crate` are not functions.
         let name = syn::parse2::<Ident>(last.ident.to_token_stream()).ok().filter(|_| is_import)?;
         let (path, turbofish) = (function.to_token_stream(), turbofish.to_token_stream());
         return Some(Callee::Function(FunctionPath { path, name, turbofish }));
     }
     let mut owner = path.clone();
-    // The name goes elsewhere; what was before it stays.
+    // The name is kept apart; the path before it stays.
     owner.path.segments.pop();
     let owner = match &path.qself {
         Some(qself) => {

@@ -29,7 +29,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Labelled { id, label: label.name.ident.clone(), block, slot }, result_kind, span }
     }
 
-    /// What a block's tail gives. Groups and memory cannot pass through: their names are how checks follow them.
+    /// Returns the kind of a block's value. Groups and memory cannot be one, because the checks follow them by name.
     pub(super) fn block_gives(&mut self, block: &Block) -> Kind {
         let result_kind = match &block.tail {
             Some(tail) => tail.result_kind,
@@ -59,7 +59,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn if_expr(&mut self, branch: &ExprIf, span: SpanRange) -> Expr {
-        // The binding of `if let` is in scope in the first arm only.
+        // The names that `if let` binds are in scope in the first arm only.
         let ((condition, then), bound) = self.scoped(|parser| {
             let condition = parser.condition(&branch.cond);
             (condition, parser.block(&branch.then_branch))
@@ -78,7 +78,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::If { condition: Box::new(condition), then, otherwise, slot }, result_kind, span }
     }
 
-    /// An arm as the block in which its pattern's names live.
+    /// Makes a block of an arm, in which the names of its pattern live.
     pub(super) fn arm_body(&mut self, body: Expr, bound: Vec<crate::model::LocalId>) -> Expr {
         let span = body.span;
         let block = match body {
@@ -89,7 +89,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Block(block), result_kind, span }
     }
 
-    /// Parses what a jump can leave; gives the value that its `break`s carry.
+    /// Parses an expression that a jump can leave; returns the kind of the values that its `break`s carry.
     fn jump_scope<R>(
         &mut self,
         id: LoopId,
@@ -154,7 +154,7 @@ impl Parser<'_> {
         Expr { kind, result_kind: Kind::Unit, span }
     }
 
-    /// `a..b`, `a..=b`, with `.rev()` and `.step_by(n)`.
+    /// Parses `a..b` or `a..=b`, with `.rev()` and `.step_by(n)`.
     fn range(&mut self, expr: &syn::Expr) -> Option<Range> {
         match expr {
             syn::Expr::Paren(paren) => self.range(&paren.expr),
@@ -229,14 +229,14 @@ impl Parser<'_> {
         found
     }
 
-    /// `option?` is `match option { Some(value) => value, None => return None }`.
+    /// Parses `option?` as `match option { Some(value) => value, None => return None }`.
     pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, span: SpanRange) -> Expr {
         if self.closures > 0 {
             return self.error(messages::unsupported_syntax(span, "`?` in a closure is"));
         }
         let gives_option = self.function.ret.as_ref().is_some_and(|ret| match ret.shape {
             TypeShape::Option(_) | TypeShape::OptionalToken(_) => true,
-            // An alias, perhaps: rustc knows.
+            // The type may be an alias, which rustc resolves.
             TypeShape::Named(_) => !ret.tokens.to_string().contains("Result"),
             TypeShape::Scalar(_)
             | TypeShape::Array(..)
@@ -276,7 +276,7 @@ impl Parser<'_> {
     }
 }
 
-/// Adds what a pattern bound to the block in which it is in scope.
+/// Adds a pattern's locals to the block in which they are in scope.
 fn with_binding(mut block: Block, bound: Vec<crate::model::LocalId>) -> Block {
     block.declared.splice(0..0, bound);
     block

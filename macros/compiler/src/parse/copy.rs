@@ -1,4 +1,4 @@
-//! Asynchronous copies: which form a call is follows from what it copies from and to.
+//! Asynchronous copies: the kinds of source and destination decide the form of the copy.
 
 use syn::{ExprMethodCall, PathArguments, PathSegment};
 
@@ -14,7 +14,7 @@ use crate::model::op::Op;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// A call of one of the functions of copies.
+    /// Parses a call of one of the copy functions.
     pub(super) fn copy(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
         Some(match segment.ident.to_string().as_str() {
             "memcpy_async" => self.memcpy_async(arguments, span),
@@ -79,7 +79,7 @@ impl Parser<'_> {
         self.op(Op::Copy(CopyOp::Bulk(ends)), operands, span)
     }
 
-    /// `remote.store_async(i, value, &bar)`
+    /// Parses `remote.store_async(i, value, &bar)`.
     pub(super) fn store_async(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(index), Some(value), Some(bar), 3) =
             (call.args.get(0), call.args.get(1), call.args.get(2), call.args.len())
@@ -99,7 +99,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `group.wait_async()`, `group.wait_prior::<1>()`, if it is that, and if it is right.
+    /// Parses `group.wait_async()` or `group.wait_prior::<1>()`, if the call is one of them and is right.
     pub(super) fn copy_wait(&mut self, group: Group, call: &ExprMethodCall, span: SpanRange) -> Option<Option<Op>> {
         let name = call.method.to_string();
         let copies = group.is_of_a_warp() || group == Group::ThreadBlock;
@@ -125,7 +125,7 @@ impl Parser<'_> {
         Some(Some(Op::Copy(CopyOp::Wait { group, prior })))
     }
 
-    /// One end of a copy: memory, by reference.
+    /// Parses the source or the destination of a copy: memory, by reference.
     fn copied(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let memory = match argument {
             syn::Expr::Reference(reference) => {
@@ -159,7 +159,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The barrier that is told of a copy's end: the block's own, or a peer's.
+    /// Parses the barrier on which a copy completes: the block's own, or a peer's.
     fn told(&mut self, argument: &syn::Expr, remote: bool) -> Option<Expr> {
         let barrier = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => self.expr(&reference.expr),

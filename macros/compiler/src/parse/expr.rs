@@ -97,7 +97,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression whose literal, if it is one, takes its type from its neighbour in the text.
+    /// Parses an expression; a literal takes its type from its neighbour in the text.
     pub(super) fn beside(&mut self, expr: &syn::Expr) -> Expr {
         let span = SpanRange::of(expr);
         match expr {
@@ -112,7 +112,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression that must be a number or a truth value.
+    /// Parses an expression that must be a number or a truth value.
     pub(super) fn value(&mut self, expr: &syn::Expr) -> Expr {
         let expr = self.expr(expr);
         self.require_value(&expr);
@@ -135,7 +135,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A part of `whole`, whose type is written before its parts in the text.
+    /// Parses a part of `whole`, whose type precedes its parts in the text.
     pub(super) fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
         let mut element = self.beside(expr);
         self.plain_option(&mut element);
@@ -167,7 +167,8 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Tuple { elements, slot }, result_kind: Kind::Value, span }
     }
 
-    /// Reports a token that goes where it cannot be followed, and follows it no more: one fault, one report.
+    /// Reports a token that goes where it cannot be followed, and stops following it, so that one error is reported
+    /// once.
     pub(super) fn escape(&mut self, token: Expr, whereto: &str) -> Expr {
         if let ExprKind::Local(local) = token.kind {
             self.function.locals[local.0].kind = Kind::Unknown;
@@ -179,7 +180,7 @@ impl Parser<'_> {
         let (digits, suffix, float) = match literal {
             Lit::Int(int) => (without_suffix(&int.to_string(), int.suffix()), int.suffix(), false),
             Lit::Float(float) => (without_suffix(&float.to_string(), float.suffix()), float.suffix(), true),
-            // `b'a'` is a number of its own type.
+            // `b'a'` is a number of type `u8`.
             Lit::Byte(byte) => (byte.value().to_string(), "u8", false),
             Lit::Bool(value) => return Expr { kind: ExprKind::Bool(value.value), result_kind: Kind::Value, span },
             _ => return self.error(messages::literal(span)),
@@ -187,7 +188,7 @@ impl Parser<'_> {
         let ty = match (ty::scalar(suffix), ty) {
             (Some(scalar), _) => LiteralType::Suffix(scalar),
             (None, _) if !suffix.is_empty() => return self.error(messages::literal_suffix(span, suffix)),
-            // A float's digits are rounded once, to its own type: the type is always asked for.
+            // A float's digits must be rounded once, to its own type, so rustc is always asked for it.
             (None, Some(ty)) if !float && fits_64_bits(&digits) => ty,
             (None, _) => LiteralType::Slot(self.slot(SlotUse::Type)),
         };
@@ -210,7 +211,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Constant(self.constant_path(path)), result_kind: Kind::Value, span }
     }
 
-    /// `u32::MAX` is `u32_MAX` in the text.
+    /// Adds a constant by its path: `u32::MAX` is `u32_MAX` in the text.
     pub(super) fn constant_path(&mut self, path: &syn::ExprPath) -> ValueId {
         let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments[segments.len().saturating_sub(2)..].join("_");
@@ -264,7 +265,7 @@ impl Parser<'_> {
         Expr { kind, result_kind: Kind::Value, span }
     }
 
-    /// Both sides; a literal beside something else needs no slot, because they have one type.
+    /// Parses both operands. A literal beside another operand needs no slot, because they have one type.
     fn operands(&mut self, op: BinaryOp, left: &syn::Expr, right: &syn::Expr) -> (Expr, Expr) {
         let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
         let literals = (is_literal(left), is_literal(right));
@@ -356,7 +357,7 @@ impl Parser<'_> {
                 Condition::Let { pattern, scrutinee }
             }
             syn::Expr::Binary(both) if matches!(both.op, BinOp::And(_)) && binds(condition) => {
-                // What the left side binds is in scope on the right.
+                // The names that the left operand binds are in scope in the right one.
                 let mut parts = match self.condition(&both.left) {
                     Condition::All(parts) => parts,
                     one => vec![one],
@@ -368,7 +369,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `None` where no token can be: of a plain type.
+    /// Gives a `None` a plain type, where it cannot be a token.
     pub(super) fn plain_option(&mut self, value: &mut Expr) {
         if let (ExprKind::None(_), Kind::OptionalToken(None)) = (&value.kind, value.result_kind) {
             value.result_kind = Kind::Value;
@@ -376,7 +377,8 @@ impl Parser<'_> {
     }
 }
 
-/// What a reference refers to. `get_unchecked` gives a place already: in both texts it is written without the `*`.
+/// Returns the target of a reference. The result of `get_unchecked` is a place already: in both texts it is printed
+/// without the `*`.
 pub(super) fn dereferenced(reference: Expr) -> Expr {
     let span = reference.span;
     match reference.kind {
@@ -387,7 +389,8 @@ pub(super) fn dereferenced(reference: Expr) -> Expr {
     }
 }
 
-/// Rust's arithmetic takes references to numbers as it takes numbers; its comparisons do not.
+/// Dereferences an operand of arithmetic: Rust's arithmetic takes references to numbers as it takes numbers, its
+/// comparisons do not.
 fn read_through(operand: Expr) -> Expr {
     match operand.result_kind {
         Kind::Reference { .. } => dereferenced(operand),
@@ -395,7 +398,7 @@ fn read_through(operand: Expr) -> Expr {
     }
 }
 
-/// Whether a condition has a `let` in it.
+/// Whether a condition contains a `let`.
 fn binds(condition: &syn::Expr) -> bool {
     match condition {
         syn::Expr::Let(_) => true,
@@ -404,7 +407,7 @@ fn binds(condition: &syn::Expr) -> bool {
     }
 }
 
-/// Whether a value may be `a & b` and its like of two `bool`s. Beside a number it is none.
+/// Whether a value may be `a & b` and its like of two `bool`s. An operand that is a number excludes it.
 fn may_be_eager_logic(value: &Expr) -> bool {
     let is_number = |expr: &Expr| matches!(expr.kind, ExprKind::Int { .. });
     match &value.kind {
@@ -420,7 +423,7 @@ fn may_be_eager_logic(value: &Expr) -> bool {
     }
 }
 
-/// A number literal, with or without a minus, in parentheses or not.
+/// Whether the expression is a number literal, with or without a minus, in parentheses or not.
 pub(super) fn is_literal(expr: &syn::Expr) -> bool {
     match expr {
         syn::Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
@@ -431,7 +434,7 @@ pub(super) fn is_literal(expr: &syn::Expr) -> bool {
     }
 }
 
-/// Whether C++ has a literal for it, with a minus too, whatever the type.
+/// Whether C++ has a literal for the number, also negated, whatever its type.
 pub(super) fn fits_64_bits(digits: &str) -> bool {
     let (radix, number) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
@@ -446,7 +449,7 @@ pub(super) fn without_suffix(text: &str, suffix: &str) -> String {
     text.strip_suffix(suffix).unwrap_or(text).replace('_', "")
 }
 
-/// The operator, and whether it assigns.
+/// Returns the operator, and whether it assigns.
 pub(super) fn binary_op(op: &BinOp) -> Option<(BinaryOp, bool)> {
     Some(match op {
         BinOp::Add(_) => (BinaryOp::Add, false),

@@ -1,5 +1,5 @@
-//! Iterators that come to one value: `values.iter().sum::<f32>()`, `fold`, `any`, `all`, `position`, `for_each`, each also
-//! behind `map` and `filter`. They are loops, with the closures' bodies in place.
+//! Iterators that are consumed to one value: `values.iter().sum::<f32>()`, `fold`, `any`, `all`, `position`,
+//! `for_each`, each also after `map` and `filter`. They become loops, into which the closures' bodies are inlined.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -13,12 +13,12 @@ use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
 const CONSUMERS: [&str; 10] = ["sum", "product", "fold", "any", "all", "count", "min", "max", "position", "for_each"];
-/// Methods that only iterators have.
+/// Methods that only iterators have, and that are not supported.
 const UNSUPPORTED_CONSUMERS: [&str; 9] =
     ["collect", "last", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
 
 impl Parser<'_> {
-    /// An iterator's value, if the call asks for one.
+    /// Parses the consumption of an iterator, if the call is one.
     pub(super) fn consumed(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
         let name = call.method.to_string();
         if !is_iterator(&call.receiver) {
@@ -39,7 +39,7 @@ impl Parser<'_> {
                 );
             }
         }
-        // What is kept, or is the least, comes out: a value, not a reference into memory.
+        // A filtered item, or the least one, is itself the result: it must be a value, not a reference into memory.
         let comes_out = match adaptors.first() {
             Some(Adaptor::Filter(_)) => true,
             Some(Adaptor::Map(_)) => false,
@@ -58,7 +58,7 @@ impl Parser<'_> {
     }
 }
 
-/// The loop that a call stands for.
+/// Returns the loop that replaces a call.
 fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> Option<TokenStream> {
     let at = SpanRange::of(&call.method).lo;
     let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
@@ -78,7 +78,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
         ("sum" | "product", _) => {
             let ty = call.turbofish.as_ref()?.args.first()?.to_token_stream();
             let start = match (ty.to_string().as_str(), name) {
-                // As std's own.
+                // The sum starts where std's does.
                 ("f32" | "f64", "sum") => quote!(-0.0),
                 ("f32" | "f64", _) => quote!(1.0),
                 (_, "sum") => quote!(0),
@@ -94,7 +94,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
             let repeat = over(&|_| quote!(#total += 1;));
             quote_spanned!(at=> { let mut #total = 0usize; #repeat #total })
         }
-        // Of ordered numbers: of integers, which have `|` and floats have not.
+        // `|` makes sure that the values are ordered: integers have it, floats do not.
         ("min" | "max", _) => {
             let method = &call.method;
             let repeat = over(
@@ -129,13 +129,14 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
     })
 }
 
-/// `.map(function)`, `.filter(function)`
+/// An adaptor: `.map(function)` or `.filter(function)`.
 enum Adaptor<'e> {
     Map(&'e syn::Expr),
     Filter(&'e syn::Expr),
 }
 
-/// What is done with an item: what takes it, and what comes of it, or whether it goes on.
+/// A step of the loop's body: the pattern that takes the item, and the value that replaces it or the test that keeps
+/// it.
 enum Step {
     Map { pat: TokenStream, value: TokenStream },
     Filter { pat: TokenStream, test: TokenStream },
@@ -152,7 +153,7 @@ impl Step {
         }
     }
 
-    /// Of a closure or a function, of an item, or of what was folded so far and an item.
+    /// Makes a step of a closure or a function of an item, or of the accumulator and an item.
     fn of(function: &syn::Expr, item: &Ident, total: Option<&Ident>) -> Option<Step> {
         match function {
             syn::Expr::Path(path) => {
@@ -177,7 +178,7 @@ impl Step {
     }
 }
 
-/// `for item in source { let item = first(item); ... last(item) }`
+/// Makes `for item in source { let item = first(item); ... last(item) }`.
 fn repeat(
     source: &syn::Expr,
     steps: &[Step],
@@ -185,7 +186,7 @@ fn repeat(
     last: &dyn Fn(&TokenStream) -> TokenStream,
     at: Span,
 ) -> TokenStream {
-    // The loop's own pattern may look through references.
+    // The pattern of the loop itself may dereference.
     let (pat, body) = match steps.split_first() {
         Some((Step::Map { pat, value }, rest)) => (pat.clone(), nested(rest, value, item, last, at)),
         _ => (item.to_token_stream(), nested(steps, &item.to_token_stream(), item, last, at)),
@@ -193,7 +194,7 @@ fn repeat(
     quote_spanned!(at=> for #pat in #source { #body })
 }
 
-/// The steps from `input` on.
+/// Nests the steps, from `input` on.
 fn nested(
     steps: &[Step],
     input: &TokenStream,
@@ -214,7 +215,7 @@ fn nested(
     }
 }
 
-/// What the iterator goes over, and what is done with each item, the first first.
+/// Returns the iterator's source and its adaptors, the first one first.
 fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
     let expr = strip(expr);
     let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
@@ -255,12 +256,12 @@ fn is_iterator(expr: &syn::Expr) -> bool {
     }
 }
 
-/// Whether it is no range by itself, whose other methods are reported where ranges are.
+/// Whether it is more than a range, whose other methods are reported where ranges are parsed.
 fn is_sequence(expr: &syn::Expr) -> bool {
     matches!(strip(expr), syn::Expr::MethodCall(_))
 }
 
-/// Whether a closure's body has a jump in it: in place, it would lead elsewhere.
+/// Whether a closure's body contains a jump, which would have another target once it is inlined.
 fn leaves(stream: TokenStream) -> bool {
     stream.into_iter().any(|tree| match tree {
         TokenTree::Ident(word) => ["return", "break", "continue"].iter().any(|jump| word == jump),

@@ -1,5 +1,6 @@
-//! What `for` goes over besides ranges: the elements of arrays and of memory, by Rust's iterators and their adaptors. All
-//! of them know their length, so a loop over elements is one over positions, whose body begins with what is there.
+//! The sources of `for` besides ranges: the elements of arrays and of memory, through Rust's iterators and their
+//! adaptors. All of them have a known length, so that a loop over elements becomes a loop over positions, whose body
+//! begins with the element.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -15,7 +16,7 @@ use crate::model::place::local_of;
 use crate::model::range::Range;
 use crate::span::SpanRange;
 
-/// Adaptors of Rust's iterators that a loop cannot have, because they do not know their length or call closures.
+/// The adaptors that a loop cannot have, because they have no known length or call closures.
 const UNSUPPORTED_ADAPTORS: [&str; 16] = [
     "map",
     "filter",
@@ -35,27 +36,27 @@ const UNSUPPORTED_ADAPTORS: [&str; 16] = [
     "split",
 ];
 
-/// What there is at a position.
+/// The item at a position.
 enum Item {
-    /// A counter, or an element that is copied.
+    /// A counter, or a copy of an element.
     Value(TokenStream),
-    /// `&place` or `&mut place`
+    /// `&place` or `&mut place`, a reference to an element.
     Reference {
         mutable: bool,
         place: TokenStream,
     },
-    /// `&a.chunks(n)[i]`
+    /// `&a.chunks(n)[i]`, a part of memory.
     Part(TokenStream),
     Pair(Box<Item>, Box<Item>),
 }
 
-/// A loop's items at one position, and how many positions there are.
+/// The items of a loop as a function of the position, and the number of positions.
 struct Sequence {
     at: Item,
     length: TokenStream,
 }
 
-/// What is evaluated before the loop, under names that are nobody's.
+/// Statements before the loop, with names that the user cannot write.
 struct Prologue {
     statements: Vec<Stmt>,
     names: Vec<&'static str>,
@@ -72,7 +73,7 @@ impl Prologue {
     }
 }
 
-/// How the elements are taken.
+/// Whether elements are copied or borrowed.
 #[derive(Clone, Copy, PartialEq)]
 enum ElementAccess {
     ByValue,
@@ -82,7 +83,7 @@ enum ElementAccess {
 impl Parser<'_> {
     pub(super) fn elements_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
         let fresh = SpanRange::of(&repeat.expr).lo.resolved_at(Span::mixed_site());
-        // The counter of `enumerate` counts the loop.
+        // The counter of `enumerate` is the counter of the loop.
         let counter = counter(repeat).unwrap_or_else(|| Ident::new("position", fresh));
         let (parts, declared) = self.scoped(|parser| {
             let mut prologue = Prologue { statements: Vec::new(), names: Vec::new(), fresh };
@@ -100,7 +101,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::Block(block), result_kind: Kind::Unit, span }
     }
 
-    /// `for counter in 0..end { let pattern = items[counter]; ... }`
+    /// Makes `for counter in 0..end { let pattern = items[counter]; ... }`.
     fn over_positions(
         &mut self,
         repeat: &ExprForLoop,
@@ -128,7 +129,7 @@ impl Parser<'_> {
         Some(Expr { kind: ExprKind::For { id, label, local, range, body }, result_kind: Kind::Unit, span })
     }
 
-    /// The names that the loop's pattern binds at each position.
+    /// Binds the names of the loop's pattern to the item at each position.
     fn bind_item(&mut self, pat: &Pat, item: &Item, counter: &Ident, out: &mut Vec<Stmt>) -> Option<()> {
         let span = SpanRange::of(pat);
         let kind = match (pat, item) {
@@ -167,7 +168,7 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// What `expr` gives at the position `at`.
+    /// Returns the items that `expr` yields, at the position `at`.
     fn items(&mut self, expr: &syn::Expr, at: TokenStream, prologue: &mut Prologue) -> Option<Sequence> {
         let call = match strip(expr) {
             syn::Expr::MethodCall(call) => call,
@@ -183,7 +184,7 @@ impl Parser<'_> {
                 self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
                 return None;
             }
-            // A user's own, which gives an array; or a `take` or a part of memory.
+            // A method of the user's that returns an array; or a `take` or a part of memory.
             return self.source(strip(expr), ElementAccess::ByValue, at, prologue);
         };
         if call.args.len() != arguments {
@@ -226,7 +227,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            // `step_by`, `skip`, `take`
+            // The adaptors `step_by`, `skip` and `take`.
             _ => {
                 let by = prologue.name("by");
                 let inner = match name.as_str() {
@@ -251,7 +252,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `chunks(n)`, `chunks_exact(n)`, `windows(n)` of memory.
+    /// Returns the parts of memory that `chunks(n)`, `chunks_exact(n)` or `windows(n)` yields.
     fn parts(
         &mut self,
         call: &ExprMethodCall,
@@ -280,7 +281,7 @@ impl Parser<'_> {
         Some(Sequence { at: Item::Part(part), length })
     }
 
-    /// The elements of an array or of memory.
+    /// Returns the elements of an array or of memory.
     fn source(
         &mut self,
         expr: &syn::Expr,
@@ -298,7 +299,8 @@ impl Parser<'_> {
         Some(Sequence { at, length: quote_spanned!(lo=> #source.len()) })
     }
 
-    /// What the loop goes over, evaluated once and under a name; for an array, how its elements are taken.
+    /// Evaluates the source once into a variable; for an array, also returns whether its elements are copied or
+    /// borrowed.
     fn evaluated(
         &mut self,
         expr: &syn::Expr,
@@ -336,7 +338,7 @@ impl Parser<'_> {
                     return None;
                 }
                 None if is_fixed => return Some((expr.to_token_stream(), Some(by))),
-                // Of a value without a place, or in memory: a copy.
+                // A value that has no place, or that is in memory, is copied.
                 None => (source, Some(by)),
             },
             (Kind::Reference { mutable }, ElementAccess::ByValue) => {
@@ -367,14 +369,14 @@ impl Parser<'_> {
         Some((name.to_token_stream(), by))
     }
 
-    /// `let name = value;` before the loop.
+    /// Adds `let name = value;` before the loop.
     fn before(&mut self, name: &Ident, value: TokenStream, prologue: &mut Prologue) {
         let span = SpanRange::at(name.span());
         let kind = self.binding(quote_spanned!(span.lo=> let #name = #value;));
         prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
     }
 
-    /// An adaptor's number, which must not be zero if there is a sentence for that.
+    /// Adds the number of an adaptor, which is asserted not to be zero if there is a message for that.
     fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, prologue: &mut Prologue) {
         let span = SpanRange::of(value);
         let kind = self.binding(quote_spanned!(span.lo=> let #name: usize = #value;));
@@ -387,7 +389,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression as Rust writes it.
+    /// Parses generated tokens as an expression.
     fn written(&mut self, tokens: TokenStream) -> Option<Expr> {
         let span = SpanRange::of(&tokens);
         match syn::parse2::<syn::Expr>(tokens) {
@@ -399,7 +401,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `let pattern = value;`
+    /// Parses a generated `let pattern = value;`.
     fn binding(&mut self, tokens: TokenStream) -> Option<StmtKind> {
         let span = SpanRange::of(&tokens);
         match syn::parse2(tokens) {
@@ -413,7 +415,7 @@ impl Parser<'_> {
 }
 
 impl Item {
-    /// The item as one value, if no part of it is a reference.
+    /// Returns the item as one value, if no part of it is a reference.
     fn value(&self) -> Option<TokenStream> {
         match self {
             Item::Value(value) => Some(value.clone()),
@@ -431,7 +433,7 @@ impl Item {
     }
 }
 
-/// Whether a loop goes over a range of numbers.
+/// Whether a loop iterates over a range of numbers.
 pub(super) fn is_range(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Range(_) => true,
@@ -440,7 +442,7 @@ pub(super) fn is_range(expr: &syn::Expr) -> bool {
     }
 }
 
-/// `i` of `for (i, x) in items.enumerate()`.
+/// Returns `i` of `for (i, x) in items.enumerate()`.
 fn counter(repeat: &ExprForLoop) -> Option<Ident> {
     let syn::Expr::MethodCall(call) = strip(&repeat.expr) else { return None };
     match &*repeat.pat {
@@ -454,7 +456,7 @@ fn counter(repeat: &ExprForLoop) -> Option<Ident> {
     }
 }
 
-/// How many arguments an adaptor takes that a loop can have.
+/// Returns the number of arguments of an adaptor, if a loop can have it.
 fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),

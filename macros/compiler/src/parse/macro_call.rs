@@ -1,4 +1,4 @@
-//! Macros: assertions, panics, printing. Each is taken apart into what it tests and what it says.
+//! Macros: assertions, panics, printing. Each is split into the condition that it tests and the message that it prints.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -65,9 +65,9 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, &format!("{name}!"), 1, 0));
         };
         let condition = &condition.value;
-        // Without a message, the two sides are what one wants to see. Those of `==` `assert_eq!` shows.
+        // An assertion without a message shows the two operands. Those of `==` are shown as by `assert_eq!`.
         let (test, ending) = match ordering(condition).filter(|_| words.is_empty()) {
-            // A literal needs its type here, to be shown.
+            // A literal that is shown needs its type here.
             Some((op, left, right)) => {
                 (Test::Compare(op, Box::new(self.shown(left)), Box::new(self.shown(right))), Ending::Sides)
             }
@@ -77,7 +77,7 @@ impl Parser<'_> {
         self.assertion(test, lead, ending, words, span)
     }
 
-    /// `assert_eq!` and `assert_ne!`.
+    /// Parses `assert_eq!` and `assert_ne!`.
     fn assert_sides(&mut self, name: &str, op: BinaryOp, arguments: &[Argument], span: SpanRange) -> Expr {
         let [left, right, words @ ..] = arguments else {
             return self.error(messages::argument_count(span, &format!("{name}!"), 2, arguments.len()));
@@ -109,7 +109,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `if cfg!(debug_assertions) { ... }`: of the user's crate, which rustc knows.
+    /// Makes `if cfg!(debug_assertions) { ... }`, which rustc evaluates for the user's crate.
     fn if_debug(&mut self, assertion: Expr, span: SpanRange) -> Expr {
         if matches!(assertion.kind, ExprKind::Error) {
             return assertion;
@@ -124,7 +124,7 @@ impl Parser<'_> {
     }
 }
 
-/// The sides of `left < right` and its like: numbers.
+/// Returns the operands of `left < right` and its like.
 fn ordering(expr: &SynExpr) -> Option<(BinaryOp, &SynExpr, &SynExpr)> {
     use BinaryOp::{Ge, Gt, Le, Lt};
     let SynExpr::Binary(binary) = expr else { return None };

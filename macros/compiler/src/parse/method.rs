@@ -1,4 +1,4 @@
-//! Method calls: which operation a name is depends on what its receiver is.
+//! Method calls: the kind of the receiver decides which operation a name is.
 
 use quote::ToTokens;
 use syn::ExprMethodCall;
@@ -117,7 +117,7 @@ impl Parser<'_> {
         self.op(op, vec![receiver], span)
     }
 
-    /// A method of a user's type, from `#[device] impl`; rustc knows whether there is one.
+    /// Parses a method of a user's type, from `#[device] impl`; rustc knows whether the type has it.
     fn user_method(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let mut arguments = vec![receiver];
         for argument in &call.args {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         self.device_callee(Callee::Method(call.method.clone(), turbofish), arguments, span)
     }
 
-    /// `is_some`, `unwrap` and their like, on an `Option` or the `Result` of a compare-exchange.
+    /// Parses `is_some`, `unwrap` and their like, of an `Option` or of the `Result` of a compare-exchange.
     fn option_method(&mut self, op: Op, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let name = call.method.to_string();
         let expected = usize::from(name == "expect" || op == Op::UnwrapOr);
@@ -194,11 +194,11 @@ impl Parser<'_> {
         self.op(op, operands, span)
     }
 
-    /// What a wait takes.
+    /// Parses the token that a wait consumes.
     fn token(&mut self, group: Group, token: &syn::Expr) -> Option<Expr> {
         let mut token = self.expr(token);
         match token.result_kind {
-            // A token of another group is rustc's to refuse: it shows both types.
+            // rustc refuses the token of another group, and shows both types.
             Kind::Token(_) | Kind::Unknown => {}
             Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
                 self.expect_token(&mut token, Kind::Token(group));
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Some(token)
     }
 
-    /// `&array` as the argument of an operation on shared memory.
+    /// Parses `&array` as the argument of an operation on shared memory.
     fn shared_argument(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let target = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => {
@@ -308,7 +308,7 @@ impl Parser<'_> {
     }
 }
 
-/// The operation of a method of `Option` or `Result`.
+/// Returns the operation of a method of `Option` or `Result`.
 fn option_method(name: &str) -> Option<Op> {
     match name {
         "is_some" => Some(Op::Is(Variant::Some)),

@@ -1,5 +1,5 @@
-//! Patterns. A name that begins with a capital letter is taken for a constant or a variant, any other is bound; rustc
-//! is made to agree (`emit/host/pattern.rs`), so that a wrong guess is an error.
+//! Patterns. A name that begins with a capital letter is taken for a constant or a variant, any other name is bound.
+//! `emit/host/pattern.rs` makes rustc agree, so that a wrong guess is an error.
 
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, quote_spanned};
@@ -19,7 +19,7 @@ use crate::model::{LocalId, ValueId};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// A pattern for a value of this kind.
+    /// Parses a pattern for a value of this kind.
     pub(super) fn pattern(&mut self, pat: &Pat, result_kind: Kind) -> Pattern {
         let span = SpanRange::of(pat);
         let kind = match result_kind {
@@ -31,7 +31,7 @@ impl Parser<'_> {
         self.supported(kind, span)
     }
 
-    /// The pattern, or a report that it is none of the language.
+    /// Returns the pattern, or reports that the language does not have it.
     fn supported(&mut self, kind: Option<PatternKind>, span: SpanRange) -> Pattern {
         let kind = kind.unwrap_or_else(|| {
             self.diags.push(messages::unsupported_pattern(span));
@@ -40,7 +40,8 @@ impl Parser<'_> {
         Pattern { kind, span }
     }
 
-    /// What a token is in can be followed through a name, `_`, `Some` and `None`.
+    /// Parses a pattern for a token. Names, `_`, `Some` and `None` are the patterns through which a token can be
+    /// followed.
     fn token_pattern(&mut self, pat: &Pat, result_kind: Kind) -> Option<PatternKind> {
         match (pat, result_kind) {
             (Pat::Paren(paren), _) => self.token_pattern(&paren.pat, result_kind),
@@ -56,7 +57,7 @@ impl Parser<'_> {
                 let [Pat::Wild(_) | Pat::Ident(_)] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
                 let token = match group {
                     Some(group) => Kind::Token(group),
-                    // So far only `None` was seen in it.
+                    // Only `None` was assigned to it so far.
                     None if self.known.is_empty() => {
                         self.learned = true;
                         Kind::Unknown
@@ -70,7 +71,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Of an optional slice: what is in it has a name, by which it is followed.
+    /// Parses a pattern for an optional slice. The slice inside must get a name, by which it is followed.
     fn memory_pattern(&mut self, pat: &Pat, memory: Memory) -> Option<PatternKind> {
         match pat {
             Pat::Paren(paren) => self.memory_pattern(&paren.pat, memory),
@@ -166,19 +167,20 @@ impl Parser<'_> {
         }
     }
 
-    /// The local of a name: an alternative's before this one, or a new one.
+    /// Returns the local of a name: that of an earlier alternative, or a new one.
     fn bound_name(&mut self, name: &syn::PatIdent, result_kind: Kind) -> Option<LocalId> {
         let mutable = name.mutability.map(|token| token.span);
         let binding = Binding::of(&name.ident);
         let known = self.alternatives.iter().find(|local| Binding::of(&self.function.local(**local).name) == binding);
         match known.copied() {
-            // rustc has the two agree, of whose words the host body has the first.
+            // rustc checks that the alternatives agree; the host body declares the first.
             Some(local) => (self.function.local(local).mutable.is_some() == mutable.is_some()).then_some(local),
             None => Some(self.declare(&name.ident, mutable, result_kind, None)),
         }
     }
 
-    /// The parts of a tuple or a struct, of which the text does not show how many there are: `..` may stand last.
+    /// Parses the fields of a tuple or a struct. The text does not show how many there are, so `..` may only stand
+    /// last.
     fn first_fields<'p>(
         &mut self,
         fields: impl IntoIterator<Item = &'p Pat>,
@@ -188,7 +190,7 @@ impl Parser<'_> {
         rest.is_none_or(|rest| rest == parts.len()).then_some((parts, rest.is_some()))
     }
 
-    /// Parts, and before which of them `..` stands.
+    /// Parses fields, and returns the position of `..` among them.
     fn fields<'p>(
         &mut self,
         fields: impl IntoIterator<Item = &'p Pat>,
@@ -206,7 +208,7 @@ impl Parser<'_> {
         Some((parts, rest))
     }
 
-    /// A constant that values are compared with: rustc is asked whether C++ can.
+    /// Makes a pattern of a constant, and has rustc check that C++ can compare with it.
     fn compared(&mut self, constant: impl FnOnce(&mut Self) -> ValueId) -> PatternKind {
         let constant = constant(self);
         self.function.values[usize::from(constant.0)].in_pattern = true;
@@ -229,7 +231,7 @@ impl Parser<'_> {
         Box::new(self.supported(kind, SpanRange::of(end)))
     }
 
-    /// `match scrutinee { pattern if guard => body, .. }`
+    /// Parses `match scrutinee { pattern if guard => body, .. }`.
     pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> model::Expr {
         let scrutinee = self.scrutinee(&expr.expr);
         self.match_arms(scrutinee, &expr.arms, span)
@@ -239,7 +241,7 @@ impl Parser<'_> {
         let mut result_kind = None;
         let mut arms = Vec::new();
         for arm in of {
-            // What the pattern binds is in scope in the guard and the body.
+            // The names that the pattern binds are in scope in the guard and the body.
             let (arm, bound) = self.scoped(|parser| {
                 let (pat, guard) = match &arm.pat {
                     Pat::Guard(guarded) => (&*guarded.pat, Some(&guarded.guard)),
@@ -268,8 +270,8 @@ impl Parser<'_> {
         model::Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, result_kind, span }
     }
 
-    /// `(a, b) = value;` is `match value { (x, y) => { a = x; b = y; } }`, as the Rust Reference says, with names that
-    /// are nobody's.
+    /// Parses `(a, b) = value;` as `match value { (x, y) => { a = x; b = y; } }`, as the Rust Reference defines it,
+    /// with names that the user cannot write.
     pub(super) fn assign_parts(&mut self, places: &syn::ExprTuple, value: &Expr, span: SpanRange) -> model::Expr {
         let fresh = span.lo.resolved_at(Span::mixed_site());
         let mut patterns = Vec::new();
@@ -289,7 +291,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `matches!(value, pattern if guard)`
+    /// Parses `matches!(value, pattern if guard)`.
     pub(super) fn matches(&mut self, call: &syn::Macro, span: SpanRange) -> model::Expr {
         let parsed = call.parse_body_with(|input: syn::parse::ParseStream<'_>| {
             let value: Expr = input.parse()?;
@@ -312,7 +314,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What `match`, `if let` and `let else` look at: plain data, or an optional token.
+    /// Parses the scrutinee of a `match`, an `if let` or a `let else`: plain data, or an optional token.
     pub(super) fn scrutinee(&mut self, expr: &Expr) -> model::Expr {
         let mut scrutinee = self.expr(expr);
         match scrutinee.result_kind {
@@ -337,7 +339,7 @@ fn is_plain(name: &syn::PatIdent) -> bool {
     name.by_ref.is_none() && name.subpat.is_none()
 }
 
-/// Rust's own convention, which its lints enforce.
+/// Whether the name is a constant's by Rust's convention, which Rust's lints enforce.
 fn is_constant(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }

@@ -1,4 +1,4 @@
-//! Parts of memory: `&a[2..5]`, `&grid[y]`, `&a.chunks(64)[i]`, `a.split_at(mid)`; and memory as the receiver of a
+//! Parts of memory, `&a[2..5]`, `&grid[y]`, `&a.chunks(64)[i]`, `a.split_at(mid)`, and memory as the receiver of a
 //! method.
 
 use proc_macro2::{Ident, Span};
@@ -14,7 +14,7 @@ use crate::model::op::{Op, Part};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// `&memory[a..b]` and its like; `None` for a `&` before anything else.
+    /// Parses `&memory[a..b]` and its like; returns `None` for a `&` before any other expression.
     pub(super) fn borrowed_part(&mut self, reference: &ExprReference) -> Option<Expr> {
         let syn::Expr::Index(index) = strip(&reference.expr) else { return None };
         if let syn::Expr::Path(base) = strip(&index.expr)
@@ -31,7 +31,7 @@ impl Parser<'_> {
         Some(part)
     }
 
-    /// An expression whose place is used: memory that is a part of other memory needs no `&` here.
+    /// Parses an expression whose place is used: memory that is a part of other memory needs no `&` there.
     pub(super) fn place(&mut self, expr: &syn::Expr) -> Expr {
         if let syn::Expr::Index(index) = strip(expr)
             && is_part(index)
@@ -42,7 +42,7 @@ impl Parser<'_> {
         self.expr(expr)
     }
 
-    /// The part that an index names. Borrowed as `&` or `&mut`, or used in place.
+    /// Parses the part that an index names, which is borrowed as `&` or `&mut`, or used in place.
     fn part_of_memory(&mut self, index: &ExprIndex, borrow: Option<bool>, span: SpanRange) -> Option<Expr> {
         let (base, form, bounds) = match (&*index.index, strip(&index.expr)) {
             (syn::Expr::Range(range), _) => {
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Some(part)
     }
 
-    /// An element of memory that is an array, as memory.
+    /// Makes memory of an element of memory that is an array.
     pub(super) fn as_memory(&mut self, expr: Expr) -> Expr {
         let (span, memory) = (expr.span, expr.memory());
         match (expr.kind, memory) {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `let (left, right) = memory.split_at(mid);`, if it is that.
+    /// Parses `let (left, right) = memory.split_at(mid);`, if the statement is that.
     pub(super) fn split(&mut self, pat: &Pat, init: &syn::Expr) -> Option<Option<StmtKind>> {
         let syn::Expr::MethodCall(call) = strip(init) else { return None };
         let (Pat::Tuple(tuple), Some(mutable)) = (pat, split_name(call)) else { return None };
@@ -157,7 +157,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether an index names a part by itself: anything else is an element until it is borrowed.
+/// Whether an index names a part by itself: any other index names an element until it is borrowed.
 pub(super) fn is_part(index: &ExprIndex) -> bool {
     matches!(&*index.index, syn::Expr::Range(_))
         || matches!(strip(&index.expr), syn::Expr::MethodCall(call) if is_chunks(call))
@@ -167,7 +167,7 @@ fn is_chunks(call: &ExprMethodCall) -> bool {
     call.method == "chunks" || call.method == "chunks_mut"
 }
 
-/// Whether a call splits, and whether to write to the halves.
+/// Returns whether a call that splits memory makes the halves mutable.
 pub(super) fn split_name(call: &ExprMethodCall) -> Option<bool> {
     match call.method.to_string().as_str() {
         "split_at" => Some(false),

@@ -1,4 +1,4 @@
-//! Questions to syn's syntax tree that need nothing of what is parsed already.
+//! Functions of syn's syntax tree that need no state of the parser.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -17,7 +17,7 @@ pub(super) fn strip(expr: &syn::Expr) -> &syn::Expr {
     }
 }
 
-/// `0`, as a length.
+/// Whether a length is the literal `0`.
 pub(super) fn is_zero(length: &syn::Expr) -> bool {
     match unbraced(length) {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. }) => digits.base10_digits() == "0",
@@ -25,18 +25,18 @@ pub(super) fn is_zero(length: &syn::Expr) -> bool {
     }
 }
 
-/// The generic argument at `index` as a constant: `N`, `32`, `{ A * B }`.
+/// Returns the generic argument at `index` as a constant: `N`, `32`, `{ A * B }`.
 pub(super) fn const_argument(arguments: &PathArguments, index: usize) -> Option<TokenStream> {
     let PathArguments::AngleBracketed(arguments) = arguments else { return None };
     match arguments.args.iter().nth(index)? {
         GenericArgument::Const(expr) => Some(unbraced(expr).to_token_stream()),
-        // A const parameter or constant by its name looks like a type.
+        // A const parameter or a constant that is named looks like a type.
         GenericArgument::Type(Type::Path(path)) => Some(path.to_token_stream()),
         _ => None,
     }
 }
 
-/// `{ A * B }` without its braces: where the constant goes they are not needed, and rustc would say so.
+/// Returns `{ A * B }` without its braces: the constant needs none where it is printed, and rustc would warn of them.
 fn unbraced(expr: &syn::Expr) -> &syn::Expr {
     match expr {
         syn::Expr::Block(syn::ExprBlock { attrs, label: None, block }) if attrs.is_empty() => match &block.stmts[..] {
@@ -47,7 +47,7 @@ fn unbraced(expr: &syn::Expr) -> &syn::Expr {
     }
 }
 
-/// The generic argument at `index` as a type.
+/// Returns the generic argument at `index` as a type.
 pub(super) fn type_argument(arguments: &PathArguments, index: usize) -> Option<&Type> {
     let PathArguments::AngleBracketed(arguments) = arguments else { return None };
     match arguments.args.iter().nth(index)? {

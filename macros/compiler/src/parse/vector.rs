@@ -1,4 +1,4 @@
-//! Vectors: their constructors, and loads and stores of them.
+//! Vectors: their constructors, loads and stores.
 
 use quote::ToTokens;
 use syn::{ExprCall, ExprMethodCall, ExprPath};
@@ -13,7 +13,7 @@ use crate::model::op::Op;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// `Vector::new([a, b])`, `f32x4::splat(x)`, if it is that.
+    /// Parses `Vector::new([a, b])` or `f32x4::splat(x)`, if the call is one of them.
     pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let mut segments = path.path.segments.iter().rev();
         let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Some(Expr { kind, result_kind: Kind::Value, span })
     }
 
-    /// `memory.load_vec::<4>(i)`
+    /// Parses `memory.load_vec::<4>(i)`.
     pub(super) fn load_vec(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         const FORM: &str = "memory.load_vec::<4>(i)";
         let lanes = call.turbofish.as_ref().filter(|turbofish| turbofish.args.len() == 1);
@@ -52,7 +52,7 @@ impl Parser<'_> {
         self.op(Op::LoadVec(lanes), vec![memory, index], span)
     }
 
-    /// `memory.store_vec(i, v)`
+    /// Parses `memory.store_vec(i, v)`.
     pub(super) fn store_vec(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(index), Some(value), 2) = (call.args.get(0), call.args.get(1), call.args.len()) else {
             return self.error(messages::argument_count(span, "store_vec", 2, call.args.len()));
@@ -67,7 +67,7 @@ impl Parser<'_> {
     }
 }
 
-/// `Vector`, or the name of one: a scalar, `x`, a number.
+/// Whether the name is `Vector` or that of a vector type: a scalar, `x`, a number.
 fn is_vector(name: &str) -> bool {
     let alias = || {
         let (scalar, lanes) = name.rsplit_once('x')?;

@@ -1,4 +1,4 @@
-//! Groups of one warp: how they are made of others, and what their threads do together.
+//! Groups within one warp: the partitions that make them, and their collectives.
 
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -18,7 +18,7 @@ use crate::span::SpanRange;
 type Arguments = Punctuated<syn::Expr, Token![,]>;
 
 impl Parser<'_> {
-    /// `tiled_partition::<N>(&group)`
+    /// Parses `tiled_partition::<N>(&group)`.
     pub(super) fn tiled_partition(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
         const FORM: &str = "tiled_partition::<32>(&block)";
         let name = Group::Tile.origin();
@@ -34,7 +34,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The `N` of `tiled_partition::<N>` and of `Tile<N>`.
+    /// Parses the `N` of `tiled_partition::<N>` and of `Tile<N>`.
     pub(super) fn tile_size(
         &mut self,
         arguments: &PathArguments,
@@ -54,7 +54,7 @@ impl Parser<'_> {
         Some(self.digits_hole(size, "u32"))
     }
 
-    /// `labeled_partition(&group, label)` and its like.
+    /// Parses `labeled_partition(&group, label)` and its like.
     pub(super) fn partition(&mut self, name: &str, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
         let (name, operand) = *PARTITIONS.iter().find(|(known, _)| *known == name)?;
         let (Some(parent), Some(key), 2) = (arguments.first(), arguments.get(1), arguments.len()) else {
@@ -68,7 +68,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `&group`, or a parameter, which is a reference already.
+    /// Parses `&group`, or a parameter, which is a reference already.
     pub(super) fn group_argument(
         &mut self,
         argument: &syn::Expr,
@@ -95,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `tile.shfl(value, 0)` and its like.
+    /// Parses `tile.shfl(value, 0)` and its like.
     pub(super) fn warp_method(
         &mut self,
         group: Group,
@@ -114,7 +114,7 @@ impl Parser<'_> {
         self.op(Op::Warp(group, method), operands, span)
     }
 
-    /// `group.uniform(value)`
+    /// Parses `group.uniform(value)`.
     pub(super) fn uniform(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(value), 1) = (call.args.first(), call.args.len()) else {
             return self.error(messages::argument_count(span, "uniform", 1, call.args.len()));
@@ -123,7 +123,7 @@ impl Parser<'_> {
         self.op(Op::Uniform(group), vec![receiver, value], span)
     }
 
-    /// `group.invoke_one(|| { ... })`: a branch that the thread of rank 0 takes.
+    /// Parses `group.invoke_one(|| { ... })` as a branch that the thread of rank 0 takes.
     pub(super) fn invoke_one(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(syn::Expr::Closure(closure)), 1) = (call.args.first(), call.args.len()) else {
             return self.error(messages::invoke_one(span));
@@ -166,7 +166,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What one thread computes for all: `|| value`, or the name of such a closure.
+    /// Parses the closure `|| value` that one thread executes for all, or the name of such a closure.
     fn once(&mut self, argument: &syn::Expr) -> Expr {
         let takes_something = matches!(argument, syn::Expr::Closure(closure) if !closure.inputs.is_empty());
         let once = if takes_something { Expr::error(SpanRange::of(argument)) } else { self.expr(argument) };
@@ -177,7 +177,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `op::Plus` and its like, or a closure of two values.
+    /// Parses `op::Plus` and its like, or a closure with two parameters.
     fn operator(&mut self, argument: &syn::Expr) -> Expr {
         let span = SpanRange::of(argument);
         match argument {

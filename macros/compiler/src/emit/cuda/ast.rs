@@ -1,8 +1,8 @@
-//! The part of C++ that is generated, as data. No decisions here: `lower` makes it, `print` writes it.
+//! The subset of C++ that is generated, as data. It decides nothing: `lower` makes it, `print` writes it.
 
 use crate::model::{SiteId, SlotId, TypeId, ValueId};
 
-/// A part of the text; the runtime's `Piece` with owned text.
+/// A fragment of the text, which is text or a hole that the runtime fills; the runtime's `Piece` with owned text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fragment {
     Text(String),
@@ -28,9 +28,9 @@ pub(crate) enum Fragment {
     },
     Callee(SlotId),
     Name,
-    /// What the kernel's attribute fixed.
+    /// The launch bounds that the kernel's attribute fixes.
     Bounds,
-    /// What a program's kernel begins with.
+    /// The statements with which the kernel of a program begins.
     Prologue,
     Site(SiteId),
 }
@@ -43,7 +43,7 @@ impl From<&str> for Fragment {
 
 #[derive(Debug, Clone)]
 pub(crate) enum CuExpr {
-    /// A name, a literal, anything that binds tightest.
+    /// A name, a literal, or any other expression that binds tightest.
     Atom(Vec<Fragment>),
     Prefix(&'static str, Box<CuExpr>),
     Infix {
@@ -73,20 +73,20 @@ pub(crate) enum CuExpr {
     Member(Box<CuExpr>, String),
     /// `type{elements}`
     Braces(Vec<Fragment>, Vec<CuExpr>),
-    /// `type{.name = value}`; what is not listed comes from the base, a name.
+    /// `type{.name = value}`; fields that are not listed come from the base, which is a name.
     Struct {
         slot: SlotId,
         fields: Vec<(String, CuExpr)>,
         base: Option<Box<CuExpr>>,
     },
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
-    /// `[&](auto a, auto b) { ... }`: how it captures, parameters with what stands before their names, body.
+    /// `[&](auto a, auto b) { ... }`: the capture, the parameters with the tokens before their names, the body.
     Lambda {
         capture: String,
         params: Vec<(Vec<Fragment>, String)>,
         body: Vec<CuStmt>,
     },
-    /// `place op value`, with its `=`.
+    /// `place op value`, where the operator contains the `=`.
     Assign {
         op: &'static str,
         place: Box<CuExpr>,
@@ -104,7 +104,7 @@ impl CuExpr {
         CuExpr::Call { callee: vec![callee.into()], arguments, site: None }
     }
 
-    /// `self.name`, of a copy of `self`.
+    /// Returns `self.name`, of a copy of `self`.
     pub(crate) fn field(&self, name: String) -> CuExpr {
         CuExpr::Member(Box::new(self.clone()), name)
     }
@@ -116,7 +116,7 @@ impl CuExpr {
 
 #[derive(Debug, Clone)]
 pub(crate) enum CuStmt {
-    /// What follows comes from this line of the Rust source.
+    /// The following statements come from this line of the Rust source.
     Line(u32),
     Expr(CuExpr),
     /// `type name = init;`
@@ -125,9 +125,9 @@ pub(crate) enum CuStmt {
         name: String,
         init: Option<CuExpr>,
     },
-    /// A constant's declaration, where the function declares it.
+    /// The declaration of a constant.
     Constant(ValueId),
-    /// `__shared__ type name;`, or its place in the dynamic segment.
+    /// `__shared__ type name;`, or its offset in dynamic shared memory.
     Shared {
         index: u16,
         ty: Vec<Fragment>,
@@ -155,7 +155,7 @@ pub(crate) enum CuStmt {
     Goto(String),
     Label(String),
     Return(Option<CuExpr>),
-    /// Text of the user's, in a function of its own.
+    /// The user's text, in a lambda of its own.
     InlineCuda {
         parameters: Vec<String>,
         text: String,

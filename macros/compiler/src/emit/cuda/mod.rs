@@ -1,5 +1,5 @@
-//! The CUDA C++ of a function: lowered to a small syntax tree (`lower`), then printed as pieces of text with holes
-//! (`print`). The runtime fills the holes and joins functions (`phalanx::program`).
+//! The CUDA C++ of a function: lowered to a small syntax tree (`lower`), then printed as fragments of text with holes
+//! (`print`). The runtime fills the holes and assembles programs (`phalanx::program`).
 
 mod ast;
 mod lower;
@@ -18,11 +18,11 @@ use crate::model::{Function, LocalId};
 pub(crate) struct Text {
     pub(crate) signature: Vec<Fragment>,
     pub(crate) body: Vec<Fragment>,
-    /// Identifiers that the text declares, less its constants.
+    /// The identifiers that the text declares, without its constants.
     pub(crate) locals: Vec<String>,
-    /// What the text calls each of the function's values; nothing for a length.
+    /// The names of the function's values in the text; a length has none.
     pub(crate) constants: Vec<String>,
-    /// Tokens of which it has neither the arrival nor the wait.
+    /// Tokens whose arrival and wait are fused, and which the text does not have.
     pub(crate) fused: BTreeSet<LocalId>,
 }
 

@@ -1,9 +1,9 @@
-//! The syntax tree to text: indentation and parentheses. No decisions about meaning.
+//! Prints the syntax tree as text: indentation and parentheses. It decides nothing about meaning.
 
 use super::ast::{CuExpr, CuStmt, Fragment};
 use crate::model::Role;
 
-/// A body with its braces.
+/// Prints a body with its braces.
 pub(super) fn body(statements: &[CuStmt], role: Role) -> Vec<Fragment> {
     let mut printer = Printer { out: Vec::new(), indent: 0 };
     printer.text("{\n");
@@ -15,7 +15,7 @@ pub(super) fn body(statements: &[CuStmt], role: Role) -> Vec<Fragment> {
     printer.out
 }
 
-/// An expression as pieces of its own, as an initializer.
+/// Prints an expression by itself, as an initializer.
 fn alone(expr: &CuExpr) -> Vec<Fragment> {
     let mut printer = Printer { out: Vec::new(), indent: 0 };
     printer.expr(expr, ASSIGN);
@@ -27,7 +27,7 @@ struct Printer {
     indent: usize,
 }
 
-/// How tightly an operator binds, as in C++ (cppreference, operator precedence), the tightest highest.
+/// Returns the precedence of an operator, as in C++ (cppreference, operator precedence); the highest binds tightest.
 fn precedence(op: &str) -> u8 {
     match op {
         "*" | "/" | "%" => 80,
@@ -145,7 +145,7 @@ impl Printer {
             CuStmt::InlineCuda { parameters, text, arguments } => {
                 let space = if text.starts_with('\n') { "" } else { " " };
                 self.line(|p| p.text(&format!("[]({}) -> void {{{space}{text}", parameters.join(", "))));
-                // Below the text: its last line may be a comment.
+                // The brace is below the text, whose last line may be a comment.
                 self.text(&"    ".repeat(self.indent));
                 self.text("}");
                 self.arguments("(", arguments, ")");
@@ -162,7 +162,7 @@ impl Printer {
         }
     }
 
-    /// `if (c) {...} else if ...`, from after its indentation.
+    /// Prints `if (c) {...} else if ...`, from after its indentation.
     fn branch(&mut self, condition: &CuExpr, then: &[CuStmt], otherwise: &[CuStmt]) {
         self.text("if (");
         self.expr(condition, 0);
@@ -182,7 +182,7 @@ impl Printer {
         }
     }
 
-    /// `expr`, in parentheses if it binds less tightly than `least`.
+    /// Prints `expr`, in parentheses if its precedence is lower than `least`.
     fn expr(&mut self, expr: &CuExpr, least: u8) {
         let own = match expr {
             CuExpr::Infix { op, .. } => precedence(op),
@@ -212,7 +212,7 @@ impl Printer {
             CuExpr::Atom(fragments) => self.fragments(fragments),
             CuExpr::Prefix(op, value) => {
                 self.text(op);
-                // One more than its own: `-(-x)`, never `--x`.
+                // The operand needs a higher precedence: `-(-x)`, never `--x`.
                 self.expr(value, PREFIX + 1);
             }
             CuExpr::Infix { op, left, right, site } => {
@@ -268,7 +268,7 @@ impl Printer {
                 }
                 self.text(") {");
                 match &body[..] {
-                    // On one line where it is one expression.
+                    // A body that is one expression is printed on one line.
                     [CuStmt::Return(Some(value))] | [CuStmt::Line(_), CuStmt::Return(Some(value))] => {
                         self.text(" return ");
                         self.expr(value, 0);

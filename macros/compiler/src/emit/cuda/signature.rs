@@ -1,4 +1,4 @@
-//! A function's head, and types as text.
+//! Prints a function's signature, and types.
 
 use super::ast::Fragment;
 use super::name::Names;
@@ -41,8 +41,9 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
     out
 }
 
-/// `template <class F>`: C++ names no lambda's type. And a `&[T]` may be one that nobody writes, or a `&mut [T]` that was
-/// lent: the caller's type says how it is read.
+/// Prints `template <class F>`, because the type of a lambda has no name in C++. A `&[T]` also becomes a template
+/// parameter, because its argument may be memory that is never written, or a reborrowed `&mut [T]`: the caller's type
+/// decides how it is read.
 fn template_parameters(function: &Function) -> Option<Fragment> {
     let params = function.params.iter().enumerate().filter_map(|(index, param)| match param.ty {
         ParamType::Closure { index, .. } => Some(format!("class {}", closure_type(index))),
@@ -52,7 +53,8 @@ fn template_parameters(function: &Function) -> Option<Fragment> {
     (!params.is_empty()).then(|| Fragment::Text(format!("template <{}>\n", params.join(", "))))
 }
 
-/// The template parameter that stands for the slice that a device function is given. A variable may come to be another.
+/// Returns the template parameter of a slice that a device function takes, unless the slice is assigned a different
+/// value.
 fn lent_slice(function: &Function, index: usize) -> Option<String> {
     let param = &function.params[index];
     match (&param.ty, function.role) {
@@ -67,7 +69,7 @@ fn closure_type(index: usize) -> String {
     format!("Closure{index}")
 }
 
-/// The type, and what stands between it and the name.
+/// Returns the type, and the tokens between it and the name.
 fn parameter(ty: &ParamType, slice: &str) -> (Vec<Fragment>, &'static str) {
     let around = |before: &str, inner: Vec<Fragment>, after: &str| {
         let mut out = vec![before.into()];

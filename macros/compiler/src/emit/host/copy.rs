@@ -1,4 +1,4 @@
-//! Asynchronous copies, each by the full path of its form.
+//! Asynchronous copies of the host body, each by the full path of its form.
 
 use proc_macro2::TokenStream;
 use quote::quote;

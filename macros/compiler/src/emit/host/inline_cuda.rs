@@ -1,5 +1,5 @@
-//! `cuda!`: the closure called with the inputs, and its result assigned to the outputs. Both calls are `unsafe`, so that
-//! rustc asks for the block.
+//! `cuda!` in the host body: the closure is called with the inputs, and its result assigned to the outputs. Both calls
+//! are `unsafe`, so that rustc requires the block.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -34,7 +34,7 @@ impl Host<'_> {
         quote_spanned!(at.lo=> match #result { #pattern => { #(#assigned)* } })
     }
 
-    /// Held to the macro's view: memory, or a value.
+    /// Prints an input. rustc checks that it is what the macro takes it for: memory, or a value.
     fn input(&self, operand: &Operand) -> TokenStream {
         match operand.value.result_kind {
             Kind::Memory(_) => self.borrowed(&operand.value),

@@ -1,5 +1,5 @@
-//! What is done with memory as a whole: its parts, vectors, atomics, each by one call of the private API. Its elements,
-//! and what is in them, are `place`'s.
+//! Operations on memory in the host body: parts, vectors and atomics, each one call of the private API. `place` has
+//! elements and their parts.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::model::op::Part;
 use crate::span::SpanRange;
 
 impl Host<'_> {
-    /// A function of the private API of memory, an index or two, and what is left.
+    /// Calls a function of the private API with memory, its indexes, and the other operands.
     pub(super) fn on_memory(&self, name: &str, operands: &[Expr], at: SpanRange) -> TokenStream {
         let arguments = self.memory_arguments(operands);
         private(at, name, arguments)

@@ -1,5 +1,5 @@
-//! One arm an operation, by its full path: where the macro takes `x.sync()` for `Cluster::sync`, the host body says
-//! `Cluster::sync(&x)`, so that a wrong guess is a type error. Matched without a wildcard.
+//! Operations of the host body, one arm each, by their full path: where the macro takes `x.sync()` for `Cluster::sync`,
+//! the host body says `Cluster::sync(&x)`, so that a wrong guess is a type error. They are matched without a wildcard.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -39,7 +39,7 @@ impl Host<'_> {
         let rank = operands.get(2)?;
         let (lo, value) = (rank.span.lo, self.expr(rank));
         let check = |kernel: TokenStream| quote_spanned!(lo=> ::phalanx::__private::rank_of_cluster(#value, #kernel::__PHALANX_OPTIONS.cluster));
-        // A constant of its own is evaluated at once, one in a body with each instance.
+        // rustc evaluates a free constant at once, and one in a body with each instance.
         Some(if self.function.generics.params.is_empty() {
             let check = check(self.function.name.to_token_stream());
             quote_spanned!(lo=> const _: () = #check)
@@ -76,7 +76,7 @@ impl Host<'_> {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
                 let size = &self.function.values[usize::from(size.0)].tokens;
                 let arguments = parentheses(at, quote!(#parent));
-                // A size that depends on a generic parameter is known to no check before rustc's.
+                // Only rustc can check a size that depends on a generic parameter.
                 let check = quote_spanned!(at.lo=> const { ::phalanx::__private::tile_size(#size) });
                 quote_spanned!(at.lo=> { #check; ::phalanx::__private::tile::<#size, _> #arguments })
             }
@@ -85,7 +85,7 @@ impl Host<'_> {
                 let key = operands.get(1).map(|key| self.expr(key));
                 call(at, &[name], quote!(#parent, #key))
             }
-            // rustc knows what a closure takes only where one is asked for.
+            // rustc infers the types of a closure's parameters only where a closure is expected.
             Op::Warp(group, method) => match (method.operands.last(), operands.last().map(|last| last.result_kind)) {
                 (Some(WarpOperand::Operator), Some(Kind::Closure)) => {
                     group_method(group, &format!("{}_with", method.name))
@@ -166,7 +166,7 @@ impl Host<'_> {
 
     pub(super) fn device_call(&self, callee: &Callee, slot: SlotId, arguments: &[Expr], expr: &Expr) -> TokenStream {
         let lo = expr.span.lo;
-        // At the name, where rustc says what is wrong with the function.
+        // The span is the name, where rustc reports an error of the function.
         let at = match callee {
             Callee::Function(FunctionPath { name, .. }) => SpanRange::of(name),
             Callee::Associated(_, name, _) | Callee::Method(name, _) => SpanRange::of(name),
@@ -203,7 +203,7 @@ impl Host<'_> {
             }
             Callee::Method(name, turbofish) => {
                 let (receiver, name) = (given.next(), entry_name(name));
-                // A value without a place is behind a shared reference, so that no method changes what nobody sees.
+                // A value without a place is passed behind a shared reference, so that no method changes a temporary.
                 let receiver = match of_variable {
                     Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
                     _ => quote_spanned!(lo=> (&#receiver)),
@@ -213,7 +213,7 @@ impl Host<'_> {
         };
         let value = match expr.result_kind {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
-            // Holds rustc to the macro's view that this is no token.
+            // Makes rustc check that this is no token, as the macro assumes.
             _ => private(expr.span, "plain", value),
         };
         match check {
@@ -222,8 +222,8 @@ impl Host<'_> {
         }
     }
 
-    /// A function must use no collective of a group whose arrival is pending, and none at all where its callers may
-    /// not be the whole group.
+    /// Checks that the callee uses no collective of a group whose arrival is pending, and none at all where its callers
+    /// may be a part of the group.
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
         let (at, callee) = (SpanRange::of(&function.name), callee::summary(function, "UNIFORMITY"));
         let check = if self.checked.calls_apart().contains(&slot) {
@@ -235,7 +235,8 @@ impl Host<'_> {
         Some(quote_spanned!(at.lo=> const _: () = #check;))
     }
 
-    /// An argument written with `&`. Slices go by value in the host body: they are references already.
+    /// Prints an argument that is written with `&`. The host body passes slices by value, because they are references
+    /// already.
     fn passed(&self, target: &Expr) -> TokenStream {
         match target.result_kind {
             Kind::Memory(memory) if memory.is_slice() => self.expr(target),
@@ -244,7 +245,7 @@ impl Host<'_> {
     }
 }
 
-/// The method that bodies call in place of `name`.
+/// Returns the name of the method that bodies call in place of `name`.
 fn entry_name(name: &Ident) -> Ident {
     format_ident!("{name}__on_device", span = name.span())
 }

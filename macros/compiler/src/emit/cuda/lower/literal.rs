@@ -1,4 +1,4 @@
-//! Literals in C++, whose suffixes are not Rust's.
+//! Lowers literals, whose suffixes in C++ are not Rust's.
 
 use crate::emit::cuda::ast::{CuExpr, Fragment};
 use crate::model::expr::{LiteralType, integer};
@@ -13,7 +13,7 @@ pub(super) fn literal(digits: &str, ty: LiteralType) -> CuExpr {
     }])
 }
 
-/// Rust writes `1.` and `1e3` and, before a suffix, `1`.
+/// Completes a float's digits: Rust accepts `1.` and `1e3` and, before a suffix, `1`.
 fn float_digits(digits: &str) -> String {
     match digits.contains(['.', 'e', 'E']) {
         true if digits.ends_with('.') => format!("{digits}0"),
@@ -22,18 +22,18 @@ fn float_digits(digits: &str) -> String {
     }
 }
 
-/// An integer without its strong type, with the suffix that keeps its value in C++.
+/// Returns an integer without its strong type, with the suffix that preserves its value in C++.
 pub(super) fn bare_integer(digits: &str, negated: bool) -> String {
     let Some(value) = integer(digits) else { return digits.into() };
     let text = if digits.starts_with("0x") { digits.to_string() } else { value.to_string() };
     let fits = |largest: u64| value <= u128::from(largest);
     match negated {
         _ if fits(i32::MAX as u64) => text,
-        // A signed literal: an unsigned one would wrap before it is widened.
+        // The literal is signed: an unsigned one would wrap before it is widened.
         true => format!("{text}ll"),
         false if fits(u64::from(u32::MAX)) => format!("{text}u"),
         false if fits(u64::MAX) => format!("{text}ull"),
-        // Two words, for the constructor of a 128-bit type: only a literal with a suffix is so large.
+        // The constructor of a 128-bit type takes two words: only a literal with a suffix is so large.
         false => format!("{}ull, {}ull", value >> 64, value as u64),
     }
 }

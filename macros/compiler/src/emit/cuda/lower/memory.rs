@@ -1,4 +1,4 @@
-//! Parts of memory, vectors and atomics.
+//! Lowers parts of memory, vectors and atomics.
 
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
@@ -8,7 +8,8 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Part;
 use crate::model::{LocalId, SiteId, SlotId, ValueId};
 
-/// A function of subslice.cuh. Rust has checked what is written to: `&` and `&mut` are one here.
+/// Lowers a part of memory to a function of subslice.cuh. Rust has checked mutability: `&` and `&mut` are the same
+/// here.
 pub(super) fn part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let name = match form {
         Part::Range => "subslice",
@@ -28,7 +29,8 @@ pub(super) fn load_vec(lanes: ValueId, arguments: Vec<CuExpr>, site: Option<Site
     CuExpr::Call { callee: vec!["load_vec<".into(), Fragment::Digits(lanes), ">".into()], arguments, site }
 }
 
-/// `memcpy_async(block, array, slice, bar)`, `wait_prior<1>(block)`: functions of copy.cuh.
+/// Lowers an asynchronous copy to a function of copy.cuh: `memcpy_async(block, array, slice, bar)`,
+/// `wait_prior<1>(block)`.
 pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let callee = match copy {
         CopyOp::Cooperative { .. } | CopyOp::Bulk(_) | CopyOp::Store | CopyOp::Wait { prior: None, .. } => {
@@ -41,7 +43,7 @@ pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -
     CuExpr::Call { callee, arguments, site }
 }
 
-/// `memory.atomic(i).scope(s).method(values, orders)`
+/// Lowers an atomic to `memory.atomic(i).scope(s).method(values, orders)`.
 pub(super) fn atomic(atomic: AtomicUse, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let mut operands = operands.into_iter();
     let base = Box::new(operands.next().unwrap_or_else(|| CuExpr::name("0")));
@@ -57,7 +59,7 @@ pub(super) fn atomic(atomic: AtomicUse, operands: Vec<CuExpr>, site: Option<Site
 }
 
 impl Lower<'_> {
-    /// `auto [left, right] = split_at(memory, mid);`
+    /// Lowers a split to `auto [left, right] = split_at(memory, mid);`.
     pub(super) fn split(&mut self, halves: [Option<LocalId>; 2], init: &Expr) {
         let names = halves.map(|half| match half {
             Some(local) => self.names.local(local).to_string(),

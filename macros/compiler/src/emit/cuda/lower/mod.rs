@@ -1,5 +1,5 @@
-//! Model to C++. Rust's expressions with control flow become statements that assign; operands whose order matters get
-//! names. What a value or an operation is in C++ is in `value` and `op`; loops and jumps are in `control`.
+//! Lowers the model to C++. Rust's expressions with control flow become statements that assign; operands whose order
+//! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
 mod control;
 mod inline_cuda;
@@ -26,7 +26,7 @@ use crate::model::place::local_of;
 use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, ValueId};
 
-/// The body's statements, and the names that it used.
+/// Lowers the body to statements, and returns the names that it used.
 pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
     let mut lower = Lower { function, names, fused, out: Vec::new(), jump_targets: Vec::new() };
     for (index, constant) in function.values.iter().enumerate() {
@@ -42,13 +42,13 @@ pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet
 struct Lower<'f> {
     function: &'f Function,
     names: Names,
-    /// Tokens of arrivals that their wait makes.
+    /// Tokens of arrivals that are fused with their wait.
     fused: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
     jump_targets: Vec<control::JumpTarget>,
 }
 
-/// Where a value goes.
+/// The destination of a value.
 #[derive(Debug, Clone, PartialEq)]
 enum Dest {
     Discard,
@@ -57,7 +57,7 @@ enum Dest {
 }
 
 impl Lower<'_> {
-    /// Lowers into a list of its own.
+    /// Lowers into a list of statements of its own.
     fn nested<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<CuStmt>) {
         let outer = std::mem::take(&mut self.out);
         let result = f(self);
@@ -76,7 +76,7 @@ impl Lower<'_> {
 
     fn statement(&mut self, statement: &Stmt) {
         match &statement.kind {
-            // Rust evaluates it; the text has its value under a name.
+            // Rust evaluates the item; the text has its value under a name.
             StmtKind::Item(_) => return,
             StmtKind::Let { local, .. } if self.fused.contains(local) => return,
             StmtKind::Let { .. }
@@ -103,7 +103,7 @@ impl Lower<'_> {
         let written = ty
             .map(|ty| shape(&ty.shape))
             .or_else(|| known_shape(kind).filter(|_| needs_type(kind)).map(|known| shape(&known)));
-        // The type stands before the name instead.
+        // The declaration has the type instead.
         let (init, written) = match init.map(|init| (&init.kind, init)) {
             Some((ExprKind::Typed(value, slot), _)) => (Some(&**value), Some(vec![Fragment::Type(*slot)])),
             _ => (init, written),
@@ -132,19 +132,19 @@ impl Lower<'_> {
         }
         if matches!(init.result_kind, Kind::Unit | Kind::Never) {
             self.into(init, &Dest::Discard);
-            // Code that is never reached may name it.
+            // Unreachable code may use the variable.
             if let (Kind::Never, Some(ty)) = (init.result_kind, written) {
                 self.out.push(CuStmt::Declare { ty, name, init: None });
             }
             return;
         }
-        // The type stands before the name, so that the value needs none.
+        // The declaration has the type, so that the value needs none.
         if let ExprKind::None(slot) = init.kind {
             let ty = written.unwrap_or_else(|| vec![Fragment::Type(slot)]);
             self.out.push(CuStmt::Declare { ty, name, init: Some(CuExpr::name("none")) });
             return;
         }
-        // A value that takes statements is assigned by them; its type must be known before.
+        // A value that needs statements is assigned by them, so its type must be known before.
         if let (true, Some(ty)) = (self.takes_statements(init), written.clone().or_else(|| self.type_of(init))) {
             self.out.push(CuStmt::Declare { ty, name: name.clone(), init: None });
             self.into(init, &Dest::Assign(name));
@@ -152,9 +152,10 @@ impl Lower<'_> {
         }
         let value = self.value(init);
         let auto = match (kind, &init.kind) {
-            // Shared memory has one place; its other names refer to it.
+            // Shared memory has one place, to which its other names refer.
             (Kind::Memory(Memory::SharedArray), _) => "auto&",
-            // So does a reference to a place of the thread's own; what is in memory is read where it is bound.
+            // The same holds for a reference to a place of the thread's own; what is in memory is read where it is
+            // bound.
             (Kind::Reference { mutable: true }, _) => "auto&",
             (_, ExprKind::Borrow { target, .. }) if local_of(target).is_some() => "const auto&",
             _ => "auto",
@@ -163,7 +164,7 @@ impl Lower<'_> {
         self.out.push(CuStmt::Declare { ty, name, init: Some(value) });
     }
 
-    /// The C++ type of a value of an `if`, a loop or a labelled block.
+    /// Returns the C++ type of the value of an `if`, a loop or a labelled block.
     fn type_of(&self, expr: &Expr) -> Option<Vec<Fragment>> {
         let slot = match &expr.kind {
             ExprKind::If { slot, .. }
@@ -184,7 +185,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Evaluates `expr` and puts its value where `dest` says.
+    /// Evaluates `expr` into its destination.
     fn into(&mut self, expr: &Expr, dest: &Dest) {
         match &expr.kind {
             ExprKind::Block(block) | ExprKind::Unsafe(block)
@@ -240,7 +241,7 @@ impl Lower<'_> {
 
     fn finish(&mut self, value: CuExpr, dest: &Dest) {
         match dest {
-            // A name or a literal alone does nothing.
+            // A name or a literal has no effect.
             Dest::Discard if matches!(value, CuExpr::Atom(_)) => {}
             Dest::Discard => self.out.push(CuStmt::Expr(value)),
             Dest::Return => self.out.push(CuStmt::Return(Some(value))),
@@ -251,7 +252,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives a value a name, so that it is evaluated now and once.
+    /// Stores a value in a variable, so that it is evaluated now and once.
     fn spill(&mut self, value: CuExpr) -> CuExpr {
         if matches!(value, CuExpr::Atom(_)) && self.is_fixed(&value) {
             return value;
@@ -261,20 +262,20 @@ impl Lower<'_> {
         CuExpr::name(&name)
     }
 
-    /// A literal, or a name that nothing assigns to.
+    /// Whether the value is a literal, or a name that is never assigned.
     fn is_fixed(&self, value: &CuExpr) -> bool {
         let CuExpr::Atom(fragments) = value else { return false };
         let [Fragment::Text(text)] = &fragments[..] else { return true };
         let assigned = |local: usize| {
             let id = LocalId(local);
             let info = self.function.local(id);
-            // Behind a reference is a variable of the caller's.
+            // A reference refers to a variable of the caller.
             (info.mutable.is_some() || matches!(info.kind, Kind::Reference { .. })) && self.names.local(id) == text
         };
         !(0..self.function.locals.len()).any(assigned)
     }
 
-    /// Values of operands, evaluated from left to right where that can be seen.
+    /// Lowers operands, evaluated from left to right where the order can be observed.
     fn operands(&mut self, exprs: &[&Expr]) -> Vec<CuExpr> {
         let effects: Vec<Effect> = exprs.iter().map(|expr| effect(self.function, expr)).collect();
         let changes = effects.contains(&Effect::Changes);
@@ -289,8 +290,8 @@ impl Lower<'_> {
     }
 }
 
-/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed itself. A part
-/// of memory is a value: an address and a length.
+/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed by reference. A
+/// part of memory is a value: an address and a length.
 fn has_value(expr: &Expr) -> bool {
     match expr.result_kind {
         Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
@@ -307,7 +308,7 @@ fn has_value(expr: &Expr) -> bool {
     }
 }
 
-/// `auto` would not do: the first value may be `none`.
+/// Whether `auto` would deduce the wrong type, because the first value may be `none`.
 fn needs_type(kind: Kind) -> bool {
     matches!(kind, Kind::OptionalToken(_))
 }

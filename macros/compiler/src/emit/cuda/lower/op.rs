@@ -1,4 +1,5 @@
-//! One arm an operation. Matched without a wildcard, so that a new operation does not compile until it is printed.
+//! Lowers operations, one arm each. They are matched without a wildcard, so that a new operation does not compile until
+//! it is lowered.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -56,7 +57,7 @@ impl Lower<'_> {
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
             Op::LoadVec(lanes) => memory::load_vec(lanes, values.collect(), site),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
-            // Declared by its `let`: an array without a name cannot be used.
+            // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
             Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
@@ -72,7 +73,7 @@ impl Lower<'_> {
     }
 }
 
-/// `profiled<doing, group>([&]() { return call; })`, of profile.cuh.
+/// Wraps an operation in `profiled<doing, group>([&]() { return call; })`, of profile.cuh.
 fn recorded(doing: u32, group: u32, call: CuExpr, site: Option<SiteId>) -> CuExpr {
     let body = vec![CuStmt::Return(Some(call))];
     let lambda = CuExpr::Lambda { capture: "[&]".into(), params: Vec::new(), body };

@@ -1,4 +1,4 @@
-//! Expressions as C++ expressions.
+//! Lowers expressions to C++ expressions.
 
 use super::literal::{bare_integer, literal};
 use super::{Dest, Lower, has_value};
@@ -22,7 +22,7 @@ impl Lower<'_> {
             ExprKind::Local(local) => CuExpr::name(self.names.local(*local)),
             ExprKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
             ExprKind::Operator(operator, _) => CuExpr::call(operator.cuda_name, Vec::new()),
-            // C++'s reference parameters are used by name.
+            // A reference parameter of C++ is used by its name.
             ExprKind::Deref(target) | ExprKind::Borrow { target, .. } => self.value(target),
             ExprKind::Unary(op, value) => self.unary(*op, value),
             ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
@@ -112,7 +112,7 @@ impl Lower<'_> {
                 self.selection(expr, scrutinee, arms, &used).unwrap_or_else(|| self.through_variable(expr))
             }
             ExprKind::If { .. } | ExprKind::Labelled { .. } | ExprKind::Loop { .. } => self.through_variable(expr),
-            // These come to no value: what stands for it is never read.
+            // These expressions have no value: nothing reads the one that replaces it.
             ExprKind::Error
             | ExprKind::While { .. }
             | ExprKind::For { .. }
@@ -131,8 +131,9 @@ impl Lower<'_> {
         }
     }
 
-    /// A receiver that is a place is passed itself, for the method may change it; others are copied, as the host body
-    /// copies them. Where an argument writes to the receiver, the method takes it by value: rustc has seen to that.
+    /// Lowers the operands of a method. A receiver that is a place is passed by reference, because the method may
+    /// change it; any other is copied, as the host body copies it. If an argument writes the receiver, the method takes
+    /// it by value, as rustc has checked.
     fn method_operands(&mut self, receiver: &Expr, rest: &[Expr]) -> Vec<CuExpr> {
         let written = |local| rest.iter().any(|argument| may_write(argument, local));
         let rest: Vec<&Expr> = rest.iter().collect();
@@ -168,8 +169,8 @@ impl Lower<'_> {
         CuExpr::Lambda { capture, params, body }
     }
 
-    /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right. What is no place is
-    /// a value without a name: it is there before the indexes are.
+    /// Lowers a place expression such as `a[i][j]`: the array is never copied, and the indexes are evaluated from left
+    /// to right. A base that is no place is a value without a name, evaluated before the indexes.
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
         match &expr.kind {
             ExprKind::Field { base, member } => self.place(base, changes_later).field(field_name(member)),
@@ -197,18 +198,19 @@ impl Lower<'_> {
         (base, if changes_later && own != Effect::Pure { self.spill(index) } else { index })
     }
 
-    /// The fields' values in Rust's order where that can be seen; the text lists them in the type's.
+    /// Lowers a struct. Its fields are evaluated in Rust's order where that can be observed; the text lists them in the
+    /// order of the type.
     fn structure(&mut self, fields: &[(Member, Expr)], base: Option<&Expr>, slot: SlotId) -> CuExpr {
         let operands: Vec<&Expr> = fields.iter().map(|(_, field)| field).chain(base).collect();
         let mut values = self.operands(&operands).into_iter();
         let fields =
             fields.iter().zip(values.by_ref()).map(|((member, _), value)| (field_name(member), value)).collect();
-        // Written once for each field that it gives.
+        // The text repeats the base for each field that comes from it.
         let base = values.next().map(|base| Box::new(self.spill_unless_name(base)));
         CuExpr::Struct { slot, fields, base }
     }
 
-    /// The value of statements: they assign it to a variable.
+    /// Lowers an expression that needs statements: they assign its value to a variable.
     fn through_variable(&mut self, expr: &Expr) -> CuExpr {
         let Some(ty) = self.type_of(expr) else {
             self.into(expr, &Dest::Discard);
@@ -250,7 +252,7 @@ impl Lower<'_> {
         if statements.is_empty() {
             return CuExpr::Infix { op: op.symbol(), left: Box::new(first), right: Box::new(second), site: None };
         }
-        // The right side takes statements, which run only if the left side does not decide.
+        // The right operand needs statements, which run only if the left operand does not decide.
         let name = self.names.fresh("value");
         self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: name.clone(), init: Some(first) });
         let test = CuExpr::name(&name);
@@ -262,7 +264,7 @@ impl Lower<'_> {
         CuExpr::name(&name)
     }
 
-    /// As in Rust, the value is evaluated before the place.
+    /// Lowers an assignment. As in Rust, the value is evaluated before the place.
     pub(super) fn assign(&mut self, place: &Expr, value: &Expr) {
         if let (ExprKind::Local(local), true) = (&place.kind, self.takes_statements(value)) {
             let name = self.names.local(*local).to_string();
