@@ -1,5 +1,5 @@
 //! The pipeline, on one screen: parse -> model -> check -> emit. Parser and checks both report before the one gate, so
-//! that a compile shows all that is wrong.
+//! that one compile shows all errors.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
@@ -16,55 +16,56 @@ use crate::parse;
 use crate::session::Session;
 use crate::span::SpanRange;
 
-/// `#[cluster_kernel(options)] item`
+/// Expands `#[cluster_kernel(options)] item`.
 pub(crate) fn kernel(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new(session);
     let parsed = parse_kernel(options, item, &mut diags);
     generate(&parsed, diags)
 }
 
-/// `#[device(options)] item`
+/// Expands `#[device(options)] item`.
 pub(crate) fn device(session: Session, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new(session);
     let parsed = parse_device(options, item, &mut diags);
     generate(&parsed, diags)
 }
 
-/// The faults that `kernel` reports.
+/// Returns the faults that `kernel` reports.
 pub(crate) fn check_kernel(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
     let mut diags = Diags::new(session);
     let parsed = parse_kernel(options, item, &mut diags);
     faults(parsed, diags)
 }
 
-/// The faults that `device` reports.
+/// Returns the faults that `device` reports.
 pub(crate) fn check_device(session: Session, options: TokenStream, item: TokenStream) -> Vec<Fault> {
     let mut diags = Diags::new(session);
     let parsed = parse_device(options, item, &mut diags);
     faults(parsed, diags)
 }
 
-/// What an attribute is on, parsed.
+/// The parsed item under an attribute.
 enum Parsed {
-    /// A `#[cfg]` below the attribute holds for all that stands for the function.
+    /// A function. A `#[cfg]` below the attribute applies to all items that replace it.
     Function { function: Box<Function>, conditions: Vec<Attribute> },
     /// `#[device] impl`
     Implementation(Implementation),
     /// `#[device] trait`
     Declaration(Implementation),
-    /// An item that no attribute takes: it stays as it is.
+    /// An item that the attribute does not accept: it stays as it is.
     Refused(TokenStream),
-    /// An item that is no Rust. rustc has said so before it called the macro, and its callers are to say no more.
+    /// An item that is not valid Rust. rustc has reported it before it called the macro, and must report nothing more
+    /// about its callers.
     Unread { fault: Diag, signature: Option<Box<Function>>, item: TokenStream },
 }
 
 fn parse_kernel(options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
-    let options = parse::attribute::kernel_options(options, diags);
+    let options = parse::options::kernel_options(options, diags);
     parse(item, Role::Kernel, options, "cluster_kernel", diags)
 }
 
 fn parse_device(options: TokenStream, item: TokenStream, diags: &mut Diags) -> Parsed {
-    let options = parse::attribute::device_options(options, diags);
+    let options = parse::options::device_options(options, diags);
     parse(item, Role::Device, options, "device", diags)
 }
 
@@ -73,11 +74,11 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
     let parsed = match syn::parse2::<Item>(item.clone()) {
         Ok(Item::Fn(parsed)) => parsed,
         Ok(Item::Impl(parsed)) if role == Role::Device => {
-            parse::attribute::refuse_options(&options, diags);
+            parse::options::refuse_options(&options, diags);
             return Parsed::Implementation(parse::implementation::implementation(&parsed, diags));
         }
         Ok(Item::Trait(parsed)) if role == Role::Device => {
-            parse::attribute::refuse_options(&options, diags);
+            parse::options::refuse_options(&options, diags);
             return Parsed::Declaration(parse::implementation::declaration(&parsed, diags));
         }
         Ok(_) => {
@@ -87,7 +88,7 @@ fn parse(item: TokenStream, role: Role, options: Options, attribute: &str, diags
         Err(error) => return unread(item, role, &error, diags),
     };
     if parsed.sig.receiver().is_some() {
-        // Inside an `impl`, where the items that stand for a function have no place.
+        // A method inside an `impl`, where the items that replace a function cannot stand.
         diags.push(messages::receiver(SpanRange::of(&parsed.sig.ident)));
         return Parsed::Refused(item);
     }
@@ -129,7 +130,7 @@ fn faults(parsed: Parsed, mut diags: Diags) -> Vec<Fault> {
     diags.into_faults()
 }
 
-/// The items that replace what the attribute is on; where there is a fault, signatures without their bodies.
+/// Makes the items that replace the attribute's item; after an error, signatures without their bodies.
 fn generate(parsed: &Parsed, mut diags: Diags) -> TokenStream {
     match parsed {
         Parsed::Function { function, conditions } => {
@@ -146,7 +147,7 @@ fn generate(parsed: &Parsed, mut diags: Diags) -> TokenStream {
             let checked = check_methods(implementation, &mut diags);
             let items = match diags.gate() {
                 Ok(()) => emit::implementation(implementation, &checked),
-                // Which method a fault of the parser is in, only its place says.
+                // Only its span says in which method a parse error is.
                 Err(Reported) => {
                     let stubs: Vec<_> = implementation.methods.iter().map(|method| (method, None)).collect();
                     emit::implementation(implementation, &stubs)

@@ -1,9 +1,10 @@
-//! What `macro_rules!` puts for `$s:stmt` comes in a group without delimiters. syn takes each of these for an expression,
-//! so those that are none are opened. Other fragments stay as they are: the group is what keeps `$a * $b` right.
+//! Fragments of `macro_rules!`. A `$s:stmt` comes in a group without delimiters, which syn takes for an expression, so
+//! the groups of other statements are opened. Other fragments stay as they are: the group is what keeps `$a * $b`
+//! right.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-/// With statements in place of the groups around them.
+/// Replaces the groups around statements by the statements.
 pub(crate) fn opened(tokens: TokenStream) -> TokenStream {
     if holds_statement(&tokens) { open(tokens) } else { tokens }
 }
@@ -15,7 +16,7 @@ fn holds_statement(tokens: &TokenStream) -> bool {
     })
 }
 
-/// A statement that is no expression.
+/// Whether the group is a statement and not an expression.
 fn is_statement(group: &Group) -> bool {
     let first = match group.delimiter() {
         Delimiter::None => group.stream().into_iter().next(),

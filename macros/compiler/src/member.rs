@@ -1,5 +1,6 @@
-//! The names of fields and variants in C++: Rust's own, unless that is a word of C++, a macro, or the name of a type that a
-//! struct's other fields may have. A definition and its uses are printed apart, so the name follows from Rust's alone.
+//! The names of fields and variants in C++: Rust's own, unless that is a word of C++, a macro, or the name of a type
+//! that the struct's other fields may have. A definition and its uses are printed apart, so the name depends on Rust's
+//! name alone.
 
 /// Words of C++20 that a Rust identifier can be, macros that NVRTC has without headers, and types of the prelude.
 const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t \
@@ -10,7 +11,7 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     NULL assert va_arg va_copy va_end va_list va_start \
     i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f16 bf16 f32 f64 local_array tuple option vector integer floating phalanx";
 
-/// The C++ name of a field or variant. That of an unnamed field is its number: `_0`.
+/// Returns the C++ name of a field or variant. That of an unnamed field is its number: `_0`.
 pub(crate) fn member(rust: &str) -> String {
     let rust = rust.strip_prefix("r#").unwrap_or(rust);
     if rust.starts_with(|c: char| c.is_ascii_digit()) {
@@ -18,7 +19,7 @@ pub(crate) fn member(rust: &str) -> String {
     }
     let reserved = RESERVED.split_whitespace().any(|word| word == rust);
     let prefixed = ["CUDA", "NV_", "PHALANX"].iter().any(|prefix| rust.starts_with(prefix));
-    // C++ keeps two underscores for itself, and one before a capital.
+    // C++ reserves names with two underscores, and those that begin with one and a capital.
     let kept = rust.contains("__") || rust.strip_prefix('_').is_some_and(|rest| rest.starts_with(char::is_uppercase));
     if rust.is_ascii() && !reserved && !prefixed && !kept && rust != "_" {
         return rust.into();

@@ -22,8 +22,10 @@ pub(crate) use token::*;
 pub(crate) use uniform::*;
 
 use crate::diag::Diag;
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::MEMORY_METHODS;
-use crate::model::ty::{Group, Kind, SCALARS};
+use crate::model::ty::SCALARS;
 use crate::model::warp::{OPERATORS, WARP_METHODS};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -269,7 +271,7 @@ fn group_methods(group: Group) -> String {
     let barrier = group.barrier_methods().map(|method| method.name);
     match group {
         Group::Coalesced | Group::Tile => {
-            let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.of_tiles);
+            let methods = WARP_METHODS.iter().filter(|method| group == Group::Tile || !method.tiles_only);
             let methods = ["uniform", "invoke_one"].into_iter().chain(methods.map(|method| method.name));
             list(barrier.chain(methods).chain(queries))
         }

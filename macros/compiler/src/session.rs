@@ -1,10 +1,10 @@
-//! What a caller of the compiler can set that no attribute does.
+//! Settings of the compiler that no attribute has.
 
 use crate::rules::Rule;
 
-/// How the compiler works, beyond what the user's text says. The attributes use the default.
+/// Settings of a compilation, beyond what the user's text says. The attributes use the default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Session {
-    /// Faults of this rule are not reported: `cargo xtask mutate` asks which tests miss it.
+    /// Faults of this rule are not reported: `cargo xtask mutate` asks which tests need it.
     pub without: Option<Rule>,
 }

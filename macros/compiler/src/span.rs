@@ -1,9 +1,9 @@
-//! A range in the user's source: first and last token. `Span::join` is not stable, so a range is kept as its two ends.
+//! A range in the user's source, kept as its first and last token because `Span::join` is not stable.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// First and last token of a piece of source.
+/// The first and last token of a range in the source.
 #[derive(Clone, Copy)]
 pub(crate) struct SpanRange {
     pub(crate) lo: Span,
@@ -31,12 +31,12 @@ impl SpanRange {
         SpanRange { lo: span, hi: span }
     }
 
-    /// Line, from 1.
+    /// Returns the line, from 1.
     pub(crate) fn line(self) -> u32 {
         u32::try_from(self.lo.start().line).unwrap_or(u32::MAX)
     }
 
-    /// Column, from 1, as rustc counts it.
+    /// Returns the column, from 1, as rustc counts it.
     pub(crate) fn column(self) -> u32 {
         u32::try_from(self.lo.start().column + 1).unwrap_or(u32::MAX)
     }

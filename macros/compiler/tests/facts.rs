@@ -6,21 +6,23 @@ use std::process::Command;
 
 /// What the tables' modules import from the crate, and a made-up entry of each.
 const COMPLETE: &str = "
-mod ty {
+mod group {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Group { Coalesced, Tile, ThreadBlock, Cluster, Grid }
     impl Group { pub(crate) fn is_of_a_warp(self) -> bool { true } }
+}
+mod kind {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) enum Kind { Value, Unit }
 }
 static QUERY: query::Query =
     query::Query { name: \"\", answer: query::Answer::Number, uniform_at: query::UniformAt::Thread };
 static WARP_METHOD: warp::WarpMethod =
-    warp::WarpMethod { name: \"\", operands: &[], of_tiles: false, result: warp::WarpResult::PerThread };
+    warp::WarpMethod { name: \"\", operands: &[], tiles_only: false, result: warp::WarpResult::PerThread };
 static ATOMIC_METHOD: atomic::AtomicMethod =
-    atomic::AtomicMethod { name: \"\", operands: 0, orders: &[], access: atomic::AtomicAccess::Load, result: ty::Kind::Unit };
+    atomic::AtomicMethod { name: \"\", operands: 0, orders: &[], access: atomic::AtomicAccess::Load, result: kind::Kind::Unit };
 static PHASE_METHOD: barrier::PhaseMethod =
-    barrier::PhaseMethod { name: \"\", operands: &[], gives: barrier::Gives::Bool, what: barrier::What::Try };
+    barrier::PhaseMethod { name: \"\", operands: &[], result: barrier::PhaseResult::Bool, action: barrier::PhaseAction::TryWait };
 static BARRIER_METHOD: group_barrier::BarrierMethod = group_barrier::BarrierMethod {
     name: \"\", operation: group_barrier::BarrierOperation::Sync, relaxed: false, aligned: false };
 static VALUE_METHOD: method::ValueMethod =
@@ -30,9 +32,9 @@ static VALUE_METHOD: method::ValueMethod =
 /// Each table's module, the type of its entries, and their facts.
 const TABLES: [(&str, &str, &[&str]); 6] = [
     ("query", "Query", &["answer", "uniform_at"]),
-    ("warp", "WarpMethod", &["operands", "of_tiles", "result"]),
+    ("warp", "WarpMethod", &["operands", "tiles_only", "result"]),
     ("atomic", "AtomicMethod", &["operands", "orders", "access", "result"]),
-    ("barrier", "PhaseMethod", &["operands", "gives", "what"]),
+    ("barrier", "PhaseMethod", &["operands", "result", "action"]),
     ("group_barrier", "BarrierMethod", &["operation", "relaxed", "aligned"]),
     ("method", "ValueMethod", &["arguments", "header", "fails"]),
 ];

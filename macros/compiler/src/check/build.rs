@@ -19,8 +19,9 @@ use super::cfg::{
 };
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::query::Query;
-use crate::model::ty::{Group, Kind};
 use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
 use memory::region_of_kind;
@@ -85,17 +86,17 @@ struct Builder<'f> {
     temporaries: usize,
     /// Operands that are evaluated and wait for the others: a jump out of one of those drops them.
     waiting: Vec<Variable>,
-    /// What locals that are groups are groups of.
+    /// PhaseAction locals that are groups are groups of.
     teams: BTreeMap<LocalId, Team>,
     /// Groups whose threads only the run knows.
     groups: u16,
     /// Those that are tiles of a size that is no literal, by the size.
     sizes: BTreeMap<ValueId, Uniformity>,
-    /// What locals that are memory are memory of.
+    /// PhaseAction locals that are memory are memory of.
     regions: BTreeMap<LocalId, Region>,
     /// Uses of `dynamic_shared_slice`.
     slices: Vec<Slice>,
-    /// What locals that are closures touch.
+    /// PhaseAction locals that are closures touch.
     closures: BTreeMap<LocalId, Vec<(Region, AccessKind)>>,
     /// The numbers of fields, by their names.
     fields: BTreeMap<String, u16>,
@@ -152,7 +153,7 @@ impl<'f> Builder<'f> {
         self.blocks[self.current.0].end = end;
     }
 
-    /// Ends the current block, and goes on in one that nothing reaches.
+    /// BulkDirection the current block, and goes on in one that nothing reaches.
     fn leave(&mut self, end: End) {
         self.end(end);
         self.current = self.new_block();
@@ -345,7 +346,7 @@ impl<'f> Builder<'f> {
                 let named = self.temporary();
                 self.set(named, mid, init.span);
                 let mid = self.read(named, init.span);
-                let whole = memory.region.clone().unwrap_or_else(|| region_of_kind(init.gives));
+                let whole = memory.region.clone().unwrap_or_else(|| region_of_kind(init.result_kind));
                 for (half, second) in halves.iter().zip([false, true]) {
                     if let Some(half) = half {
                         self.set(Variable::Local(*half), &value, init.span);
@@ -360,12 +361,12 @@ impl<'f> Builder<'f> {
 
     /// What a local is a name of, where that is a group, memory or a closure.
     fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
-        if let Kind::Group(_) = init.gives {
+        if let Kind::Group(_) = init.result_kind {
             let team = self.team(init);
             self.teams.insert(local, team);
         }
-        if let Kind::Memory(_) | Kind::Barrier(_) = init.gives {
-            let region = value.region.unwrap_or_else(|| region_of_kind(init.gives));
+        if let Kind::Memory(_) | Kind::Barrier(_) = init.result_kind {
+            let region = value.region.unwrap_or_else(|| region_of_kind(init.result_kind));
             if let Root::Shared(shared) = region.root {
                 self.names.entry(shared).or_insert(local);
             }

@@ -17,8 +17,8 @@ use super::cfg::{
 use super::engine::{self, Analysis, Join};
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::barrier::What;
-use crate::model::copy::Told;
+use crate::model::barrier::PhaseAction;
+use crate::model::copy::CompletionMechanism;
 use crate::model::{Function, Role};
 
 /// ```text
@@ -52,7 +52,7 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
 struct State {
     flying: BTreeSet<CopyId>,
     /// On some way, some thread has waited for a copy of these kinds since the last began.
-    waited: BTreeSet<Told>,
+    waited: BTreeSet<CompletionMechanism>,
 }
 
 impl Join for State {
@@ -77,13 +77,13 @@ struct Flights<'a, 'f> {
 }
 
 impl Flights<'_, '_> {
-    fn told(&self, copy: CopyId) -> Told {
+    fn told(&self, copy: CopyId) -> CompletionMechanism {
         match self.cfg.copies[copy.0] {
             CopyStep::Begin { told, .. } | CopyStep::Wait(told) => told,
         }
     }
 
-    fn wait(&self, state: &mut State, told: Told) {
+    fn wait(&self, state: &mut State, told: CompletionMechanism) {
         state.waited.insert(told);
         state.flying.retain(|copy| self.told(*copy) != told);
     }
@@ -114,10 +114,10 @@ impl Flights<'_, '_> {
     /// Copies that nobody but their thread can wait for, and that it has not.
     fn left(&self, state: &State) -> Vec<Diag> {
         let left = state.under_way(self).filter_map(|copy| match &self.cfg.copies[copy.0] {
-            CopyStep::Begin { told: told @ (Told::Group | Told::Bulk), at, .. } => {
-                Some(messages::copy_left(*at, *told))
-            }
-            CopyStep::Begin { told: Told::Barrier, .. } | CopyStep::Wait(_) => None,
+            CopyStep::Begin {
+                told: told @ (CompletionMechanism::Group | CompletionMechanism::BulkGroup), at, ..
+            } => Some(messages::copy_left(*at, *told)),
+            CopyStep::Begin { told: CompletionMechanism::Barrier, .. } | CopyStep::Wait(_) => None,
         });
         left.collect()
     }
@@ -152,16 +152,18 @@ impl Analysis for Flights<'_, '_> {
                 }
                 CopyStep::Wait(told) => self.wait(state, told),
             },
-            StepKind::BarrierCall(id) => match self.cfg.barrier_calls[id.0].method.what {
-                What::Wait | What::WaitParity | What::ArriveAndWait | What::Try => self.wait(state, Told::Barrier),
-                What::Init
-                | What::InitTogether
-                | What::Arrive
-                | What::ArriveMany
-                | What::Drop
-                | What::Expect
-                | What::Copy
-                | What::Invalidate => {}
+            StepKind::BarrierCall(id) => match self.cfg.barrier_calls[id.0].method.action {
+                PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
+                    self.wait(state, CompletionMechanism::Barrier)
+                }
+                PhaseAction::Init
+                | PhaseAction::InitCollective
+                | PhaseAction::Arrive
+                | PhaseAction::ArriveN
+                | PhaseAction::ArriveAndDrop
+                | PhaseAction::ExpectTx
+                | PhaseAction::Copy
+                | PhaseAction::Invalidate => {}
             },
             // What others have waited for by then.
             StepKind::Group(GroupStep::Collective { barrier: true, .. }) | StepKind::Group(GroupStep::Wait { .. }) => {
@@ -169,7 +171,9 @@ impl Analysis for Flights<'_, '_> {
             }
             // It may wait.
             StepKind::Call { .. } => {
-                [Told::Barrier, Told::Group, Told::Bulk].into_iter().for_each(|told| self.wait(state, told))
+                [CompletionMechanism::Barrier, CompletionMechanism::Group, CompletionMechanism::BulkGroup]
+                    .into_iter()
+                    .for_each(|told| self.wait(state, told))
             }
             StepKind::Group(GroupStep::Collective { barrier: false, .. })
             | StepKind::Memory(_)

@@ -23,7 +23,8 @@ use phalanx_contract::Groups;
 use crate::diag::{Diags, Reported};
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
-use crate::model::{Function, Role, SlotId};
+use crate::model::{Function, Role, SiteId, SlotId};
+use crate::rules::Rule;
 use dsm::protocol::Protocol;
 use liveness::Live;
 use tokens::Tokens;
@@ -37,6 +38,7 @@ pub(crate) struct Checked<'f> {
     pending: tokens::PendingAtCalls,
     apart: BTreeSet<SlotId>,
     broken_at: Option<BrokenAt>,
+    ranks_left_to_rustc: BTreeSet<SiteId>,
     summary: Summary,
     protocol: Protocol,
 }
@@ -56,7 +58,12 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     copies::check(function, &cfg, diags);
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
-    Ok(Checked { function, pending, apart: calls_apart(function), broken_at, summary, protocol })
+    let ranks_left_to_rustc = match function.options.waives(Rule::RankOutOfRange) {
+        true => BTreeSet::new(),
+        false => dsm::ranks::left_to_rustc(function),
+    };
+    let apart = calls_apart(function);
+    Ok(Checked { function, pending, apart, broken_at, ranks_left_to_rustc, summary, protocol })
 }
 
 /// Calls in methods and closures, whose callers do not see them.
@@ -110,6 +117,11 @@ impl<'f> Checked<'f> {
     /// Calls one of which must break a rule that is switched off.
     pub(crate) fn broken_at(&self) -> Option<&BrokenAt> {
         self.broken_at.as_ref()
+    }
+
+    /// The sites of `map_shared_rank` whose rank rustc must compare with the size of the cluster.
+    pub(crate) fn ranks_left_to_rustc(&self) -> &BTreeSet<SiteId> {
+        &self.ranks_left_to_rustc
     }
 
     /// The groups of which the function itself executes a collective.

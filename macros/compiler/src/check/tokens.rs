@@ -18,7 +18,7 @@ use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
 use crate::messages::{self, Loss, Origin};
 use crate::model::Function;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
 /// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.

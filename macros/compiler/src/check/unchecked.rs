@@ -10,7 +10,7 @@ use crate::model::Function;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// What device functions do is known where they are defined, so that only rustc sees whether one of these calls breaks
+/// PhaseAction device functions do is known where they are defined, so that only rustc sees whether one of these calls breaks
 /// `collective_while_pending`. Nothing else breaks it: if none does, it was switched off in vain, at this place.
 #[derive(Debug)]
 pub(crate) struct BrokenAt {
@@ -40,10 +40,10 @@ pub(super) fn apply(
             }
         }
         if waiver.rule == Rule::RankOutOfRange {
-            needed |= dsm::ranks::asks_rustc(function);
+            needed |= !dsm::ranks::left_to_rustc(function).is_empty();
         }
         if waiver.rule == Rule::DivergentCollective {
-            // What only rustc finds is not asked; nor can it be known whether it was needed.
+            // PhaseAction only rustc finds is not asked; nor can it be known whether it was needed.
             needed |= !summary.obligations.is_empty();
             summary.waived = true;
         }

@@ -1,4 +1,4 @@
-//! The impls: the type's description for the text, its promise with the check of it, its constants as data.
+//! The generated impls: the type's description for the text, its promise with the check of it, its constants as data.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -15,7 +15,7 @@ pub(super) fn impls(user: &UserType<'_>) -> TokenStream {
     }
 }
 
-/// The type's generics, each type among them plain data too.
+/// Returns the type's generics, with the bound that each type parameter is plain data too.
 fn generics(input: &DeriveInput) -> syn::Generics {
     let mut generics = input.generics.clone();
     let types: Vec<_> = input.generics.type_params().map(|param| param.ident.clone()).collect();
@@ -41,7 +41,7 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         }
         GenericParam::Lifetime(_) => None,
     });
-    // At the field's type, where rustc says what is wrong with it.
+    // The assertion has the span of the field's type, where rustc reports an error of it.
     let fields = fields.iter().map(|Field { member, ty }| {
         let rust = member.to_token_stream().to_string();
         let cpp = self::member(&rust);
@@ -50,7 +50,7 @@ fn structure(input: &DeriveInput, fields: &[Field<'_>]) -> TokenStream {
         let offset = quote!(::core::mem::offset_of!(Self, #member));
         quote!(#field([#rust, #cpp], #offset, |this| #value(&this.#member)))
     });
-    // Of a generic type, each instance is checked where it is used.
+    // A generic type is checked at the use of each instance.
     let check = input.generics.params.is_empty().then(|| {
         quote! {
             const _: () = <#ident as ::phalanx::DeviceCopy>::LAYOUT;
@@ -90,7 +90,7 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
     let (ident, name) = (&input.ident, input.ident.to_string());
     let names: Vec<String> = list.iter().map(|variant| member(&variant.to_string())).collect();
     let first = list.first();
-    // A constant as a pattern takes a type that derives `PartialEq`: one that compares as C++ does.
+    // A constant can be a pattern only if its type derives `PartialEq`, which compares as C++ does.
     let compared = quote_spanned! {ident.span()=>
         const _: fn(#ident) -> bool = |value| {
             const FIRST: #ident = #ident::#first;
@@ -115,7 +115,7 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
             }
         }
 
-        // SAFETY: an integer of which the device writes no values but the variants', 0 among them.
+        // SAFETY: the type is an integer of which the device writes only the variants' values, 0 among them.
         #[automatically_derived]
         unsafe impl ::phalanx::DeviceCopy for #ident {
             const LAYOUT: () =
@@ -131,10 +131,10 @@ fn enumeration(input: &DeriveInput, raw: &syn::Ident, list: &[&syn::Ident]) -> T
     }
 }
 
-/// Impls that do nothing, so that a type with a fault is not reported again wherever it is used.
+/// Makes impls that do nothing, so that a type with an error is not reported again wherever it is used.
 pub(super) fn stub(input: &DeriveInput) -> TokenStream {
     let ident = &input.ident;
-    // What borrows something cannot have them.
+    // A type with a lifetime cannot have them.
     if input.generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }

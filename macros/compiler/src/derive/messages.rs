@@ -1,4 +1,4 @@
-//! What `#[derive(DeviceCopy)]` says. Where only rustc knows what is wrong, the checks in `phalanx` say it.
+//! The messages of `#[derive(DeviceCopy)]`. What only rustc can find wrong is reported by the checks in `phalanx`.
 
 use crate::diag::Diag;
 use crate::rules::Rule;

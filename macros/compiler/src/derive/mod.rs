@@ -1,5 +1,6 @@
-//! `#[derive(DeviceCopy)]`: what is not plain data with a layout that C++ shares is refused, here as far as syntax shows
-//! it, in the generated checks where only rustc knows. The layout itself is checked by `phalanx`, at compile time.
+//! `#[derive(DeviceCopy)]` refuses types that are not plain data with a layout that C++ shares, here as far as syntax
+//! shows it, in the generated checks where only rustc knows. The layout itself is checked by `phalanx`, at compile
+//! time.
 
 mod emit;
 mod messages;
@@ -30,7 +31,7 @@ struct Field<'i> {
     ty: &'i syn::Type,
 }
 
-/// The impls for the type, or what is wrong with it.
+/// Returns the impls for the type, or its errors.
 pub(crate) fn device_copy(session: Session, item: TokenStream) -> TokenStream {
     let mut diags = Diags::new(session);
     let input = match syn::parse2::<DeriveInput>(item.clone()) {
@@ -50,7 +51,7 @@ pub(crate) fn device_copy(session: Session, item: TokenStream) -> TokenStream {
     }
 }
 
-/// What is wrong with the type, as far as its text shows.
+/// Returns the type's errors, as far as its text shows them.
 pub(crate) fn check_device_copy(session: Session, item: TokenStream) -> Vec<Fault> {
     let mut diags = Diags::new(session);
     match syn::parse2::<DeriveInput>(item) {

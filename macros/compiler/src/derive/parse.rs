@@ -1,4 +1,4 @@
-//! What syntax shows of a type: its representation, its fields or variants.
+//! The syntax of a type: its representation, its fields or variants.
 
 use proc_macro2::Ident;
 use quote::{ToTokens, format_ident};
@@ -10,10 +10,10 @@ use crate::member::member;
 use crate::messages::not_parsed;
 use crate::span::SpanRange;
 
-/// Integers that an enum can be.
+/// The integers that can represent an enum.
 const INTEGERS: [&str; 10] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize"];
 
-/// `None` where a fault was reported that leaves nothing to go on with.
+/// Parses a type; returns `None` after an error that leaves nothing to go on with.
 pub(super) fn user_type<'i>(input: &'i DeriveInput, diags: &mut Diags) -> Option<UserType<'i>> {
     let at = SpanRange::of(&input.ident);
     let name = input.ident.to_string();
@@ -64,13 +64,13 @@ pub(super) fn user_type<'i>(input: &'i DeriveInput, diags: &mut Diags) -> Option
     Some(UserType { input, content })
 }
 
-/// The words in `#[repr(...)]`.
+/// Returns the words in `#[repr(...)]`.
 fn repr(input: &DeriveInput, diags: &mut Diags) -> Vec<Ident> {
     let mut words = Vec::new();
     for attr in input.attrs.iter().filter(|attr| attr.path().is_ident("repr")) {
         let parsed = attr.parse_nested_meta(|meta| {
             words.extend(meta.path.get_ident().cloned());
-            // `align(16)`, `packed(2)`
+            // The word has arguments: `align(16)`, `packed(2)`.
             if meta.input.peek(syn::token::Paren) {
                 let inside;
                 syn::parenthesized!(inside in meta.input);
@@ -93,7 +93,7 @@ fn fields(fields: &Fields) -> Vec<Field<'_>> {
     fields.iter().enumerate().map(|field| Field { member: member(field), ty: &field.1.ty }).collect()
 }
 
-/// Names that C++ keeps for itself are changed, and may meet.
+/// Reports fields whose C++ names are the same, because C++ reserves the name of one.
 fn one_name_each(content: &Content<'_>, diags: &mut Diags) {
     let names: Vec<Ident> = match content {
         Content::Fields(fields) => fields

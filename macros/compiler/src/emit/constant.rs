@@ -1,5 +1,5 @@
-//! Values of the contract between macros and runtime, printed as constant expressions. `uniformity` and `protocol` make tables of
-//! them; nothing here decides what a table says.
+//! Values of the contract between macros and runtime, printed as constant expressions. `uniformity` and `protocol` make
+//! tables of them; this file does not decide what a table says.
 
 use phalanx_contract::Groups;
 use phalanx_contract::protocol::{Behavior, Effect, ParameterUses, Predicate, Row, When};
@@ -7,7 +7,7 @@ use phalanx_contract::uniformity::Uniformity;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-/// `::phalanx::__private::contract::module::name`
+/// Returns the path `::phalanx::__private::contract::module::name`.
 pub(super) fn path(module: &str, name: &str) -> TokenStream {
     let [module, name] = [module, name].map(|word| Ident::new(word, Span::call_site()));
     quote!(::phalanx::__private::contract::#module::#name)
@@ -18,7 +18,7 @@ pub(super) fn groups(groups: Groups) -> TokenStream {
     quote!(::phalanx::__private::contract::Groups::from_bits_retain(#bits))
 }
 
-/// A set of indexes. One that is too large is an error of rustc's, and never left out.
+/// Prints a set of indexes. rustc reports an index that is too large; it is never left out.
 pub(super) fn index_set(indexes: impl IntoIterator<Item = usize>) -> TokenStream {
     let indexes = indexes.into_iter();
     quote!(::phalanx::__private::contract::IndexSet::EMPTY #(.with(#indexes))*)

@@ -1,5 +1,5 @@
-//! How a device function is called: from bodies through its marker, and, where it takes nothing but values, from host
-//! code as the function that it looks like.
+//! Calls of a device function: from bodies through its marker, and, if all of its parameters are values, from host code
+//! as the function that it looks like.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -9,15 +9,15 @@ use crate::model::barrier::BarrierForm;
 use crate::model::ty::ParamType;
 use crate::model::{Function, Param};
 
-/// `real` is false in the stub of a function with faults.
+/// Makes the function that callers name. `real` is false in the stub of a function with errors.
 pub(super) fn function(function: &Function, real: bool) -> TokenStream {
     let entry = entry(function, real);
     let plain = plain_function(function, real);
     quote!(#entry #plain)
 }
 
-/// Generics of a function that stands for this one: the lifetime of reference parameters where there are any, `declared`,
-/// and the types of closures.
+/// Returns the generics of a function that stands for this one: the lifetime of reference parameters if there are any,
+/// `declared`, and the types of closures.
 pub(super) fn call_generics(function: &Function, declared: &[TokenStream]) -> TokenStream {
     let refers = |param: &Param| match &param.ty {
         ParamType::Value(_) | ParamType::Memory { by_reference: false, .. } | ParamType::Closure { .. } => false,
@@ -34,17 +34,17 @@ pub(super) fn call_generics(function: &Function, declared: &[TokenStream]) -> To
     quote!(#(#all),*)
 }
 
-/// A parameter in the entry that bodies call, and how it is passed on.
+/// Returns a parameter of the entry that bodies call, and the expression that passes it on.
 pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, TokenStream) {
     let name = name(function, param);
     match &param.ty {
-        // A `&mut [T]` can be lent as a `&[T]`.
+        // A `&mut [T]` can be reborrowed as a `&[T]`.
         ParamType::Slice { mutable: false, element } => {
             let element = &element.tokens;
             let ty = quote!(impl ::core::convert::Into<::phalanx::__private::Global<'__phalanx, #element>>);
             (quote_spanned!(name.span()=> #name: #ty), quote!(::core::convert::Into::into(#name)))
         }
-        // An array can be lent as a slice.
+        // An array can be borrowed as a slice.
         ParamType::Memory { memory, tokens, .. } if memory.is_slice() => (
             quote_spanned!(name.span()=> #name: impl ::core::convert::Into<#tokens>),
             quote!(::core::convert::Into::into(#name)),
@@ -68,7 +68,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
         false => quote!(loop {}),
     };
     let unlinted = unlinted();
-    // At the function's name, where rustc points at it: "method defined here".
+    // The span is the function's name, where rustc says "method defined here".
     quote_spanned! {marker.span()=>
         #unlinted
         impl<#declared> ::phalanx::__private::DeviceFunction for #marker<#used> #where_clause {
@@ -91,7 +91,7 @@ fn entry(function: &Function, real: bool) -> TokenStream {
     }
 }
 
-/// Whether host code can make the arguments.
+/// Whether host code can construct the arguments.
 pub(super) fn takes_values(function: &Function) -> bool {
     function.params.iter().all(|param| match &param.ty {
         ParamType::Value(_) | ParamType::Reference { .. } | ParamType::Closure { .. } => true,

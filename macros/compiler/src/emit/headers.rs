@@ -1,17 +1,19 @@
-//! The prelude's headers that a text needs, by what is in the body. Each operation and each form of expression says its own,
-//! matched without a wildcard: what needs none says so.
+//! The prelude's headers that a text needs, derived from its body. Each operation and each form of expression states
+//! its own headers, matched without a wildcard, also where there are none.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::cuda::Text;
 use crate::model::Function;
 use crate::model::expr::ExprKind;
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
 use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
-use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape};
+use crate::model::ty::{ParamType, TypeShape};
 use crate::model::walk::walk_block;
 
-/// The headers, without those that they include themselves.
+/// Returns the headers, without those that they include themselves.
 pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
     let mut headers = vec!["scalar.cuh"];
     let mut need = |more: &[&'static str]| {
@@ -23,8 +25,8 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
     };
     written_shapes(function).into_iter().for_each(|shape| need(of_shape(shape)));
     function.locals.iter().for_each(|local| need(of_kind(local.kind)));
-    walk_block(&function.body, &mut |expr| need(of_kind(expr.gives)));
-    // Of a joined token, neither the arrival nor the wait is in the text.
+    walk_block(&function.body, &mut |expr| need(of_kind(expr.result_kind)));
+    // Neither the arrival nor the wait of a fused token is in the text.
     let mut split = 0;
     walk_block(&function.body, &mut |expr| {
         need(of_expression(&expr.kind));
@@ -33,13 +35,13 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
             split += 1;
         }
     });
-    if split > 2 * text.joined.len() {
+    if split > 2 * text.fused.len() {
         need(&["block_barrier.cuh"]);
     }
     headers
 }
 
-/// The types that the text names, with those inside of them.
+/// Returns the types that the text names, with the types inside of them.
 fn written_shapes(function: &Function) -> Vec<&TypeShape> {
     let params = function.params.iter().map(|param| match &param.ty {
         ParamType::Value(value) | ParamType::Reference { target: value, .. } => Some(&value.shape),
@@ -78,7 +80,7 @@ fn of_shape(shape: &TypeShape) -> &'static [&'static str] {
     }
 }
 
-/// What a value or a variable of this kind needs, whichever operation gives it.
+/// Returns the headers for a value or a variable of this kind, whichever operation returns it.
 fn of_kind(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Group(Group::Tile | Group::Coalesced) => &["tile.cuh"],
@@ -94,14 +96,14 @@ fn of_kind(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// What an expression needs beside its operands.
+/// Returns the headers for an expression, without its operands.
 fn of_expression(kind: &ExprKind) -> &'static [&'static str] {
     match kind {
         ExprKind::Op { op, .. } => of_operation(*op),
         ExprKind::Vector { .. } => &["lanes.cuh"],
         ExprKind::Some(_) | ExprKind::None(_) => &["option.cuh"],
         ExprKind::Tuple { .. } => &["tuple.cuh"],
-        // The text may use all of it.
+        // The user's text may use all of the prelude.
         ExprKind::Cuda(_) => &["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"],
         ExprKind::Method { method, .. } => std::slice::from_ref(&method.header),
         ExprKind::ScalarCall { function, .. } => match function {
@@ -113,7 +115,8 @@ fn of_expression(kind: &ExprKind) -> &'static [&'static str] {
         ExprKind::Array { .. } | ExprKind::Repeat { .. } | ExprKind::Index { .. } => &["memory.cuh"],
         ExprKind::Assert(..) | ExprKind::Panic(_) => &["message.cuh"],
         ExprKind::Print(_) => &["print.cuh"],
-        // Operators and literals are the scalars'; what is left is C++'s own, or the kind's.
+        // The scalars' headers have the operators and literals; the other expressions are C++'s own, or have the
+        // headers of their kind.
         ExprKind::Error
         | ExprKind::Int { .. }
         | ExprKind::Float { .. }
@@ -149,20 +152,21 @@ fn of_expression(kind: &ExprKind) -> &'static [&'static str] {
     }
 }
 
-/// What an operation needs beside the kinds of its operands and of its result.
+/// Returns the headers for an operation, without the kinds of its operands and of its result.
 fn of_operation(op: Op) -> &'static [&'static str] {
     match op {
         Op::Atomic(_) | Op::Fence(..) => &["atomic.cuh"],
         Op::Sync(group, _) | Op::Arrive(group, _) | Op::Wait(group, _) => match group {
             Group::Grid => &["grid_barrier.cuh"],
-            // The block's split barrier is counted by `headers`.
+            // `headers` counts the uses of the block's split barrier.
             Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => &[],
         },
         Op::Copy(_) => &["copy.cuh"],
         Op::Part { .. } | Op::SplitAt { .. } => &["subslice.cuh"],
         Op::LoadVec(_) | Op::StoreVec => &["vector.cuh"],
         Op::Is(_) | Op::Unwrap | Op::UnwrapOr => &["option.cuh"],
-        // Methods of groups, of memory, of barriers and of optional tokens, and what makes them.
+        // These are methods of groups, memory, barriers and optional tokens, or construct them: the kind has the
+        // header.
         Op::This(_)
         | Op::TiledPartition(..)
         | Op::Partition(..)

@@ -1,5 +1,5 @@
-//! What stands for a function among items: the marker type that names it, and its body as a function that takes a
-//! visitor. How it is launched or called is in `launcher`, `device` and `method`.
+//! The items that replace a function: the marker type that names it, and its body as a function that takes a visitor.
+//! `launcher`, `device` and `method` have what launches or calls it.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -8,7 +8,6 @@ use super::host::{HostBody, slots_declaration};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::ty::{Brand, ParamType};
 use crate::model::{Function, GenericParam, Generics, Param, Role, ValueId};
-use crate::parse::brand_name;
 
 /// Generics, as they are declared and as they are used.
 pub(super) struct Declared {
@@ -25,7 +24,7 @@ pub(super) fn declared(generics: &Generics) -> Declared {
     Declared { declared: quote!(#(#declared),*), used: quote!(#(#used),*), where_clause: generics.where_clause.clone() }
 }
 
-/// Lints of the user's crate see what the user wrote, and not what stands beside it.
+/// Returns an attribute that keeps the lints of the user's crate off generated items.
 pub(super) fn unlinted() -> TokenStream {
     quote! {
         #[allow(
@@ -35,7 +34,7 @@ pub(super) fn unlinted() -> TokenStream {
     }
 }
 
-/// `struct name`: beside the function `name` in the other namespace. Calls, launches and the text go through it.
+/// Makes `struct name`, beside the function `name` in the other namespace. Calls, launches and the text use it.
 pub(super) fn marker(function: &Function) -> TokenStream {
     let Function { name, vis, attrs, .. } = function;
     let Declared { declared, used, where_clause } = declared(&function.generics);
@@ -44,7 +43,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         GenericParam::Type(ident) => Some(ident),
         GenericParam::Const(..) => None,
     });
-    // With defaults, so that the name alone is a type: its `Summary` is that of every instance.
+    // The type parameters have defaults, so that the name alone is a type: its `Summary` is that of every instance.
     let defaults = params.iter().map(|param| match param {
         GenericParam::Type(ident) => quote!(#ident = ()),
         GenericParam::Const(ident, ty) if ty.to_string() == "bool" => quote!(const #ident: #ty = false),
@@ -70,7 +69,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
         Role::Device | Role::Method => TokenStream::new(),
     };
     let unlinted = unlinted();
-    // At the function's name, where rustc points at it: "method defined here".
+    // The span is the function's name, where rustc says "method defined here".
     quote_spanned! {name.span()=>
         #attrs
         #unlinted
@@ -80,7 +79,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
             __phalanx_types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
         }
         #source
-        // Without bounds: one that is not met is told of the call alone.
+        // The function has no bounds: rustc reports one that is not met at the call alone.
         #unlinted
         impl<#(#unbounded),*> #name<#used> {
             #[doc(hidden)]
@@ -93,7 +92,7 @@ pub(super) fn marker(function: &Function) -> TokenStream {
     }
 }
 
-/// A parameter's type in the host body.
+/// Returns a parameter's type in the host body.
 pub(super) fn host_type(function: &Function, param: &Param) -> TokenStream {
     match &param.ty {
         ParamType::Value(value) => value.tokens.clone(),
@@ -136,7 +135,7 @@ pub(super) fn host_type(function: &Function, param: &Param) -> TokenStream {
 fn barrier_type(function: &Function, barrier: Barrier, length: Option<ValueId>, brand: Option<&Brand>) -> TokenStream {
     let name = format_ident!("{}", barrier.rust_name());
     let brand = brand.map(|brand| match brand {
-        Brand::Elided(index) => brand_name(*index).into_token_stream(),
+        Brand::Elided(index) => Brand::elided_name(*index).into_token_stream(),
         Brand::Written(brand) => brand.clone(),
     });
     match length.map(|length| &function.values[usize::from(length.0)].tokens) {
@@ -146,17 +145,17 @@ fn barrier_type(function: &Function, barrier: Barrier, length: Option<ValueId>, 
     }
 }
 
-/// The type parameter that stands for a closure's type.
+/// Returns the type parameter that stands for a closure's type.
 fn closure_name(index: usize) -> Ident {
     format_ident!("__PhalanxClosure{index}")
 }
 
-/// Rules that are switched off, the caller promises.
+/// Returns `unsafe` for a function that switches off rules, which its caller promises to keep.
 pub(super) fn unsafety(function: &Function) -> Option<TokenStream> {
     function.is_unsafe().then(|| quote!(unsafe))
 }
 
-/// What is declared for parameters that are closures, and for the brands of barriers.
+/// Returns the type parameters for closures and for the brands of barriers.
 pub(super) fn closures(function: &Function) -> Vec<TokenStream> {
     let closures = function.params.iter().filter_map(|param| match &param.ty {
         ParamType::Closure { index, inputs, output } => {
@@ -166,11 +165,11 @@ pub(super) fn closures(function: &Function) -> Vec<TokenStream> {
         }
         _ => None,
     });
-    let brands = (0..function.brands).map(brand_name).map(|brand| quote!(#brand: ::phalanx::Brand));
+    let brands = (0..function.brands).map(Brand::elided_name).map(|brand| quote!(#brand: ::phalanx::Brand));
     closures.chain(brands).collect()
 }
 
-/// Types for those parameters where only the text is wanted: plain function pointers.
+/// Returns types for those parameters where only the text is needed: plain function pointers.
 pub(super) fn closure_stand_ins(function: &Function) -> Vec<TokenStream> {
     let stand_ins = function.params.iter().filter_map(|param| match &param.ty {
         ParamType::Closure { inputs, output, .. } => {
@@ -195,7 +194,7 @@ pub(super) fn result(function: &Function) -> Option<TokenStream> {
     })
 }
 
-/// `let (a, mut b) = arguments;`, the body's first statement.
+/// Makes the body's first statement, `let (a, mut b) = arguments;`.
 pub(super) fn bindings(function: &Function) -> TokenStream {
     let names = function.params.iter().map(|param| {
         let mutable = function.local(param.local).mutable.map(|at| quote_spanned!(at=> mut));
@@ -205,7 +204,7 @@ pub(super) fn bindings(function: &Function) -> TokenStream {
     quote!(let (#(#names,)*) = __phalanx_arguments;)
 }
 
-/// The function that hands the body to a visitor.
+/// Makes the function that passes the body to a visitor.
 pub(super) fn body(function: &Function, body: HostBody) -> TokenStream {
     let HostBody { block, description } = body;
     let Declared { declared, used, where_clause } = declared(&function.generics);

@@ -7,7 +7,7 @@ use super::item::{Declared, declared, name, unsafety};
 use crate::model::Function;
 use crate::model::ty::ParamType;
 
-/// The parts that the launcher and its stub share.
+/// Makes the part that the launcher and its stub share.
 fn signature(function: &Function) -> TokenStream {
     let Function { name: kernel, vis, attrs, .. } = function;
     let Declared { declared, where_clause, .. } = declared(&function.generics);
@@ -75,7 +75,7 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
     }
 }
 
-/// The launcher of a kernel with faults.
+/// Makes the launcher of a kernel with errors.
 pub(super) fn stub(function: &Function) -> TokenStream {
     let signature = signature(function);
     quote!(#[allow(unused_variables, reason = "a stub")] #signature { loop {} })

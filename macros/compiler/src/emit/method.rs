@@ -1,6 +1,6 @@
-//! `#[device] impl` and `#[device] trait`. Each method has a marker beside the `impl`, as a device function has, and in it
-//! a second method, `name__on_device`, which takes the slot for the marker: so rustc finds by the receiver's type which
-//! function the text calls.
+//! `#[device] impl` and `#[device] trait`. Each method has a marker beside the `impl`, as a device function has, and
+//! inside it a second method, `name__on_device`, which takes the slot for the marker: this way rustc finds, by the
+//! receiver's type, the function that the text calls.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -10,7 +10,8 @@ use super::item::{Declared, declared, host_type, name, result};
 use crate::model::ty::ParamType;
 use crate::model::{Function, Method, Param};
 
-/// What `impl` holds for a method: the plain method where host code can call it, and the one that bodies call.
+/// Makes the members of an `impl` for a method: the plain method if host code can call it, and the one that bodies
+/// call.
 pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     let Method { function, vis, .. } = method;
     let Function { name: marker, .. } = function;
@@ -43,7 +44,7 @@ pub(super) fn members(method: &Method, real: bool) -> TokenStream {
     }
 }
 
-/// What a trait declares for a method.
+/// Makes the declaration of a method in a trait.
 pub(super) fn declaration(method: &Method) -> TokenStream {
     let marker = format_ident!("{}__marker", method.name);
     let plain = plain(method, &TokenStream::new()).map(|signature| quote!(#signature;));
@@ -84,7 +85,7 @@ fn receiver(param: &Param) -> TokenStream {
     }
 }
 
-/// The user's own method, where it takes nothing but values.
+/// Makes the user's own method, if all of its parameters are values.
 fn plain(method: &Method, vis: &TokenStream) -> Option<TokenStream> {
     let function = &method.function;
     if !takes_values(function) {
@@ -114,7 +115,7 @@ fn entry(method: &Method, marker: &TokenStream) -> TokenStream {
         false => entry_param(function, param).0,
     });
     let ret = result(function);
-    // At the method's name, where rustc points at it: "method defined here".
+    // The span is the method's name, where rustc says "method defined here".
     quote_spanned! {method_name.span()=>
         fn #entry_name<#generics>(#(#params,)* __phalanx_slot: &::phalanx::__private::Callee<#marker>) #ret #where_clause
     }

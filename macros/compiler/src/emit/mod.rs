@@ -1,5 +1,6 @@
-//! Everything that is generated from a checked function. Takes a [`Checked`] only, which only `check` makes.
+//! Generates the items of a checked function. It takes a [`Checked`] only, which only `check` makes.
 
+mod callee;
 mod constant;
 mod cuda;
 mod device;
@@ -18,7 +19,7 @@ use quote::quote;
 use crate::check::Checked;
 use crate::model::{Function, Implementation, Method, Role};
 
-/// The items that take the function's place.
+/// Makes the items that replace the function.
 pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
     let text = text(checked);
@@ -29,7 +30,7 @@ pub(crate) fn items(checked: &Checked<'_>) -> TokenStream {
     quote!(#text #door)
 }
 
-/// The marker, the body and its text.
+/// Makes the marker, the body and its text.
 fn text(checked: &Checked<'_>) -> TokenStream {
     let function = checked.function();
     let marker = item::marker(function);
@@ -44,7 +45,7 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     quote!(#marker #body #options #definition)
 }
 
-/// The signature alone, so that call sites still resolve after a fault and rustc reports no more than the fault.
+/// Makes the signature alone, so that call sites still resolve after an error and rustc reports nothing more.
 pub(crate) fn stub(function: &Function) -> TokenStream {
     let text = text_stub(function);
     let door = match function.role {
@@ -59,7 +60,7 @@ fn text_stub(function: &Function) -> TokenStream {
     quote!(#marker #definition)
 }
 
-/// `#[device] impl`: with each method's check, or nothing for one that has faults.
+/// Makes the items of `#[device] impl`: each method comes with its check, or with nothing if it has errors.
 pub(crate) fn implementation(
     implementation: &Implementation,
     methods: &[(&Method, Option<Checked<'_>>)],
@@ -73,7 +74,7 @@ pub(crate) fn implementation(
     quote!(#(#texts)* #head { #(#others)* #(#members)* })
 }
 
-/// `#[device] trait`.
+/// Makes the items of `#[device] trait`.
 pub(crate) fn declaration(declaration: &Implementation) -> TokenStream {
     let Implementation { head, others, methods } = declaration;
     let methods = methods.iter().map(method::declaration);

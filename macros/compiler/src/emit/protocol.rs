@@ -1,12 +1,12 @@
-//! The summary of what a function does to shared memory and barriers, as constants that rustc joins with those of the functions
-//! that it calls (`phalanx_contract::protocol`).
+//! The summary of a function's effects on shared memory and barriers, as constants that rustc combines with those of
+//! its callees (`phalanx_contract::protocol`).
 
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::{constant, template};
+use super::{callee, constant};
 use crate::check::Checked;
 use crate::check::dsm::protocol::{Demand, Guard};
 use crate::model::Role;
@@ -15,10 +15,10 @@ fn path(name: &str) -> TokenStream {
     constant::path("protocol", name)
 }
 
-/// The calls that are asked about, in the order of the table of callees.
+/// The slots of the calls that are asked about, in the order of the table of callees.
 struct Table(Vec<u16>);
 
-/// The constants of the function's `Summary`: none where the trait's own are right.
+/// Makes the constants of the function's `Summary`, or nothing where the trait's defaults are right.
 pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenStream {
     let (function, protocol) = (checked.function(), checked.protocol());
     let table = Table::of(checked);
@@ -26,7 +26,7 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
     let summary = path("ProtocolSummary");
     let callees = (!table.0.is_empty()).then(|| {
         let of = |slot: &u16| checked.summary().calls.iter().find(|call| call.slot == *slot);
-        let callees = table.0.iter().filter_map(of).map(|call| template::summary(&call.function, "PROTOCOL"));
+        let callees = table.0.iter().filter_map(of).map(|call| callee::summary(&call.function, "PROTOCOL"));
         quote_spanned!(span=> const CALLEES: &'static [#summary] = { #(#items)* &[#(#callees),*] };)
     });
     let own = (function.role == Role::Device).then(|| {
@@ -52,12 +52,12 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
     quote!(#callees #own)
 }
 
-/// What the body asks of the functions that it calls, at its places.
+/// Makes the checks of what the body requires of its callees, at the spans where it requires it.
 pub(super) fn checks(checked: &Checked<'_>) -> TokenStream {
     let (marker, table) = (&checked.function().name, Table::of(checked));
     let asked = checked.protocol().demands.iter().map(|Demand { guard, at, message, .. }| {
         let (span, guard) = (at.lo, table.guard(guard));
-        // The function's name too is at the place: there rustc points.
+        // The function's name has this span too, where rustc points.
         quote_spanned! {span=>
             const _: () = ::phalanx::__private::contract::protocol::refuse(
                 #guard, <#marker as ::phalanx::__private::Summary>::CALLEES, #message

@@ -3,12 +3,12 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
-use super::cuda::{Piece, Text};
+use super::cuda::{Fragment, Text};
 use super::headers::headers;
 use super::host::internal;
 use super::{item, protocol, uniformity};
 use crate::check::Checked;
-use crate::model::expr::{FunctionPath, StmtKind};
+use crate::model::expr::StmtKind;
 use crate::model::options::{Extents, Setting};
 use crate::model::{Function, Role, SiteMessage, SlotId};
 use crate::rules::Rule;
@@ -32,8 +32,8 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         Role::Kernel => (quote!(Kernel), quote!(Self::__PHALANX_OPTIONS)),
         Role::Device | Role::Method => (quote!(Device), quote!(::phalanx::__private::KernelOptions::NONE)),
     };
-    let signature = pieces(&text.signature);
-    let body = pieces(&text.body);
+    let signature = fragments(&text.signature);
+    let body = fragments(&text.body);
     let sites = function.sites.iter().map(|site| {
         let (line, column) = (site.at.line(), site.at.column());
         let message = match &site.message {
@@ -49,7 +49,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let types = function.types.iter().map(|ty| quote!(<#ty as ::phalanx::__private::DeviceType>::info()));
     let values = function.values.iter().map(|constant| {
         let tokens = &constant.tokens;
-        // At the constant, where rustc says that it is none of the language.
+        // The span is the constant, where rustc reports a constant that the language does not support.
         let at = SpanRange::of(tokens).lo;
         match constant.ty {
             Some(ty) => {
@@ -69,7 +69,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     let marker = &function.name;
     let (summary, summarised) = (uniformity::constants(checked, &items), summarised(function));
     let protocol = protocol::constants(checked, &items);
-    // At the function's name, which rustc shows where functions call each other in a circle.
+    // The span is the function's name, where rustc reports recursion.
     let summary = quote_spanned!(marker.span()=> #summarised { #summary #protocol });
     quote! {
         #summary
@@ -104,11 +104,11 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
     }
 }
 
-/// A function with faults has no text.
+/// Makes the definition of a function with errors, which has no text.
 pub(super) fn stub(function: &Function) -> TokenStream {
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
     let (marker, summarised) = (&function.name, summarised(function));
-    // Nothing is asked of its callers: the fault is told already.
+    // Nothing is required of its callers: the error is reported already.
     quote! {
         #summarised {}
 
@@ -118,8 +118,8 @@ pub(super) fn stub(function: &Function) -> TokenStream {
     }
 }
 
-/// A function is named by its path, whose parameters have defaults; a method by the type that rustc finds, with all of
-/// its parameters.
+/// Starts the `impl` of a function's `Summary`. A function is named by its path, whose type parameters have defaults; a
+/// method by the type that rustc infers, with all of its parameters.
 fn summarised(function: &Function) -> TokenStream {
     let marker = &function.name;
     let item::Declared { declared, used, where_clause } = item::declared(&function.generics);
@@ -132,37 +132,14 @@ fn summarised(function: &Function) -> TokenStream {
     }
 }
 
-/// What `value` makes of a function's marker. Where it has none, the import finds but a function, and the name is still
-/// `Unmarked`'s: rustc says that a marker is missing, and not that it knows no such type. All is placed at the function's
-/// name.
-pub(super) fn of_marker(function: &FunctionPath, value: impl FnOnce(&Ident) -> TokenStream) -> TokenStream {
-    let FunctionPath { path, name, .. } = function;
-    let callee = Ident::new("__phalanx_callee", name.span());
-    let value = value(&callee);
-    let allow =
-        quote_spanned!(name.span()=> #[allow(unused_imports, clippy::all, reason = "one of both has the marker")]);
-    quote_spanned! {name.span()=>
-        { #allow use ::phalanx::__private::Unmarked as #callee; { #allow use #path as #callee; #value } }
-    }
-}
-
-/// A constant of what its callers know of a function.
-pub(super) fn summary(function: &FunctionPath, constant: &str) -> TokenStream {
-    let constant = Ident::new(constant, function.name.span());
-    // The marker's parameters have defaults.
-    of_marker(
-        function,
-        |marker| quote_spanned!(function.name.span()=> <#marker as ::phalanx::__private::Summary>::#constant),
-    )
-}
-
-/// What the attribute fixed, as a constant that rustc evaluates: at once, unless it depends on generic parameters.
+/// Makes a constant of the options that the attribute fixes. rustc evaluates it at once, unless it depends on generic
+/// parameters.
 pub(super) fn options(function: &Function) -> Option<TokenStream> {
     if function.role != Role::Kernel {
         return None;
     }
     let options = &function.options;
-    // At the value's place, where rustc points.
+    // The span is the value, where rustc reports its errors.
     let set = |name: &str, at: SpanRange, arguments: TokenStream| {
         let (field, place) = (Ident::new(name, at.lo), internal("__phalanx", at));
         quote_spanned!(at.lo=> #place.#field = ::core::option::Option::Some(::phalanx::__private::#field(#arguments));)
@@ -201,8 +178,8 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
     });
     let allow = quote!(#[allow(clippy::all, reason = "a value that may be a constant")]);
     let own = |constant: TokenStream| quote!(impl<#declared> #marker<#used> #where_clause { #allow #constant });
-    // rustc evaluates a constant of its own at once, one of a type where it is used: a generic kernel's has its value
-    // with the kernel's instances.
+    // rustc evaluates a free constant at once, and an associated one where it is used: that of a generic kernel with
+    // the kernel's instances.
     Some(match function.generics.params.is_empty() {
         true => {
             let (first, second) = (constant(value), own(constant(quote!(#name))));
@@ -212,73 +189,73 @@ pub(super) fn options(function: &Function) -> Option<TokenStream> {
     })
 }
 
-/// A number of any integer type; `as` alone would take others.
+/// Prints a number of any integer type; `as` alone would accept other types.
 fn number(setting: &Setting) -> TokenStream {
     let value = &setting.tokens;
     quote_spanned!(setting.at.lo=> ::phalanx::__private::whole(#value) as i128)
 }
 
-fn pieces(pieces: &[Piece]) -> Vec<TokenStream> {
-    let piece = |piece: &Piece| {
-        let piece = match piece {
-            Piece::Text(text) => quote!(Text(#text)),
-            Piece::Line(line) => quote!(Line(#line)),
-            Piece::Type(slot) => {
+fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
+    let fragment = |fragment: &Fragment| {
+        let fragment = match fragment {
+            Fragment::Text(text) => quote!(Text(#text)),
+            Fragment::Line(line) => quote!(Line(#line)),
+            Fragment::Type(slot) => {
                 let slot = slot.0;
                 quote!(Type(#slot))
             }
-            Piece::Literal { slot, digits } => {
+            Fragment::Literal { slot, digits } => {
                 let slot = slot.0;
                 quote!(Literal { slot: #slot, digits: #digits })
             }
-            Piece::Named(id) => {
+            Fragment::Named(id) => {
                 let id = id.0;
                 quote!(Named(#id))
             }
-            Piece::Declare(id) => {
+            Fragment::Declare(id) => {
                 let id = id.0;
                 quote!(Declare(#id))
             }
-            Piece::Constant(id) => {
+            Fragment::Constant(id) => {
                 let id = id.0;
                 quote!(Constant(#id))
             }
-            Piece::Struct { slot, fields, base } => {
+            Fragment::Struct { slot, fields, base } => {
                 let slot = slot.0;
                 let fields = fields.iter().map(|(name, value)| {
-                    let value = self::pieces(value);
+                    let value = self::fragments(value);
                     quote!((#name, &[#(#value),*]))
                 });
                 let base = match base {
                     Some(base) => {
-                        let base = self::pieces(base);
+                        let base = self::fragments(base);
                         quote!(::core::option::Option::Some(&[#(#base),*]))
                     }
                     None => quote!(::core::option::Option::None),
                 };
                 quote!(Struct { slot: #slot, fields: &[#(#fields),*], base: #base })
             }
-            Piece::Shared { index, ty, name } => {
-                let ty = self::pieces(ty);
+            Fragment::Shared { index, ty, name } => {
+                let ty = self::fragments(ty);
                 quote!(Shared { index: #index, ty: &[#(#ty),*], name: #name })
             }
-            Piece::Digits(id) => {
+            Fragment::Digits(id) => {
                 let id = id.0;
                 quote!(Digits(#id))
             }
-            Piece::Callee(slot) => {
+            Fragment::Callee(slot) => {
                 let slot = slot.0;
                 quote!(Callee(#slot))
             }
-            Piece::Name => quote!(Name),
-            Piece::Bounds => quote!(Bounds),
-            Piece::Prologue => quote!(Prologue),
-            Piece::Site(site) => {
+            Fragment::Name => quote!(Name),
+            Fragment::Bounds => quote!(Bounds),
+            Fragment::Prologue => quote!(Prologue),
+            Fragment::Site(site) => {
                 let site = site.0;
                 quote!(Site(#site))
             }
         };
-        quote!(::phalanx::__private::Piece::#piece)
+        quote!(::phalanx::__private::Piece::#fragment)
     };
-    pieces.iter().map(piece).collect()
+    fragments.iter().map(fragment).collect()
 }

@@ -1,4 +1,4 @@
-//! The summary of a function's uniformity, as constants that rustc joins with those of the functions that it calls
+//! The summary of a function's uniformity, as constants that rustc combines with those of its callees
 //! (`phalanx_contract::uniformity`).
 
 use phalanx_contract::Groups;
@@ -6,7 +6,7 @@ use phalanx_contract::uniformity::{MAX_GROUPS, Uniformity};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::{constant, template};
+use super::{callee, constant};
 use crate::check::Checked;
 use crate::check::cfg::Team;
 use crate::check::uniform::level::{Level, Unknown};
@@ -18,11 +18,11 @@ struct Tables<'a> {
     summary: &'a Summary,
 }
 
-/// The constants of the function's `Summary`: none where the trait's own are right.
+/// Makes the constants of the function's `Summary`, or nothing where the trait's defaults are right.
 pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenStream {
     let (function, summary) = (checked.function(), checked.summary());
     let tables = Tables { function, summary };
-    // Where rustc points if functions call each other in a circle.
+    // rustc reports recursion among functions at this span.
     let span = function.name.span();
     let results = (!summary.calls.is_empty()).then(|| {
         let calls = summary.calls.iter().map(|call| tables.call(call));
@@ -34,7 +34,7 @@ pub(super) fn constants(checked: &Checked<'_>, items: &[TokenStream]) -> TokenSt
     quote!(#results #uniformity)
 }
 
-/// What the body needs of the functions that it calls, asked at its places.
+/// Makes the checks of what the body requires of its callees, at the spans where it requires it.
 pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
     let tables = Tables { function, summary };
     let marker = &function.name;
@@ -42,7 +42,7 @@ pub(super) fn checks(function: &Function, summary: &Summary) -> TokenStream {
         return TokenStream::new();
     }
     let asked: Vec<_> = summary.obligations.iter().filter(|obligation| obligation.message.is_some()).collect();
-    // One constant a place: rustc takes its time for each.
+    // One constant is made for each place, because each takes rustc some time.
     let places =
         asked.chunk_by(|first, second| first.at.line() == second.at.line() && first.at.column() == second.at.column());
     let asked = places.filter_map(|obligations| {
@@ -80,7 +80,7 @@ impl Tables<'_> {
         let (groups, others) = (self.groups(), self.others());
         let result = self.term(&self.summary.result);
         let (summary, needs) = (path("UniformitySummary"), path("parameter_needs"));
-        let callees = self.summary.calls.iter().map(callee);
+        let callees = self.summary.calls.iter().map(callee_summary);
         let collectives = constant::groups(collectives);
         quote_spanned! {self.function.name.span()=>
             const UNIFORMITY: #summary = {
@@ -96,16 +96,16 @@ impl Tables<'_> {
     }
 
     fn call(&self, call: &Call) -> TokenStream {
-        let callee = callee(call);
+        let callee = callee_summary(call);
         let groups = uniformities(&call.groups);
         let arguments = call.arguments.iter().map(|argument| self.term(argument));
         let called = path("Called");
         quote!(#called { callee: #callee, groups: #groups, arguments: &[#(#arguments),*] })
     }
 
-    /// A need of the callee's, in the caller's groups.
+    /// Returns a requirement of the callee, in terms of the caller's groups.
     fn at_call(&self, call: &Call, groups: &[Uniformity], field: &TokenStream) -> TokenStream {
-        let (callee, groups) = (callee(call), uniformities(groups));
+        let (callee, groups) = (callee_summary(call), uniformities(groups));
         quote!(#callee.#field.at_call(#groups))
     }
 
@@ -134,7 +134,7 @@ impl Tables<'_> {
                 Unknown::Param(position) => parameters.push(*position),
                 Unknown::Call(slot) => calls.extend(self.summary.calls.iter().position(|call| call.slot == *slot)),
                 Unknown::Multiple(value) => multiples.push(&self.function.values[usize::from(*value)].tokens),
-                // Asked by itself; a caller is told that nothing is known.
+                // The need is checked by itself; callers assume divergence.
                 Unknown::Method(_) => known = Uniformity::Divergent,
             }
         }
@@ -155,7 +155,7 @@ impl Tables<'_> {
         quote!(#none::NONE #(.and(#needs))*)
     }
 
-    /// The numbers of the function's groups that are parameters, with their positions.
+    /// Returns the numbers of the groups that are parameters of the function, with their positions.
     fn groups(&self) -> TokenStream {
         let groups = self.summary.groups.iter().filter_map(|(uniformity, position)| {
             let group = group_number(*uniformity)?;
@@ -164,7 +164,7 @@ impl Tables<'_> {
         quote!(&[#(#groups),*])
     }
 
-    /// The function's groups of a warp that are not parameters, as tiles of a size that only the instance knows.
+    /// Returns the groups within one warp that are not parameters, as tiles of a size that only the instance knows.
     fn others(&self) -> TokenStream {
         let own = |team: &&Team| team.made.is_none() && team.param.is_none();
         let others = self.summary.together.iter().filter(own).filter_map(|team| group_number(team.uniformity));
@@ -172,8 +172,8 @@ impl Tables<'_> {
     }
 }
 
-fn callee(call: &Call) -> TokenStream {
-    template::summary(&call.function, "UNIFORMITY")
+fn callee_summary(call: &Call) -> TokenStream {
+    callee::summary(&call.function, "UNIFORMITY")
 }
 
 fn uniformities(uniformities: &[Uniformity]) -> TokenStream {

@@ -3,7 +3,7 @@
 use super::{list, short};
 use crate::diag::Diag;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope};
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 

@@ -1,7 +1,7 @@
 //! Loops and jumps.
 
 use crate::diag::Diag;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 

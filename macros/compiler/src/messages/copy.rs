@@ -1,8 +1,8 @@
 //! Sentences about asynchronous copies.
 
 use crate::diag::Diag;
-use crate::model::copy::Told;
-use crate::model::ty::Kind;
+use crate::model::copy::CompletionMechanism;
+use crate::model::kind::Kind;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -46,7 +46,14 @@ pub(crate) fn store_async_target(at: SpanRange) -> Diag {
 }
 
 /// `to`: of the destination, and not of the source.
-pub(crate) fn copy_in_flight(at: SpanRange, begun: SpanRange, name: &str, writes: bool, to: bool, told: Told) -> Diag {
+pub(crate) fn copy_in_flight(
+    at: SpanRange,
+    begun: SpanRange,
+    name: &str,
+    writes: bool,
+    to: bool,
+    told: CompletionMechanism,
+) -> Diag {
     let sentence = match (writes, to) {
         (false, _) => format!("`{name}` is read while a copy to it is in flight: the bytes may not have arrived"),
         (true, true) => format!("`{name}` is written while a copy to it is in flight, which may overwrite this value"),
@@ -55,19 +62,23 @@ pub(crate) fn copy_in_flight(at: SpanRange, begun: SpanRange, name: &str, writes
         }
     };
     let help = match told {
-        Told::Barrier => "wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`",
-        Told::Group => "let the group wait before this: `block.wait_async()`",
-        Told::Bulk => {
+        CompletionMechanism::Barrier => {
+            "wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`"
+        }
+        CompletionMechanism::Group => "let the group wait before this: `block.wait_async()`",
+        CompletionMechanism::BulkGroup => {
             "let the thread that copies wait before this, `bulk_wait_group_read::<0>()`, and the other threads wait for it"
         }
     };
     Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy starts here").help(help)
 }
 
-pub(crate) fn copy_left(at: SpanRange, told: Told) -> Diag {
+pub(crate) fn copy_left(at: SpanRange, told: CompletionMechanism) -> Diag {
     let help = match told {
-        Told::Group => "let the group wait for it: `block.wait_async()`",
-        Told::Bulk | Told::Barrier => "let its thread wait for it: `bulk_wait_group_read::<0>()` at least",
+        CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",
+        CompletionMechanism::BulkGroup | CompletionMechanism::Barrier => {
+            "let its thread wait for it: `bulk_wait_group_read::<0>()` at least"
+        }
     };
     Diag::new(
         Rule::CopyInFlight,

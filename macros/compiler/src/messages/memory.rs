@@ -2,8 +2,8 @@
 
 use super::{group_methods, list};
 use crate::diag::Diag;
-use crate::model::atomic::{ATOMIC_METHODS, Order, Scope};
-use crate::model::ty::Kind;
+use crate::model::atomic::{ATOMIC_METHODS, MemoryOrder, MemoryScope};
+use crate::model::kind::Kind;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
@@ -68,13 +68,13 @@ pub(crate) fn atomic_alone(at: SpanRange) -> Diag {
         .help("write `memory.atomic(i).fetch_add(1, Relaxed)`")
 }
 
-pub(crate) fn atomic_ordering(at: SpanRange, of: &str, allowed: &[Order]) -> Diag {
+pub(crate) fn atomic_ordering(at: SpanRange, of: &str, allowed: &[MemoryOrder]) -> Diag {
     Diag::new(Rule::AtomicOrdering, at, format!("this is not a valid memory order for `{of}`"))
         .help(format!("valid orders are {}", list(allowed.iter().map(|order| order.rust_name()))))
 }
 
 pub(crate) fn atomic_scope(at: SpanRange) -> Diag {
-    let scopes = Scope::ALL.map(|scope| format!("Scope::{}", scope.rust_name()));
+    let scopes = MemoryScope::ALL.map(|scope| format!("Scope::{}", scope.rust_name()));
     Diag::new(Rule::AtomicScope, at, "this is not a memory scope")
         .help(format!("the scopes are {}", list(scopes.iter().map(String::as_str))))
 }

@@ -2,7 +2,7 @@
 
 use super::short;
 use crate::diag::Diag;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 

@@ -3,7 +3,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use crate::diag::Diag;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 

@@ -1,12 +1,12 @@
-//! Atomics: their methods, the orders that each may have, and the scopes.
+//! Atomics: their methods, the memory orders that each may have, and the memory scopes.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::ty::Kind;
+use super::kind::Kind;
 
-/// `std::sync::atomic::Ordering`
+/// A memory order: `std::sync::atomic::Ordering`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum MemoryOrder {
     Relaxed,
     Acquire,
     Release,
@@ -14,105 +14,108 @@ pub(crate) enum Order {
     SeqCst,
 }
 
-impl Order {
-    pub(crate) const ALL: [Order; 5] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+impl MemoryOrder {
+    pub(crate) const ALL: [MemoryOrder; 5] =
+        [MemoryOrder::Relaxed, MemoryOrder::Acquire, MemoryOrder::Release, MemoryOrder::AcqRel, MemoryOrder::SeqCst];
 
     pub(crate) fn rust_name(self) -> &'static str {
         match self {
-            Order::Relaxed => "Relaxed",
-            Order::Acquire => "Acquire",
-            Order::Release => "Release",
-            Order::AcqRel => "AcqRel",
-            Order::SeqCst => "SeqCst",
+            MemoryOrder::Relaxed => "Relaxed",
+            MemoryOrder::Acquire => "Acquire",
+            MemoryOrder::Release => "Release",
+            MemoryOrder::AcqRel => "AcqRel",
+            MemoryOrder::SeqCst => "SeqCst",
         }
     }
 
-    /// As a fence: what came before it is seen by who sees what comes after it.
+    /// Whether a fence of this order releases: what is sequenced before it happens-before what another thread does
+    /// after it synchronizes with the fence.
     pub(crate) fn releases(self) -> bool {
         match self {
-            Order::Release | Order::AcqRel | Order::SeqCst => true,
-            Order::Relaxed | Order::Acquire => false,
+            MemoryOrder::Release | MemoryOrder::AcqRel | MemoryOrder::SeqCst => true,
+            MemoryOrder::Relaxed | MemoryOrder::Acquire => false,
         }
     }
 
     pub(crate) fn cuda_name(self) -> &'static str {
         match self {
-            Order::Relaxed => "relaxed",
-            Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcqRel => "acq_rel",
-            Order::SeqCst => "seq_cst",
+            MemoryOrder::Relaxed => "relaxed",
+            MemoryOrder::Acquire => "acquire",
+            MemoryOrder::Release => "release",
+            MemoryOrder::AcqRel => "acq_rel",
+            MemoryOrder::SeqCst => "seq_cst",
         }
     }
 }
 
-/// `phalanx::Scope`
+/// The scope of an atomic or a fence: `phalanx::Scope`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum MemoryScope {
     Block,
     Cluster,
     Device,
     System,
 }
 
-impl Scope {
-    pub(crate) const ALL: [Scope; 4] = [Scope::Block, Scope::Cluster, Scope::Device, Scope::System];
+impl MemoryScope {
+    pub(crate) const ALL: [MemoryScope; 4] =
+        [MemoryScope::Block, MemoryScope::Cluster, MemoryScope::Device, MemoryScope::System];
 
-    /// Whether the threads of a cluster are among those that it is for.
-    pub(crate) fn has_cluster(self) -> bool {
+    /// Whether the scope includes all threads of a cluster.
+    pub(crate) fn includes_cluster(self) -> bool {
         match self {
-            Scope::Cluster | Scope::Device | Scope::System => true,
-            Scope::Block => false,
+            MemoryScope::Cluster | MemoryScope::Device | MemoryScope::System => true,
+            MemoryScope::Block => false,
         }
     }
 
     pub(crate) fn rust_name(self) -> &'static str {
         match self {
-            Scope::Block => "Block",
-            Scope::Cluster => "Cluster",
-            Scope::Device => "Device",
-            Scope::System => "System",
+            MemoryScope::Block => "Block",
+            MemoryScope::Cluster => "Cluster",
+            MemoryScope::Device => "Device",
+            MemoryScope::System => "System",
         }
     }
 
     pub(crate) fn cuda_name(self) -> &'static str {
         match self {
-            Scope::Block => "block_scope",
-            Scope::Cluster => "cluster_scope",
-            Scope::Device => "device_scope",
-            Scope::System => "system_scope",
+            MemoryScope::Block => "block_scope",
+            MemoryScope::Cluster => "cluster_scope",
+            MemoryScope::Device => "device_scope",
+            MemoryScope::System => "system_scope",
         }
     }
 }
 
-/// A method with all that is constant about its use.
+/// A method together with the constants of its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AtomicUse {
     pub(crate) method: &'static AtomicMethod,
-    /// `None` is the memory's own.
-    pub(crate) scope: Option<Scope>,
-    /// As many as the method has.
-    pub(crate) orders: [Option<Order>; 2],
+    /// The scope of the operation; `None` is the scope of the memory.
+    pub(crate) scope: Option<MemoryScope>,
+    /// The memory orders, as many as the method has.
+    pub(crate) orders: [Option<MemoryOrder>; 2],
 }
 
 /// A method of `std::sync::atomic`'s integers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AtomicMethod {
     pub(crate) name: &'static str,
-    /// Operands before the orderings.
+    /// The number of operands before the memory orders.
     pub(crate) operands: usize,
-    /// The orders that each ordering may be.
-    pub(crate) orders: &'static [&'static [Order]],
+    /// The orders that each of the method's orderings may be.
+    pub(crate) orders: &'static [&'static [MemoryOrder]],
     pub(crate) access: AtomicAccess,
     pub(crate) result: Kind,
 }
 
-/// What an atomic does to its element. Nobody else need see the value that it gives.
+/// The accesses that an atomic performs on its element. No two threads need get the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AtomicAccess {
     Load,
     Store,
-    /// Reads the element and writes it, or may.
+    /// It reads the element and writes it, or may write it.
     Update,
 }
 
@@ -125,11 +128,12 @@ impl AtomicMethod {
     }
 }
 
-const LOADS: &[Order] = &[Order::Relaxed, Order::Acquire, Order::SeqCst];
-const STORES: &[Order] = &[Order::Relaxed, Order::Release, Order::SeqCst];
-const UPDATES: &[Order] = &Order::ALL;
-/// Of a fence.
-pub(crate) const FENCES: &[Order] = &[Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+const LOADS: &[MemoryOrder] = &[MemoryOrder::Relaxed, MemoryOrder::Acquire, MemoryOrder::SeqCst];
+const STORES: &[MemoryOrder] = &[MemoryOrder::Relaxed, MemoryOrder::Release, MemoryOrder::SeqCst];
+const UPDATES: &[MemoryOrder] = &MemoryOrder::ALL;
+/// The memory orders that a fence may have.
+pub(crate) const FENCES: &[MemoryOrder] =
+    &[MemoryOrder::Acquire, MemoryOrder::Release, MemoryOrder::AcqRel, MemoryOrder::SeqCst];
 
 const fn update(name: &'static str) -> AtomicMethod {
     AtomicMethod { name, operands: 1, orders: &[UPDATES], access: AtomicAccess::Update, result: Kind::Value }

@@ -1,18 +1,19 @@
-//! Phase barriers (`cuda::barrier`, mbarrier) as far as syntax shows them: which there are, and their methods as a table,
-//! because those have the same names in Rust and in CUDA C++. Whose a token is, rustc knows by the barrier's brand.
+//! Phase barriers (`cuda::barrier`, mbarrier) as far as syntax shows them: their forms, and their methods as a table,
+//! because those have the same names in Rust and in CUDA C++. rustc knows by the barrier's brand to which barrier a
+//! token belongs.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::ty::Group;
+use super::group::Group;
 
-/// What an expression is that is a barrier.
+/// An expression's barrier type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Barrier {
     pub(crate) scope: BarrierScope,
     pub(crate) form: BarrierForm,
 }
 
-/// Who may come to it.
+/// The threads that may arrive at a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BarrierScope {
     Block,
@@ -23,7 +24,7 @@ pub(crate) enum BarrierScope {
 pub(crate) enum BarrierForm {
     One,
     Array,
-    /// Some block's, as `map_shared_rank` gives it.
+    /// A barrier of any block of the cluster, as `map_shared_rank` returns it.
     Remote,
 }
 
@@ -36,12 +37,12 @@ impl Barrier {
         Barrier { scope: BarrierScope::Cluster, form: BarrierForm::Remote },
     ];
 
-    /// An element of an array.
+    /// Returns an element of an array of barriers.
     pub(crate) fn element(self) -> Barrier {
         Barrier { form: BarrierForm::One, ..self }
     }
 
-    /// The type's name in Rust.
+    /// Returns the name of the type in Rust.
     pub(crate) fn rust_name(self) -> &'static str {
         match (self.scope, self.form) {
             (BarrierScope::Block, BarrierForm::One) => "Barrier",
@@ -52,7 +53,7 @@ impl Barrier {
         }
     }
 
-    /// The type's name in CUDA C++; an array's is followed by its length.
+    /// Returns the name of the type in CUDA C++; an array's is followed by its length.
     pub(crate) fn cuda_name(self) -> &'static str {
         match (self.scope, self.form) {
             (BarrierScope::Block, BarrierForm::One) => "barrier",
@@ -63,7 +64,7 @@ impl Barrier {
         }
     }
 
-    /// The function that makes it. One that is remote has none.
+    /// Returns the name of the function that makes it. Remote barriers are only mapped.
     pub(crate) fn origin(self) -> &'static str {
         match (self.scope, self.form) {
             (BarrierScope::Block, BarrierForm::One) => "shared_barrier",
@@ -83,7 +84,7 @@ impl Barrier {
         made.into_iter().find(|barrier| barrier.origin() == name)
     }
 
-    /// In a sentence.
+    /// Returns the barrier's name for a sentence.
     pub(crate) fn noun(self) -> &'static str {
         match (self.scope, self.form) {
             (BarrierScope::Block, BarrierForm::One) => "a `Barrier`",
@@ -94,7 +95,7 @@ impl Barrier {
         }
     }
 
-    /// What it has.
+    /// Returns the methods that it has.
     pub(crate) fn methods(self) -> &'static [PhaseMethod] {
         match self.form {
             BarrierForm::One => &METHODS,
@@ -103,7 +104,7 @@ impl Barrier {
         }
     }
 
-    /// The method of this name.
+    /// Returns the method of this name.
     pub(crate) fn method(self, name: &str) -> Option<&'static PhaseMethod> {
         let known = self.methods().iter();
         #[cfg(test)]
@@ -113,7 +114,7 @@ impl Barrier {
 }
 
 impl BarrierScope {
-    /// The group that makes it ready for use together.
+    /// Returns the group that initializes the barrier with `init_collective`.
     pub(crate) fn group(self) -> Group {
         match self {
             BarrierScope::Block => Group::ThreadBlock,
@@ -127,147 +128,154 @@ impl BarrierScope {
 pub(crate) struct PhaseMethod {
     pub(crate) name: &'static str,
     pub(crate) operands: &'static [PhaseOperand],
-    pub(crate) gives: Gives,
-    pub(crate) what: What,
+    pub(crate) result: PhaseResult,
+    pub(crate) action: PhaseAction,
 }
 
 /// An argument of a [`PhaseMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PhaseOperand {
-    /// A number or a truth value, of the type that the method has it in.
-    Given,
-    /// The same, of a number of arrivals: a literal is at least 1 and at most as many as the hardware counts.
+    /// A number or a truth value, of the type that the method's signature fixes.
+    FixedType,
+    /// A number of arrivals: a literal must be at least 1 and at most the largest count of the hardware.
     Count,
-    /// A token, which is consumed.
+    /// A token, which the call consumes.
     Token,
     /// `&token`
     TokenRef,
-    /// `&block`, `&cluster`: the group of the barrier's scope.
+    /// `&block` or `&cluster`, the group of the barrier's scope.
     Group,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gives {
+pub(crate) enum PhaseResult {
     Nothing,
     Token,
     Bool,
 }
 
-/// What a method does to the barrier, for the checks.
+/// A method's action on the barrier, for the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
-    /// Begins its life, by one thread.
+pub(crate) enum PhaseAction {
+    /// One thread initializes it.
     Init,
-    /// Begins its life, by all threads of the group, which leave together.
-    InitTogether,
-    /// Counts for one, and does not wait.
+    /// All threads of the group initialize it together, and are synchronized afterwards.
+    InitCollective,
+    /// One arrival, without waiting.
     Arrive,
-    /// The same for several.
-    ArriveMany,
-    /// Counts for one, and for the last time.
-    Drop,
-    /// Ends once the phase of a token is over: what was done before its arrivals is seen.
+    /// Several arrivals, without waiting.
+    ArriveN,
+    /// One arrival, which also lowers the expected count of the phases that follow.
+    ArriveAndDrop,
+    /// Waits for the end of a token's phase, and so acquires what its arrivals released.
     Wait,
-    /// The same of a phase by its parity.
+    /// Waits for the end of the phase of a parity.
     WaitParity,
-    /// Counts for one, and waits for the end of its phase.
+    /// One arrival, and a wait for the end of its phase.
     ArriveAndWait,
-    /// May find that a phase is over.
-    Try,
-    /// None of it.
-    Expect,
-    /// An asynchronous copy begins, whose end the barrier is told.
+    /// Tests whether a phase has ended.
+    TryWait,
+    /// Neither arrives nor waits: it raises the number of bytes that the phase expects.
+    ExpectTx,
+    /// Starts an asynchronous copy that completes on the barrier.
     Copy,
-    /// Ends its life.
+    /// Ends the barrier's lifetime.
     Invalidate,
 }
 
-impl What {
-    /// Whether it begins the barrier's life.
+impl PhaseAction {
+    /// Whether it starts the barrier's lifetime.
     pub(crate) fn begins(self) -> bool {
         match self {
-            What::Init | What::InitTogether => true,
-            What::Arrive
-            | What::ArriveMany
-            | What::Drop
-            | What::Wait
-            | What::WaitParity
-            | What::ArriveAndWait
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => false,
+            PhaseAction::Init | PhaseAction::InitCollective => true,
+            PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
         }
     }
 
-    /// Whether it begins or ends the barrier's life.
+    /// Whether it starts or ends the barrier's lifetime.
     pub(crate) fn changes_life(self) -> bool {
-        self.begins() || self == What::Invalidate
+        self.begins() || self == PhaseAction::Invalidate
     }
 
-    /// Whether it counts.
+    /// Whether it arrives.
     pub(crate) fn arrives(self) -> bool {
         match self {
-            What::Arrive | What::ArriveMany | What::Drop | What::ArriveAndWait => true,
-            What::Init
-            | What::InitTogether
-            | What::Wait
-            | What::WaitParity
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => false,
+            PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ArriveAndDrop | PhaseAction::ArriveAndWait => {
+                true
+            }
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
         }
     }
 
-    /// Whether it ends in a phase that is over.
+    /// Whether the phase has ended when it returns.
     pub(crate) fn waits(self) -> bool {
         match self {
-            What::Wait | What::WaitParity | What::ArriveAndWait => true,
-            What::Init
-            | What::InitTogether
-            | What::Arrive
-            | What::ArriveMany
-            | What::Drop
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => false,
+            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait => true,
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => false,
         }
     }
 }
 
-use PhaseOperand::{Count, Given, Token, TokenRef};
+use PhaseOperand::{Count, FixedType, Token, TokenRef};
 
-const fn method(name: &'static str, operands: &'static [PhaseOperand], gives: Gives, what: What) -> PhaseMethod {
-    PhaseMethod { name, operands, gives, what }
+const fn method(
+    name: &'static str,
+    operands: &'static [PhaseOperand],
+    result: PhaseResult,
+    action: PhaseAction,
+) -> PhaseMethod {
+    PhaseMethod { name, operands, result, action }
 }
 
 const INIT_COLLECTIVE: PhaseMethod =
-    method("init_collective", &[PhaseOperand::Group, Count], Gives::Nothing, What::InitTogether);
+    method("init_collective", &[PhaseOperand::Group, Count], PhaseResult::Nothing, PhaseAction::InitCollective);
 
 static METHODS: [PhaseMethod; 13] = [
     INIT_COLLECTIVE,
-    method("init", &[Count], Gives::Nothing, What::Init),
-    method("arrive", &[], Gives::Token, What::Arrive),
-    method("arrive_n", &[Count], Gives::Token, What::ArriveMany),
-    method("wait", &[Token], Gives::Nothing, What::Wait),
-    method("arrive_and_wait", &[], Gives::Nothing, What::ArriveAndWait),
-    method("arrive_and_drop", &[], Gives::Nothing, What::Drop),
-    method("try_wait", &[TokenRef], Gives::Bool, What::Try),
-    method("try_wait_for", &[TokenRef, Given], Gives::Bool, What::Try),
-    method("wait_parity", &[Given], Gives::Nothing, What::WaitParity),
-    method("try_wait_parity", &[Given], Gives::Bool, What::Try),
-    method("expect_tx", &[Given], Gives::Nothing, What::Expect),
-    method("invalidate", &[], Gives::Nothing, What::Invalidate),
+    method("init", &[Count], PhaseResult::Nothing, PhaseAction::Init),
+    method("arrive", &[], PhaseResult::Token, PhaseAction::Arrive),
+    method("arrive_n", &[Count], PhaseResult::Token, PhaseAction::ArriveN),
+    method("wait", &[Token], PhaseResult::Nothing, PhaseAction::Wait),
+    method("arrive_and_wait", &[], PhaseResult::Nothing, PhaseAction::ArriveAndWait),
+    method("arrive_and_drop", &[], PhaseResult::Nothing, PhaseAction::ArriveAndDrop),
+    method("try_wait", &[TokenRef], PhaseResult::Bool, PhaseAction::TryWait),
+    method("try_wait_for", &[TokenRef, FixedType], PhaseResult::Bool, PhaseAction::TryWait),
+    method("wait_parity", &[FixedType], PhaseResult::Nothing, PhaseAction::WaitParity),
+    method("try_wait_parity", &[FixedType], PhaseResult::Bool, PhaseAction::TryWait),
+    method("expect_tx", &[FixedType], PhaseResult::Nothing, PhaseAction::ExpectTx),
+    method("invalidate", &[], PhaseResult::Nothing, PhaseAction::Invalidate),
 ];
 
 static ARRAY_METHODS: [PhaseMethod; 1] = [INIT_COLLECTIVE];
 
 static REMOTE_METHODS: [PhaseMethod; 2] = [
-    method("arrive", &[], Gives::Nothing, What::Arrive),
-    method("arrive_n", &[Count], Gives::Nothing, What::ArriveMany),
+    method("arrive", &[], PhaseResult::Nothing, PhaseAction::Arrive),
+    method("arrive_n", &[Count], PhaseResult::Nothing, PhaseAction::ArriveN),
 ];
 
-/// What each function that copies does to the barrier that it is given.
-pub(crate) static COPY: PhaseMethod = method("memcpy_async", &[], Gives::Nothing, What::Copy);
+/// The action on the barrier of every function that copies to it.
+pub(crate) static COPY: PhaseMethod = method("memcpy_async", &[], PhaseResult::Nothing, PhaseAction::Copy);

@@ -1,16 +1,16 @@
-//! Asynchronous copies: their forms, and what the checks need to know of each.
+//! Asynchronous copies: their forms, and the facts of each that the checks need.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::ValueId;
-use super::ty::Group;
+use super::group::Group;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CopyOp {
-    /// `memcpy_async(&group, &shared, slice)`, and with a barrier behind.
-    Together { group: Group, to_barrier: bool },
+    /// `memcpy_async(&group, &shared, slice)`, also with a barrier as the last argument.
+    Cooperative { group: Group, to_barrier: bool },
     /// `bulk_copy_async(...)`
-    Bulk(Ends),
+    Bulk(BulkDirection),
     /// `remote.store_async(i, value, &bar)`
     Store,
     /// `group.wait_async()`, `group.wait_prior::<N>()`
@@ -19,45 +19,46 @@ pub(crate) enum CopyOp {
     BulkWait { read: bool, prior: ValueId },
 }
 
-/// From where to where a bulk copy goes.
+/// The source and the destination of a bulk copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ends {
-    /// From global memory to the block's shared memory: destination, source, barrier.
-    Fetch,
-    /// From there to a peer's: destination, source, barrier.
-    Send,
-    /// From there to global memory: destination, source.
-    WriteBack,
+pub(crate) enum BulkDirection {
+    /// Global memory to the block's shared memory: destination, source, barrier.
+    GlobalToShared,
+    /// The block's shared memory to a peer's: destination, source, barrier.
+    SharedToPeer,
+    /// The block's shared memory to global memory: destination, source.
+    SharedToGlobal,
 }
 
-/// What shows that a copy has ended.
+/// The completion mechanism of an asynchronous copy (PTX ISA, asynchronous copy operations): the wait that shows that
+/// it is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Told {
-    /// A phase of a barrier that is over.
+pub(crate) enum CompletionMechanism {
+    /// The end of a barrier's phase.
     Barrier,
-    /// The wait of the group that copied.
+    /// A wait of the group that copied.
     Group,
-    /// The wait of the thread that copied in bulk.
-    Bulk,
+    /// A wait of the thread that started the bulk copy.
+    BulkGroup,
 }
 
 impl CopyOp {
-    /// The operand that is the barrier.
+    /// Returns the position of the barrier among the operands.
     pub(crate) fn barrier(self) -> Option<usize> {
         match self {
-            CopyOp::Together { to_barrier: true, .. } | CopyOp::Store => Some(3),
-            CopyOp::Bulk(Ends::Fetch | Ends::Send) => Some(2),
-            CopyOp::Together { to_barrier: false, .. }
-            | CopyOp::Bulk(Ends::WriteBack)
+            CopyOp::Cooperative { to_barrier: true, .. } | CopyOp::Store => Some(3),
+            CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToPeer) => Some(2),
+            CopyOp::Cooperative { to_barrier: false, .. }
+            | CopyOp::Bulk(BulkDirection::SharedToGlobal)
             | CopyOp::Wait { .. }
             | CopyOp::BulkWait { .. } => None,
         }
     }
 
-    /// Its name in Rust and in CUDA C++.
+    /// Returns the name in Rust and in CUDA C++.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            CopyOp::Together { .. } => "memcpy_async",
+            CopyOp::Cooperative { .. } => "memcpy_async",
             CopyOp::Bulk(_) => "bulk_copy_async",
             CopyOp::Store => "store_async",
             CopyOp::Wait { prior: None, .. } => "wait_async",

@@ -1,5 +1,6 @@
-//! Whether an expression's place among its neighbours matters. C++ leaves the order of operands open where Rust says
-//! left to right, so the printer gives names to operands when one of them changes something.
+//! The effects of expressions, which decide whether the order of operands can be observed. Rust evaluates operands from
+//! left to right and C++ leaves the order open, so the printer stores operands in variables if one of them has side
+//! effects.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -20,7 +21,7 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::None(_) => Effect::Pure,
         ExprKind::Local(local) if function.local(*local).mutable.is_some() => Effect::Reads,
         ExprKind::Local(_) => Effect::Pure,
-        // Behind a reference is a variable of the caller's.
+        // A reference refers to a variable of the caller.
         ExprKind::Deref(target) => of(target).max(Effect::Reads),
         ExprKind::Unary(_, value)
         | ExprKind::Cast(value, _)
@@ -80,12 +81,12 @@ pub(crate) fn effect(function: &Function, expr: &Expr) -> Effect {
         | ExprKind::Assert(..)
         | ExprKind::Panic(_)
         | ExprKind::Print(_)
-        // What it does, nobody here knows.
+        // The effects of the user's text are unknown.
         | ExprKind::Cuda(_) => Effect::Changes,
     }
 }
 
-/// Whether a `match` does no more than select one of its values by what a variable holds.
+/// Whether a `match` only selects one of several values by what a variable holds.
 pub(crate) fn selects(scrutinee: &Expr, arms: &[Arm]) -> bool {
     let plain = |arm: &Arm| arm.guard.is_none() && arm.pattern.locals().is_empty();
     matches!(scrutinee.kind, ExprKind::Local(_)) && arms.iter().all(plain)

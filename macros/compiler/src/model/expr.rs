@@ -1,14 +1,17 @@
-//! Expressions, statements and places. Control flow keeps Rust's shape; the graph is made from it by `cfg`.
+//! Expressions, statements and place expressions. Control flow keeps Rust's shape; `check/build` makes the graph from
+//! it. This file and `inline_cuda`, `message`, `pattern` and `range` define one recursive data type: an expression
+//! holds a pattern, a range or a message, and those hold expressions.
 
 use proc_macro2::{Ident, TokenStream};
 
-use super::by_hand::ByHand;
+use super::inline_cuda::InlineCuda;
+use super::kind::{Kind, Memory};
 use super::message::{Message, Test};
 use super::method::{FastFunction, ScalarFunction, ValueMethod};
 use super::op::Op;
 use super::pattern::Pattern;
 use super::range::Range;
-use super::ty::{Kind, Memory, TypeShape, ValueType};
+use super::ty::{TypeShape, ValueType};
 use super::warp::NamedOperator;
 use super::{LocalId, LoopId, SiteId, SlotId, TypeId, ValueId};
 use crate::span::SpanRange;
@@ -16,14 +19,14 @@ use crate::span::SpanRange;
 #[derive(Debug)]
 pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
-    /// What it gives.
-    pub(crate) gives: Kind,
+    /// The kind of the expression's value.
+    pub(crate) result_kind: Kind,
     pub(crate) span: SpanRange,
 }
 
 #[derive(Debug)]
 pub(crate) enum ExprKind {
-    /// A fault was reported here.
+    /// An error was reported for this expression.
     Error,
     Int {
         digits: String,
@@ -42,28 +45,28 @@ pub(crate) enum ExprKind {
         op: BinaryOp,
         left: Box<Expr>,
         right: Box<Expr>,
-        /// Division checks its divisor.
+        /// The site of a division, which checks its divisor.
         site: Option<SiteId>,
     },
     Cast(Box<Expr>, ValueType),
-    /// A value whose type C++ would get wrong: `a & b` of two `bool`s is an `int` there.
+    /// A value whose type C++ would deduce wrongly: `a & b` of two `bool`s is an `int` there.
     Typed(Box<Expr>, SlotId),
-    /// `base[index]`, of memory or of a local array: a place.
+    /// `base[index]`, a place expression of memory or of a local array.
     Index {
         base: Box<Expr>,
         index: Box<Expr>,
         site: SiteId,
     },
-    /// `*memory.get_unchecked_mut(index)`: a place.
+    /// `*memory.get_unchecked_mut(index)`, a place expression.
     UncheckedPlace {
         base: Box<Expr>,
         index: Box<Expr>,
     },
-    /// `*reference`: a place.
+    /// `*reference`, a place expression.
     Deref(Box<Expr>),
     /// `extent.x`
     Axis(Box<Expr>, char),
-    /// `base.name` or `base.0`, of a struct or a tuple: a place if `base` is one.
+    /// `base.name` or `base.0` of a struct or a tuple; a place expression if `base` is one.
     Field {
         base: Box<Expr>,
         member: Member,
@@ -82,13 +85,13 @@ pub(crate) enum ExprKind {
         length: TokenStream,
         slot: SlotId,
     },
-    /// `Point { x, ..base }`, and `Meters(1.0)` too.
+    /// `Point { x, ..base }`, or `Meters(1.0)`.
     Struct {
-        /// As the user wrote it, with its generic arguments.
+        /// The path as the user wrote it, with its generic arguments.
         path: TokenStream,
-        /// In the order in which they are evaluated.
+        /// The fields in the order of their evaluation.
         fields: Vec<(Member, Expr)>,
-        /// Evaluated last: what the other fields are taken from.
+        /// The base that the other fields are taken from, which is evaluated last.
         base: Option<Box<Expr>>,
         slot: SlotId,
     },
@@ -99,18 +102,18 @@ pub(crate) enum ExprKind {
     },
     /// `Some(value)` of a plain value.
     Some(Box<Expr>),
-    /// `None`, of a type that rustc finds.
+    /// `None` of a type that rustc infers.
     None(SlotId),
     Op {
         op: Op,
         operands: Vec<Expr>,
         site: Option<SiteId>,
-        /// For `shared_array`, `dynamic_shared`: element type and length.
+        /// The element type and length of `shared_array` and `dynamic_shared`.
         types: Option<(ValueType, Option<ValueId>)>,
     },
     /// `Vector::new([a, b])`, `f32x4::splat(x)`
     Vector {
-        /// As the user wrote it.
+        /// The path as the user wrote it.
         path: TokenStream,
         splat: bool,
         argument: Box<Expr>,
@@ -121,7 +124,7 @@ pub(crate) enum ExprKind {
         operands: Vec<Expr>,
         site: Option<SiteId>,
     },
-    /// A function of a scalar type: `f32::from_bits(x)`.
+    /// A call of a function of a scalar type: `f32::from_bits(x)`.
     ScalarCall {
         ty: TypeId,
         function: ScalarFunction,
@@ -130,20 +133,20 @@ pub(crate) enum ExprKind {
     },
     /// `fast::sin(x)`
     FastCall {
-        /// As the user wrote it.
+        /// The path as the user wrote it.
         path: TokenStream,
         function: &'static FastFunction,
         operands: Vec<Expr>,
     },
     /// `op::Plus`, as the user wrote it.
     Operator(&'static NamedOperator, TokenStream),
-    /// A device function.
+    /// A call of a device function.
     Call {
         callee: Callee,
         slot: SlotId,
         arguments: Vec<Expr>,
     },
-    /// A closure that has a name: `f(x)`.
+    /// A call of a closure that has a name: `f(x)`.
     CallClosure {
         closure: LocalId,
         arguments: Vec<Expr>,
@@ -152,13 +155,14 @@ pub(crate) enum ExprKind {
     Closure {
         params: Vec<(LocalId, Option<ValueType>)>,
         body: Box<Expr>,
-        /// `move`, with the shared arrays around it that it names: a reference to one is copied, never the array.
+        /// Set for a `move` closure: the shared arrays around it that it names. It copies references to those, never
+        /// the arrays.
         by_value: Option<Vec<LocalId>>,
     },
     Block(Block),
     /// `unsafe { ... }`
     Unsafe(Block),
-    /// A labelled block: `break 'label value` leaves it.
+    /// A labelled block, which `break 'label value` leaves.
     Labelled {
         id: LoopId,
         label: Ident,
@@ -168,15 +172,15 @@ pub(crate) enum ExprKind {
     If {
         condition: Box<Condition>,
         then: Block,
-        /// A block or another `if`.
+        /// The `else` branch: a block or another `if`.
         otherwise: Option<Box<Expr>>,
-        /// For the type of its value.
+        /// The slot for the type of its value.
         slot: Option<SlotId>,
     },
     Match {
         scrutinee: Box<Expr>,
         arms: Vec<Arm>,
-        /// For the type of its value.
+        /// The slot for the type of its value.
         slot: Option<SlotId>,
     },
     Loop {
@@ -216,11 +220,11 @@ pub(crate) enum ExprKind {
     },
     Return {
         value: Option<Box<Expr>>,
-        /// It is the `?` after an `Option`.
+        /// Whether it is the `?` after an `Option`.
         question: bool,
     },
     /// `cuda!`
-    Cuda(Box<ByHand>),
+    Cuda(Box<InlineCuda>),
     /// `assert!`, `assert_eq!`, ...
     Assert(Test, Message),
     /// `panic!`, `todo!`, ...
@@ -229,14 +233,14 @@ pub(crate) enum ExprKind {
     Print(Message),
 }
 
-/// How a literal gets its type in the text.
+/// The source of a literal's type in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LiteralType {
-    /// Stands beside something whose type is the literal's: printed bare.
+    /// The operand beside the literal has its type: the literal is printed bare.
     Beside,
-    /// Has a suffix.
+    /// The literal has a suffix.
     Suffix(&'static str),
-    /// rustc knows.
+    /// rustc infers the type.
     Slot(SlotId),
 }
 
@@ -269,7 +273,7 @@ pub(crate) enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// The same in Rust and in C++.
+    /// Returns the operator, which is the same in Rust and in C++.
     pub(crate) fn symbol(self) -> &'static str {
         match self {
             BinaryOp::Add => "+",
@@ -297,7 +301,7 @@ impl BinaryOp {
         matches!(self, BinaryOp::Div | BinaryOp::Rem)
     }
 
-    /// It makes a number of two, or a truth value of two by their bits.
+    /// Whether the operator computes a number, or a truth value from the bits of two.
     pub(crate) fn is_arithmetic(self) -> bool {
         match self {
             BinaryOp::Add
@@ -326,7 +330,7 @@ impl BinaryOp {
     }
 }
 
-/// What `if` and `while` test.
+/// The condition of an `if` or a `while`.
 #[derive(Debug)]
 pub(crate) enum Condition {
     Value(Expr),
@@ -335,12 +339,12 @@ pub(crate) enum Condition {
         pattern: Pattern,
         scrutinee: Expr,
     },
-    /// `let Some(a) = x && a > 3 && let Some(b) = y`: more than one part, each of them one of the above.
+    /// `let Some(a) = x && a > 3 && let Some(b) = y`: two or more parts, each a value or a `let`.
     All(Vec<Condition>),
 }
 
 impl Condition {
-    /// What must hold, one after the other.
+    /// Returns the parts that must all hold, in the order of their evaluation.
     pub(crate) fn parts(&self) -> &[Condition] {
         match self {
             Condition::All(parts) => parts,
@@ -349,26 +353,26 @@ impl Condition {
     }
 }
 
-/// How the user named a device function.
+/// The callee of a call of a device function, as the user named it.
 #[derive(Debug)]
 pub(crate) enum Callee {
     Function(FunctionPath),
-    /// `Point::new`, `<T as Area>::area`: what stands before the last `::`, the name, its turbofish.
+    /// `Point::new`, `<T as Area>::area`: the path before the last `::`, the name, its turbofish.
     Associated(TokenStream, Ident, TokenStream),
-    /// `point.norm`, of the first argument, with its turbofish.
+    /// `point.norm`, a method of the first argument, with its turbofish.
     Method(Ident, TokenStream),
 }
 
-/// `module::name::<T>`, a path that an import could have.
+/// A path that can be imported, `module::name::<T>`.
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionPath {
-    /// Without the turbofish.
+    /// The path without the turbofish.
     pub(crate) path: TokenStream,
     pub(crate) name: Ident,
     pub(crate) turbofish: TokenStream,
 }
 
-/// `pattern if guard => body`
+/// An arm of a `match`: `pattern if guard => body`.
 #[derive(Debug)]
 pub(crate) struct Arm {
     pub(crate) pattern: Pattern,
@@ -376,7 +380,7 @@ pub(crate) struct Arm {
     pub(crate) body: Expr,
 }
 
-/// A field's name, or its place in a tuple.
+/// A field's name, or its position in a tuple.
 #[derive(Debug, Clone)]
 pub(crate) enum Member {
     Named(Ident),
@@ -386,10 +390,10 @@ pub(crate) enum Member {
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) statements: Vec<Stmt>,
-    /// The block's value.
+    /// The block's value, if it has one.
     pub(crate) tail: Option<Box<Expr>>,
     pub(crate) span: SpanRange,
-    /// Locals declared in it, in order: dropped in reverse at its end.
+    /// The locals declared in the block, in order: they are dropped in reverse at its end.
     pub(crate) declared: Vec<LocalId>,
 }
 
@@ -406,7 +410,7 @@ pub(crate) enum StmtKind {
         ty: Option<ValueType>,
         init: Option<Expr>,
     },
-    /// `let (left, right) = memory.split_at(mid);`: `None` is `_`.
+    /// `let (left, right) = memory.split_at(mid);`, where `None` is `_`.
     Split {
         halves: [Option<LocalId>; 2],
         init: Expr,
@@ -421,11 +425,11 @@ pub(crate) enum StmtKind {
     /// `let _ = e;`
     Discard(Expr),
     Expr(Expr),
-    /// `const N: u32 = 4;` inside the body: Rust's own, passed on.
+    /// `const N: u32 = 4;` inside the body, which is passed on to Rust.
     Item(TokenStream),
 }
 
-/// What the digits of a literal say: `0xff`, `1000`. They have no underscores any more.
+/// Returns the value of an integer literal's digits: `0xff`, `1000`. The underscores are removed before.
 pub(crate) fn integer(digits: &str) -> Option<u128> {
     let (radix, number) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
@@ -437,7 +441,7 @@ pub(crate) fn integer(digits: &str) -> Option<u128> {
 }
 
 impl Expr {
-    /// The number that it is, if it is a literal.
+    /// Returns the value of an integer literal.
     pub(crate) fn integer(&self) -> Option<u64> {
         match &self.kind {
             ExprKind::Int { digits, .. } => integer(digits).and_then(|number| u64::try_from(number).ok()),
@@ -446,12 +450,13 @@ impl Expr {
     }
 
     pub(crate) fn error(span: SpanRange) -> Expr {
-        Expr { kind: ExprKind::Error, gives: Kind::Unknown, span }
+        Expr { kind: ExprKind::Error, result_kind: Kind::Unknown, span }
     }
 
-    /// The memory that it is, or is an element of, through arrays of arrays: `grid`, `grid[y]`, `grid[y][x]`.
+    /// Returns the memory that the expression is, or is an element of, through arrays of arrays: `grid`, `grid[y]`,
+    /// `grid[y][x]`.
     pub(crate) fn memory(&self) -> Option<Memory> {
-        match (self.gives, &self.kind) {
+        match (self.result_kind, &self.kind) {
             (Kind::Memory(memory), _) => Some(memory),
             (_, ExprKind::Index { base, .. }) => base.memory(),
             _ => None,
@@ -459,11 +464,11 @@ impl Expr {
     }
 }
 
-/// The C++ type that a value of an `if` or a block needs: known kinds have one, others ask rustc.
+/// Returns the C++ type of a value of an `if` or a block, if its kind alone has one; otherwise rustc is asked.
 pub(crate) fn known_shape(kind: Kind) -> Option<TypeShape> {
     match kind {
         Kind::Token(group) => Some(TypeShape::Token(group)),
-        Kind::OptionalToken(group) => Some(TypeShape::OptionalToken(group.unwrap_or(super::ty::Group::Cluster))),
+        Kind::OptionalToken(group) => Some(TypeShape::OptionalToken(group.unwrap_or(super::group::Group::Cluster))),
         Kind::Unknown
         | Kind::Value
         | Kind::Reference { .. }

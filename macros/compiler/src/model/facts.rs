@@ -1,73 +1,74 @@
-//! What the parser and the checks need to know of each operation. Each arm states every fact: none has a default, so that a
-//! new operation is not by omission one that anybody may call anywhere and in any order.
+//! The facts of each operation that the parser and the checks need. Each arm states every fact: none has a default, so
+//! that an operation is not by omission one that any thread may execute anywhere and in any order.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::barrier::{Barrier, BarrierForm, BarrierScope, Gives, PhaseMethod, What};
+use super::barrier::{Barrier, BarrierForm, BarrierScope, PhaseAction, PhaseMethod, PhaseResult};
 use super::copy::CopyOp;
+use super::group::Group;
+use super::kind::{Kind, Memory};
 use super::op::Op;
-use super::ty::{Group, Kind, Memory};
 
 /// The facts of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Facts {
-    /// Which threads must execute it together.
+    /// The threads that must execute the operation together.
     pub(crate) convergence: Convergence,
-    /// Its order against other operands.
+    /// The operation's effect, which decides whether it may be reordered with other operands.
     pub(crate) effect: Effect,
-    /// It can fail at run time, and so has a site.
+    /// Whether the operation can fail at run time, and so has a site.
     pub(crate) fails: bool,
     pub(crate) result: Kind,
 }
 
-/// Which threads must execute an operation together.
+/// The threads that must execute an operation together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Convergence {
-    /// Any thread by itself.
-    Alone,
-    /// All threads of the group. It is no barrier: arrivals may be pending.
-    Together(Group),
-    /// All threads of the group, which have no arrival pending.
+    /// Each thread executes it independently.
+    Individual,
+    /// All threads of the group must reach it. It is no barrier: arrivals may be pending.
+    Convergent(Group),
+    /// All threads of the group must reach it, and none of them may have an arrival pending.
     Collective(Group),
 }
 
 impl Convergence {
-    /// The group whose threads all come to it.
+    /// Returns the group whose threads must all reach the operation.
     pub(crate) fn group(self) -> Option<Group> {
         match self {
-            Convergence::Alone => None,
-            Convergence::Together(group) | Convergence::Collective(group) => Some(group),
+            Convergence::Individual => None,
+            Convergence::Convergent(group) | Convergence::Collective(group) => Some(group),
         }
     }
 
-    /// The group whose collective it is.
+    /// Returns the group of which the operation is a collective.
     pub(crate) fn collective(self) -> Option<Group> {
         match self {
-            Convergence::Alone | Convergence::Together(_) => None,
+            Convergence::Individual | Convergence::Convergent(_) => None,
             Convergence::Collective(group) => Some(group),
         }
     }
 }
 
-/// Whether an operand may be evaluated in another order.
+/// The effect of an operand, which decides whether it may be evaluated in another order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Effect {
-    /// Gives the same value whenever it is evaluated.
+    /// It has the same value whenever it is evaluated.
     Pure,
-    /// Reads what others may change, or may fail.
+    /// It reads what other operands may change, or it may fail.
     Reads,
-    /// Changes something.
+    /// It has side effects.
     Changes,
 }
 
 impl Op {
-    /// The operation's facts.
+    /// Returns the operation's facts.
     pub(crate) fn facts(self) -> Facts {
         use Effect::{Changes, Pure, Reads};
-        let alone = |effect, fails, result| Facts { convergence: Convergence::Alone, effect, fails, result };
-        // What threads do together changes something.
-        let together = |group, fails, result| {
-            let convergence = Convergence::Together(group);
+        let individual = |effect, fails, result| Facts { convergence: Convergence::Individual, effect, fails, result };
+        // An operation that threads execute together counts as a side effect.
+        let convergent = |group, fails, result| {
+            let convergence = Convergence::Convergent(group);
             Facts { convergence, effect: Changes, fails, result }
         };
         let collective = |group, fails, result| {
@@ -76,21 +77,21 @@ impl Op {
         };
         let (never, at_its_site) = (false, true);
         match self {
-            // Who is here together depends on the place.
-            Op::This(group @ Group::Coalesced) => alone(Changes, never, Kind::Group(group)),
+            // The threads of a coalesced group are those that are converged at this point of the program.
+            Op::This(group @ Group::Coalesced) => individual(Changes, never, Kind::Group(group)),
             Op::This(group @ (Group::Tile | Group::ThreadBlock | Group::Cluster | Group::Grid)) => {
-                alone(Pure, never, Kind::Group(group))
+                individual(Pure, never, Kind::Group(group))
             }
-            Op::TiledPartition(Group::ThreadBlock, _) => alone(Reads, at_its_site, Kind::Group(Group::Tile)),
+            Op::TiledPartition(Group::ThreadBlock, _) => individual(Reads, at_its_site, Kind::Group(Group::Tile)),
             Op::TiledPartition(Group::Coalesced | Group::Tile | Group::Cluster | Group::Grid, _) => {
-                alone(Pure, never, Kind::Group(Group::Tile))
+                individual(Pure, never, Kind::Group(Group::Tile))
             }
             Op::Partition(group, _) => collective(group, never, Kind::Group(Group::Coalesced)),
             Op::Warp(group, _) => collective(group, never, Kind::Value),
             Op::Query(_, query) => {
-                alone(Pure, never, if query.answer.is_extent() { Kind::Extent } else { Kind::Value })
+                individual(Pure, never, if query.answer.is_extent() { Kind::Extent } else { Kind::Value })
             }
-            Op::Uniform(group) => together(group, never, Kind::Value),
+            Op::Uniform(group) => convergent(group, never, Kind::Value),
             Op::Sync(group, _) | Op::Wait(group, _) => collective(group, never, Kind::Unit),
             Op::Arrive(group, _) => collective(group, never, Kind::Token(group)),
             Op::MapSharedRank(memory) => {
@@ -102,61 +103,62 @@ impl Op {
                     | Memory::RemoteArray
                     | Memory::RemoteSlice => Memory::RemoteArray,
                 };
-                alone(Reads, at_its_site, Kind::Memory(remote))
+                individual(Reads, at_its_site, Kind::Memory(remote))
             }
             Op::MapBarrier(barrier) => {
                 let remote = Barrier { form: BarrierForm::Remote, ..barrier };
-                alone(Reads, at_its_site, Kind::Barrier(remote))
+                individual(Reads, at_its_site, Kind::Barrier(remote))
             }
-            Op::QuerySharedRank | Op::Length | Op::IsEmpty => alone(Pure, never, Kind::Value),
-            Op::SharedArray(_) => alone(Pure, never, Kind::Memory(Memory::SharedArray)),
-            Op::SharedBarrier(barrier, _) => alone(Pure, never, Kind::Barrier(barrier)),
+            Op::QuerySharedRank | Op::Length | Op::IsEmpty => individual(Pure, never, Kind::Value),
+            Op::SharedArray(_) => individual(Pure, never, Kind::Memory(Memory::SharedArray)),
+            Op::SharedBarrier(barrier, _) => individual(Pure, never, Kind::Barrier(barrier)),
             Op::Barrier(barrier, method) => method.facts(barrier.scope),
-            Op::DynamicShared => alone(Pure, never, Kind::Memory(Memory::SharedSlice)),
-            Op::DynamicSharedSlice => alone(Reads, at_its_site, Kind::Memory(Memory::SharedSlice)),
+            Op::DynamicShared => individual(Pure, never, Kind::Memory(Memory::SharedSlice)),
+            Op::DynamicSharedSlice => individual(Reads, at_its_site, Kind::Memory(Memory::SharedSlice)),
             Op::Part { of, mutable, .. } | Op::SplitAt { of, mutable } => {
-                alone(Reads, at_its_site, Kind::Memory(of.part(mutable)))
+                individual(Reads, at_its_site, Kind::Memory(of.part(mutable)))
             }
-            Op::LoadVec(_) => alone(Reads, at_its_site, Kind::Value),
-            Op::StoreVec => alone(Changes, at_its_site, Kind::Unit),
-            // As in Rust, a reference: `*` reads it.
-            Op::LoadUnchecked => alone(Reads, never, Kind::Reference { mutable: false }),
-            Op::Atomic(atomic) => alone(Changes, at_its_site, atomic.method.result),
+            Op::LoadVec(_) => individual(Reads, at_its_site, Kind::Value),
+            Op::StoreVec => individual(Changes, at_its_site, Kind::Unit),
+            // The result is a reference, as in Rust, which `*` reads.
+            Op::LoadUnchecked => individual(Reads, never, Kind::Reference { mutable: false }),
+            Op::Atomic(atomic) => individual(Changes, at_its_site, atomic.method.result),
             Op::Copy(copy) => match copy {
-                CopyOp::Together { group, .. } => together(group, at_its_site, Kind::Unit),
-                CopyOp::Bulk(_) | CopyOp::Store => alone(Changes, at_its_site, Kind::Unit),
+                CopyOp::Cooperative { group, .. } => convergent(group, at_its_site, Kind::Unit),
+                CopyOp::Bulk(_) | CopyOp::Store => individual(Changes, at_its_site, Kind::Unit),
                 CopyOp::Wait { group, .. } => collective(group, never, Kind::Unit),
-                CopyOp::BulkWait { .. } => alone(Changes, never, Kind::Unit),
+                CopyOp::BulkWait { .. } => individual(Changes, never, Kind::Unit),
             },
-            Op::Fence(..) => alone(Changes, never, Kind::Unit),
-            Op::Take => alone(Changes, never, Kind::OptionalToken(None)),
-            Op::Is(_) | Op::UnwrapOr => alone(Reads, never, Kind::Value),
-            Op::Unwrap => alone(Reads, at_its_site, Kind::Value),
+            Op::Fence(..) => individual(Changes, never, Kind::Unit),
+            Op::Take => individual(Changes, never, Kind::OptionalToken(None)),
+            Op::Is(_) | Op::UnwrapOr => individual(Reads, never, Kind::Value),
+            Op::Unwrap => individual(Reads, at_its_site, Kind::Value),
         }
     }
 }
 
 impl PhaseMethod {
     fn facts(&self, scope: BarrierScope) -> Facts {
-        let (convergence, fails) = match self.what {
-            // The count is looked at.
-            What::InitTogether => (Convergence::Collective(scope.group()), true),
-            What::Init => (Convergence::Alone, true),
-            What::Arrive
-            | What::ArriveMany
-            | What::Drop
-            | What::Wait
-            | What::WaitParity
-            | What::ArriveAndWait
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => (Convergence::Alone, false),
+        let (convergence, fails) = match self.action {
+            // The count is checked at run time.
+            PhaseAction::InitCollective => (Convergence::Collective(scope.group()), true),
+            PhaseAction::Init => (Convergence::Individual, true),
+            PhaseAction::Arrive
+            | PhaseAction::ArriveN
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => (Convergence::Individual, false),
         };
-        let result = match self.gives {
-            Gives::Nothing => Kind::Unit,
-            // Plain data, of a type that rustc tells apart by the barrier: it may be dropped, and is not copied.
-            Gives::Token | Gives::Bool => Kind::Value,
+        let result = match self.result {
+            PhaseResult::Nothing => Kind::Unit,
+            // A barrier's token is plain data, of a type that rustc distinguishes by the barrier's brand. It may be
+            // dropped, but not copied.
+            PhaseResult::Token | PhaseResult::Bool => Kind::Value,
         };
         Facts { convergence, effect: Effect::Changes, fails, result }
     }

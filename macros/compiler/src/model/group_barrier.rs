@@ -1,8 +1,8 @@
 //! The methods of groups' own barriers, as a table: they have the same names in Rust and in CUDA C++.
 
-use super::ty::Group;
+use super::group::Group;
 
-/// What a thread does at its group's barrier.
+/// A thread's operation at the barrier of its group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BarrierOperation {
     Sync,
@@ -10,14 +10,14 @@ pub(crate) enum BarrierOperation {
     Wait,
 }
 
-/// The method for it, with PTX's modifiers (PTX ISA, barrier{.cta} and barrier.cluster).
+/// A method for a barrier operation, with PTX's modifiers (PTX ISA, barrier{.cta} and barrier.cluster).
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BarrierMethod {
     pub(crate) name: &'static str,
     pub(crate) operation: BarrierOperation,
-    /// The arrival publishes nothing, and waits for nothing that was begun before.
+    /// Whether the arrival lacks release semantics, and does not wait for earlier operations.
     pub(crate) relaxed: bool,
-    /// All threads of a warp execute it together, whatever rule is switched off.
+    /// Whether all threads of a warp must execute it together, whichever rule is switched off.
     pub(crate) aligned: bool,
 }
 
@@ -36,7 +36,8 @@ static BARRIER_METHODS: [BarrierMethod; 8] = {
 };
 
 impl Group {
-    /// What its barrier has. Only the cluster's is all modified: the block's arrival and wait are an mbarrier's.
+    /// Returns the methods of the group's barrier. Only the cluster's barrier has all modifiers: the split barrier of a
+    /// block is an mbarrier.
     pub(crate) fn barrier_methods(self) -> impl Iterator<Item = &'static BarrierMethod> {
         BARRIER_METHODS.iter().filter(move |method| match (self, method.operation) {
             (Group::Cluster, _) => true,

@@ -6,48 +6,48 @@ use proc_macro2::Literal;
 use super::expr::{BinaryOp, Expr};
 use super::{SiteId, SlotId};
 
-/// `lead: format` with its values, or one of both.
+/// A message: `lead: format` with its values, or only one of the two.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) site: SiteId,
     pub(crate) slot: SlotId,
-    /// What Rust says before the user's words.
+    /// The text that Rust prints before the user's message.
     pub(crate) lead: Option<String>,
     pub(crate) format: Option<Format>,
     pub(crate) ending: Ending,
-    /// Those of `format`, in its order.
+    /// The values of `format`, in its order.
     pub(crate) values: Vec<Expr>,
 }
 
-/// The user's format string. That it fits its values, rustc checks in the host body.
+/// The user's format string. In the host body, rustc checks that the values fit it.
 #[derive(Debug)]
 pub(crate) struct Format {
     pub(crate) literal: Literal,
-    /// Of each value, the name that it goes by.
+    /// The name of each value in the format string, if it has one.
     pub(crate) names: Vec<Option<String>>,
 }
 
-/// What follows.
+/// The text that follows a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     Nothing,
     Newline,
-    /// The sides of a comparison, in parentheses.
+    /// The two operands of a comparison, in parentheses.
     Sides,
-    /// The same on lines of their own, as `assert_eq!` shows them.
+    /// The two operands of a comparison on lines of their own, as `assert_eq!` shows them.
     SidesBelow,
 }
 
-/// What an assertion tests.
+/// The condition of an assertion.
 #[derive(Debug)]
 pub(crate) enum Test {
     Value(Box<Expr>),
-    /// Both sides are shown: their values come before those of the message.
+    /// A comparison whose operands are shown: their values come before those of the message.
     Compare(BinaryOp, Box<Expr>, Box<Expr>),
 }
 
 impl Test {
-    /// From left to right.
+    /// Returns the operands from left to right.
     pub(crate) fn operands(&self) -> Vec<&Expr> {
         match self {
             Test::Value(value) => vec![value],

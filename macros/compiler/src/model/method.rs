@@ -1,15 +1,15 @@
-//! Rust's functions of numbers that kernels have: methods, functions of a type, and `fast::`. Data only. In the host body
-//! they are functions of `phalanx::__private` and `phalanx::fast`, in the text functions of the same name.
+//! The numeric functions that kernels have: methods, functions of a scalar type, and `fast::`. Data only. In the host
+//! body they are functions of `phalanx::__private` and `phalanx::fast`, in the text functions of the same name.
 
 /// A method of a value: `x.min(y)` is `min(x, y)` in both texts.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ValueMethod {
     pub(crate) name: &'static str,
-    /// Beside the receiver.
+    /// The number of arguments beside the receiver.
     pub(crate) arguments: usize,
-    /// Where the prelude has it.
+    /// The prelude's header that defines it.
     pub(crate) header: &'static str,
-    /// It can fail at run time, with this message; an empty one is the failure's own.
+    /// The message with which it can fail at run time; an empty one is the failure's own.
     pub(crate) fails: Option<&'static str>,
 }
 
@@ -22,11 +22,11 @@ impl ValueMethod {
 /// A function of a scalar type, called by path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ScalarFunction {
-    /// `u64::from(x)`: between scalars, a cast.
+    /// `u64::from(x)`: a cast between scalars.
     From,
-    /// `f32::from_bits(x)`: the text has it by the same path.
+    /// `f32::from_bits(x)`, which has the same path in the text.
     Constructor(&'static str),
-    /// `T::default()`: zero, of a type parameter too.
+    /// `T::default()`: zero, also of a type parameter.
     Default,
     /// `f32::max(x, y)`
     Method(&'static ValueMethod),
@@ -44,7 +44,7 @@ impl ScalarFunction {
         }
     }
 
-    /// All of them.
+    /// Returns the number of arguments.
     pub(crate) fn arguments(self) -> usize {
         match self {
             ScalarFunction::Default => 0,
@@ -54,7 +54,7 @@ impl ScalarFunction {
     }
 }
 
-/// Functions that make a float.
+/// The functions that make a float.
 const CONSTRUCTORS: [&str; 3] = ["from_bits", "from_f32", "from_f64"];
 
 /// A function of `phalanx::fast`.
@@ -80,8 +80,8 @@ static FAST_FUNCTIONS: &[FastFunction] = fast! {
     sin 1, cos 1, tan 1, exp 1, exp2 1, exp10 1, ln 1, log2 1, log10 1, powf 2, div 2, recip 1, sqrt 1, rsqrt 1, tanh 1,
 };
 
-/// Names with the number of their arguments. Each section says in which header its methods are, and with which message they
-/// fail, or that they never do.
+/// Lists names with the number of their arguments. Each section states the header of its methods and the message with
+/// which they fail, or that they never do.
 macro_rules! methods {
     ($($header:literal, $fails:expr => $($name:ident $arguments:literal),*;)*) => {
         &[$($(ValueMethod { name: stringify!($name), arguments: $arguments, header: $header, fails: $fails }),*),*]
@@ -89,7 +89,7 @@ macro_rules! methods {
 }
 
 const NEVER: Option<&str> = None;
-/// The message is the failure's own.
+/// The message of a division is the failure's own.
 const DIVISION: Option<&str> = Some("");
 const BOUNDS: Option<&str> = Some("assertion failed: min <= max");
 const LOGARITHM: Option<&str> = Some("argument of integer logarithm must be positive");

@@ -1,15 +1,17 @@
-//! A kernel or device function as plain data: what the parser makes, the checks read and the printers print. No syn,
-//! no quote, and nothing is decided here.
+//! A kernel or device function as plain data: the parser makes it, the checks read it, the printers print it. It uses
+//! neither syn nor quote, and it decides nothing.
 
 pub(crate) mod atomic;
 pub(crate) mod barrier;
-pub(crate) mod by_hand;
 pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod facts;
+pub(crate) mod fused_barriers;
+pub(crate) mod group;
 pub(crate) mod group_barrier;
-pub(crate) mod joined;
+pub(crate) mod inline_cuda;
+pub(crate) mod kind;
 pub(crate) mod message;
 pub(crate) mod method;
 pub(crate) mod op;
@@ -26,30 +28,31 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 use crate::span::SpanRange;
 use expr::Block;
+use kind::Kind;
 use options::Options;
-use ty::{Kind, ValueType};
+use ty::ValueType;
 
-/// Index into [`Function::locals`].
+/// An index into [`Function::locals`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LocalId(pub(crate) usize);
 
-/// Index of a slot that rustc fills with a type.
+/// The index of a slot that rustc fills with a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SlotId(pub(crate) u16);
 
-/// Index into [`Function::types`].
+/// An index into [`Function::types`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TypeId(pub(crate) u16);
 
-/// Index into [`Function::values`].
+/// An index into [`Function::values`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ValueId(pub(crate) u16);
 
-/// Index into [`Function::sites`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An index into [`Function::sites`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SiteId(pub(crate) u16);
 
-/// Index of a loop or labelled block.
+/// The index of a loop or labelled block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LoopId(pub(crate) usize);
 
@@ -57,12 +60,12 @@ pub(crate) struct LoopId(pub(crate) usize);
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) name: Ident,
-    /// What people call it: `name`, `Type::name`.
+    /// The function's name in messages: `name`, `Type::name`.
     pub(crate) title: String,
     pub(crate) vis: TokenStream,
-    /// Doc comments and lint attributes, for what stands for the function.
+    /// Doc comments and lint attributes for the items that replace the function.
     pub(crate) attrs: TokenStream,
-    /// Lint attributes, for the body.
+    /// Lint attributes for the body.
     pub(crate) lints: TokenStream,
     pub(crate) role: Role,
     pub(crate) options: Options,
@@ -71,40 +74,41 @@ pub(crate) struct Function {
     pub(crate) ret: Option<Return>,
     pub(crate) locals: Vec<Local>,
     pub(crate) slots: Vec<SlotUse>,
-    /// Types that the text names and only rustc knows: generic parameters, aliases.
+    /// Types that the text names and that only rustc knows: generic parameters and aliases.
     pub(crate) types: Vec<TokenStream>,
     /// Constants that the text names.
     pub(crate) values: Vec<Constant>,
     pub(crate) sites: Vec<Site>,
-    /// Element type and length of each `shared_array`, and of what holds barriers, for the count of static shared memory.
+    /// The element type and length of each `shared_array` and of each object that holds barriers, from which the amount
+    /// of static shared memory is computed.
     pub(crate) shared: Vec<(TokenStream, ValueId)>,
-    /// Brands of barriers and tokens of the signature that have no name: type parameters.
+    /// The number of elided brands of barriers and tokens in the signature, each a type parameter.
     pub(crate) brands: usize,
-    /// `dynamic_shared` is used.
+    /// Whether the function uses `dynamic_shared`.
     pub(crate) dynamic_shared: bool,
     pub(crate) body: Block,
 }
 
-/// What the attribute made of the function.
+/// The role that the attribute gives the function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Kernel,
     Device,
-    /// A device function in an `impl`. It uses no collectives: its callers do not see which function it is.
+    /// A device function in an `impl`. It uses no collectives, because its callers do not see which function they call.
     Method,
 }
 
 /// Type and const parameters, as the user wrote them.
 #[derive(Debug, Default)]
 pub(crate) struct Generics {
-    /// `T: Number`, `const N: usize`.
+    /// The parameters as they are declared: `T: Number`, `const N: usize`.
     pub(crate) declared: Vec<TokenStream>,
     pub(crate) params: Vec<GenericParam>,
     pub(crate) where_clause: TokenStream,
 }
 
 impl Generics {
-    /// Whether one of the parameters stands in these tokens.
+    /// Whether one of the parameters occurs in these tokens.
     pub(crate) fn names_one_of(&self, tokens: &TokenStream) -> bool {
         tokens.clone().into_iter().any(|tree| match tree {
             TokenTree::Ident(ident) => self.params.iter().any(|param| match param {
@@ -116,25 +120,25 @@ impl Generics {
     }
 }
 
-/// What `#[device]` made of an `impl` or a `trait`.
+/// An `impl` or a `trait` under `#[device]`.
 #[derive(Debug)]
 pub(crate) struct Implementation {
-    /// All before the braces, as the user wrote it.
+    /// The tokens before the braces, as the user wrote them.
     pub(crate) head: TokenStream,
-    /// Constants and types.
+    /// Associated constants and types.
     pub(crate) others: Vec<TokenStream>,
     pub(crate) methods: Vec<Method>,
 }
 
-/// A method, as a function beside the `impl`, and what it takes to stand in the `impl` as well.
+/// A method, as a function beside the `impl`, and what its declaration inside the `impl` needs.
 #[derive(Debug)]
 pub(crate) struct Method {
-    /// Its first parameter is the receiver, if there is one.
+    /// The function, whose first parameter is the receiver, if there is one.
     pub(crate) function: Function,
     pub(crate) name: Ident,
     pub(crate) vis: TokenStream,
     pub(crate) attrs: TokenStream,
-    /// The generics that are not the type's.
+    /// The generics that the method declares itself, without those of the type.
     pub(crate) own: Generics,
     pub(crate) has_receiver: bool,
     pub(crate) of_trait: bool,
@@ -143,7 +147,7 @@ pub(crate) struct Method {
 #[derive(Debug)]
 pub(crate) enum GenericParam {
     Type(Ident),
-    /// With its type.
+    /// A const parameter with its type.
     Const(Ident, TokenStream),
 }
 
@@ -153,68 +157,68 @@ pub(crate) struct Param {
     pub(crate) ty: ty::ParamType,
 }
 
-/// A declared result.
+/// A declared result type.
 #[derive(Debug)]
 pub(crate) struct Return {
     pub(crate) shape: ty::TypeShape,
-    /// As the user wrote it.
+    /// The type as the user wrote it.
     pub(crate) tokens: TokenStream,
 }
 
 #[derive(Debug)]
 pub(crate) struct Local {
     pub(crate) name: Ident,
-    /// Where `mut` stands.
+    /// The place of `mut`, if it is written.
     pub(crate) mutable: Option<Span>,
     pub(crate) kind: Kind,
     pub(crate) ty: Option<ValueType>,
-    /// Filled at the assignments of a local that is declared without type and value.
+    /// The slot of a local that is declared without type and value; its assignments fill it.
     pub(crate) slot: Option<SlotId>,
-    /// Syntax shows that it is an array, or a reference to one.
+    /// Whether syntax shows that the local is an array, or a reference to one.
     pub(crate) is_array: bool,
 }
 
-/// What a slot is filled with.
+/// The content of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SlotUse {
     Type,
     Callee,
-    /// The values of a message, and what makes text of them.
+    /// The types of a message's values, and of the closure that formats them.
     Message,
     /// The type of a `None`.
     Option,
-    /// It was asked for, and is not needed.
+    /// The slot was allocated, and is not needed.
     Unused,
 }
 
 /// A constant of the Rust program that the body names.
 #[derive(Debug)]
 pub(crate) struct Constant {
-    /// The path or length expression, evaluated in Rust.
+    /// The path or length expression, which Rust evaluates.
     pub(crate) tokens: TokenStream,
-    /// What to call it in the text.
+    /// The constant's name in the text.
     pub(crate) name: String,
-    /// It stands in the body as an expression, so the text declares it.
+    /// Whether the body uses the constant as an expression, so that the text declares it.
     pub(crate) declared: bool,
-    /// What it is where only its digits are printed: a length is a `usize`, a tile's size a `u32`.
+    /// The type of a constant of which only the digits are printed: `usize` for a length, `u32` for the size of a tile.
     pub(crate) ty: Option<&'static str>,
-    /// A pattern compares with it.
+    /// Whether a pattern compares with it.
     pub(crate) in_pattern: bool,
-    /// The number that it is, if it is a literal.
+    /// The value of a literal.
     pub(crate) literal: Option<u64>,
 }
 
-/// A place that can fail at run time, or that prints.
+/// A point of the source that can fail at run time, or that prints.
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) at: SpanRange,
     pub(crate) message: SiteMessage,
 }
 
-/// What is said where it fails.
+/// The message of a site.
 #[derive(Debug)]
 pub(crate) enum SiteMessage {
-    /// What the language says.
+    /// The language's own message.
     None,
     Text(String),
     /// A message with values.

@@ -1,18 +1,18 @@
-//! The operations that the language has beyond ordinary Rust: groups, barriers, shared and remote memory, atomics.
-//! [`Op`] is closed, and each check and each printer matches it without a wildcard, so that a new operation does not
-//! compile until all of them handle it. The functions of numbers are a table
-//! of their own (`method`).
+//! The operations that the language adds to ordinary Rust: groups, barriers, shared and remote memory, atomics. [`Op`]
+//! is closed, and each check and each printer matches it without a wildcard, so that a new operation does not compile
+//! until all of them handle it. Numeric functions are a table of their own (`method`).
 
 use super::ValueId;
-use super::atomic::{AtomicUse, Order, Scope};
-use super::barrier::{Barrier, PhaseMethod, What};
+use super::atomic::{AtomicUse, MemoryOrder, MemoryScope};
+use super::barrier::{Barrier, PhaseAction, PhaseMethod};
 use super::copy::CopyOp;
+use super::group::Group;
 use super::group_barrier::BarrierMethod;
+use super::kind::Memory;
 use super::query::Query;
-use super::ty::{Group, Memory};
 use super::warp::WarpMethod;
 
-/// An operation. Operands are the receiver first, then the arguments.
+/// An operation. Its operands are the receiver, then the arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     /// `this_cluster()` and its like, `coalesced_threads()` among them.
@@ -21,7 +21,7 @@ pub(crate) enum Op {
     TiledPartition(Group, ValueId),
     /// `labeled_partition(&group, label)` and `binary_partition(&group, predicate)`: the function's name.
     Partition(Group, &'static str),
-    /// `tile.shfl(value, 0)` and what else the threads of a warp do together.
+    /// `tile.shfl(value, 0)` and the other collectives of a warp.
     Warp(Group, &'static WarpMethod),
     /// `group.thread_rank()`
     Query(Group, &'static Query),
@@ -39,7 +39,7 @@ pub(crate) enum Op {
     QuerySharedRank,
     /// `shared_array::<T, N>()`: the index into `Function::shared`.
     SharedArray(usize),
-    /// `shared_barrier()` and its like: what it makes, and the index into `Function::shared`.
+    /// `shared_barrier()` and its like: the barrier, and the index into `Function::shared`.
     SharedBarrier(Barrier, usize),
     /// `bar.arrive()` and its like.
     Barrier(Barrier, &'static PhaseMethod),
@@ -66,20 +66,20 @@ pub(crate) enum Op {
     /// `memory.atomic(i).fetch_add(x, Relaxed)`: memory, index, operands.
     Atomic(AtomicUse),
     /// `fence(AcqRel, Scope::Cluster)`
-    Fence(Order, Scope),
+    Fence(MemoryOrder, MemoryScope),
     /// `memcpy_async(...)` and its like.
     Copy(CopyOp),
     /// `option.is_some()` and its like.
     Is(Variant),
     /// `option.take()`
     Take,
-    /// `option.unwrap()`, `option.expect("message")`: what it says is its site's message.
+    /// `option.unwrap()`, `option.expect("message")`: the message is that of the site.
     Unwrap,
     /// `option.unwrap_or(value)`
     UnwrapOr,
 }
 
-/// Which part of memory: the operands after the memory.
+/// The form of a part of memory, which decides the operands after the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     /// `&memory[start..end]`
@@ -113,7 +113,7 @@ impl Variant {
         }
     }
 
-    /// The method that asks for it.
+    /// Returns the name of the method that tests for the variant.
     pub(crate) fn test(self) -> &'static str {
         match self {
             Variant::Some => "is_some",
@@ -129,8 +129,8 @@ impl Variant {
 }
 
 impl Op {
-    /// What a timeline tells of it, as profile.cuh numbers it: whether it arrives (1), waits (2) or both (3), and at the
-    /// barrier of which group; a phase barrier is the fourth.
+    /// Returns how a timeline records the operation, numbered as in profile.cuh: whether it arrives (1), waits (2) or
+    /// does both (3), and at the barrier of which group; a phase barrier is the fourth.
     pub(crate) fn recorded(self) -> Option<(u32, u32)> {
         let number = |group: Group| match group {
             Group::ThreadBlock => Some(0),
@@ -142,17 +142,17 @@ impl Op {
             Op::Arrive(group, _) => Some((1, number(group)?)),
             Op::Wait(group, _) => Some((2, number(group)?)),
             Op::Sync(group, _) => Some((3, number(group)?)),
-            Op::Barrier(_, method) => match method.what {
-                What::Arrive | What::ArriveMany => Some((1, 3)),
-                What::Wait | What::WaitParity => Some((2, 3)),
-                What::ArriveAndWait => Some((3, 3)),
-                What::Init
-                | What::InitTogether
-                | What::Drop
-                | What::Try
-                | What::Expect
-                | What::Copy
-                | What::Invalidate => None,
+            Op::Barrier(_, method) => match method.action {
+                PhaseAction::Arrive | PhaseAction::ArriveN => Some((1, 3)),
+                PhaseAction::Wait | PhaseAction::WaitParity => Some((2, 3)),
+                PhaseAction::ArriveAndWait => Some((3, 3)),
+                PhaseAction::Init
+                | PhaseAction::InitCollective
+                | PhaseAction::ArriveAndDrop
+                | PhaseAction::TryWait
+                | PhaseAction::ExpectTx
+                | PhaseAction::Copy
+                | PhaseAction::Invalidate => None,
             },
             Op::This(_)
             | Op::TiledPartition(..)
@@ -185,7 +185,7 @@ impl Op {
     }
 }
 
-/// What global, shared and remote memory has.
+/// The methods of global, shared and remote memory.
 pub(crate) static MEMORY_METHODS: [&str; 11] = [
     "len",
     "is_empty",

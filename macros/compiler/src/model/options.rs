@@ -1,11 +1,11 @@
-//! What stands in the parentheses of an attribute. Values may be constants, which only rustc knows.
+//! The options in the parentheses of an attribute. Their values may be constants, which only rustc knows.
 
 use proc_macro2::TokenStream;
 
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// `#[cluster_kernel(...)]`, `#[device(...)]`; `None` is left to the launch.
+/// The options of `#[cluster_kernel(...)]` and `#[device(...)]`; `None` is left to the launch.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     pub(crate) cluster: Option<Extents>,
@@ -16,9 +16,9 @@ pub(crate) struct Options {
     pub(crate) non_portable: bool,
     pub(crate) fast_math: bool,
     pub(crate) fmad: bool,
-    /// Barriers are recorded on the GPU too.
+    /// Whether barriers are recorded on the GPU too.
     pub(crate) profile: bool,
-    /// The rules that `unchecked(...)` switches off. Where it stands, the function is unsafe to call.
+    /// The rules that `unchecked(...)` switches off. The function is unsafe to call if there are any.
     pub(crate) unchecked: Option<Vec<Waiver>>,
 }
 
@@ -28,17 +28,17 @@ impl Options {
     }
 }
 
-/// A number.
+/// A numeric option.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    /// As the user wrote it.
+    /// The value as the user wrote it.
     pub(crate) tokens: TokenStream,
-    /// Of a literal. Limits of others are rustc's to check, by functions of the runtime.
+    /// The value of a literal. The limits of other values are checked by rustc, with functions of the runtime.
     pub(crate) literal: Option<u64>,
     pub(crate) at: SpanRange,
 }
 
-/// `4`, `(4, 2)` or `(4, 2, 1)`.
+/// Up to three extents: `4`, `(4, 2)` or `(4, 2, 1)`.
 #[derive(Debug)]
 pub(crate) struct Extents {
     pub(crate) each: Vec<Setting>,
@@ -46,7 +46,7 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// How many that is, if all of them are literals.
+    /// Returns the product of the extents, if all of them are literals.
     pub(crate) fn count(&self) -> Option<u64> {
         self.each.iter().try_fold(1, |product: u64, extent| Some(product.saturating_mul(extent.literal?)))
     }
@@ -56,7 +56,7 @@ impl Extents {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waiver {
     pub(crate) rule: Rule,
-    /// What the rule asks for.
+    /// The requirement that the rule states.
     pub(crate) summary: &'static str,
     pub(crate) at: SpanRange,
 }

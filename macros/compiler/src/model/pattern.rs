@@ -1,4 +1,4 @@
-//! Patterns, as plain data. Which patterns cover a type, and which names are constants of it, is rustc's to know.
+//! Patterns, as plain data. Only rustc knows which patterns cover a type, and which names are its constants.
 
 use proc_macro2::TokenStream;
 
@@ -15,7 +15,7 @@ pub(crate) struct Pattern {
 
 #[derive(Debug)]
 pub(crate) enum PatternKind {
-    /// A fault was reported here.
+    /// An error was reported for this pattern.
     Error,
     /// `_`
     Wild,
@@ -44,7 +44,7 @@ pub(crate) enum PatternKind {
         elements: Vec<Pattern>,
         rest: bool,
     },
-    /// `[a, .., b]`: what stands before `..` counts from the front, what stands behind it from the end.
+    /// `[a, .., b]`: elements before `..` count from the front, elements after it from the end.
     Array {
         elements: Vec<Pattern>,
         rest: Option<usize>,
@@ -60,12 +60,12 @@ pub(crate) enum PatternKind {
         variant: Variant,
         field: Option<Box<Pattern>>,
     },
-    /// `a | b`, which bind the same locals.
+    /// `a | b`, whose alternatives bind the same locals.
     Or(Vec<Pattern>),
 }
 
 impl Pattern {
-    /// Matches whatever it is given, as far as syntax tells.
+    /// Whether the pattern matches every value, as far as syntax shows.
     pub(crate) fn is_irrefutable(&self) -> bool {
         match &self.kind {
             PatternKind::Error | PatternKind::Wild => true,
@@ -83,7 +83,7 @@ impl Pattern {
         }
     }
 
-    /// The locals that it binds, in source order.
+    /// Returns the locals that the pattern binds, in source order.
     pub(crate) fn locals(&self) -> Vec<LocalId> {
         let mut locals = Vec::new();
         self.walk(&mut |pattern| {
@@ -96,7 +96,7 @@ impl Pattern {
         locals
     }
 
-    /// Whether which alternative matches decides what a local is.
+    /// Whether the alternative that matches decides the value of a local.
     pub(crate) fn has_choice(&self) -> bool {
         let mut found = false;
         self.walk(&mut |pattern| {
@@ -105,7 +105,8 @@ impl Pattern {
         found
     }
 
-    /// The alternatives that a guard is tried for, one after the other; `None` where a part of the pattern has some.
+    /// Returns the alternatives for which a guard is tried one after the other, or `None` if a nested pattern has
+    /// alternatives.
     pub(crate) fn tried(&self) -> Option<&[Pattern]> {
         let alternatives = match &self.kind {
             PatternKind::Or(alternatives) if self.has_choice() => alternatives,
@@ -114,7 +115,7 @@ impl Pattern {
         (!alternatives.iter().any(Pattern::has_choice)).then_some(alternatives)
     }
 
-    /// Visits the pattern and all in it, outer before inner.
+    /// Visits the pattern and its nested patterns, outer before inner.
     pub(crate) fn walk(&self, visit: &mut impl FnMut(&Pattern)) {
         visit(self);
         match &self.kind {

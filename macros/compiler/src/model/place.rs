@@ -1,31 +1,31 @@
-//! Places of a thread's own: variables, what references refer to, and their parts. A method that is called on one gets
-//! the place itself in both texts; any other receiver is a copy.
+//! Place expressions of a thread's own data: variables, the targets of references, and their parts. A method that is
+//! called on such a place gets the place itself in both texts; any other receiver is copied.
 
 use super::LocalId;
-use super::by_hand::Direction;
 use super::expr::{Expr, ExprKind};
-use super::ty::Kind;
+use super::inline_cuda::Direction;
+use super::kind::Kind;
 use super::walk::walk;
 
-/// The variable that a place is, or is a part of; `None` for what is none.
+/// Returns the variable that a place expression is, or is a part of; `None` for any other expression.
 pub(crate) fn local_of(expr: &Expr) -> Option<LocalId> {
     match &expr.kind {
         ExprKind::Local(local) => Some(*local),
         ExprKind::Deref(base) | ExprKind::Field { base, .. } => local_of(base),
-        ExprKind::Index { base, .. } if !matches!(base.gives, Kind::Memory(_)) => local_of(base),
+        ExprKind::Index { base, .. } if !matches!(base.result_kind, Kind::Memory(_)) => local_of(base),
         _ => None,
     }
 }
 
-/// Whether `expr` assigns to the variable, or lends it for that.
+/// Whether `expr` may write the variable: it assigns to it, or borrows it mutably.
 pub(crate) fn may_write(expr: &Expr, local: LocalId) -> bool {
     let mut found = false;
     walk(expr, &mut |inner| {
         found |= match &inner.kind {
             ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => local_of(place) == Some(local),
             ExprKind::Borrow { mutable: true, target } => local_of(target) == Some(local),
-            ExprKind::Cuda(by_hand) => {
-                let mut written = by_hand.operands.iter().filter(|operand| operand.direction != Direction::In);
+            ExprKind::Cuda(inline_cuda) => {
+                let mut written = inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::In);
                 written.any(|operand| local_of(&operand.value) == Some(local))
             }
             _ => false,

@@ -1,10 +1,10 @@
-//! The queries of groups, as tables: methods that take nothing and have the same names in Rust and in CUDA C++. Each entry
-//! states what it asks for and which threads get the same answer; neither has a default, because the checks believe it.
-//! CUDA C++ Programming Guide, Cooperative Groups.
+//! The queries of groups, as tables: methods without arguments that have the same names in Rust and in CUDA C++. Each
+//! entry states what it queries and at which threads the answer is uniform; neither has a default, because the checks
+//! believe it. CUDA C++ Programming Guide, Cooperative Groups.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::ty::Group;
+use super::group::Group;
 
 /// A query of a group.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) struct Query {
     pub(crate) uniform_at: UniformAt,
 }
 
-/// What a query asks for.
+/// The value that a query returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The calling thread's rank in the group.
@@ -43,12 +43,12 @@ impl Answer {
     }
 }
 
-/// The largest set of threads that all get the same answer.
+/// The largest set of threads in which the answer is uniform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UniformAt {
-    /// A single thread: no two threads need agree.
+    /// A single thread: the answer is divergent.
     Thread,
-    /// The group that is asked.
+    /// The group whose query it is.
     Group,
     Block,
     Cluster,
@@ -62,7 +62,7 @@ const fn query(name: &'static str, answer: Answer, uniform_at: UniformAt) -> Que
 /// The query that every group has.
 pub(crate) const THREAD_RANK: Query = query("thread_rank", Answer::ThreadRank, UniformAt::Thread);
 
-/// Explicit groups: `coalesced_group`, whose threads only the run knows.
+/// The queries of explicit groups of type `coalesced_group`, whose threads are known only at run time.
 static COALESCED_QUERIES: [Query; 5] = [
     THREAD_RANK,
     query("num_threads", Answer::ThreadCount, UniformAt::Group),
@@ -71,7 +71,7 @@ static COALESCED_QUERIES: [Query; 5] = [
     query("meta_group_size", Answer::Number, UniformAt::Group),
 ];
 
-/// Explicit groups: `thread_block_tile`. All tiles of one partition have one size.
+/// The queries of explicit groups of type `thread_block_tile`. All tiles of one partition have one size.
 static TILE_QUERIES: [Query; 5] = [
     THREAD_RANK,
     query("num_threads", Answer::ThreadCount, UniformAt::Grid),
@@ -80,7 +80,7 @@ static TILE_QUERIES: [Query; 5] = [
     query("meta_group_size", Answer::Number, UniformAt::Grid),
 ];
 
-/// Implicit groups: `thread_block`.
+/// The queries of the implicit group `thread_block`.
 static BLOCK_QUERIES: [Query; 7] = [
     THREAD_RANK,
     query("num_threads", Answer::ThreadCount, UniformAt::Grid),
@@ -91,7 +91,7 @@ static BLOCK_QUERIES: [Query; 7] = [
     query("group_dim", Answer::Extent, UniformAt::Grid),
 ];
 
-/// Implicit groups: `cluster_group`.
+/// The queries of the implicit group `cluster_group`.
 static CLUSTER_QUERIES: [Query; 8] = [
     THREAD_RANK,
     query("num_threads", Answer::ThreadCount, UniformAt::Grid),
@@ -103,7 +103,7 @@ static CLUSTER_QUERIES: [Query; 8] = [
     query("dim_threads", Answer::Extent, UniformAt::Grid),
 ];
 
-/// Implicit groups: `grid_group`.
+/// The queries of the implicit group `grid_group`.
 static GRID_QUERIES: [Query; 11] = [
     THREAD_RANK,
     query("num_threads", Answer::ThreadCount, UniformAt::Grid),
@@ -119,7 +119,7 @@ static GRID_QUERIES: [Query; 11] = [
 ];
 
 impl Group {
-    /// The queries that the group has.
+    /// Returns the queries that the group has.
     pub(crate) fn queries(self) -> &'static [Query] {
         match self {
             Group::Coalesced => &COALESCED_QUERIES,
@@ -130,7 +130,7 @@ impl Group {
         }
     }
 
-    /// The query of this name.
+    /// Returns the query of this name.
     pub(crate) fn query(self, name: &str) -> Option<&'static Query> {
         let known = self.queries().iter();
         #[cfg(test)]
@@ -143,7 +143,7 @@ impl Group {
 mod tests {
     use super::*;
 
-    /// What tells threads apart is said to be the same for none of them.
+    /// A query that distinguishes threads is uniform at no group.
     #[test]
     fn a_thread_s_own_answers_are_uniform_for_it_alone() {
         for group in Group::ALL {

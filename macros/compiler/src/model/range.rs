@@ -1,4 +1,4 @@
-//! The ranges that `for` goes over.
+//! The ranges of numbers that a `for` loop iterates over.
 
 use super::SiteId;
 use super::expr::Expr;
@@ -8,18 +8,18 @@ pub(crate) struct Range {
     pub(crate) start: Expr,
     pub(crate) end: Expr,
     pub(crate) inclusive: bool,
-    /// In the order in which they are written, each at most once.
+    /// The adaptors in source order, each at most once.
     pub(crate) adaptors: Vec<Adaptor>,
 }
 
 impl Range {
-    /// There is at least one number, as the text shows.
+    /// Whether the text shows that the range yields at least one number.
     pub(crate) fn is_never_empty(&self) -> bool {
         let ends = self.start.integer().zip(self.end.integer());
         ends.is_some_and(|(start, end)| start < end || start == end && self.inclusive)
     }
 
-    /// By how much each number is above the one before it, if the text shows it.
+    /// Returns the difference between consecutive numbers, if the text shows it.
     pub(crate) fn stride(&self) -> Option<i64> {
         self.adaptors.iter().try_fold(1, |stride: i64, adaptor| match adaptor {
             Adaptor::Rev => Some(-stride),

@@ -99,7 +99,7 @@ pub(crate) fn walk<'e>(expr: &'e Expr, visit: &mut impl FnMut(&'e Expr)) {
         ExprKind::Break { value, .. } | ExprKind::Return { value, .. } => {
             value.iter().for_each(|inner| walk(inner, visit))
         }
-        ExprKind::Cuda(by_hand) => by_hand.operands.iter().for_each(|operand| walk(&operand.value, visit)),
+        ExprKind::Cuda(inline_cuda) => inline_cuda.operands.iter().for_each(|operand| walk(&operand.value, visit)),
         ExprKind::Assert(test, message) => {
             test.operands().into_iter().chain(&message.values).for_each(|inner| walk(inner, visit));
         }

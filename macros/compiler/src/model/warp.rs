@@ -1,73 +1,74 @@
-//! What the threads of a tile or a coalesced group do together, as tables: the methods have the same names in Rust and
-//! in CUDA C++, so that the printers need one arm for all of them. CUDA C++ Programming Guide, Cooperative Groups.
+//! The collectives of tiles and coalesced groups, as tables: the methods have the same names in Rust and in CUDA C++,
+//! so that the printers need one arm for all of them. CUDA C++ Programming Guide, Cooperative Groups.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-/// A collective of a group of one warp.
+/// A collective of a group within one warp.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct WarpMethod {
     pub(crate) name: &'static str,
     pub(crate) operands: &'static [WarpOperand],
-    /// Coalesced groups do not have it.
-    pub(crate) of_tiles: bool,
+    /// Whether only tiles have the method, and coalesced groups do not.
+    pub(crate) tiles_only: bool,
     pub(crate) result: WarpResult,
 }
 
-/// Which threads of the group get the same result.
+/// The threads of the group that get the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WarpResult {
-    /// All of them, whatever each of them gave.
+    /// All threads, whatever each of them contributes.
     Agreed,
-    /// Those that ask for the same thread's value: all, where its rank, the last operand, is uniform in the group.
+    /// The threads that ask for the same thread's value: all of them, if its rank, the last operand, is uniform in the
+    /// group.
     OfOneThread,
-    /// Each has its own.
+    /// No two threads need get the same result.
     PerThread,
 }
 
 /// An argument of a [`WarpMethod`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WarpOperand {
-    /// Of any type, which the text shows.
-    Value,
-    /// Of the type that the method has it in.
-    Given,
-    /// `op::Plus`, or a closure of two values.
+    /// A value of any type, which the text has to show.
+    AnyType,
+    /// A value of the type that the method's signature fixes.
+    FixedType,
+    /// `op::Plus` and its like, or a closure with two parameters.
     Operator,
-    /// A closure of nothing.
-    Once,
+    /// A closure without parameters.
+    NullaryClosure,
 }
 
-use super::ty::Group;
-use WarpOperand::{Given, Once, Operator, Value};
+use super::group::Group;
+use WarpOperand::{AnyType, FixedType, NullaryClosure, Operator};
 
 pub(crate) static WARP_METHODS: [WarpMethod; 13] = {
     use WarpResult::{Agreed, OfOneThread, PerThread};
     [
-        WarpMethod { name: "shfl", operands: &[Value, Given], of_tiles: false, result: OfOneThread },
-        WarpMethod { name: "shfl_up", operands: &[Value, Given], of_tiles: false, result: PerThread },
-        WarpMethod { name: "shfl_down", operands: &[Value, Given], of_tiles: false, result: PerThread },
-        WarpMethod { name: "shfl_xor", operands: &[Value, Given], of_tiles: true, result: PerThread },
-        WarpMethod { name: "any", operands: &[Given], of_tiles: false, result: Agreed },
-        WarpMethod { name: "all", operands: &[Given], of_tiles: false, result: Agreed },
-        WarpMethod { name: "ballot", operands: &[Given], of_tiles: false, result: Agreed },
-        WarpMethod { name: "match_any", operands: &[Value], of_tiles: false, result: PerThread },
-        WarpMethod { name: "match_all", operands: &[Value], of_tiles: false, result: Agreed },
-        WarpMethod { name: "reduce", operands: &[Value, Operator], of_tiles: false, result: Agreed },
-        WarpMethod { name: "inclusive_scan", operands: &[Value, Operator], of_tiles: false, result: PerThread },
-        WarpMethod { name: "exclusive_scan", operands: &[Value, Operator], of_tiles: false, result: PerThread },
-        WarpMethod { name: "invoke_one_broadcast", operands: &[Once], of_tiles: false, result: Agreed },
+        WarpMethod { name: "shfl", operands: &[AnyType, FixedType], tiles_only: false, result: OfOneThread },
+        WarpMethod { name: "shfl_up", operands: &[AnyType, FixedType], tiles_only: false, result: PerThread },
+        WarpMethod { name: "shfl_down", operands: &[AnyType, FixedType], tiles_only: false, result: PerThread },
+        WarpMethod { name: "shfl_xor", operands: &[AnyType, FixedType], tiles_only: true, result: PerThread },
+        WarpMethod { name: "any", operands: &[FixedType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "all", operands: &[FixedType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "ballot", operands: &[FixedType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "match_any", operands: &[AnyType], tiles_only: false, result: PerThread },
+        WarpMethod { name: "match_all", operands: &[AnyType], tiles_only: false, result: Agreed },
+        WarpMethod { name: "reduce", operands: &[AnyType, Operator], tiles_only: false, result: Agreed },
+        WarpMethod { name: "inclusive_scan", operands: &[AnyType, Operator], tiles_only: false, result: PerThread },
+        WarpMethod { name: "exclusive_scan", operands: &[AnyType, Operator], tiles_only: false, result: PerThread },
+        WarpMethod { name: "invoke_one_broadcast", operands: &[NullaryClosure], tiles_only: false, result: Agreed },
     ]
 };
 
 impl WarpMethod {
-    /// The method of this name, if the group has it.
+    /// Returns the method of this name, if the group has it.
     pub(crate) fn of(group: Group, name: &str) -> Option<&'static WarpMethod> {
         let known = WARP_METHODS.iter();
         #[cfg(test)]
         let known = known.chain(&crate::tests::made_up::WARP_METHODS);
         let fits = |method: &WarpMethod| match group {
             Group::Tile => true,
-            Group::Coalesced => !method.of_tiles,
+            Group::Coalesced => !method.tiles_only,
             Group::ThreadBlock | Group::Cluster | Group::Grid => false,
         };
         known.into_iter().find(|method| method.name == name && fits(method))
@@ -77,9 +78,9 @@ impl WarpMethod {
 /// An operator of `reduce` and the scans.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NamedOperator {
-    /// In `phalanx::op`.
+    /// The name in `phalanx::op`.
     pub(crate) rust_name: &'static str,
-    /// In `phalanx::op` of the text.
+    /// The name in the text.
     pub(crate) cuda_name: &'static str,
 }
 
@@ -92,5 +93,6 @@ pub(crate) static OPERATORS: [NamedOperator; 6] = [
     NamedOperator { rust_name: "Xor", cuda_name: "op::bit_xor" },
 ];
 
-/// The functions that make coalesced groups of a group of one warp.
-pub(crate) const PARTITIONS: [(&str, WarpOperand); 2] = [("labeled_partition", Value), ("binary_partition", Given)];
+/// The functions that partition a group within one warp into coalesced groups.
+pub(crate) const PARTITIONS: [(&str, WarpOperand); 2] =
+    [("labeled_partition", AnyType), ("binary_partition", FixedType)];

@@ -9,11 +9,11 @@ use super::expr::dereferenced;
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind, Member};
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// `Point { x: 1.0, y, ..base }`
+    /// Parses `Point { x: 1.0, y, ..base }`.
     pub(super) fn struct_literal(&mut self, literal: &ExprStruct, span: SpanRange) -> Expr {
         let fields =
             literal.fields.iter().map(|field| (member_of(&field.member), self.element(&field.expr, "a struct")));
@@ -24,10 +24,10 @@ impl Parser<'_> {
             let whole = syn::ExprPath { attrs: Vec::new(), qself: Some(qself.clone()), path: literal.path.clone() };
             path = whole.to_token_stream();
         }
-        Expr { kind: ExprKind::Struct { path, fields, base, slot }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Struct { path, fields, base, slot }, result_kind: Kind::Value, span }
     }
 
-    /// `Meters(1.0)`. The host body writes `Meters { 0: 1.0 }`, which no function of that name can be.
+    /// Parses `Meters(1.0)`. The host body has `Meters { 0: 1.0 }`, which cannot be a function of that name.
     pub(super) fn tuple_struct(
         &mut self,
         path: &syn::ExprPath,
@@ -39,20 +39,20 @@ impl Parser<'_> {
         let fields = fields.map(|(index, field)| (number(index), self.element(field, "a struct"))).collect();
         let slot = self.slot(SlotUse::Type);
         let kind = ExprKind::Struct { path: path.to_token_stream(), fields, base: None, slot };
-        Expr { kind, gives: Kind::Value, span }
+        Expr { kind, result_kind: Kind::Value, span }
     }
 
-    /// `base.name`, `base.0`.
+    /// Parses `base.name` or `base.0`.
     pub(super) fn field(&mut self, field: &ExprField, span: SpanRange) -> Expr {
         let base = self.expr(&field.base);
         let axis = match &field.member {
             syn::Member::Named(name) => ["x", "y", "z"].into_iter().find(|axis| name == axis),
             syn::Member::Unnamed(_) => None,
         };
-        let base = match (base.gives, axis) {
+        let base = match (base.result_kind, axis) {
             (Kind::Extent, Some(axis)) => {
                 let axis = axis.chars().next().unwrap_or('x');
-                return Expr { kind: ExprKind::Axis(Box::new(base), axis), gives: Kind::Value, span };
+                return Expr { kind: ExprKind::Axis(Box::new(base), axis), result_kind: Kind::Value, span };
             }
             (Kind::Extent, None) => {
                 let what = "a field of a `Dim3` other than `x`, `y` and `z` is";
@@ -75,7 +75,7 @@ impl Parser<'_> {
             ) => return self.error(messages::no_fields(span, kind)),
         };
         let kind = ExprKind::Field { base: Box::new(base), member: member_of(&field.member) };
-        Expr { kind, gives: Kind::Value, span }
+        Expr { kind, result_kind: Kind::Value, span }
     }
 }
 

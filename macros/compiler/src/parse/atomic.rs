@@ -5,16 +5,16 @@ use syn::ExprMethodCall;
 use syn::punctuated::Punctuated;
 
 use super::Parser;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
-use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, Order, Scope};
+use crate::model::atomic::{AtomicMethod, AtomicUse, FENCES, MemoryOrder, MemoryScope};
 use crate::model::expr::Expr;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// The operation, if the receiver is `memory.atomic(i)` or that with a scope.
+    /// Parses an atomic operation, if the receiver is `memory.atomic(i)` or that with a scope.
     pub(super) fn atomic_operation(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
         let syn::Expr::MethodCall(receiver) = strip(&call.receiver) else { return None };
         if receiver.method == "atomic" {
@@ -42,7 +42,7 @@ impl Parser<'_> {
     fn atomic(
         &mut self,
         atomic: &ExprMethodCall,
-        scope: Option<Scope>,
+        scope: Option<MemoryScope>,
         call: &ExprMethodCall,
         span: SpanRange,
     ) -> Expr {
@@ -53,7 +53,7 @@ impl Parser<'_> {
         };
         let index = self.beside(index);
         self.require_value(&index);
-        match memory.gives {
+        match memory.result_kind {
             Kind::Memory(Memory::Global) => return self.error(messages::read_only_memory(memory.span)),
             Kind::Memory(_) => {}
             Kind::Unknown => return Expr::error(span),
@@ -80,7 +80,7 @@ impl Parser<'_> {
         self.op(Op::Atomic(AtomicUse { method, scope, orders }), operands, span)
     }
 
-    /// `fence(AcqRel, Scope::Cluster)`
+    /// Parses `fence(AcqRel, Scope::Cluster)`.
     pub(super) fn fence(&mut self, arguments: &Punctuated<syn::Expr, syn::Token![,]>, span: SpanRange) -> Expr {
         let (Some(order), Some(scope), 2) = (arguments.get(0), arguments.get(1), arguments.len()) else {
             return self.error(messages::argument_count(span, "fence", 2, arguments.len()));
@@ -92,7 +92,7 @@ impl Parser<'_> {
         }
     }
 
-    fn order(&mut self, argument: &syn::Expr, allowed: &[Order], of: &str) -> Option<Order> {
+    fn order(&mut self, argument: &syn::Expr, allowed: &[MemoryOrder], of: &str) -> Option<MemoryOrder> {
         let name = last_name(argument);
         let order = allowed.iter().copied().find(|order| name.as_deref() == Some(order.rust_name()));
         if order.is_none() {
@@ -101,9 +101,9 @@ impl Parser<'_> {
         order
     }
 
-    fn scope(&mut self, argument: &syn::Expr) -> Option<Scope> {
+    fn scope(&mut self, argument: &syn::Expr) -> Option<MemoryScope> {
         let name = last_name(argument);
-        let scope = Scope::ALL.into_iter().find(|scope| name.as_deref() == Some(scope.rust_name()));
+        let scope = MemoryScope::ALL.into_iter().find(|scope| name.as_deref() == Some(scope.rust_name()));
         if scope.is_none() {
             self.diags.push(messages::atomic_scope(SpanRange::of(argument)));
         }
@@ -111,7 +111,7 @@ impl Parser<'_> {
     }
 }
 
-/// The last name of a path: `Relaxed` of `Ordering::Relaxed`. The host body says the whole path.
+/// Returns the last name of a path: `Relaxed` of `Ordering::Relaxed`. The host body prints the whole path.
 fn last_name(argument: &syn::Expr) -> Option<String> {
     match argument {
         syn::Expr::Path(path) if path.qself.is_none() => path.path.segments.last().map(|last| last.ident.to_string()),

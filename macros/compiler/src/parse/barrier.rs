@@ -1,44 +1,39 @@
-//! Phase barriers: what makes them, their methods, and their types. A barrier's brand is a type of its own, which rustc
-//! follows; in a signature it is left out as lifetimes are, where it is clear.
+//! Phase barriers: their constructors, their methods, and their types. A barrier's brand is a type of its own, which
+//! rustc follows; in a signature it can be elided like a lifetime, where it is unambiguous.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprMethodCall, FnArg, PathArguments, Type, TypePath};
 
 use super::Parser;
-use super::call::Arguments;
-use super::ty::{const_argument, type_argument};
+use super::syntax::{Arguments, const_argument, type_argument};
 use crate::messages;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseMethod, PhaseOperand};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::{Brand, Kind, ParamType, TypeShape};
+use crate::model::ty::{Brand, ParamType, TypeShape};
 use crate::span::SpanRange;
 
-/// Of a phase (PTX ISA, mbarrier, Supported operations and the range of their counts).
+/// The largest number of arrivals of a phase (PTX ISA, mbarrier, Supported operations and the range of their counts).
 const MOST_ARRIVALS: u64 = (1 << 20) - 1;
 
-/// Whose token an `ArrivalToken<Barrier>` is.
+/// The barrier to which an `ArrivalToken<Barrier>` without a brand belongs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Elision {
-    /// In a body: rustc knows.
+    /// In a body, rustc infers it.
     #[default]
     Inferred,
-    /// The one barrier's of the signature, or, where it has none, the one token's.
+    /// It is the one barrier of the signature, or, if that has none, the barrier of its one token.
     One,
-    /// Each one's own.
+    /// Each token has a barrier of its own.
     Each,
-    /// Nobody knows.
+    /// It is ambiguous.
     Unclear,
 }
 
-/// The name of a type parameter that stands for a brand.
-pub(crate) fn brand_name(index: usize) -> Ident {
-    format_ident!("__PhalanxBrand{index}")
-}
-
 impl Parser<'_> {
-    /// Before the parameters: what tokens without a brand are tokens of.
+    /// Decides, before the parameters are parsed, to which barrier tokens without a brand belong.
     pub(super) fn elide_brands(&mut self, sig: &syn::Signature) {
         let types = sig.inputs.iter().filter_map(|input| match input {
             FnArg::Typed(typed) => Some(&*typed.ty),
@@ -66,14 +61,15 @@ impl Parser<'_> {
         };
     }
 
-    /// After the parameters: nothing but a token's own barrier can be a result's.
+    /// Decides the same for the result, after the parameters: a result's token can only belong to a barrier that a
+    /// parameter names.
     pub(super) fn elide_result(&mut self) {
         if self.elision == Elision::Each {
             self.elision = Elision::Unclear;
         }
     }
 
-    /// After the signature.
+    /// Lets rustc infer brands in the body, after the signature.
     pub(super) fn infer_brands(&mut self) {
         self.elision = Elision::Inferred;
     }
@@ -83,7 +79,7 @@ impl Parser<'_> {
         self.function.brands - 1
     }
 
-    /// `&Barrier`, `&Barriers<4>`, `RemoteBarrier`
+    /// Parses `&Barrier`, `&Barriers<4>` or `RemoteBarrier`.
     pub(super) fn barrier_parameter(&mut self, path: &TypePath, by_reference: bool) -> Option<ParamType> {
         let barrier = barrier_of(path)?;
         let at = SpanRange::of(path);
@@ -109,13 +105,13 @@ impl Parser<'_> {
         let brand = match (barrier.form, written_brand(path, barrier)) {
             (BarrierForm::Remote, _) => None,
             (_, Some(brand)) => Some(Brand::Written(brand.to_token_stream())),
-            // The one barrier's is the first.
+            // The brand of the one barrier is the first.
             (_, None) => Some(Brand::Elided(self.new_brand())),
         };
         Some(ParamType::Barrier { barrier, length, brand })
     }
 
-    /// The scope of a token of a barrier, if the path is one's.
+    /// Returns the shape of a token of a barrier, if the path is one.
     pub(super) fn barrier_token_shape(&mut self, path: &TypePath) -> Option<TypeShape> {
         let (barrier, of) = barrier_token(path)?;
         if barrier.form == BarrierForm::One {
@@ -125,7 +121,7 @@ impl Parser<'_> {
         None
     }
 
-    /// A token's type in the host body.
+    /// Returns the type of a token in the host body.
     pub(super) fn barrier_token_type(&mut self, ty: &Type, scope: BarrierScope) -> TokenStream {
         let at = SpanRange::of(ty);
         let written = token_path(ty).and_then(barrier_token).and_then(|(barrier, path)| written_brand(path, barrier));
@@ -133,11 +129,11 @@ impl Parser<'_> {
             (Some(brand), _) => brand.to_token_stream(),
             (None, Elision::Inferred) => quote_spanned!(at.lo=> _),
             (None, Elision::One) => {
-                // A token's that stands alone.
+                // The brand belongs to a token without a barrier.
                 self.function.brands = self.function.brands.max(1);
-                brand_name(0).into_token_stream()
+                Brand::elided_name(0).into_token_stream()
             }
-            (None, Elision::Each) => brand_name(self.new_brand()).into_token_stream(),
+            (None, Elision::Each) => Brand::elided_name(self.new_brand()).into_token_stream(),
             (None, Elision::Unclear) => {
                 self.diags.push(messages::token_of_unknown_barrier(at));
                 quote!(())
@@ -147,7 +143,7 @@ impl Parser<'_> {
         quote_spanned!(at.lo=> ::phalanx::ArrivalToken<::phalanx::#barrier<#brand>>)
     }
 
-    /// `shared_barrier()` as the value of a `let`, which gives it its name in the text.
+    /// Parses `shared_barrier()` as the value of a `let`, which gives the barrier its name in the text.
     pub(super) fn shared_barrier_call(&mut self, expr: &syn::Expr) -> Option<Expr> {
         let syn::Expr::Call(call) = expr else { return None };
         let syn::Expr::Path(path) = &*call.func else { return None };
@@ -173,7 +169,7 @@ impl Parser<'_> {
         let op = Op::SharedBarrier(barrier, self.function.shared.len() - 1);
         let operands = Vec::new();
         let length =
-            Expr { kind: ExprKind::Op { op, operands, site: None, types: None }, gives: op.facts().result, span };
+            Expr { kind: ExprKind::Op { op, operands, site: None, types: None }, result_kind: op.facts().result, span };
         Some(length)
     }
 
@@ -208,10 +204,10 @@ impl Parser<'_> {
                     }
                     count
                 }
-                PhaseOperand::Given | PhaseOperand::Token => {
+                PhaseOperand::FixedType | PhaseOperand::Token => {
                     let value = self.beside(argument);
-                    // A group's token is rustc's to refuse: it shows both types.
-                    if !(matches!(value.gives, Kind::Token(_)) && *operand == PhaseOperand::Token) {
+                    // rustc refuses the token of a group, and shows both types.
+                    if !(matches!(value.result_kind, Kind::Token(_)) && *operand == PhaseOperand::Token) {
                         self.require_value(&value);
                     }
                     value
@@ -219,14 +215,14 @@ impl Parser<'_> {
                 PhaseOperand::TokenRef => {
                     let token = self.argument(argument);
                     match &token.kind {
-                        ExprKind::Borrow { mutable: false, target } if target.gives == Kind::Value => token,
-                        _ if token.gives == Kind::Unknown => token,
+                        ExprKind::Borrow { mutable: false, target } if target.result_kind == Kind::Value => token,
+                        _ if token.result_kind == Kind::Unknown => token,
                         _ => self.error(messages::token_reference(SpanRange::of(argument))),
                     }
                 }
                 PhaseOperand::Group => {
                     let group = self.argument(argument);
-                    match group.gives {
+                    match group.result_kind {
                         Kind::Group(given) if given == barrier.scope.group() => group,
                         Kind::Unknown => group,
                         _ => self.error(messages::barrier_group(SpanRange::of(argument), barrier)),
@@ -237,7 +233,7 @@ impl Parser<'_> {
         operands
     }
 
-    /// `cluster.map_shared_rank(&bar, rank)`
+    /// Parses `cluster.map_shared_rank(&bar, rank)`.
     pub(super) fn map_barrier(&mut self, barrier: Barrier, operands: Vec<Expr>, span: SpanRange) -> Expr {
         let at = operands.get(1).map_or(span, |operand| operand.span);
         match (barrier.scope, barrier.form) {
@@ -247,10 +243,10 @@ impl Parser<'_> {
         }
     }
 
-    /// A barrier has one name: it is no value.
+    /// Refuses a copy of a barrier: a barrier has one name.
     pub(super) fn barrier_copy(&mut self, init: &Expr) {
         let is_made = matches!(init.kind, ExprKind::Op { op: Op::SharedBarrier(..), .. });
-        if let Kind::Barrier(barrier) = init.gives
+        if let Kind::Barrier(barrier) = init.result_kind
             && barrier.form != BarrierForm::Remote
             && !is_made
         {
@@ -263,7 +259,7 @@ fn barrier_of(path: &TypePath) -> Option<Barrier> {
     Barrier::by_name(&path.path.segments.last()?.ident.to_string())
 }
 
-/// `ArrivalToken<..>`, or one in an `Option`.
+/// Returns the path of `ArrivalToken<..>`, or of one in an `Option`.
 fn token_path(ty: &Type) -> Option<&TypePath> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -274,7 +270,7 @@ fn token_path(ty: &Type) -> Option<&TypePath> {
     }
 }
 
-/// The barrier of an `ArrivalToken`.
+/// Returns the barrier of an `ArrivalToken`.
 pub(super) fn barrier_token(token: &TypePath) -> Option<(Barrier, &TypePath)> {
     match type_argument(&token.path.segments.last()?.arguments, 0)? {
         Type::Path(path) => Some((barrier_of(path)?, path)),
@@ -282,7 +278,7 @@ pub(super) fn barrier_token(token: &TypePath) -> Option<(Barrier, &TypePath)> {
     }
 }
 
-/// `B` in `Barrier<B>` and in `Barriers<4, B>`.
+/// Returns the `B` of `Barrier<B>` and of `Barriers<4, B>`.
 fn written_brand(path: &TypePath, barrier: Barrier) -> Option<&Type> {
     let arguments: &PathArguments = &path.path.segments.last()?.arguments;
     type_argument(arguments, usize::from(barrier.form == BarrierForm::Array))

@@ -1,21 +1,20 @@
-//! Calls of paths: what the language itself offers, and device functions.
+//! Calls of paths: operations of the language, and device functions.
 
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
-use syn::{ExprCall, PathSegment, Token};
+use syn::{ExprCall, PathSegment};
 
 use super::Parser;
-use super::ty::type_argument;
+use super::syntax::{Arguments, type_argument};
 use crate::messages;
 use crate::model::barrier::Barrier;
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::{self, Group, Kind};
+use crate::model::ty;
 use crate::model::{Role, SlotUse};
 use crate::span::SpanRange;
-
-pub(super) type Arguments = Punctuated<syn::Expr, Token![,]>;
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &ExprCall, span: SpanRange) -> Expr {
@@ -27,7 +26,7 @@ impl Parser<'_> {
             && self.function.kind(local) == Kind::Closure
         {
             let arguments = call.args.iter().map(|argument| self.value(argument)).collect();
-            return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, gives: Kind::Value, span };
+            return Expr { kind: ExprKind::CallClosure { closure: local, arguments }, result_kind: Kind::Value, span };
         }
         if let Some(known) = self.number_function(&path.path, &call.args, span) {
             return known;
@@ -68,7 +67,7 @@ impl Parser<'_> {
         self.op(op, Vec::new(), span)
     }
 
-    /// An operation with its facts: what it gives, and its site where it can fail.
+    /// Makes an operation from its facts, with the kind of its result, and with a site if it can fail.
     pub(super) fn op(&mut self, op: Op, operands: Vec<Expr>, span: SpanRange) -> Expr {
         let facts = op.facts();
         if facts.convergence.group().is_some() {
@@ -80,10 +79,10 @@ impl Parser<'_> {
             }
         }
         let site = (facts.fails || op.recorded().is_some()).then(|| self.site(span));
-        Expr { kind: ExprKind::Op { op, operands, site, types: None }, gives: facts.result, span }
+        Expr { kind: ExprKind::Op { op, operands, site, types: None }, result_kind: facts.result, span }
     }
 
-    /// `shared_array::<T, N>()` as the value of a `let`, which gives it its name in the text.
+    /// Parses `shared_array::<T, N>()` as the value of a `let`, which gives the array its name in the text.
     pub(super) fn shared_array_call(&mut self, expr: &syn::Expr) -> Option<Expr> {
         let syn::Expr::Call(call) = expr else { return None };
         let syn::Expr::Path(path) = &*call.func else { return None };
@@ -104,7 +103,7 @@ impl Parser<'_> {
         self.function.shared.push((ty.tokens.clone(), length));
         let op = Op::SharedArray(self.function.shared.len() - 1);
         let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, Some(length))) };
-        Expr { kind, gives: op.facts().result, span }
+        Expr { kind, result_kind: op.facts().result, span }
     }
 
     fn dynamic_shared(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -116,7 +115,7 @@ impl Parser<'_> {
         self.function.dynamic_shared = true;
         let op = Op::DynamicShared;
         let kind = ExprKind::Op { op, operands: Vec::new(), site: None, types: Some((ty, None)) };
-        Expr { kind, gives: op.facts().result, span }
+        Expr { kind, result_kind: op.facts().result, span }
     }
 
     fn dynamic_shared_slice(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -130,7 +129,11 @@ impl Parser<'_> {
         let operands: Vec<Expr> = arguments.iter().map(|argument| self.beside(argument)).collect();
         operands.iter().for_each(|operand| self.require_value(operand));
         let (op, site) = (Op::DynamicSharedSlice, Some(self.site(span)));
-        Expr { kind: ExprKind::Op { op, operands, site, types: Some((ty, None)) }, gives: op.facts().result, span }
+        Expr {
+            kind: ExprKind::Op { op, operands, site, types: Some((ty, None)) },
+            result_kind: op.facts().result,
+            span,
+        }
     }
 
     fn some(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -138,9 +141,9 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, "Some", 1, arguments.len()));
         };
         let token = self.expr(argument);
-        match token.gives {
+        match token.result_kind {
             Kind::Token(group) => {
-                Expr { kind: ExprKind::Some(Box::new(token)), gives: Kind::OptionalToken(Some(group)), span }
+                Expr { kind: ExprKind::Some(Box::new(token)), result_kind: Kind::OptionalToken(Some(group)), span }
             }
             Kind::OptionalToken(Some(_)) => self.escape(token, "an `Option` of an `Option`"),
             Kind::Unknown => Expr::error(span),
@@ -149,7 +152,7 @@ impl Parser<'_> {
                 self.plain_option(&mut value);
                 self.require_value(&value);
                 let value = self.with_type(value);
-                Expr { kind: ExprKind::Some(Box::new(value)), gives: Kind::Value, span }
+                Expr { kind: ExprKind::Some(Box::new(value)), result_kind: Kind::Value, span }
             }
         }
     }
@@ -162,7 +165,7 @@ impl Parser<'_> {
         span: SpanRange,
     ) -> Expr {
         let name = last.ident.to_string();
-        // No device function is named so.
+        // A device function's name does not begin with a capital letter.
         if name.starts_with(char::is_uppercase) {
             return self.tuple_struct(path, arguments, span);
         }
@@ -174,13 +177,14 @@ impl Parser<'_> {
         self.device_callee(callee, arguments, span)
     }
 
-    /// A device function's result is a value, unless its uses show that it is a token: those say so by a type.
+    /// Makes a call of a device function. Its result is a value, unless a type that is written where it is used says
+    /// that it is a token.
     pub(super) fn device_callee(&mut self, callee: Callee, arguments: Vec<Expr>, span: SpanRange) -> Expr {
         let slot = self.slot(SlotUse::Callee);
-        Expr { kind: ExprKind::Call { callee, slot, arguments }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Call { callee, slot, arguments }, result_kind: Kind::Value, span }
     }
 
-    /// An argument of a device function: a value, or `&` of something that has a name.
+    /// Parses an argument of a device function: a value, or `&` of something that has a name.
     pub(super) fn argument(&mut self, argument: &syn::Expr) -> Expr {
         let span = SpanRange::of(argument);
         if let syn::Expr::Closure(closure) = argument {
@@ -196,26 +200,26 @@ impl Parser<'_> {
         match target.kind {
             ExprKind::Local(_) | ExprKind::Error => {}
             ExprKind::Field { .. } if is_field_of_local(&target) => {}
-            // One of an array of barriers.
-            ExprKind::Index { .. } if matches!(target.gives, Kind::Barrier(_)) => {}
+            // An element of an array of barriers.
+            ExprKind::Index { .. } if matches!(target.result_kind, Kind::Barrier(_)) => {}
             ExprKind::Constant(_) if reference.mutability.is_none() => {}
             ExprKind::Deref(inner) => {
-                // `&mut *x` passes `x` on.
-                return Expr { kind: inner.kind, gives: inner.gives, span };
+                // `&mut *x` reborrows `x`.
+                return Expr { kind: inner.kind, result_kind: inner.result_kind, span };
             }
             _ => return self.error(messages::borrow_target(target.span)),
         }
-        if matches!(target.gives, Kind::Token(_) | Kind::OptionalToken(_)) {
+        if matches!(target.result_kind, Kind::Token(_) | Kind::OptionalToken(_)) {
             return self.escape(Expr { span, ..target }, "a reference");
         }
-        let gives = target.gives;
+        let result_kind = target.result_kind;
         let kind = ExprKind::Borrow { mutable: reference.mutability.is_some(), target: Box::new(target) };
-        Expr { kind, gives, span }
+        Expr { kind, result_kind, span }
     }
 }
 
-/// A field of a variable of the body, or of what a reference refers to. One behind an index is none: what the index does
-/// would have to be done in its place among the arguments.
+/// Whether the expression is a field of a variable of the body, or of a reference's target. A field behind an index is
+/// not: the index would have to be evaluated in its order among the arguments.
 fn is_field_of_local(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Field { base, .. } => is_field_of_local(base),
@@ -225,7 +229,7 @@ fn is_field_of_local(expr: &Expr) -> bool {
     }
 }
 
-/// A path is a function's, or, behind a type, that of an associated function.
+/// Returns the callee that a path names: a function, or an associated function if the path begins with a type.
 fn callee(path: &syn::ExprPath, last: &PathSegment) -> Option<Callee> {
     let segments = &path.path.segments;
     let before = segments.len().checked_sub(2).map(|index| segments[index].ident.to_string());
@@ -234,13 +238,13 @@ fn callee(path: &syn::ExprPath, last: &PathSegment) -> Option<Callee> {
         let mut function = path.path.clone();
         let turbofish = function.segments.last_mut().map(|last| std::mem::take(&mut last.arguments));
         let is_import = function.segments.iter().all(|segment| segment.arguments.is_none());
-        // `self` and `crate` are no functions.
+        // `self` and `crate` are not functions.
         let name = syn::parse2::<Ident>(last.ident.to_token_stream()).ok().filter(|_| is_import)?;
         let (path, turbofish) = (function.to_token_stream(), turbofish.to_token_stream());
         return Some(Callee::Function(FunctionPath { path, name, turbofish }));
     }
     let mut owner = path.clone();
-    // The name goes elsewhere; what was before it stays.
+    // The name is kept apart; the path before it stays.
     owner.path.segments.pop();
     let owner = match &path.qself {
         Some(qself) => {

@@ -1,4 +1,4 @@
-//! Closures, and parameters that are closures: `f: impl Fn(A) -> B`, and `f: F` with `F: Fn(A) -> B`, which is the same.
+//! Closures, and parameters that are closures: `f: impl Fn(A) -> B`, and the equivalent `f: F` with `F: Fn(A) -> B`.
 
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -10,11 +10,12 @@ use crate::messages;
 use crate::model::LocalId;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::ty::{Kind, Memory, ParamType, ValueType};
+use crate::model::kind::{Kind, Memory};
+use crate::model::ty::{ParamType, ValueType};
 use crate::model::walk::walk;
 use crate::span::SpanRange;
 
-/// Writes `f: F` with `F: Fn(A) -> B` as `f: impl Fn(A) -> B`.
+/// Rewrites `f: F` with `F: Fn(A) -> B` as `f: impl Fn(A) -> B`.
 pub(super) fn in_place(item: &ItemFn) -> ItemFn {
     let mut item = item.clone();
     let generics = &mut item.sig.generics;
@@ -64,11 +65,11 @@ fn is_fn(bound: &TypeParamBound) -> bool {
 }
 
 impl Parser<'_> {
-    /// A closure computes a value from its arguments and from what is around it. Nothing in it is followed: tokens,
-    /// collectives and jumps stay outside.
+    /// Parses a closure, which computes a value from its arguments and its environment. Tokens, collectives and jumps
+    /// cannot occur in it, because it is not followed.
     pub(super) fn closure(&mut self, closure: &syn::ExprClosure, span: SpanRange) -> Expr {
         if let Some(local) = self.captured_token(closure) {
-            return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
+            return self.escape(Expr { kind: ExprKind::Local(local), result_kind: Kind::Unknown, span }, "a closure");
         }
         if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
             return self.error(messages::unsupported_syntax(span, "`async`, `const` or `for` before a closure is"));
@@ -85,10 +86,10 @@ impl Parser<'_> {
         let Some(params) = params.into_iter().collect() else { return Expr::error(span) };
         let by_value = closure.capture.is_some().then(|| self.shared_arrays(&body, around));
         let kind = ExprKind::Closure { params, body: Box::new(body), by_value };
-        Expr { kind, gives: Kind::Closure, span }
+        Expr { kind, result_kind: Kind::Closure, span }
     }
 
-    /// The shared arrays and barriers that `body` names, of the first `around` locals.
+    /// Returns those of the first `around` locals that `body` names and that are shared arrays or barriers.
     fn shared_arrays(&self, body: &Expr, around: usize) -> Vec<LocalId> {
         let mut found = Vec::new();
         walk(body, &mut |expr| match expr.kind {
@@ -102,20 +103,20 @@ impl Parser<'_> {
         found
     }
 
-    /// Jumps in a closure stay inside, and its callers may not be a whole group.
+    /// Runs `f` inside a closure: its jumps stay inside, and its callers may be a part of a group.
     pub(super) fn in_closure<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
-        let jumps = std::mem::take(&mut self.jumps);
+        let jump_targets = std::mem::take(&mut self.jump_targets);
         self.closures += 1;
         let result = f(self);
         self.closures -= 1;
-        self.jumps = jumps;
+        self.jump_targets = jump_targets;
         result
     }
 
-    /// A value, or nothing: then it is called for what it does to memory.
+    /// Parses a closure's body: a value, or `()` if it is called for its effect on memory.
     fn closure_body(&mut self, body: &syn::Expr) -> Expr {
         let body = self.expr(body);
-        if body.gives == Kind::Unit {
+        if body.result_kind == Kind::Unit {
             return body;
         }
         self.require_value(&body);
@@ -138,7 +139,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A token that a closure mentions.
+    /// Returns a token that a closure captures.
     pub(super) fn captured_token(&self, closure: &syn::ExprClosure) -> Option<LocalId> {
         fn idents(stream: proc_macro2::TokenStream, found: &mut Vec<Ident>) {
             for tree in stream {
@@ -157,7 +158,7 @@ impl Parser<'_> {
             .find(|local| matches!(self.function.kind(*local), Kind::Token(_) | Kind::OptionalToken(_)))
     }
 
-    /// `impl Fn(A, B) -> C`
+    /// Parses `impl Fn(A, B) -> C`.
     pub(super) fn closure_type(&mut self, ty: &syn::TypeImplTrait) -> Option<ParamType> {
         let mut bounds = ty.bounds.iter();
         let (Some(syn::TypeParamBound::Trait(bound)), None) = (bounds.next(), bounds.next()) else {
@@ -178,7 +179,7 @@ impl Parser<'_> {
         Some(ParamType::Closure { index: closures.count(), inputs, output })
     }
 
-    /// The type of plain data, which a token is not.
+    /// Parses the type of plain data, which a token is not.
     fn plain_type(&mut self, ty: &Type) -> Option<ValueType> {
         let value = self.value_type(ty)?;
         if holds_token(&value.shape) {
@@ -189,7 +190,7 @@ impl Parser<'_> {
     }
 }
 
-/// What has one place and no copies.
+/// Whether the kind has one place in shared memory, and cannot be copied.
 fn is_in_shared_memory(kind: Kind) -> bool {
     match kind {
         Kind::Memory(memory) => memory == Memory::SharedArray,

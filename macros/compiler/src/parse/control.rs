@@ -2,14 +2,15 @@
 
 use syn::{ExprBlock, ExprBreak, ExprContinue, ExprForLoop, ExprIf, ExprLoop, ExprReturn, ExprWhile, Pat, RangeLimits};
 
-use super::elements::is_range;
 use super::expr::is_literal;
+use super::iter_sources::is_range;
 use super::signature::shape_kind;
-use super::{Binding, Jump, Parser};
+use super::{Binding, JumpTarget, Parser};
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::range::{Adaptor, Range};
-use crate::model::ty::{Kind, TypeShape};
+use crate::model::ty::TypeShape;
 use crate::model::{LoopId, SlotUse};
 use crate::span::SpanRange;
 
@@ -17,25 +18,25 @@ impl Parser<'_> {
     pub(super) fn block_expr(&mut self, block: &ExprBlock, span: SpanRange) -> Expr {
         let Some(label) = &block.label else {
             let block = self.block(&block.block);
-            let gives = self.block_gives(&block);
-            return Expr { kind: ExprKind::Block(block), gives, span };
+            let result_kind = self.block_gives(&block);
+            return Expr { kind: ExprKind::Block(block), result_kind, span };
         };
         let id = self.new_loop();
         let (block, value) = self.jump_scope(id, Some(label), false, |parser| parser.block(&block.block));
-        let gives = self.block_gives(&block);
-        let gives = value.map_or(gives, |value| value.join(gives));
-        let slot = self.value_slot(gives);
-        Expr { kind: ExprKind::Labelled { id, label: label.name.ident.clone(), block, slot }, gives, span }
+        let result_kind = self.block_gives(&block);
+        let result_kind = value.map_or(result_kind, |value| value.join(result_kind));
+        let slot = self.value_slot(result_kind);
+        Expr { kind: ExprKind::Labelled { id, label: label.name.ident.clone(), block, slot }, result_kind, span }
     }
 
-    /// What a block's tail gives. Groups and memory cannot pass through: their names are how checks follow them.
+    /// Returns the kind of a block's value. Groups and memory cannot be one, because the checks follow them by name.
     pub(super) fn block_gives(&mut self, block: &Block) -> Kind {
-        let gives = match &block.tail {
-            Some(tail) => tail.gives,
+        let result_kind = match &block.tail {
+            Some(tail) => tail.result_kind,
             None if ends_by_leaving(block) => Kind::Never,
             None => Kind::Unit,
         };
-        match gives {
+        match result_kind {
             Kind::Group(_)
             | Kind::Memory(_)
             | Kind::OptionalMemory(_)
@@ -44,49 +45,51 @@ impl Parser<'_> {
             | Kind::Reference { .. }
             | Kind::Extent => {
                 let at = block.tail.as_ref().map_or(block.span, |tail| tail.span);
-                self.diags.push(messages::group_memory_copy(at, gives));
+                self.diags.push(messages::group_memory_copy(at, result_kind));
                 Kind::Unknown
             }
-            Kind::Unknown | Kind::Value | Kind::Unit | Kind::Never | Kind::Token(_) | Kind::OptionalToken(_) => gives,
+            Kind::Unknown | Kind::Value | Kind::Unit | Kind::Never | Kind::Token(_) | Kind::OptionalToken(_) => {
+                result_kind
+            }
         }
     }
 
-    pub(super) fn value_slot(&mut self, gives: Kind) -> Option<crate::model::SlotId> {
-        (gives == Kind::Value).then(|| self.slot(SlotUse::Type))
+    pub(super) fn value_slot(&mut self, result_kind: Kind) -> Option<crate::model::SlotId> {
+        (result_kind == Kind::Value).then(|| self.slot(SlotUse::Type))
     }
 
     pub(super) fn if_expr(&mut self, branch: &ExprIf, span: SpanRange) -> Expr {
-        // The binding of `if let` is in scope in the first arm only.
+        // The names that `if let` binds are in scope in the first arm only.
         let ((condition, then), bound) = self.scoped(|parser| {
             let condition = parser.condition(&branch.cond);
             (condition, parser.block(&branch.then_branch))
         });
         let then = with_binding(then, bound);
-        let mut gives = self.block_gives(&then);
+        let mut result_kind = self.block_gives(&then);
         let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| {
             let otherwise = self.expr(otherwise);
-            gives = gives.join(otherwise.gives);
+            result_kind = result_kind.join(otherwise.result_kind);
             Box::new(otherwise)
         });
         if otherwise.is_none() {
-            gives = Kind::Unit;
+            result_kind = Kind::Unit;
         }
-        let slot = self.value_slot(gives);
-        Expr { kind: ExprKind::If { condition: Box::new(condition), then, otherwise, slot }, gives, span }
+        let slot = self.value_slot(result_kind);
+        Expr { kind: ExprKind::If { condition: Box::new(condition), then, otherwise, slot }, result_kind, span }
     }
 
-    /// An arm as the block in which its pattern's names live.
+    /// Makes a block of an arm, in which the names of its pattern live.
     pub(super) fn arm_body(&mut self, body: Expr, bound: Vec<crate::model::LocalId>) -> Expr {
         let span = body.span;
         let block = match body {
             Expr { kind: ExprKind::Block(block), .. } => with_binding(block, bound),
             body => Block { statements: Vec::new(), tail: Some(Box::new(body)), span, declared: bound },
         };
-        let gives = self.block_gives(&block);
-        Expr { kind: ExprKind::Block(block), gives, span }
+        let result_kind = self.block_gives(&block);
+        Expr { kind: ExprKind::Block(block), result_kind, span }
     }
 
-    /// Parses what a jump can leave; gives the value that its `break`s carry.
+    /// Parses an expression that a jump can leave; returns the kind of the values that its `break`s carry.
     fn jump_scope<R>(
         &mut self,
         id: LoopId,
@@ -95,9 +98,9 @@ impl Parser<'_> {
         f: impl FnOnce(&mut Self) -> R,
     ) -> (R, Option<Kind>) {
         let label = label.map(|label| Binding::of(&label.name.ident));
-        self.jumps.push(Jump { id, label, is_loop, value: None });
+        self.jump_targets.push(JumpTarget { id, label, is_loop, value: None });
         let result = f(self);
-        let value = self.jumps.pop().and_then(|jump| jump.value);
+        let value = self.jump_targets.pop().and_then(|jump| jump.value);
         (result, value)
     }
 
@@ -108,10 +111,10 @@ impl Parser<'_> {
     pub(super) fn plain_loop(&mut self, repeat: &ExprLoop, span: SpanRange) -> Expr {
         let id = self.new_loop();
         let (body, value) = self.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
-        let gives = value.unwrap_or(Kind::Never);
-        let slot = self.value_slot(gives);
+        let result_kind = value.unwrap_or(Kind::Never);
+        let slot = self.value_slot(result_kind);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
-        Expr { kind: ExprKind::Loop { id, label, body, slot }, gives, span }
+        Expr { kind: ExprKind::Loop { id, label, body, slot }, result_kind, span }
     }
 
     pub(super) fn while_loop(&mut self, repeat: &ExprWhile, span: SpanRange) -> Expr {
@@ -123,7 +126,7 @@ impl Parser<'_> {
         let body = with_binding(body, bound);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
         let kind = ExprKind::While { id, label, condition: Box::new(condition), body };
-        Expr { kind, gives: Kind::Unit, span }
+        Expr { kind, result_kind: Kind::Unit, span }
     }
 
     pub(super) fn for_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
@@ -148,10 +151,10 @@ impl Parser<'_> {
         let body = with_binding(body, bound);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
         let kind = ExprKind::For { id, label, local, range: Box::new(range), body };
-        Expr { kind, gives: Kind::Unit, span }
+        Expr { kind, result_kind: Kind::Unit, span }
     }
 
-    /// `a..b`, `a..=b`, with `.rev()` and `.step_by(n)`.
+    /// Parses `a..b` or `a..=b`, with `.rev()` and `.step_by(n)`.
     fn range(&mut self, expr: &syn::Expr) -> Option<Range> {
         match expr {
             syn::Expr::Paren(paren) => self.range(&paren.expr),
@@ -196,26 +199,26 @@ impl Parser<'_> {
     pub(super) fn break_expr(&mut self, jump: &ExprBreak, span: SpanRange) -> Expr {
         let value = jump.expr.as_ref().map(|value| Box::new(self.expr(value)));
         let Some(index) = self.jump_target(jump.label.as_ref(), "break", span) else { return Expr::error(span) };
-        let target = &mut self.jumps[index];
-        let carried = value.as_ref().map_or(Kind::Unit, |value| value.gives);
+        let target = &mut self.jump_targets[index];
+        let carried = value.as_ref().map_or(Kind::Unit, |value| value.result_kind);
         target.value = Some(target.value.map_or(carried, |known| known.join(carried)));
         let label = jump.label.as_ref().map(|label| label.ident.clone());
-        Expr { kind: ExprKind::Break { target: target.id, label, value }, gives: Kind::Never, span }
+        Expr { kind: ExprKind::Break { target: target.id, label, value }, result_kind: Kind::Never, span }
     }
 
     pub(super) fn continue_expr(&mut self, jump: &ExprContinue, span: SpanRange) -> Expr {
         let Some(index) = self.jump_target(jump.label.as_ref(), "continue", span) else { return Expr::error(span) };
         let label = jump.label.as_ref().map(|label| label.ident.clone());
-        Expr { kind: ExprKind::Continue { target: self.jumps[index].id, label }, gives: Kind::Never, span }
+        Expr { kind: ExprKind::Continue { target: self.jump_targets[index].id, label }, result_kind: Kind::Never, span }
     }
 
     fn jump_target(&mut self, label: Option<&syn::Lifetime>, keyword: &str, span: SpanRange) -> Option<usize> {
         let found = match label {
             Some(label) => {
                 let name = Binding::of(&label.ident);
-                self.jumps.iter().rposition(|jump| jump.label.as_ref() == Some(&name))
+                self.jump_targets.iter().rposition(|jump| jump.label.as_ref() == Some(&name))
             }
-            None => self.jumps.iter().rposition(|jump| jump.is_loop),
+            None => self.jump_targets.iter().rposition(|jump| jump.is_loop),
         };
         if found.is_none() {
             self.diags.push(match label {
@@ -226,14 +229,14 @@ impl Parser<'_> {
         found
     }
 
-    /// `option?` is `match option { Some(value) => value, None => return None }`.
+    /// Parses `option?` as `match option { Some(value) => value, None => return None }`.
     pub(super) fn attempt(&mut self, attempt: &syn::ExprTry, span: SpanRange) -> Expr {
         if self.closures > 0 {
             return self.error(messages::unsupported_syntax(span, "`?` in a closure is"));
         }
         let gives_option = self.function.ret.as_ref().is_some_and(|ret| match ret.shape {
             TypeShape::Option(_) | TypeShape::OptionalToken(_) => true,
-            // An alias, perhaps: rustc knows.
+            // The type may be an alias, which rustc resolves.
             TypeShape::Named(_) => !ret.tokens.to_string().contains("Result"),
             TypeShape::Scalar(_)
             | TypeShape::Array(..)
@@ -269,11 +272,11 @@ impl Parser<'_> {
         if let (Some(value), Some(expected)) = (&mut value, result) {
             self.expect_token(value, expected);
         }
-        Expr { kind: ExprKind::Return { value, question: self.in_question }, gives: Kind::Never, span }
+        Expr { kind: ExprKind::Return { value, question: self.in_question }, result_kind: Kind::Never, span }
     }
 }
 
-/// Adds what a pattern bound to the block in which it is in scope.
+/// Adds a pattern's locals to the block in which they are in scope.
 fn with_binding(mut block: Block, bound: Vec<crate::model::LocalId>) -> Block {
     block.declared.splice(0..0, bound);
     block
@@ -281,5 +284,5 @@ fn with_binding(mut block: Block, bound: Vec<crate::model::LocalId>) -> Block {
 
 fn ends_by_leaving(block: &Block) -> bool {
     use crate::model::expr::StmtKind;
-    matches!(block.statements.last(), Some(stmt) if matches!(&stmt.kind, StmtKind::Expr(expr) if expr.gives == Kind::Never))
+    matches!(block.statements.last(), Some(stmt) if matches!(&stmt.kind, StmtKind::Expr(expr) if expr.result_kind == Kind::Never))
 }

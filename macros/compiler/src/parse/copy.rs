@@ -1,19 +1,20 @@
-//! Asynchronous copies: which form a call is follows from what it copies from and to.
+//! Asynchronous copies: the kinds of source and destination decide the form of the copy.
 
 use syn::{ExprMethodCall, PathArguments, PathSegment};
 
 use super::Parser;
-use super::call::Arguments;
+use super::syntax::Arguments;
 use crate::messages;
 use crate::model::barrier::BarrierForm;
-use crate::model::copy::{CopyOp, Ends};
+use crate::model::copy::{BulkDirection, CopyOp};
 use crate::model::expr::Expr;
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{Group, Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// A call of one of the functions of copies.
+    /// Parses a call of one of the copy functions.
     pub(super) fn copy(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
         Some(match segment.ident.to_string().as_str() {
             "memcpy_async" => self.memcpy_async(arguments, span),
@@ -41,7 +42,7 @@ impl Parser<'_> {
         let (to, from) = (self.copied(&arguments[1]), self.copied(&arguments[2]));
         let bar = arguments.get(3).map(|bar| self.told(bar, false));
         let (Some((group, first)), Some(to), Some(from)) = (group, to, from) else { return Expr::error(span) };
-        if self.copy_ends(&to, &from) != Some(Ends::Fetch) {
+        if self.copy_ends(&to, &from) != Some(BulkDirection::GlobalToShared) {
             return self.error(messages::copy_ends(span, "memcpy_async"));
         }
         let mut operands = vec![first, to, from];
@@ -51,7 +52,7 @@ impl Parser<'_> {
             Some(Some(bar)) => operands.push(bar),
             None => {}
         }
-        self.op(Op::Copy(CopyOp::Together { group, to_barrier }), operands, span)
+        self.op(Op::Copy(CopyOp::Cooperative { group, to_barrier }), operands, span)
     }
 
     fn bulk_copy(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
@@ -61,16 +62,16 @@ impl Parser<'_> {
         let (to, from) = (self.copied(&arguments[0]), self.copied(&arguments[1]));
         let (Some(to), Some(from)) = (to, from) else { return Expr::error(span) };
         let ends = match self.copy_ends(&to, &from) {
-            Some(ends) if (ends == Ends::WriteBack) == (arguments.len() == 2) => ends,
+            Some(ends) if (ends == BulkDirection::SharedToGlobal) == (arguments.len() == 2) => ends,
             Some(_) => return self.error(messages::bulk_copy_form(span)),
             None => return self.error(messages::copy_ends(span, "bulk_copy_async")),
         };
-        if to.gives == Kind::Memory(Memory::Global) {
+        if to.result_kind == Kind::Memory(Memory::Global) {
             return self.error(messages::read_only_memory(to.span));
         }
         let mut operands = vec![to, from];
         if let Some(bar) = arguments.get(2) {
-            match self.told(bar, ends == Ends::Send) {
+            match self.told(bar, ends == BulkDirection::SharedToPeer) {
                 Some(bar) => operands.push(bar),
                 None => return Expr::error(span),
             }
@@ -78,7 +79,7 @@ impl Parser<'_> {
         self.op(Op::Copy(CopyOp::Bulk(ends)), operands, span)
     }
 
-    /// `remote.store_async(i, value, &bar)`
+    /// Parses `remote.store_async(i, value, &bar)`.
     pub(super) fn store_async(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(index), Some(value), Some(bar), 3) =
             (call.args.get(0), call.args.get(1), call.args.get(2), call.args.len())
@@ -89,7 +90,7 @@ impl Parser<'_> {
         self.require_value(&index);
         let value = self.value(value);
         let bar = self.told(bar, true);
-        if !matches!(memory.gives, Kind::Memory(Memory::RemoteArray | Memory::RemoteSlice)) {
+        if !matches!(memory.result_kind, Kind::Memory(Memory::RemoteArray | Memory::RemoteSlice)) {
             return self.error(messages::store_async_target(memory.span));
         }
         match bar {
@@ -98,7 +99,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `group.wait_async()`, `group.wait_prior::<1>()`, if it is that, and if it is right.
+    /// Parses `group.wait_async()` or `group.wait_prior::<1>()`, if the call is one of them and is right.
     pub(super) fn copy_wait(&mut self, group: Group, call: &ExprMethodCall, span: SpanRange) -> Option<Option<Op>> {
         let name = call.method.to_string();
         let copies = group.is_of_a_warp() || group == Group::ThreadBlock;
@@ -124,7 +125,7 @@ impl Parser<'_> {
         Some(Some(Op::Copy(CopyOp::Wait { group, prior })))
     }
 
-    /// One end of a copy: memory, by reference.
+    /// Parses the source or the destination of a copy: memory, by reference.
     fn copied(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let memory = match argument {
             syn::Expr::Reference(reference) => {
@@ -132,7 +133,7 @@ impl Parser<'_> {
             }
             other => self.expr(other),
         };
-        match memory.gives {
+        match memory.result_kind {
             Kind::Memory(_) => Some(memory),
             Kind::Unknown => None,
             kind => {
@@ -143,29 +144,29 @@ impl Parser<'_> {
         }
     }
 
-    fn copy_ends(&self, to: &Expr, from: &Expr) -> Option<Ends> {
-        let (Kind::Memory(to), Kind::Memory(from)) = (to.gives, from.gives) else { return None };
+    fn copy_ends(&self, to: &Expr, from: &Expr) -> Option<BulkDirection> {
+        let (Kind::Memory(to), Kind::Memory(from)) = (to.result_kind, from.result_kind) else { return None };
         let side = |memory| match memory {
             Memory::Global | Memory::GlobalMut => 0,
             Memory::SharedArray | Memory::SharedSlice => 1,
             Memory::RemoteArray | Memory::RemoteSlice => 2,
         };
         match (side(to), side(from)) {
-            (1, 0) => Some(Ends::Fetch),
-            (2, 1) => Some(Ends::Send),
-            (0, 1) => Some(Ends::WriteBack),
+            (1, 0) => Some(BulkDirection::GlobalToShared),
+            (2, 1) => Some(BulkDirection::SharedToPeer),
+            (0, 1) => Some(BulkDirection::SharedToGlobal),
             _ => None,
         }
     }
 
-    /// The barrier that is told of a copy's end: the block's own, or a peer's.
+    /// Parses the barrier on which a copy completes: the block's own, or a peer's.
     fn told(&mut self, argument: &syn::Expr, remote: bool) -> Option<Expr> {
         let barrier = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => self.expr(&reference.expr),
             other => self.expr(other),
         };
         let expected = if remote { "a peer's barrier" } else { "a barrier of the block's own" };
-        match barrier.gives {
+        match barrier.result_kind {
             Kind::Unknown => None,
             Kind::Barrier(found)
                 if found.form != BarrierForm::Array && (found.form == BarrierForm::Remote) == remote =>

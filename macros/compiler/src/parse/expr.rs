@@ -5,12 +5,13 @@ use syn::{BinOp, Lit, UnOp};
 
 use super::Parser;
 use super::slice::is_part;
-use super::ty::is_zero;
+use super::syntax::is_zero;
 use crate::messages;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{self, Kind, Memory};
+use crate::model::ty;
 use crate::model::{SlotUse, ValueId};
 use crate::span::SpanRange;
 
@@ -27,7 +28,7 @@ impl Parser<'_> {
             syn::Expr::Cast(cast) => {
                 let value = self.value(&cast.expr);
                 match self.value_type(&cast.ty) {
-                    Some(ty) => Expr { kind: ExprKind::Cast(Box::new(value), ty), gives: Kind::Value, span },
+                    Some(ty) => Expr { kind: ExprKind::Cast(Box::new(value), ty), result_kind: Kind::Value, span },
                     None => Expr::error(span),
                 }
             }
@@ -38,13 +39,13 @@ impl Parser<'_> {
             syn::Expr::Array(array) => {
                 let elements: Vec<Expr> = array.elems.iter().map(|element| self.element(element, "an array")).collect();
                 let slot = self.slot(SlotUse::Type);
-                Expr { kind: ExprKind::Array { elements, slot }, gives: Kind::Value, span }
+                Expr { kind: ExprKind::Array { elements, slot }, result_kind: Kind::Value, span }
             }
             syn::Expr::Repeat(repeat) => {
                 let element = Box::new(self.element(&repeat.expr, "an array"));
                 let slot = self.slot(SlotUse::Type);
                 let length = repeat.len.to_token_stream();
-                Expr { kind: ExprKind::Repeat { element, length, slot }, gives: Kind::Value, span }
+                Expr { kind: ExprKind::Repeat { element, length, slot }, result_kind: Kind::Value, span }
             }
             syn::Expr::Assign(assign) => self.assign(assign, span),
             syn::Expr::Call(call) => self.call(call, span),
@@ -54,8 +55,8 @@ impl Parser<'_> {
             syn::Expr::Block(block) => self.block_expr(block, span),
             syn::Expr::Unsafe(block) => {
                 let block = self.block(&block.block);
-                let gives = self.block_gives(&block);
-                Expr { kind: ExprKind::Unsafe(block), gives, span }
+                let result_kind = self.block_gives(&block);
+                Expr { kind: ExprKind::Unsafe(block), result_kind, span }
             }
             syn::Expr::If(branch) => self.if_expr(branch, span),
             syn::Expr::While(repeat) => self.while_loop(repeat, span),
@@ -95,7 +96,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression whose literal, if it is one, takes its type from its neighbour in the text.
+    /// Parses an expression; a literal takes its type from its neighbour in the text.
     pub(super) fn beside(&mut self, expr: &syn::Expr) -> Expr {
         let span = SpanRange::of(expr);
         match expr {
@@ -104,13 +105,13 @@ impl Parser<'_> {
             syn::Expr::Group(group) => self.beside(&group.expr),
             syn::Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && is_literal(&unary.expr) => {
                 let value = self.beside(&unary.expr);
-                Expr { kind: ExprKind::Unary(UnaryOp::Neg, Box::new(value)), gives: Kind::Value, span }
+                Expr { kind: ExprKind::Unary(UnaryOp::Neg, Box::new(value)), result_kind: Kind::Value, span }
             }
             expr => self.expr(expr),
         }
     }
 
-    /// An expression that must be a number or a truth value.
+    /// Parses an expression that must be a number or a truth value.
     pub(super) fn value(&mut self, expr: &syn::Expr) -> Expr {
         let expr = self.expr(expr);
         self.require_value(&expr);
@@ -118,7 +119,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn require_value(&mut self, expr: &Expr) {
-        match expr.gives {
+        match expr.result_kind {
             Kind::Value | Kind::Unknown | Kind::Never => {}
             kind @ (Kind::Reference { .. }
             | Kind::Extent
@@ -133,11 +134,11 @@ impl Parser<'_> {
         }
     }
 
-    /// A part of `whole`, whose type is written before its parts in the text.
+    /// Parses a part of `whole`, whose type precedes its parts in the text.
     pub(super) fn element(&mut self, expr: &syn::Expr, whole: &str) -> Expr {
         let mut element = self.beside(expr);
         self.plain_option(&mut element);
-        match element.gives {
+        match element.result_kind {
             Kind::Token(_) | Kind::OptionalToken(_) => self.escape(element, whole),
             _ => {
                 self.require_value(&element);
@@ -152,20 +153,21 @@ impl Parser<'_> {
             return value;
         }
         let (span, slot) = (value.span, self.slot(SlotUse::Type));
-        Expr { kind: ExprKind::Typed(Box::new(value), slot), gives: Kind::Value, span }
+        Expr { kind: ExprKind::Typed(Box::new(value), slot), result_kind: Kind::Value, span }
     }
 
     fn tuple(&mut self, tuple: &syn::ExprTuple, span: SpanRange) -> Expr {
         if tuple.elems.is_empty() {
             let block = syn::parse_quote!({});
-            return Expr { kind: ExprKind::Block(self.block(&block)), gives: Kind::Unit, span };
+            return Expr { kind: ExprKind::Block(self.block(&block)), result_kind: Kind::Unit, span };
         }
         let elements = tuple.elems.iter().map(|element| self.element(element, "a tuple")).collect();
         let slot = self.slot(SlotUse::Type);
-        Expr { kind: ExprKind::Tuple { elements, slot }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Tuple { elements, slot }, result_kind: Kind::Value, span }
     }
 
-    /// Reports a token that goes where it cannot be followed, and follows it no more: one fault, one report.
+    /// Reports a token that goes where it cannot be followed, and stops following it, so that one error is reported
+    /// once.
     pub(super) fn escape(&mut self, token: Expr, whereto: &str) -> Expr {
         if let ExprKind::Local(local) = token.kind {
             self.function.locals[local.0].kind = Kind::Unknown;
@@ -177,38 +179,38 @@ impl Parser<'_> {
         let (digits, suffix, float) = match literal {
             Lit::Int(int) => (without_suffix(&int.to_string(), int.suffix()), int.suffix(), false),
             Lit::Float(float) => (without_suffix(&float.to_string(), float.suffix()), float.suffix(), true),
-            // `b'a'` is a number of its own type.
+            // `b'a'` is a number of type `u8`.
             Lit::Byte(byte) => (byte.value().to_string(), "u8", false),
-            Lit::Bool(value) => return Expr { kind: ExprKind::Bool(value.value), gives: Kind::Value, span },
+            Lit::Bool(value) => return Expr { kind: ExprKind::Bool(value.value), result_kind: Kind::Value, span },
             _ => return self.error(messages::literal(span)),
         };
         let ty = match (ty::scalar(suffix), ty) {
             (Some(scalar), _) => LiteralType::Suffix(scalar),
             (None, _) if !suffix.is_empty() => return self.error(messages::literal_suffix(span, suffix)),
-            // A float's digits are rounded once, to its own type: the type is always asked for.
+            // A float's digits must be rounded once, to its own type, so rustc is always asked for it.
             (None, Some(ty)) if !float && fits_64_bits(&digits) => ty,
             (None, _) => LiteralType::Slot(self.slot(SlotUse::Type)),
         };
         let float = float || matches!(ty, LiteralType::Suffix("f32" | "f64"));
         let kind = if float { ExprKind::Float { digits, ty } } else { ExprKind::Int { digits, ty } };
-        Expr { kind, gives: Kind::Value, span }
+        Expr { kind, result_kind: Kind::Value, span }
     }
 
     fn path(&mut self, path: &syn::ExprPath, span: SpanRange) -> Expr {
         if let Some(ident) = path.path.get_ident() {
             if let Some(local) = self.lookup(ident) {
-                let gives = self.function.kind(local);
-                return Expr { kind: ExprKind::Local(local), gives, span };
+                let result_kind = self.function.kind(local);
+                return Expr { kind: ExprKind::Local(local), result_kind, span };
             }
             if ident == "None" {
                 let slot = self.slot(SlotUse::Option);
-                return Expr { kind: ExprKind::None(slot), gives: Kind::OptionalToken(None), span };
+                return Expr { kind: ExprKind::None(slot), result_kind: Kind::OptionalToken(None), span };
             }
         }
-        Expr { kind: ExprKind::Constant(self.constant_path(path)), gives: Kind::Value, span }
+        Expr { kind: ExprKind::Constant(self.constant_path(path)), result_kind: Kind::Value, span }
     }
 
-    /// `u32::MAX` is `u32_MAX` in the text.
+    /// Adds a constant by its path: `u32::MAX` is `u32_MAX` in the text.
     pub(super) fn constant_path(&mut self, path: &syn::ExprPath) -> ValueId {
         let segments: Vec<String> = path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let name = segments[segments.len().saturating_sub(2)..].join("_");
@@ -224,12 +226,12 @@ impl Parser<'_> {
         };
         let value = read_through(self.expr(&unary.expr));
         self.require_value(&value);
-        Expr { kind: ExprKind::Unary(op, Box::new(value)), gives: Kind::Value, span }
+        Expr { kind: ExprKind::Unary(op, Box::new(value)), result_kind: Kind::Value, span }
     }
 
     fn deref(&mut self, target: &syn::Expr, span: SpanRange) -> Expr {
         let target = self.expr(target);
-        match target.gives {
+        match target.result_kind {
             Kind::Unknown => Expr::error(span),
             Kind::Reference { .. } => Expr { span, ..dereferenced(target) },
             _ => self.error(messages::deref(span)),
@@ -248,7 +250,7 @@ impl Parser<'_> {
             self.require_value(&value);
             let site = self.division_site(op, span);
             let kind = ExprKind::AssignOp { op, place: Box::new(place), value: Box::new(value), site };
-            return Expr { kind, gives: Kind::Unit, span };
+            return Expr { kind, result_kind: Kind::Unit, span };
         }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
         let (left, right) = match op.is_arithmetic() {
@@ -259,10 +261,10 @@ impl Parser<'_> {
         self.require_value(&right);
         let site = self.division_site(op, span);
         let kind = ExprKind::Binary { op, left: Box::new(left), right: Box::new(right), site };
-        Expr { kind, gives: Kind::Value, span }
+        Expr { kind, result_kind: Kind::Value, span }
     }
 
-    /// Both sides; a literal beside something else needs no slot, because they have one type.
+    /// Parses both operands. A literal beside another operand needs no slot, because they have one type.
     fn operands(&mut self, op: BinaryOp, left: &syn::Expr, right: &syn::Expr) -> (Expr, Expr) {
         let shift = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
         let literals = (is_literal(left), is_literal(right));
@@ -282,7 +284,7 @@ impl Parser<'_> {
             return self.error(messages::unborrowed_part(span));
         }
         let mut base = self.place(&index.expr);
-        match base.gives {
+        match base.result_kind {
             Kind::Memory(_) | Kind::Value | Kind::Unknown => {}
             Kind::Barrier(barrier) if barrier.form == BarrierForm::Array => {}
             Kind::Reference { .. } => base = dereferenced(base),
@@ -299,11 +301,11 @@ impl Parser<'_> {
         let index = self.beside(&index.index);
         self.require_value(&index);
         let site = self.site(span);
-        let gives = match base.gives {
+        let result_kind = match base.result_kind {
             Kind::Barrier(array) => Kind::Barrier(array.element()),
             _ => Kind::Value,
         };
-        Expr { kind: ExprKind::Index { base: Box::new(base), index: Box::new(index), site }, gives, span }
+        Expr { kind: ExprKind::Index { base: Box::new(base), index: Box::new(index), site }, result_kind, span }
     }
 
     fn assign(&mut self, assign: &syn::ExprAssign, span: SpanRange) -> Expr {
@@ -316,16 +318,16 @@ impl Parser<'_> {
         let place = self.expr(&assign.left);
         self.require_place(&place);
         let mut value = self.beside(&assign.right);
-        self.expect_token(&mut value, place.gives);
+        self.expect_token(&mut value, place.result_kind);
         if let ExprKind::Local(local) = place.kind {
-            self.refine(local, value.gives);
+            self.refine(local, value.result_kind);
         } else {
-            match value.gives {
+            match value.result_kind {
                 Kind::Token(_) | Kind::OptionalToken(_) => return self.escape(value, "memory"),
                 _ => self.require_value(&value),
             }
         }
-        Expr { kind: ExprKind::Assign(Box::new(place), Box::new(value)), gives: Kind::Unit, span }
+        Expr { kind: ExprKind::Assign(Box::new(place), Box::new(value)), result_kind: Kind::Unit, span }
     }
 
     pub(super) fn require_place(&mut self, place: &Expr) {
@@ -333,7 +335,7 @@ impl Parser<'_> {
             ExprKind::Error | ExprKind::Local(_) | ExprKind::UncheckedPlace { .. } => {}
             ExprKind::Deref(_) => {}
             ExprKind::Field { base, .. } => self.require_place(base),
-            ExprKind::Index { base, .. } => match base.gives {
+            ExprKind::Index { base, .. } => match base.result_kind {
                 Kind::Memory(Memory::Global) => self.diags.push(messages::read_only_memory(place.span)),
                 Kind::Value => self.require_place(base),
                 _ => {}
@@ -350,11 +352,11 @@ impl Parser<'_> {
         match condition {
             syn::Expr::Let(binding) => {
                 let scrutinee = self.scrutinee(&binding.expr);
-                let pattern = self.pattern(&binding.pat, scrutinee.gives);
+                let pattern = self.pattern(&binding.pat, scrutinee.result_kind);
                 Condition::Let { pattern, scrutinee }
             }
             syn::Expr::Binary(both) if matches!(both.op, BinOp::And(_)) && binds(condition) => {
-                // What the left side binds is in scope on the right.
+                // The names that the left operand binds are in scope in the right one.
                 let mut parts = match self.condition(&both.left) {
                     Condition::All(parts) => parts,
                     one => vec![one],
@@ -366,34 +368,36 @@ impl Parser<'_> {
         }
     }
 
-    /// `None` where no token can be: of a plain type.
+    /// Gives a `None` a plain type, where it cannot be a token.
     pub(super) fn plain_option(&mut self, value: &mut Expr) {
-        if let (ExprKind::None(_), Kind::OptionalToken(None)) = (&value.kind, value.gives) {
-            value.gives = Kind::Value;
+        if let (ExprKind::None(_), Kind::OptionalToken(None)) = (&value.kind, value.result_kind) {
+            value.result_kind = Kind::Value;
         }
     }
 }
 
-/// What a reference refers to. `get_unchecked` gives a place already: in both texts it is written without the `*`.
+/// Returns the target of a reference. The result of `get_unchecked` is a place already: in both texts it is printed
+/// without the `*`.
 pub(super) fn dereferenced(reference: Expr) -> Expr {
     let span = reference.span;
     match reference.kind {
         ExprKind::Op { op: Op::LoadUnchecked, .. } | ExprKind::UncheckedPlace { .. } => {
-            Expr { gives: Kind::Value, ..reference }
+            Expr { result_kind: Kind::Value, ..reference }
         }
-        _ => Expr { kind: ExprKind::Deref(Box::new(reference)), gives: Kind::Value, span },
+        _ => Expr { kind: ExprKind::Deref(Box::new(reference)), result_kind: Kind::Value, span },
     }
 }
 
-/// Rust's arithmetic takes references to numbers as it takes numbers; its comparisons do not.
+/// Dereferences an operand of arithmetic: Rust's arithmetic takes references to numbers as it takes numbers, its
+/// comparisons do not.
 fn read_through(operand: Expr) -> Expr {
-    match operand.gives {
+    match operand.result_kind {
         Kind::Reference { .. } => dereferenced(operand),
         _ => operand,
     }
 }
 
-/// Whether a condition has a `let` in it.
+/// Whether a condition contains a `let`.
 fn binds(condition: &syn::Expr) -> bool {
     match condition {
         syn::Expr::Let(_) => true,
@@ -402,7 +406,7 @@ fn binds(condition: &syn::Expr) -> bool {
     }
 }
 
-/// Whether a value may be `a & b` and its like of two `bool`s. Beside a number it is none.
+/// Whether a value may be `a & b` and its like of two `bool`s. An operand that is a number excludes it.
 fn may_be_eager_logic(value: &Expr) -> bool {
     let is_number = |expr: &Expr| matches!(expr.kind, ExprKind::Int { .. });
     match &value.kind {
@@ -418,7 +422,7 @@ fn may_be_eager_logic(value: &Expr) -> bool {
     }
 }
 
-/// A number literal, with or without a minus, in parentheses or not.
+/// Whether the expression is a number literal, with or without a minus, in parentheses or not.
 pub(super) fn is_literal(expr: &syn::Expr) -> bool {
     match expr {
         syn::Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
@@ -429,7 +433,7 @@ pub(super) fn is_literal(expr: &syn::Expr) -> bool {
     }
 }
 
-/// Whether C++ has a literal for it, with a minus too, whatever the type.
+/// Whether C++ has a literal for the number, also negated, whatever its type.
 pub(super) fn fits_64_bits(digits: &str) -> bool {
     let (radix, number) = match digits.get(..2) {
         Some("0x") => (16, &digits[2..]),
@@ -444,7 +448,7 @@ pub(super) fn without_suffix(text: &str, suffix: &str) -> String {
     text.strip_suffix(suffix).unwrap_or(text).replace('_', "")
 }
 
-/// The operator, and whether it assigns.
+/// Returns the operator, and whether it assigns.
 pub(super) fn binary_op(op: &BinOp) -> Option<(BinaryOp, bool)> {
     Some(match op {
         BinOp::Add(_) => (BinaryOp::Add, false),

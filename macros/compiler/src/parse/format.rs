@@ -1,5 +1,5 @@
-//! Messages: a format string and its values. The string stays the user's, and rustc says what is wrong with it; here are
-//! found the values that a kernel has to pass, those that the string names itself among them.
+//! Messages: a format string and its values. The string is passed on as it is, and rustc reports its errors; the parser
+//! finds the values that a kernel has to pass, among them those that the string names itself.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
@@ -10,15 +10,15 @@ use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
 use crate::model::expr::Expr;
+use crate::model::kind::Kind;
 use crate::model::message::{Ending, Format, Message};
-use crate::model::ty::Kind;
 use crate::model::{SiteMessage, SlotUse};
 use crate::span::SpanRange;
 
-/// How many values a message may have.
+/// The largest number of values in a message.
 const MOST_VALUES: usize = 16;
 
-/// `value` or `name = value`.
+/// An argument of a message: `value` or `name = value`.
 pub(super) struct Argument {
     name: Option<Ident>,
     pub(super) value: SynExpr,
@@ -36,8 +36,8 @@ impl Parse for Argument {
 }
 
 impl Parser<'_> {
-    /// What a macro says, of which `words` are the user's: a format string and its arguments, or nothing. `sides` values
-    /// are shown beside those.
+    /// Parses a macro's message, a format string and its arguments, of which `words` are the user's; there may be none.
+    /// `sides` values are shown beside those.
     pub(super) fn message(
         &mut self,
         lead: Option<String>,
@@ -67,7 +67,8 @@ impl Parser<'_> {
         Some(Message { site, slot, lead, format, ending, values })
     }
 
-    /// As in Rust, the arguments are evaluated from left to right, and after them the variables that the string names.
+    /// Parses a format string. As in Rust, its arguments are evaluated from left to right, and after them the variables
+    /// that the string names.
     fn format(&mut self, literal: &LitStr, arguments: &[Argument]) -> (Format, Vec<Expr>) {
         let mut names: Vec<Option<String>> = Vec::new();
         let mut values = Vec::new();
@@ -79,7 +80,7 @@ impl Parser<'_> {
             if names.iter().flatten().any(|known| known.trim_start_matches("r#") == name) {
                 continue;
             }
-            // What is no name, rustc refuses in the string.
+            // rustc refuses anything but a name in the string.
             if let Ok(mut ident) = syn::parse_str::<Ident>(&name) {
                 ident.set_span(literal.span());
                 values.push(self.shown(&syn::parse_quote!(#ident)));
@@ -89,11 +90,11 @@ impl Parser<'_> {
         (Format { literal: literal.token(), names }, values)
     }
 
-    /// A value of a message. As in Rust, a reference shows what it refers to.
+    /// Parses a value of a message. As in Rust, a reference shows its target.
     pub(super) fn shown(&mut self, value: &SynExpr) -> Expr {
         let mut value = self.expr(value);
         self.plain_option(&mut value);
-        match value.gives {
+        match value.result_kind {
             Kind::Value | Kind::Extent | Kind::Unknown | Kind::Never => value,
             Kind::Reference { .. } => dereferenced(value),
             kind @ (Kind::Unit
@@ -112,7 +113,7 @@ fn string_literal(argument: &Argument) -> Option<&LitStr> {
     fn literal(expr: &SynExpr) -> Option<&LitStr> {
         match expr {
             SynExpr::Lit(syn::ExprLit { lit: Lit::Str(literal), .. }) => Some(literal),
-            // What `macro_rules!` passes on.
+            // `macro_rules!` puts a fragment into such a group.
             SynExpr::Group(group) => literal(&group.expr),
             _ => None,
         }
@@ -120,8 +121,8 @@ fn string_literal(argument: &Argument) -> Option<&LitStr> {
     literal(&argument.value).filter(|_| argument.name.is_none())
 }
 
-/// The names that a format string mentions, as arguments, widths (`{:width$}`) or precisions (`{:.precision$}`), each
-/// once. The grammar is that of `std::fmt`.
+/// Returns the names that a format string mentions, as arguments, widths (`{:width$}`) or precisions
+/// (`{:.precision$}`), each once. The grammar is that of `std::fmt`.
 fn names_in(format: &str) -> Vec<String> {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     let mut names: Vec<String> = Vec::new();
@@ -133,7 +134,7 @@ fn names_in(format: &str) -> Vec<String> {
             continue;
         }
         let argument_end = rest.find([':', '}']).unwrap_or(rest.len());
-        // A brace may be what fills: `{:}<8}`.
+        // A brace may be the fill character: `{:}<8}`.
         let mut spec = rest[argument_end..].chars();
         let fill = match (spec.next(), spec.next(), spec.next()) {
             (Some(':'), Some(fill), Some('<' | '^' | '>')) => 1 + fill.len_utf8(),
@@ -143,7 +144,7 @@ fn names_in(format: &str) -> Vec<String> {
         let Some(length) = rest[spec_start..].find('}') else { break };
         let (argument, spec) = (&rest[..argument_end], &rest[spec_start..spec_start + length]);
         rest = &rest[spec_start + length + 1..];
-        // What stands before each `$`, less a flag `0`.
+        // The count before each `$`, without a flag `0`.
         let counts = spec.match_indices('$').map(|(end, _)| {
             let word = spec[..end].rsplit(|c: char| !is_letter(c)).next().unwrap_or_default();
             word.trim_start_matches(|c: char| c.is_ascii_digit())

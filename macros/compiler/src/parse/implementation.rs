@@ -1,5 +1,5 @@
 //! `#[device] impl` and `#[device] trait`: each method becomes a function of its own, in which `self` is a parameter
-//! and `Self` the type.
+//! and `Self` is replaced by the type.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -13,7 +13,7 @@ use crate::messages;
 use crate::model::{Generics, Implementation, Method, Role};
 use crate::span::SpanRange;
 
-/// Traits of the standard library that a type may well have, and the operators that assign.
+/// Traits of the standard library that a type may well implement, and those of the compound assignment operators.
 const STANDARD_TRAITS: [&str; 26] = [
     "Add",
     "Sub",
@@ -43,7 +43,7 @@ const STANDARD_TRAITS: [&str; 26] = [
     "Drop",
 ];
 
-/// `impl Type { .. }`, `impl Trait for Type { .. }`
+/// Parses `impl Type { .. }` or `impl Trait for Type { .. }`.
 pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementation {
     let (attrs, generics) = (&item.attrs, &item.generics);
     let (impl_generics, _, where_clause) = generics.split_for_impl();
@@ -56,7 +56,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
         && let Some(name) = standard_trait(path)
     {
         diags.push(messages::standard_trait(SpanRange::of(path), &name));
-        // As rustc reads it, so that it has no more to say.
+        // The items are kept as rustc reads them, so that it reports nothing more.
         parsed.others = item.items.iter().map(ToTokens::to_token_stream).collect();
         return parsed;
     }
@@ -80,7 +80,8 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 };
                 let own = own_generics(&whole.sig);
                 let (method, display) = (&function.sig.ident, format!("{name}::{}", function.sig.ident));
-                // `S<u32>` and `S<f32>` may both have it, and one type from `Trait<u32>` and from `Trait<f32>`.
+                // The name tells apart methods of `S<u32>` and `S<f32>`, and of `Trait<u32>` and `Trait<f32>` for one
+                // type.
                 let implemented = item.trait_.as_ref().map(|(path, _)| path);
                 let prefix = words(&quote!(#own_type #implemented));
                 whole.sig.ident = format_ident!("__phalanx_{}_{}", prefix, method, span = method.span());
@@ -91,7 +92,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
                 }
                 whole.sig.generics = all;
                 let vis = whole.vis.to_token_stream();
-                // Named in the signatures of methods that may be public.
+                // The marker is named in the signatures of methods that may be public.
                 whole.vis = syn::parse_quote!(pub);
                 let mut function = super::function(&whole, Role::Method, diags);
                 function.title = display;
@@ -106,7 +107,7 @@ pub(crate) fn implementation(item: &ItemImpl, diags: &mut Diags) -> Implementati
     parsed
 }
 
-/// `trait Trait { .. }`
+/// Parses `trait Trait { .. }`.
 pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation {
     let ItemTrait { attrs, vis, unsafety, ident, generics, supertraits, .. } = item;
     let (params, where_clause) = (&generics.params, &generics.where_clause);
@@ -148,21 +149,21 @@ pub(crate) fn declaration(item: &ItemTrait, diags: &mut Diags) -> Implementation
     parsed
 }
 
-/// The name of a trait of the standard library, as far as the path shows: `Add`, `std::ops::Add`.
+/// Returns the name of a trait of the standard library, as far as the path shows: `Add`, `std::ops::Add`.
 fn standard_trait(path: &syn::Path) -> Option<String> {
     let (first, last) = (path.segments.first()?.ident.to_string(), path.segments.last()?.ident.to_string());
     let is_known = path.segments.len() == 1 && STANDARD_TRAITS.contains(&last.trim_end_matches("Assign"));
     (is_known || ["std", "core"].contains(&first.as_str())).then_some(last)
 }
 
-/// What tells one `impl` from another, as part of a name: `S_u32`.
+/// Returns the words that distinguish one `impl` from another, as part of a name: `S_u32`.
 fn words(tokens: &TokenStream) -> String {
     let text = tokens.to_string().replace("r#", "");
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("_")
 }
 
-/// The generics that a method declares itself.
+/// Returns the generics that a method declares itself.
 fn own_generics(sig: &Signature) -> Generics {
     let params = sig.generics.params.iter().filter(|param| !matches!(param, syn::GenericParam::Lifetime(_)));
     Generics {
@@ -172,12 +173,12 @@ fn own_generics(sig: &Signature) -> Generics {
     }
 }
 
-/// The parameter's name in a body. No user's name is the same: it is resolved apart from them.
+/// Returns the receiver's name in a body. Its hygiene distinguishes it from every name of the user's.
 fn parameter_name(at: Span) -> Ident {
     Ident::new("self_", at.resolved_at(Span::mixed_site()))
 }
 
-/// `&self` becomes `self_: &Self`. Says whether there was a receiver.
+/// Rewrites `&self` as `self_: &Self`. Returns whether there is a receiver.
 fn self_to_parameter(sig: &mut Signature, diags: &mut Diags) -> bool {
     let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return false };
     let at = receiver.self_token.span;
@@ -214,7 +215,7 @@ fn replace_self(stream: TokenStream, own_type: &TokenStream) -> TokenStream {
     stream.into_iter().flat_map(replace).collect()
 }
 
-/// `Pair::<T>`: a type's name that can stand in an expression too.
+/// Returns a type's name in a form that can stand in an expression too: `Pair::<T>`.
 fn turbofished(ty: &Type) -> TokenStream {
     let Type::Path(path) = ty else { return ty.to_token_stream() };
     let mut path = path.clone();

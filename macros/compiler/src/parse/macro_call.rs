@@ -1,4 +1,4 @@
-//! Macros: assertions, panics, printing. Each is taken apart into what it tests and what it says.
+//! Macros: assertions, panics, printing. Each is split into the condition that it tests and the message that it prints.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -10,8 +10,8 @@ use super::expr::binary_op;
 use super::format::Argument;
 use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Condition, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::kind::Kind;
 use crate::model::message::{Ending, Test};
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -52,7 +52,8 @@ impl Parser<'_> {
             _ => {
                 let ending = if base == "println" { Ending::Newline } else { Ending::Nothing };
                 let message = self.message(None, ending, &arguments, 0, span);
-                let print = message.map(|message| Expr { kind: ExprKind::Print(message), gives: Kind::Unit, span });
+                let print =
+                    message.map(|message| Expr { kind: ExprKind::Print(message), result_kind: Kind::Unit, span });
                 print.unwrap_or(Expr::error(span))
             }
         };
@@ -64,9 +65,9 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, &format!("{name}!"), 1, 0));
         };
         let condition = &condition.value;
-        // Without a message, the two sides are what one wants to see. Those of `==` `assert_eq!` shows.
+        // An assertion without a message shows the two operands. Those of `==` are shown as by `assert_eq!`.
         let (test, ending) = match ordering(condition).filter(|_| words.is_empty()) {
-            // A literal needs its type here, to be shown.
+            // A literal that is shown needs its type here.
             Some((op, left, right)) => {
                 (Test::Compare(op, Box::new(self.shown(left)), Box::new(self.shown(right))), Ending::Sides)
             }
@@ -76,7 +77,7 @@ impl Parser<'_> {
         self.assertion(test, lead, ending, words, span)
     }
 
-    /// `assert_eq!` and `assert_ne!`.
+    /// Parses `assert_eq!` and `assert_ne!`.
     fn assert_sides(&mut self, name: &str, op: BinaryOp, arguments: &[Argument], span: SpanRange) -> Expr {
         let [left, right, words @ ..] = arguments else {
             return self.error(messages::argument_count(span, &format!("{name}!"), 2, arguments.len()));
@@ -96,34 +97,34 @@ impl Parser<'_> {
     ) -> Expr {
         let sides = if ending == Ending::Nothing { 0 } else { 2 };
         match self.message(lead, ending, words, sides, span) {
-            Some(message) => Expr { kind: ExprKind::Assert(test, message), gives: Kind::Unit, span },
+            Some(message) => Expr { kind: ExprKind::Assert(test, message), result_kind: Kind::Unit, span },
             None => Expr::error(span),
         }
     }
 
     fn panic(&mut self, lead: Option<&str>, arguments: &[Argument], span: SpanRange) -> Expr {
         match self.message(lead.map(String::from), Ending::Nothing, arguments, 0, span) {
-            Some(message) => Expr { kind: ExprKind::Panic(message), gives: Kind::Never, span },
+            Some(message) => Expr { kind: ExprKind::Panic(message), result_kind: Kind::Never, span },
             None => Expr::error(span),
         }
     }
 
-    /// `if cfg!(debug_assertions) { ... }`: of the user's crate, which rustc knows.
+    /// Makes `if cfg!(debug_assertions) { ... }`, which rustc evaluates for the user's crate.
     fn if_debug(&mut self, assertion: Expr, span: SpanRange) -> Expr {
         if matches!(assertion.kind, ExprKind::Error) {
             return assertion;
         }
         let cfg: TokenStream = quote!(::core::cfg!(debug_assertions));
         let constant = ExprKind::Constant(self.constant(cfg, "debug_assertions"));
-        let condition = Condition::Value(Expr { kind: constant, gives: Kind::Value, span });
+        let condition = Condition::Value(Expr { kind: constant, result_kind: Kind::Value, span });
         let statement = Stmt { kind: StmtKind::Expr(assertion), span };
         let then = Block { statements: vec![statement], tail: None, span, declared: Vec::new() };
         let kind = ExprKind::If { condition: Box::new(condition), then, otherwise: None, slot: None };
-        Expr { kind, gives: Kind::Unit, span }
+        Expr { kind, result_kind: Kind::Unit, span }
     }
 }
 
-/// The sides of `left < right` and its like: numbers.
+/// Returns the operands of `left < right` and its like.
 fn ordering(expr: &SynExpr) -> Option<(BinaryOp, &SynExpr, &SynExpr)> {
     use BinaryOp::{Ge, Gt, Le, Lt};
     let SynExpr::Binary(binary) = expr else { return None };

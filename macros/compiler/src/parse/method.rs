@@ -1,4 +1,4 @@
-//! Method calls: which operation a name is depends on what its receiver is.
+//! Method calls: the kind of the receiver decides which operation a name is.
 
 use quote::ToTokens;
 use syn::ExprMethodCall;
@@ -8,10 +8,11 @@ use super::expr::dereferenced;
 use crate::messages;
 use crate::model::SiteMessage;
 use crate::model::expr::{Callee, Expr, ExprKind};
+use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
+use crate::model::kind::{Kind, Memory};
 use crate::model::method::ValueMethod;
 use crate::model::op::{MEMORY_METHODS, Op, Variant};
-use crate::model::ty::{Group, Kind, Memory};
 use crate::model::warp::WarpMethod;
 use crate::span::SpanRange;
 
@@ -31,7 +32,7 @@ impl Parser<'_> {
         if MEMORY_METHODS.contains(&name.as_str()) {
             receiver = self.as_memory(receiver);
         }
-        match receiver.gives {
+        match receiver.result_kind {
             Kind::Unknown => Expr::error(span),
             Kind::Group(group) => self.group_method(group, receiver, call, span),
             Kind::Memory(memory) => self.memory_method(memory, receiver, call, span),
@@ -75,7 +76,7 @@ impl Parser<'_> {
         let mut operands = vec![receiver];
         operands.extend(call.args.iter().map(|argument| self.argument_beside(argument)));
         let site = self.method_site(method, span);
-        Expr { kind: ExprKind::Method { method, operands, site }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::Method { method, operands, site }, result_kind: Kind::Value, span }
     }
 
     fn group_method(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
@@ -102,7 +103,11 @@ impl Parser<'_> {
             _ => match group.query(&name) {
                 Some(query) => Op::Query(group, query),
                 None => {
-                    return self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives));
+                    return self.error(messages::unknown_method(
+                        SpanRange::of(&call.method),
+                        &name,
+                        receiver.result_kind,
+                    ));
                 }
             },
         };
@@ -112,7 +117,7 @@ impl Parser<'_> {
         self.op(op, vec![receiver], span)
     }
 
-    /// A method of a user's type, from `#[device] impl`; rustc knows whether there is one.
+    /// Parses a method of a user's type, from `#[device] impl`; rustc knows whether the type has it.
     fn user_method(&mut self, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let mut arguments = vec![receiver];
         for argument in &call.args {
@@ -123,7 +128,7 @@ impl Parser<'_> {
         self.device_callee(Callee::Method(call.method.clone(), turbofish), arguments, span)
     }
 
-    /// `is_some`, `unwrap` and their like, on an `Option` or the `Result` of a compare-exchange.
+    /// Parses `is_some`, `unwrap` and their like, of an `Option` or of the `Result` of a compare-exchange.
     fn option_method(&mut self, op: Op, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let name = call.method.to_string();
         let expected = usize::from(name == "expect" || op == Op::UnwrapOr);
@@ -142,7 +147,7 @@ impl Parser<'_> {
                 };
                 let site = Some(self.site_with(span, SiteMessage::Text(message)));
                 let kind = ExprKind::Op { op, operands: vec![receiver], site, types: None };
-                Expr { kind, gives: Kind::Value, span }
+                Expr { kind, result_kind: Kind::Value, span }
             }
             _ => {
                 let mut operands = vec![receiver];
@@ -158,8 +163,8 @@ impl Parser<'_> {
         if !matches!(receiver.kind, ExprKind::Local(_)) {
             return self.error(messages::borrow_target(receiver.span));
         }
-        let gives = receiver.gives;
-        Expr { gives, ..self.op(Op::Take, vec![receiver], span) }
+        let result_kind = receiver.result_kind;
+        Expr { result_kind, ..self.op(Op::Take, vec![receiver], span) }
     }
 
     fn barrier(
@@ -189,11 +194,11 @@ impl Parser<'_> {
         self.op(op, operands, span)
     }
 
-    /// What a wait takes.
+    /// Parses the token that a wait consumes.
     fn token(&mut self, group: Group, token: &syn::Expr) -> Option<Expr> {
         let mut token = self.expr(token);
-        match token.gives {
-            // A token of another group is rustc's to refuse: it shows both types.
+        match token.result_kind {
+            // rustc refuses the token of another group, and shows both types.
             Kind::Token(_) | Kind::Unknown => {}
             Kind::Value if matches!(token.kind, ExprKind::Call { .. }) => {
                 self.expect_token(&mut token, Kind::Token(group));
@@ -206,7 +211,7 @@ impl Parser<'_> {
         Some(token)
     }
 
-    /// `&array` as the argument of an operation on shared memory.
+    /// Parses `&array` as the argument of an operation on shared memory.
     fn shared_argument(&mut self, argument: &syn::Expr) -> Option<Expr> {
         let target = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => {
@@ -215,9 +220,9 @@ impl Parser<'_> {
             // A parameter is a reference already, and so is a part.
             other => self.expr(other),
         };
-        let is_slice = matches!(target.gives, Kind::Memory(memory) if memory.is_slice());
+        let is_slice = matches!(target.result_kind, Kind::Memory(memory) if memory.is_slice());
         let by_reference = matches!(argument, syn::Expr::Reference(_)) || self.is_parameter(&target) || is_slice;
-        match target.gives {
+        match target.result_kind {
             Kind::Memory(_) | Kind::Barrier(_) if by_reference => Some(target),
             Kind::Unknown => None,
             _ => {
@@ -239,7 +244,7 @@ impl Parser<'_> {
         let rank = self.beside(rank);
         self.require_value(&rank);
         let Some(array) = array else { return Expr::error(span) };
-        match array.gives {
+        match array.result_kind {
             Kind::Memory(memory @ (Memory::SharedArray | Memory::SharedSlice)) => {
                 self.op(Op::MapSharedRank(memory), vec![receiver, array, rank], span)
             }
@@ -253,9 +258,9 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, "query_shared_rank", 1, call.args.len()));
         };
         let Some(array) = self.shared_argument(array) else { return Expr::error(span) };
-        match array.gives {
+        match array.result_kind {
             Kind::Memory(Memory::Global | Memory::GlobalMut) | Kind::Barrier(_) => {
-                self.error(messages::wrong_kind(array.span, "shared memory", array.gives))
+                self.error(messages::wrong_kind(array.span, "shared memory", array.result_kind))
             }
             _ => self.op(Op::QuerySharedRank, vec![receiver, array], span),
         }
@@ -286,7 +291,7 @@ impl Parser<'_> {
                 let index = self.beside(index);
                 self.require_value(&index);
                 let kind = ExprKind::UncheckedPlace { base: Box::new(receiver), index: Box::new(index) };
-                Expr { kind, gives: Kind::Reference { mutable: true }, span }
+                Expr { kind, result_kind: Kind::Reference { mutable: true }, span }
             }
             ("get" | "first" | "last", _) => {
                 self.error(messages::element_reference(SpanRange::of(&call.method), &name))
@@ -298,12 +303,12 @@ impl Parser<'_> {
             ("get_unchecked" | "get_unchecked_mut", _) => {
                 self.error(messages::argument_count(span, &name, 1, call.args.len()))
             }
-            _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.gives)),
+            _ => self.error(messages::unknown_method(SpanRange::of(&call.method), &name, receiver.result_kind)),
         }
     }
 }
 
-/// The operation of a method of `Option` or `Result`.
+/// Returns the operation of a method of `Option` or `Result`.
 fn option_method(name: &str) -> Option<Op> {
     match name {
         "is_some" => Some(Op::Is(Variant::Some)),
@@ -314,13 +319,5 @@ fn option_method(name: &str) -> Option<Op> {
         "unwrap" | "expect" => Some(Op::Unwrap),
         "unwrap_or" => Some(Op::UnwrapOr),
         _ => None,
-    }
-}
-
-pub(super) fn strip(expr: &syn::Expr) -> &syn::Expr {
-    match expr {
-        syn::Expr::Paren(paren) => strip(&paren.expr),
-        syn::Expr::Group(group) => strip(&group.expr),
-        expr => expr,
     }
 }

@@ -1,56 +1,57 @@
-//! syn to model. Parsing goes on after a fault: it is reported, an error expression takes its place, and the rest is
-//! parsed too. The only folder that reads syn's syntax tree.
+//! Translates syn's syntax tree to the model. Parsing goes on after an error: it is reported, an error expression takes
+//! the place of what has it, and the rest is parsed too. No other folder reads syn's syntax tree.
 
 mod aggregate;
 mod atomic;
-pub(crate) mod attribute;
-mod attributes;
 mod barrier;
 mod call;
 mod closure;
-mod combinator;
-mod consume;
 mod control;
 mod copy;
-mod cuda;
-mod elements;
+mod desugared_methods;
 mod expr;
 mod format;
 pub(crate) mod implementation;
+mod inline_cuda;
+mod inner_attributes;
+mod iter_consumers;
+mod iter_sources;
 mod macro_call;
 mod method;
-mod number;
+pub(crate) mod options;
 mod parameters;
 mod pattern;
+mod scalar_functions;
 mod signature;
 mod slice;
 mod stmt;
+mod syntax;
 mod ty;
 mod vector;
 mod warp;
 
 use std::collections::BTreeMap;
 
-pub(crate) use barrier::brand_name;
 use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::{BinaryOp, Block, Expr, ExprKind};
-use crate::model::ty::{Kind, ValueType};
+use crate::model::kind::Kind;
+use crate::model::ty::ValueType;
 use crate::model::{
     Constant, Function, Local, LocalId, LoopId, Role, Site, SiteId, SiteMessage, SlotId, SlotUse, TypeId, ValueId,
 };
 use crate::span::SpanRange;
 
-/// What one local holds may tell what another does; more than so many in a row nobody writes.
+/// The largest number of passes: the kind of one local may depend on that of another, but long chains do not occur.
 const PASSES: usize = 4;
 
-/// Parses a function under one of the attributes. What could not be understood is in `diags`.
+/// Parses a function under one of the attributes. Errors are reported to `diags`.
 pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Function {
     let item = &parameters::named(closure::in_place(item));
-    // `let mut best = None;` holds a token or plain data: what is assigned to it further down says so. Then all is
-    // parsed once more with that known.
+    // `let mut best = None;` holds a token or plain data, as the assignments to it show further down. Then the function
+    // is parsed once more with that known.
     let mut known = Vec::new();
     let mut passes = 0;
     loop {
@@ -65,11 +66,11 @@ pub(crate) fn function(item: &syn::ItemFn, role: Role, diags: &mut Diags) -> Fun
     }
 }
 
-/// Parses with what is known of the locals' kinds. Says whether it learned more.
+/// Parses the function with what is known of the locals' kinds. Returns whether it learned more.
 fn pass(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &mut Diags) -> (Function, bool) {
     let mut parser = Parser::new(item, role, known, diags);
     parser.signature(item);
-    attributes::refuse(item, parser.diags);
+    inner_attributes::refuse(item, parser.diags);
     let mut body = parser.block(&item.block);
     let result = parser.function.ret.as_ref().map(|ret| signature::shape_kind(&ret.shape));
     if let (Some(expected), Some(tail)) = (result, &mut body.tail) {
@@ -79,40 +80,41 @@ fn pass(item: &syn::ItemFn, role: Role, known: Vec<Kind>, diags: &mut Diags) -> 
     (parser.function, parser.learned)
 }
 
-/// The function under construction, and what is in scope.
+/// The function under construction, and the names in scope.
 struct Parser<'d> {
     diags: &'d mut Diags,
     function: Function,
     scopes: Vec<Scope>,
-    jumps: Vec<Jump>,
+    jump_targets: Vec<JumpTarget>,
     next_loop: usize,
-    /// How many closures are around: nothing of them is followed.
+    /// The number of closures around the current expression, which is not followed in a closure.
     closures: usize,
-    /// What the first alternative of a pattern binds, while the others are parsed: one local has one name in all.
+    /// The locals that the first alternative of a pattern binds, while the others are parsed: the alternatives share
+    /// them.
     alternatives: Vec<LocalId>,
-    /// The arms of a `?`.
+    /// Whether the arms of a `?` are being parsed.
     in_question: bool,
-    /// What tokens of barriers are without a brand.
+    /// The barrier to which tokens without a brand belong.
     elision: barrier::Elision,
-    /// What an earlier pass found out about the locals, by number.
+    /// The kinds of the locals that an earlier pass found, by number.
     known: Vec<Kind>,
-    /// A local that began as a `None` holds what was not known before.
+    /// Whether this pass found the kind of a local that began as a `None`.
     learned: bool,
 }
 
-/// Names of one block, and its locals in order of declaration.
+/// The names of one lexical scope, and its locals in order of declaration.
 #[derive(Default)]
 struct Scope {
     names: BTreeMap<Binding, LocalId>,
     declared: Vec<LocalId>,
 }
 
-/// A name as rustc tells names apart: in a kernel that `macro_rules!` makes, the macro's `x` is not its caller's.
+/// A name with its hygiene: in a kernel that `macro_rules!` makes, the macro's `x` is not its caller's.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Binding {
     name: String,
-    /// Which expansion the name comes from. Only a span's debug form shows it on stable: `#4 bytes(1..2)`. Without it,
-    /// as in unit tests, all names come from one place.
+    /// The macro expansion that the name comes from. On stable, only the debug form of a span shows it: `#4
+    /// bytes(1..2)`. Without it, as in unit tests, all names come from one expansion.
     context: String,
 }
 
@@ -124,13 +126,13 @@ impl Binding {
     }
 }
 
-/// Something that `break` can leave.
-struct Jump {
+/// A loop or labelled block that `break` can leave.
+struct JumpTarget {
     id: LoopId,
     label: Option<Binding>,
-    /// `break` without a label and `continue` mean the innermost of these.
+    /// Whether it is a loop: a `break` without a label and `continue` leave the innermost one.
     is_loop: bool,
-    /// What the `break`s seen so far carry.
+    /// The kind of the values that the `break`s seen so far carry.
     value: Option<Kind>,
 }
 
@@ -166,7 +168,7 @@ impl<'d> Parser<'d> {
             diags,
             function,
             scopes: vec![Scope::default()],
-            jumps: Vec::new(),
+            jump_targets: Vec::new(),
             next_loop: 0,
             closures: 0,
             alternatives: Vec::new(),
@@ -187,7 +189,7 @@ impl<'d> Parser<'d> {
             (kind, _) => kind,
         };
         self.function.locals.push(Local { name: name.clone(), mutable, kind, ty, slot: None, is_array: false });
-        // There is always the function's own scope.
+        // The function's own scope is always there.
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(Binding::of(name), id);
             scope.declared.push(id);
@@ -200,7 +202,7 @@ impl<'d> Parser<'d> {
         self.scopes.iter().rev().find_map(|scope| scope.names.get(name).copied())
     }
 
-    /// Runs `f` in a scope of its own and gives the locals that it declared.
+    /// Runs `f` in a lexical scope of its own and returns the locals that it declared.
     fn scoped<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<LocalId>) {
         self.scopes.push(Scope::default());
         let result = f(self);
@@ -218,7 +220,7 @@ impl<'d> Parser<'d> {
         SlotId((self.function.slots.len() - 1) as u16)
     }
 
-    /// A place that can fail.
+    /// Adds a site that can fail.
     fn site(&mut self, at: SpanRange) -> SiteId {
         self.site_with(at, SiteMessage::None)
     }
@@ -241,7 +243,7 @@ impl<'d> Parser<'d> {
         }) as u16)
     }
 
-    /// A constant under a name for the text. One constant is kept once.
+    /// Adds a constant under a name for the text. Each constant is kept once.
     fn constant(&mut self, tokens: TokenStream, name: &str) -> ValueId {
         let name = name.to_string();
         self.value_hole(Constant { tokens, name, declared: true, ty: None, in_pattern: false, literal: None })
@@ -251,7 +253,7 @@ impl<'d> Parser<'d> {
         self.digits_hole(tokens, "usize")
     }
 
-    /// A constant of which the text has only the digits.
+    /// Adds a constant of which the text has only the digits.
     fn digits_hole(&mut self, tokens: TokenStream, ty: &'static str) -> ValueId {
         let name = String::new();
         let literal = syn::parse2::<syn::LitInt>(tokens.clone()).and_then(|literal| literal.base10_parse()).ok();
@@ -268,25 +270,25 @@ impl<'d> Parser<'d> {
         }) as u16)
     }
 
-    /// A device function's result counts as a value, unless a token of a known group is expected where it is used: a
-    /// type was written there. The host body holds rustc to the same view.
+    /// Makes a token of a device function's result, which otherwise counts as a value, if its use expects a token of a
+    /// known group because a type is written there. The host body makes rustc agree.
     fn expect_token(&mut self, expr: &mut Expr, expected: Kind) {
         if !matches!(expected, Kind::Token(_) | Kind::OptionalToken(Some(_))) {
             return;
         }
         match &mut expr.kind {
-            ExprKind::Call { .. } => expr.gives = expected,
+            ExprKind::Call { .. } => expr.result_kind = expected,
             ExprKind::Block(block) | ExprKind::Unsafe(block) => {
                 if let Some(tail) = &mut block.tail {
                     self.expect_token(tail, expected);
-                    expr.gives = tail.gives;
+                    expr.result_kind = tail.result_kind;
                 }
             }
             ExprKind::Match { arms, slot, .. } => {
                 arms.iter_mut().for_each(|arm| self.expect_token(&mut arm.body, expected));
-                let gives = arms.iter().map(|arm| arm.body.gives);
-                expr.gives = gives.reduce(Kind::join).unwrap_or(Kind::Never);
-                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.gives, slot.take()) {
+                let result_kind = arms.iter().map(|arm| arm.body.result_kind);
+                expr.result_kind = result_kind.reduce(Kind::join).unwrap_or(Kind::Never);
+                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.result_kind, slot.take()) {
                     self.function.slots[usize::from(slot.0)] = SlotUse::Unused;
                 }
             }
@@ -295,10 +297,10 @@ impl<'d> Parser<'d> {
                     self.expect_token(tail, expected);
                 }
                 self.expect_token(otherwise, expected);
-                let then = then.tail.as_ref().map_or(Kind::Never, |tail| tail.gives);
-                expr.gives = then.join(otherwise.gives);
-                // It was taken for a value.
-                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.gives, slot.take()) {
+                let then = then.tail.as_ref().map_or(Kind::Never, |tail| tail.result_kind);
+                expr.result_kind = then.join(otherwise.result_kind);
+                // The result was taken for a value.
+                if let (Kind::Token(_) | Kind::OptionalToken(_), Some(slot)) = (expr.result_kind, slot.take()) {
                     self.function.slots[usize::from(slot.0)] = SlotUse::Unused;
                 }
             }

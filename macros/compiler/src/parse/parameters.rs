@@ -1,5 +1,5 @@
-//! Parameters that are patterns, of functions and of closures: each gets a name, which is taken apart at the start of the
-//! body. What a pattern can be is `pattern`'s.
+//! Parameters that are patterns, of functions and of closures: each becomes a name, which is destructured at the start
+//! of the body. `pattern` decides which patterns are supported.
 
 use proc_macro2::{Ident, Span};
 use quote::{format_ident, quote_spanned};
@@ -8,7 +8,7 @@ use syn::{FnArg, ItemFn, Pat, Stmt};
 
 use crate::span::SpanRange;
 
-/// `fn f((a, b): (f32, f32)) { .. }` is `fn f(parameter: (f32, f32)) { let (a, b) = parameter; .. }`.
+/// Rewrites `fn f((a, b): (f32, f32)) { .. }` as `fn f(parameter: (f32, f32)) { let (a, b) = parameter; .. }`.
 pub(super) fn named(mut item: ItemFn) -> ItemFn {
     let mut bindings = Vec::new();
     for input in &mut item.sig.inputs {
@@ -20,7 +20,7 @@ pub(super) fn named(mut item: ItemFn) -> ItemFn {
     item
 }
 
-/// The same of a closure.
+/// Rewrites the parameters of a closure in the same way.
 pub(super) fn of_closure(closure: &syn::ExprClosure) -> syn::ExprClosure {
     let mut closure = closure.clone();
     let mut bindings = Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn of_closure(closure: &syn::ExprClosure) -> syn::ExprClosure {
     closure
 }
 
-/// Puts a name in the place of a pattern that is none. Gives what binds the pattern.
+/// Replaces a pattern that is not a name by one. Returns the statement that destructures it.
 fn named_one(pat: &mut Pat, number: usize) -> Option<Stmt> {
     if !matches!(pat, Pat::Tuple(_) | Pat::TupleStruct(_) | Pat::Struct(_) | Pat::Slice(_) | Pat::Wild(_)) {
         return None;

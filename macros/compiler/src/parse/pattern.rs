@@ -1,5 +1,5 @@
-//! Patterns. A name that begins with a capital letter is taken for a constant or a variant, any other is bound; rustc
-//! is made to agree (`emit/host/pattern.rs`), so that a wrong guess is an error.
+//! Patterns. A name that begins with a capital letter is taken for a constant or a variant, any other name is bound.
+//! `emit/host/pattern.rs` makes rustc agree, so that a wrong guess is an error.
 
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, quote_spanned};
@@ -10,18 +10,20 @@ use super::expr::{fits_64_bits, without_suffix};
 use super::{Binding, Parser};
 use crate::messages;
 use crate::model::expr::{self as model, Arm, Condition, ExprKind, Member};
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::ty::{self, Group, Kind, Memory};
+use crate::model::ty;
 use crate::model::{LocalId, ValueId};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// A pattern for a value of this kind.
-    pub(super) fn pattern(&mut self, pat: &Pat, gives: Kind) -> Pattern {
+    /// Parses a pattern for a value of this kind.
+    pub(super) fn pattern(&mut self, pat: &Pat, result_kind: Kind) -> Pattern {
         let span = SpanRange::of(pat);
-        let kind = match gives {
-            Kind::Token(_) | Kind::OptionalToken(_) => self.token_pattern(pat, gives),
+        let kind = match result_kind {
+            Kind::Token(_) | Kind::OptionalToken(_) => self.token_pattern(pat, result_kind),
             Kind::OptionalMemory(memory) => self.memory_pattern(pat, memory),
             Kind::Unknown => self.value_pattern(pat, Kind::Unknown),
             _ => self.value_pattern(pat, Kind::Value),
@@ -29,7 +31,7 @@ impl Parser<'_> {
         self.supported(kind, span)
     }
 
-    /// The pattern, or a report that it is none of the language.
+    /// Returns the pattern, or reports that the language does not have it.
     fn supported(&mut self, kind: Option<PatternKind>, span: SpanRange) -> Pattern {
         let kind = kind.unwrap_or_else(|| {
             self.diags.push(messages::unsupported_pattern(span));
@@ -38,23 +40,24 @@ impl Parser<'_> {
         Pattern { kind, span }
     }
 
-    /// What a token is in can be followed through a name, `_`, `Some` and `None`.
-    fn token_pattern(&mut self, pat: &Pat, gives: Kind) -> Option<PatternKind> {
-        match (pat, gives) {
-            (Pat::Paren(paren), _) => self.token_pattern(&paren.pat, gives),
+    /// Parses a pattern for a token. Names, `_`, `Some` and `None` are the patterns through which a token can be
+    /// followed.
+    fn token_pattern(&mut self, pat: &Pat, result_kind: Kind) -> Option<PatternKind> {
+        match (pat, result_kind) {
+            (Pat::Paren(paren), _) => self.token_pattern(&paren.pat, result_kind),
             (Pat::Wild(_), _) => Some(PatternKind::Wild),
             (Pat::Ident(name), Kind::OptionalToken(_)) if is_plain(name) && name.ident == "None" => {
                 Some(PatternKind::Variant { variant: Variant::None, field: None })
             }
             (Pat::Ident(name), _) if is_plain(name) => {
-                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
+                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
                 Some(PatternKind::Bind { local, sub: None })
             }
             (Pat::TupleStruct(pat), Kind::OptionalToken(group)) if pat.path.is_ident("Some") => {
                 let [Pat::Wild(_) | Pat::Ident(_)] = pat.elems.iter().collect::<Vec<_>>()[..] else { return None };
                 let token = match group {
                     Some(group) => Kind::Token(group),
-                    // So far only `None` was seen in it.
+                    // Only `None` was assigned to it so far.
                     None if self.known.is_empty() => {
                         self.learned = true;
                         Kind::Unknown
@@ -68,7 +71,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Of an optional slice: what is in it has a name, by which it is followed.
+    /// Parses a pattern for an optional slice. The slice inside must get a name, by which it is followed.
     fn memory_pattern(&mut self, pat: &Pat, memory: Memory) -> Option<PatternKind> {
         match pat {
             Pat::Paren(paren) => self.memory_pattern(&paren.pat, memory),
@@ -81,8 +84,9 @@ impl Parser<'_> {
                 let kind = match field {
                     Pat::Wild(_) => PatternKind::Wild,
                     Pat::Ident(name) if is_plain(name) => {
-                        let gives = Kind::Memory(memory);
-                        let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
+                        let result_kind = Kind::Memory(memory);
+                        let local =
+                            self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
                         PatternKind::Bind { local, sub: None }
                     }
                     _ => return None,
@@ -94,9 +98,9 @@ impl Parser<'_> {
         }
     }
 
-    fn value_pattern(&mut self, pat: &Pat, gives: Kind) -> Option<PatternKind> {
+    fn value_pattern(&mut self, pat: &Pat, result_kind: Kind) -> Option<PatternKind> {
         match pat {
-            Pat::Paren(paren) => self.value_pattern(&paren.pat, gives),
+            Pat::Paren(paren) => self.value_pattern(&paren.pat, result_kind),
             Pat::Wild(_) => Some(PatternKind::Wild),
             Pat::Lit(literal) => literal_pattern(&literal.lit),
             Pat::Ident(name) if name.by_ref.is_none() => match &name.subpat {
@@ -105,8 +109,8 @@ impl Parser<'_> {
                     Some(self.compared(|parser| parser.constant(name.to_token_stream(), &name.ident.to_string())))
                 }
                 sub => {
-                    let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, gives)));
-                    let local = self.bound_name(name, gives)?;
+                    let sub = sub.as_ref().map(|(_, sub)| Box::new(self.pattern(sub, result_kind)));
+                    let local = self.bound_name(name, result_kind)?;
                     Some(PatternKind::Bind { local, sub })
                 }
             },
@@ -121,16 +125,16 @@ impl Parser<'_> {
                 Some(PatternKind::Range { low, high, inclusive })
             }
             Pat::Tuple(tuple) => {
-                let (elements, rest) = self.first_fields(&tuple.elems, gives)?;
+                let (elements, rest) = self.first_fields(&tuple.elems, result_kind)?;
                 Some(PatternKind::Tuple { elements, rest })
             }
             Pat::Slice(array) => {
-                let (elements, rest) = self.fields(&array.elems, gives)?;
+                let (elements, rest) = self.fields(&array.elems, result_kind)?;
                 Some(PatternKind::Array { elements, rest })
             }
             Pat::TupleStruct(pat) => {
                 let variant = pat.path.get_ident().and_then(|ident| Variant::by_name(&ident.to_string()));
-                let (mut fields, rest) = self.first_fields(&pat.elems, gives)?;
+                let (mut fields, rest) = self.first_fields(&pat.elems, result_kind)?;
                 match variant {
                     Some(variant) => {
                         let field = (fields.len() == 1 && !rest).then(|| fields.pop())??;
@@ -143,7 +147,8 @@ impl Parser<'_> {
                 }
             }
             Pat::Struct(pat) => {
-                let fields = pat.fields.iter().map(|field| (member_of(&field.member), self.pattern(&field.pat, gives)));
+                let fields =
+                    pat.fields.iter().map(|field| (member_of(&field.member), self.pattern(&field.pat, result_kind)));
                 let fields = fields.collect();
                 Some(PatternKind::Struct { path: pat.path.to_token_stream(), fields, rest: pat.rest.is_some() })
             }
@@ -151,7 +156,7 @@ impl Parser<'_> {
                 let around = self.alternatives.len();
                 let mut patterns = Vec::new();
                 for case in &alternatives.cases {
-                    let pattern = self.pattern(case, gives);
+                    let pattern = self.pattern(case, result_kind);
                     self.alternatives.extend(pattern.locals());
                     patterns.push(pattern);
                 }
@@ -162,33 +167,34 @@ impl Parser<'_> {
         }
     }
 
-    /// The local of a name: an alternative's before this one, or a new one.
-    fn bound_name(&mut self, name: &syn::PatIdent, gives: Kind) -> Option<LocalId> {
+    /// Returns the local of a name: that of an earlier alternative, or a new one.
+    fn bound_name(&mut self, name: &syn::PatIdent, result_kind: Kind) -> Option<LocalId> {
         let mutable = name.mutability.map(|token| token.span);
         let binding = Binding::of(&name.ident);
         let known = self.alternatives.iter().find(|local| Binding::of(&self.function.local(**local).name) == binding);
         match known.copied() {
-            // rustc has the two agree, of whose words the host body has the first.
+            // rustc checks that the alternatives agree; the host body declares the first.
             Some(local) => (self.function.local(local).mutable.is_some() == mutable.is_some()).then_some(local),
-            None => Some(self.declare(&name.ident, mutable, gives, None)),
+            None => Some(self.declare(&name.ident, mutable, result_kind, None)),
         }
     }
 
-    /// The parts of a tuple or a struct, of which the text does not show how many there are: `..` may stand last.
+    /// Parses the fields of a tuple or a struct. The text does not show how many there are, so `..` may only stand
+    /// last.
     fn first_fields<'p>(
         &mut self,
         fields: impl IntoIterator<Item = &'p Pat>,
-        gives: Kind,
+        result_kind: Kind,
     ) -> Option<(Vec<Pattern>, bool)> {
-        let (parts, rest) = self.fields(fields, gives)?;
+        let (parts, rest) = self.fields(fields, result_kind)?;
         rest.is_none_or(|rest| rest == parts.len()).then_some((parts, rest.is_some()))
     }
 
-    /// Parts, and before which of them `..` stands.
+    /// Parses fields, and returns the position of `..` among them.
     fn fields<'p>(
         &mut self,
         fields: impl IntoIterator<Item = &'p Pat>,
-        gives: Kind,
+        result_kind: Kind,
     ) -> Option<(Vec<Pattern>, Option<usize>)> {
         let mut parts = Vec::new();
         let mut rest = None;
@@ -196,13 +202,13 @@ impl Parser<'_> {
             match field {
                 Pat::Rest(_) if rest.is_some() => return None,
                 Pat::Rest(_) => rest = Some(parts.len()),
-                field => parts.push(self.pattern(field, gives)),
+                field => parts.push(self.pattern(field, result_kind)),
             }
         }
         Some((parts, rest))
     }
 
-    /// A constant that values are compared with: rustc is asked whether C++ can.
+    /// Makes a pattern of a constant, and has rustc check that C++ can compare with it.
     fn compared(&mut self, constant: impl FnOnce(&mut Self) -> ValueId) -> PatternKind {
         let constant = constant(self);
         self.function.values[usize::from(constant.0)].in_pattern = true;
@@ -225,23 +231,23 @@ impl Parser<'_> {
         Box::new(self.supported(kind, SpanRange::of(end)))
     }
 
-    /// `match scrutinee { pattern if guard => body, .. }`
+    /// Parses `match scrutinee { pattern if guard => body, .. }`.
     pub(super) fn match_expr(&mut self, expr: &syn::ExprMatch, span: SpanRange) -> model::Expr {
         let scrutinee = self.scrutinee(&expr.expr);
         self.match_arms(scrutinee, &expr.arms, span)
     }
 
     pub(super) fn match_arms(&mut self, scrutinee: model::Expr, of: &[syn::Arm], span: SpanRange) -> model::Expr {
-        let mut gives = None;
+        let mut result_kind = None;
         let mut arms = Vec::new();
         for arm in of {
-            // What the pattern binds is in scope in the guard and the body.
+            // The names that the pattern binds are in scope in the guard and the body.
             let (arm, bound) = self.scoped(|parser| {
                 let (pat, guard) = match &arm.pat {
                     Pat::Guard(guarded) => (&*guarded.pat, Some(&guarded.guard)),
                     pat => (pat, None),
                 };
-                let pattern = parser.pattern(pat, scrutinee.gives);
+                let pattern = parser.pattern(pat, scrutinee.result_kind);
                 let guard = guard.map(|guard| parser.condition(guard));
                 let is_tried = match guard {
                     None => true,
@@ -255,16 +261,17 @@ impl Parser<'_> {
             });
             let (pattern, guard, body) = arm;
             let body = self.arm_body(body, bound);
-            gives = Some(gives.map_or(body.gives, |gives: Kind| gives.join(body.gives)));
+            result_kind =
+                Some(result_kind.map_or(body.result_kind, |result_kind: Kind| result_kind.join(body.result_kind)));
             arms.push(Arm { pattern, guard, body });
         }
-        let gives = gives.unwrap_or(Kind::Never);
-        let slot = self.value_slot(gives);
-        model::Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, gives, span }
+        let result_kind = result_kind.unwrap_or(Kind::Never);
+        let slot = self.value_slot(result_kind);
+        model::Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, result_kind, span }
     }
 
-    /// `(a, b) = value;` is `match value { (x, y) => { a = x; b = y; } }`, as the Rust Reference says, with names that
-    /// are nobody's.
+    /// Parses `(a, b) = value;` as `match value { (x, y) => { a = x; b = y; } }`, as the Rust Reference defines it,
+    /// with names that the user cannot write.
     pub(super) fn assign_parts(&mut self, places: &syn::ExprTuple, value: &Expr, span: SpanRange) -> model::Expr {
         let fresh = span.lo.resolved_at(Span::mixed_site());
         let mut patterns = Vec::new();
@@ -284,7 +291,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `matches!(value, pattern if guard)`
+    /// Parses `matches!(value, pattern if guard)`.
     pub(super) fn matches(&mut self, call: &syn::Macro, span: SpanRange) -> model::Expr {
         let parsed = call.parse_body_with(|input: syn::parse::ParseStream<'_>| {
             let value: Expr = input.parse()?;
@@ -307,10 +314,10 @@ impl Parser<'_> {
         }
     }
 
-    /// What `match`, `if let` and `let else` look at: plain data, or an optional token.
+    /// Parses the scrutinee of a `match`, an `if let` or a `let else`: plain data, or an optional token.
     pub(super) fn scrutinee(&mut self, expr: &Expr) -> model::Expr {
         let mut scrutinee = self.expr(expr);
-        match scrutinee.gives {
+        match scrutinee.result_kind {
             Kind::Value | Kind::Unknown | Kind::Never | Kind::OptionalToken(_) | Kind::OptionalMemory(_) => {}
             kind @ (Kind::Reference { .. }
             | Kind::Extent
@@ -321,7 +328,7 @@ impl Parser<'_> {
             | Kind::Barrier(_)
             | Kind::Memory(_)) => {
                 self.diags.push(messages::scrutinee_kind(scrutinee.span, kind));
-                scrutinee.gives = Kind::Unknown;
+                scrutinee.result_kind = Kind::Unknown;
             }
         }
         scrutinee
@@ -332,7 +339,7 @@ fn is_plain(name: &syn::PatIdent) -> bool {
     name.by_ref.is_none() && name.subpat.is_none()
 }
 
-/// Rust's own convention, which its lints enforce.
+/// Whether the name is a constant's by Rust's convention, which Rust's lints enforce.
 fn is_constant(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }

@@ -7,13 +7,15 @@ use syn::{Attribute, FnArg, ItemFn, Pat, ReturnType, Type, parse_quote};
 use super::Parser;
 use crate::diag::Diags;
 use crate::messages;
-use crate::model::ty::{Group, Kind, Memory, ParamType, TypeShape, ValueType};
+use crate::model::group::Group;
+use crate::model::kind::{Kind, Memory};
+use crate::model::ty::{ParamType, TypeShape, ValueType};
 use crate::model::{GenericParam, Param, Return, Role};
 use crate::span::SpanRange;
 
-/// Attributes that keep their meaning on the items that stand for a function. Conditions are `expand`'s.
+/// The attributes that keep their meaning on the items that replace a function. `expand` handles conditions.
 pub(super) const OF_ITEMS: [&str; 7] = ["doc", "allow", "warn", "deny", "forbid", "deprecated", "must_use"];
-/// Those that are for its body.
+/// The attributes that apply to the body.
 pub(super) const OF_BODIES: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 pub(super) fn attributes(attrs: &[Attribute], names: &[&str]) -> TokenStream {
@@ -24,8 +26,8 @@ pub(super) fn attributes(attrs: &[Attribute], names: &[&str]) -> TokenStream {
         .collect()
 }
 
-/// With `'static` among the bounds of each type, as all types of the language are: that another bound is missing is one
-/// error of rustc's then, and none about lifetimes.
+/// Adds `'static` to the bounds of each type parameter, as all types of the language have it: then rustc reports a
+/// missing bound as such, and nothing about lifetimes.
 fn static_types(generics: &syn::Generics) -> syn::Generics {
     let mut generics = generics.clone();
     let mut names: Vec<String> = generics.type_params().map(|param| param.ident.to_string()).collect();
@@ -44,7 +46,7 @@ fn static_types(generics: &syn::Generics) -> syn::Generics {
     generics
 }
 
-/// A type parameter that may be any type is none of the language. rustc would say so at each of its uses.
+/// Refuses a type parameter without bounds, which the language does not have. rustc would report each of its uses.
 pub(super) fn bounded(generics: &syn::Generics, diags: &mut Diags) {
     let clauses = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let subjects: Vec<String> = clauses
@@ -68,7 +70,7 @@ impl Parser<'_> {
         self.elide_brands(sig);
         for argument in &sig.inputs {
             match argument {
-                // `expand` has refused it.
+                // `expand` has refused the receiver.
                 FnArg::Receiver(_) => {}
                 FnArg::Typed(typed) => self.parameter(&typed.pat, &typed.ty),
             }
@@ -183,14 +185,15 @@ impl Parser<'_> {
         self.function.params.push(Param { local, ty: param });
     }
 
-    /// Declared all the same, so that neither its uses nor its callers' are reported too.
+    /// Declares the parameter all the same, so that neither its uses nor its callers' are reported too.
     fn refused_parameter(&mut self, name: &Ident) {
         let local = self.declare(name, None, Kind::Unknown, None);
         let ty = ParamType::Value(self.refused_type());
         self.function.params.push(Param { local, ty });
     }
 
-    /// What was reported last, in place of a type: rustc says it once, and nothing of values of such a type.
+    /// Returns an error type in place of a type that was reported: rustc repeats the error once, and reports nothing
+    /// about values of the type.
     fn refused_type(&mut self) -> ValueType {
         let fault = self.diags.last();
         let tokens = quote!(<::phalanx::__private::Refused<{ #fault }> as ::phalanx::__private::RefusedType>::Type);
@@ -210,7 +213,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a value of a written type is.
+/// Returns the kind of a value of this type.
 pub(super) fn shape_kind(shape: &TypeShape) -> Kind {
     match shape {
         TypeShape::Scalar(_)

@@ -1,20 +1,20 @@
-//! Parts of memory: `&a[2..5]`, `&grid[y]`, `&a.chunks(64)[i]`, `a.split_at(mid)`; and memory as the receiver of a
+//! Parts of memory, `&a[2..5]`, `&grid[y]`, `&a.chunks(64)[i]`, `a.split_at(mid)`, and memory as the receiver of a
 //! method.
 
 use proc_macro2::{Ident, Span};
 use syn::{ExprIndex, ExprMethodCall, ExprRange, ExprReference, Pat, RangeLimits};
 
 use super::Parser;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::SiteMessage;
 use crate::model::expr::{Expr, ExprKind, LiteralType, StmtKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// `&memory[a..b]` and its like; `None` for a `&` before anything else.
+    /// Parses `&memory[a..b]` and its like; returns `None` for a `&` before any other expression.
     pub(super) fn borrowed_part(&mut self, reference: &ExprReference) -> Option<Expr> {
         let syn::Expr::Index(index) = strip(&reference.expr) else { return None };
         if let syn::Expr::Path(base) = strip(&index.expr)
@@ -31,7 +31,7 @@ impl Parser<'_> {
         Some(part)
     }
 
-    /// An expression whose place is used: memory that is a part of other memory needs no `&` here.
+    /// Parses an expression whose place is used: memory that is a part of other memory needs no `&` there.
     pub(super) fn place(&mut self, expr: &syn::Expr) -> Expr {
         if let syn::Expr::Index(index) = strip(expr)
             && is_part(index)
@@ -42,7 +42,7 @@ impl Parser<'_> {
         self.expr(expr)
     }
 
-    /// The part that an index names. Borrowed as `&` or `&mut`, or used in place.
+    /// Parses the part that an index names, which is borrowed as `&` or `&mut`, or used in place.
     fn part_of_memory(&mut self, index: &ExprIndex, borrow: Option<bool>, span: SpanRange) -> Option<Expr> {
         let (base, form, bounds) = match (&*index.index, strip(&index.expr)) {
             (syn::Expr::Range(range), _) => {
@@ -61,7 +61,7 @@ impl Parser<'_> {
             }
             (at, _) => {
                 let base = self.place(&index.expr);
-                if base.memory().is_none() && base.gives != Kind::Unknown {
+                if base.memory().is_none() && base.result_kind != Kind::Unknown {
                     return Some(self.error(messages::borrow_target(span)));
                 }
                 let bound = self.bound(at);
@@ -69,7 +69,7 @@ impl Parser<'_> {
             }
         };
         let base = self.as_memory(base);
-        let of = match base.gives {
+        let of = match base.result_kind {
             Kind::Memory(memory) => memory,
             Kind::Unknown => return Some(Expr::error(span)),
             kind => return Some(self.error(messages::no_parts(base.span, kind))),
@@ -84,17 +84,17 @@ impl Parser<'_> {
         Some(part)
     }
 
-    /// An element of memory that is an array, as memory.
+    /// Makes memory of an element of memory that is an array.
     pub(super) fn as_memory(&mut self, expr: Expr) -> Expr {
         let (span, memory) = (expr.span, expr.memory());
         match (expr.kind, memory) {
-            (ExprKind::Index { base, index, .. }, Some(_)) if expr.gives == Kind::Value => {
+            (ExprKind::Index { base, index, .. }, Some(_)) if expr.result_kind == Kind::Value => {
                 let base = self.as_memory(*base);
-                let Kind::Memory(of) = base.gives else { return Expr::error(span) };
+                let Kind::Memory(of) = base.result_kind else { return Expr::error(span) };
                 let op = Op::Part { form: Part::Row, of, mutable: of == Memory::GlobalMut };
                 self.op(op, vec![base, *index], span)
             }
-            (kind, _) => Expr { kind, gives: expr.gives, span },
+            (kind, _) => Expr { kind, result_kind: expr.result_kind, span },
         }
     }
 
@@ -110,7 +110,7 @@ impl Parser<'_> {
             Some(start) => self.bound(start),
             None => {
                 let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
-                Expr { kind, gives: Kind::Value, span: SpanRange::at(span.lo) }
+                Expr { kind, result_kind: Kind::Value, span: SpanRange::at(span.lo) }
             }
         };
         match (&range.end, &range.limits) {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `let (left, right) = memory.split_at(mid);`, if it is that.
+    /// Parses `let (left, right) = memory.split_at(mid);`, if the statement is that.
     pub(super) fn split(&mut self, pat: &Pat, init: &syn::Expr) -> Option<Option<StmtKind>> {
         let syn::Expr::MethodCall(call) = strip(init) else { return None };
         let (Pat::Tuple(tuple), Some(mutable)) = (pat, split_name(call)) else { return None };
@@ -137,7 +137,7 @@ impl Parser<'_> {
         let base = self.place(&call.receiver);
         let base = self.as_memory(base);
         let mid = self.bound(mid);
-        let of = match base.gives {
+        let of = match base.result_kind {
             Kind::Memory(Memory::Global) if mutable => {
                 self.diags.push(messages::read_only_part(span));
                 return Some(None);
@@ -150,13 +150,14 @@ impl Parser<'_> {
             }
         };
         let init = self.op(Op::SplitAt { of, mutable }, vec![base, mid], span);
-        let gives = init.gives;
-        let halves = [left, right].map(|half| half.map(|(name, mutable)| self.declare(&name, mutable, gives, None)));
+        let result_kind = init.result_kind;
+        let halves =
+            [left, right].map(|half| half.map(|(name, mutable)| self.declare(&name, mutable, result_kind, None)));
         Some(Some(StmtKind::Split { halves, init }))
     }
 }
 
-/// Whether an index names a part by itself: anything else is an element until it is borrowed.
+/// Whether an index names a part by itself: any other index names an element until it is borrowed.
 pub(super) fn is_part(index: &ExprIndex) -> bool {
     matches!(&*index.index, syn::Expr::Range(_))
         || matches!(strip(&index.expr), syn::Expr::MethodCall(call) if is_chunks(call))
@@ -166,7 +167,7 @@ fn is_chunks(call: &ExprMethodCall) -> bool {
     call.method == "chunks" || call.method == "chunks_mut"
 }
 
-/// Whether a call splits, and whether to write to the halves.
+/// Returns whether a call that splits memory makes the halves mutable.
 pub(super) fn split_name(call: &ExprMethodCall) -> Option<bool> {
     match call.method.to_string().as_str() {
         "split_at" => Some(false),

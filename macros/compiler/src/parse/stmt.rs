@@ -8,7 +8,8 @@ use super::Parser;
 use super::signature::shape_kind;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
-use crate::model::ty::{Kind, TypeShape, ValueType};
+use crate::model::kind::Kind;
+use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, SlotUse};
 use crate::span::SpanRange;
 
@@ -28,7 +29,7 @@ impl Parser<'_> {
             let kind = match stmt {
                 SynStmt::Local(local) => self.local(local),
                 SynStmt::Item(item) => self.item(item),
-                // A semicolon alone.
+                // A lone semicolon.
                 SynStmt::Expr(syn::Expr::Verbatim(nothing), Some(_)) if nothing.is_empty() => None,
                 SynStmt::Expr(expr, semicolon) => {
                     let expr = self.expr(expr);
@@ -50,7 +51,8 @@ impl Parser<'_> {
 
     fn item(&mut self, item: &Item) -> Option<StmtKind> {
         match item {
-            // What the text needs of it is evaluated beside the body, where only the function's own items are seen.
+            // The text's constants are evaluated beside the body, where only the function's outermost items are in
+            // scope.
             Item::Const(_) | Item::Use(_) | Item::Type(_) if self.scopes.len() > 2 => {
                 self.diags.push(messages::nested_item(SpanRange::of(item)));
                 None
@@ -86,7 +88,7 @@ impl Parser<'_> {
                 return made;
             }
             match &ty {
-                // An annotated local: a literal takes its type from it.
+                // The type of the local is written, and a literal takes its type from it.
                 Some(_) => self.beside(&init.expr),
                 None => {
                     let value = self.expr(&init.expr);
@@ -103,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `let (a, b) = e;`, `let Some(x) = e else { return };`
+    /// Parses `let (a, b) = e;` or `let Some(x) = e else { return };`.
     fn let_pattern(&mut self, pat: &Pat, ty: Option<ValueType>, local: &Local) -> Option<StmtKind> {
         let Some(init) = &local.init else {
             self.diags.push(messages::pattern_without_value(SpanRange::of(pat)));
@@ -113,14 +115,14 @@ impl Parser<'_> {
         if let Some(ty) = &ty {
             self.expect_token(&mut value, shape_kind(&ty.shape));
         }
-        // What the pattern binds is not in scope where it does not match.
+        // The names that the pattern binds are not in scope in the `else` block.
         let otherwise = init.diverge.as_ref().map(|(_, otherwise)| match self.expr(otherwise) {
             Expr { kind: ExprKind::Block(block), .. } => block,
             other => {
                 Block { statements: Vec::new(), span: other.span, tail: Some(Box::new(other)), declared: Vec::new() }
             }
         });
-        let pattern = self.pattern(pat, value.gives);
+        let pattern = self.pattern(pat, value.result_kind);
         Some(StmtKind::LetPattern { pattern, ty, init: value, otherwise })
     }
 
@@ -139,10 +141,10 @@ impl Parser<'_> {
         }
         let kind = match (&ty, &init) {
             (Some(ty), _) => shape_kind(&ty.shape),
-            (None, Some(init)) => init.gives,
+            (None, Some(init)) => init.result_kind,
             (None, None) => Kind::Value,
         };
-        // A local without type and value: rustc finds its type from the uses.
+        // rustc infers the type of a local without type and value from its uses.
         let slot = (ty.is_none() && init.is_none()).then(|| self.slot(SlotUse::Type));
         if let (Kind::Reference { .. }, Some(init)) = (kind, &init) {
             self.diags.push(messages::reference_local(init.span));
@@ -158,7 +160,7 @@ impl Parser<'_> {
         Some(StmtKind::Let { local, ty, init })
     }
 
-    /// A token or an optional one that is assigned decides what the local holds.
+    /// Refines the kind of a local to which a token or an optional token is assigned.
     pub(super) fn refine(&mut self, local: LocalId, kind: Kind) {
         let local = &mut self.function.locals[local.0];
         match (local.kind, kind, &local.ty) {
@@ -166,7 +168,7 @@ impl Parser<'_> {
                 local.kind = kind;
                 self.learned = true;
             }
-            // `let token;` was taken for a value.
+            // The local of `let token;` was taken for a value.
             (Kind::Value, Kind::OptionalToken(_), None) => local.kind = kind,
             (Kind::Value, Kind::Token(group), None) => {
                 local.kind = kind;

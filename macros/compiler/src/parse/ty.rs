@@ -1,19 +1,22 @@
-//! syn's types to the model's. A path that is no type of the language is taken for an alias or a generic parameter:
-//! rustc says what it is, or that it is none.
+//! Translates syn's types to the model's. A path that is no type of the language is taken for an alias or a generic
+//! parameter: rustc resolves it, or reports that there is no such type.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::Ident;
 use quote::{ToTokens, quote_spanned};
-use syn::{GenericArgument, PathArguments, Type, TypePath};
+use syn::{PathArguments, Type, TypePath};
 
 use super::Parser;
 use super::barrier::barrier_token;
+use super::syntax::{const_argument, is_zero, type_argument};
 use crate::messages;
 use crate::model::barrier::Barrier;
-use crate::model::ty::{self, Group, Memory, ParamType, TypeShape, ValueType};
+use crate::model::group::Group;
+use crate::model::kind::Memory;
+use crate::model::ty::{self, ParamType, TypeShape, ValueType};
 use crate::model::{Role, ValueId};
 use crate::span::SpanRange;
 
-/// Types that hold shared memory: name, kind, and whether a length follows the element type.
+/// The types of shared memory: name, kind, and whether a length follows the element type.
 const MEMORIES: [(&str, Memory, bool); 4] = [
     ("SharedArray", Memory::SharedArray, true),
     ("SharedSlice", Memory::SharedSlice, false),
@@ -22,11 +25,11 @@ const MEMORIES: [(&str, Memory, bool); 4] = [
 ];
 
 impl Parser<'_> {
-    /// The type of a value: scalars, arrays, aliases, tokens.
+    /// Parses the type of a value: a scalar, an array, an alias, a token.
     pub(super) fn value_type(&mut self, ty: &Type) -> Option<ValueType> {
         let shape = self.shape(ty)?;
         let at = SpanRange::of(ty).lo;
-        // By full path: another type under a group's name is rustc's to refuse.
+        // The token has a full path, so that rustc refuses another type that has a group's name.
         let token = |group: &Group| {
             let group = Ident::new(group.rust_name(), at);
             quote_spanned!(at=> ::phalanx::ArrivalToken<::phalanx::#group>)
@@ -80,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The type of a part of `whole`, which no token can be.
+    /// Parses the type of a part of `whole`, which cannot be a token.
     fn part(&mut self, ty: &Type, whole: &str) -> Option<TypeShape> {
         match self.shape(ty)? {
             shape if holds_token(&shape) => {
@@ -91,7 +94,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A length of an array, as a constant of the text.
+    /// Makes a constant of the text of an array's length.
     pub(super) fn length(&mut self, length: &syn::Expr) -> ValueId {
         self.length_hole(length.to_token_stream())
     }
@@ -223,7 +226,7 @@ impl Parser<'_> {
         Some(ParamType::Reference { mutable, target })
     }
 
-    /// `&Tile<N>`
+    /// Parses `&Tile<N>`.
     fn tile_parameter(&mut self, path: &TypePath) -> Option<ParamType> {
         let last = path.path.segments.last()?;
         let missing = |at| messages::turbofish(at, "&Tile", "&Tile<32>");
@@ -240,7 +243,7 @@ impl Parser<'_> {
         Some(ParamType::Memory { memory, element, length, by_reference, tokens: path.to_token_stream() })
     }
 
-    /// The generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
+    /// Parses the generic argument at `index` as a length: `N`, `256`, `{ A * B }`.
     pub(super) fn length_argument(&mut self, arguments: &PathArguments, index: usize) -> Option<ValueId> {
         const_argument(arguments, index).map(|length| self.length_hole(length))
     }
@@ -255,15 +258,7 @@ pub(super) fn holds_token(shape: &TypeShape) -> bool {
     }
 }
 
-/// `0`, as a length.
-pub(super) fn is_zero(length: &syn::Expr) -> bool {
-    match unbraced(length) {
-        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. }) => digits.base10_digits() == "0",
-        _ => false,
-    }
-}
-
-/// What is written in place of a type that kernels do not have.
+/// Returns what to write in place of a type that kernels do not have.
 fn mend(ty: &Type) -> Option<&'static str> {
     match ty {
         Type::Reference(reference) => match &*reference.elem {
@@ -280,42 +275,11 @@ fn mend(ty: &Type) -> Option<&'static str> {
     }
 }
 
-/// The generic argument at `index` as a constant: `N`, `32`, `{ A * B }`.
-pub(super) fn const_argument(arguments: &PathArguments, index: usize) -> Option<TokenStream> {
-    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
-    match arguments.args.iter().nth(index)? {
-        GenericArgument::Const(expr) => Some(unbraced(expr).to_token_stream()),
-        // A const parameter or constant by its name looks like a type.
-        GenericArgument::Type(Type::Path(path)) => Some(path.to_token_stream()),
-        _ => None,
-    }
-}
-
-/// `{ A * B }` without its braces: where the constant goes they are not needed, and rustc would say so.
-fn unbraced(expr: &syn::Expr) -> &syn::Expr {
-    match expr {
-        syn::Expr::Block(syn::ExprBlock { attrs, label: None, block }) if attrs.is_empty() => match &block.stmts[..] {
-            [syn::Stmt::Expr(value, None)] => value,
-            _ => expr,
-        },
-        _ => expr,
-    }
-}
-
-/// `Option<&[T]>`, `Option<&mut [T]>`: whether it is mutable, and its element.
+/// Returns whether an `Option<&[T]>` or `Option<&mut [T]>` is mutable, and its element type.
 fn optional_slice(ty: &Type) -> Option<(bool, &Type)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
     let Type::Reference(reference) = type_argument(&last.arguments, 0)? else { return None };
     let Type::Slice(slice) = &*reference.elem else { return None };
     Some((reference.mutability.is_some(), &slice.elem))
-}
-
-/// The generic argument at `index` as a type.
-pub(super) fn type_argument(arguments: &PathArguments, index: usize) -> Option<&Type> {
-    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
-    match arguments.args.iter().nth(index)? {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    }
 }

@@ -1,19 +1,19 @@
-//! Vectors: their constructors, and loads and stores of them.
+//! Vectors: their constructors, loads and stores.
 
 use quote::ToTokens;
 use syn::{ExprCall, ExprMethodCall, ExprPath};
 
 use super::Parser;
-use super::number::is_number;
+use super::scalar_functions::is_number;
 use crate::messages;
 use crate::model::SlotUse;
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
-    /// `Vector::new([a, b])`, `f32x4::splat(x)`, if it is that.
+    /// Parses `Vector::new([a, b])` or `f32x4::splat(x)`, if the call is one of them.
     pub(super) fn vector_constructor(&mut self, path: &ExprPath, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let mut segments = path.path.segments.iter().rev();
         let (function, ty) = (segments.next()?.ident.to_string(), segments.next()?.ident.to_string());
@@ -34,10 +34,10 @@ impl Parser<'_> {
         let argument = self.value(argument);
         let slot = self.slot(SlotUse::Type);
         let kind = ExprKind::Vector { path: path.to_token_stream(), splat, argument: Box::new(argument), slot };
-        Some(Expr { kind, gives: Kind::Value, span })
+        Some(Expr { kind, result_kind: Kind::Value, span })
     }
 
-    /// `memory.load_vec::<4>(i)`
+    /// Parses `memory.load_vec::<4>(i)`.
     pub(super) fn load_vec(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         const FORM: &str = "memory.load_vec::<4>(i)";
         let lanes = call.turbofish.as_ref().filter(|turbofish| turbofish.args.len() == 1);
@@ -52,7 +52,7 @@ impl Parser<'_> {
         self.op(Op::LoadVec(lanes), vec![memory, index], span)
     }
 
-    /// `memory.store_vec(i, v)`
+    /// Parses `memory.store_vec(i, v)`.
     pub(super) fn store_vec(&mut self, memory: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(index), Some(value), 2) = (call.args.get(0), call.args.get(1), call.args.len()) else {
             return self.error(messages::argument_count(span, "store_vec", 2, call.args.len()));
@@ -60,14 +60,14 @@ impl Parser<'_> {
         let index = self.beside(index);
         self.require_value(&index);
         let value = self.value(value);
-        if memory.gives == Kind::Memory(Memory::Global) {
+        if memory.result_kind == Kind::Memory(Memory::Global) {
             return self.error(messages::read_only_memory(memory.span));
         }
         self.op(Op::StoreVec, vec![memory, index, value], span)
     }
 }
 
-/// `Vector`, or the name of one: a scalar, `x`, a number.
+/// Whether the name is `Vector` or that of a vector type: a scalar, `x`, a number.
 fn is_vector(name: &str) -> bool {
     let alias = || {
         let (scalar, lanes) = name.rsplit_once('x')?;

@@ -1,4 +1,4 @@
-//! Groups of one warp: how they are made of others, and what their threads do together.
+//! Groups within one warp: the partitions that make them, and their collectives.
 
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -8,16 +8,17 @@ use super::Parser;
 use crate::messages;
 use crate::model::ValueId;
 use crate::model::expr::{BinaryOp, Condition, Expr, ExprKind, LiteralType};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::query::THREAD_RANK;
-use crate::model::ty::{Group, Kind};
 use crate::model::warp::{OPERATORS, PARTITIONS, WarpMethod, WarpOperand};
 use crate::span::SpanRange;
 
 type Arguments = Punctuated<syn::Expr, Token![,]>;
 
 impl Parser<'_> {
-    /// `tiled_partition::<N>(&group)`
+    /// Parses `tiled_partition::<N>(&group)`.
     pub(super) fn tiled_partition(&mut self, segment: &PathSegment, arguments: &Arguments, span: SpanRange) -> Expr {
         const FORM: &str = "tiled_partition::<32>(&block)";
         let name = Group::Tile.origin();
@@ -33,14 +34,14 @@ impl Parser<'_> {
         }
     }
 
-    /// The `N` of `tiled_partition::<N>` and of `Tile<N>`.
+    /// Parses the `N` of `tiled_partition::<N>` and of `Tile<N>`.
     pub(super) fn tile_size(
         &mut self,
         arguments: &PathArguments,
         missing: impl FnOnce(SpanRange) -> crate::diag::Diag,
         span: SpanRange,
     ) -> Option<ValueId> {
-        let Some(size) = super::ty::const_argument(arguments, 0) else {
+        let Some(size) = super::syntax::const_argument(arguments, 0) else {
             self.diags.push(missing(span));
             return None;
         };
@@ -53,7 +54,7 @@ impl Parser<'_> {
         Some(self.digits_hole(size, "u32"))
     }
 
-    /// `labeled_partition(&group, label)` and its like.
+    /// Parses `labeled_partition(&group, label)` and its like.
     pub(super) fn partition(&mut self, name: &str, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
         let (name, operand) = *PARTITIONS.iter().find(|(known, _)| *known == name)?;
         let (Some(parent), Some(key), 2) = (arguments.first(), arguments.get(1), arguments.len()) else {
@@ -67,7 +68,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `&group`, or a parameter, which is a reference already.
+    /// Parses `&group`, or a parameter, which is a reference already.
     pub(super) fn group_argument(
         &mut self,
         argument: &syn::Expr,
@@ -78,7 +79,7 @@ impl Parser<'_> {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => (self.expr(&reference.expr), true),
             other => (self.expr(other), false),
         };
-        match group.gives {
+        match group.result_kind {
             Kind::Group(kind) if fits(kind) && (by_reference || self.is_parameter(&group)) => Some((kind, group)),
             Kind::Unknown => None,
             Kind::Group(kind) if fits(kind) => {
@@ -94,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `tile.shfl(value, 0)` and its like.
+    /// Parses `tile.shfl(value, 0)` and its like.
     pub(super) fn warp_method(
         &mut self,
         group: Group,
@@ -113,16 +114,16 @@ impl Parser<'_> {
         self.op(Op::Warp(group, method), operands, span)
     }
 
-    /// `group.uniform(value)`
+    /// Parses `group.uniform(value)`.
     pub(super) fn uniform(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(value), 1) = (call.args.first(), call.args.len()) else {
             return self.error(messages::argument_count(span, "uniform", 1, call.args.len()));
         };
-        let value = self.warp_operand(WarpOperand::Value, value);
+        let value = self.warp_operand(WarpOperand::AnyType, value);
         self.op(Op::Uniform(group), vec![receiver, value], span)
     }
 
-    /// `group.invoke_one(|| { ... })`: a branch that the thread of rank 0 takes.
+    /// Parses `group.invoke_one(|| { ... })` as a branch that the thread of rank 0 takes.
     pub(super) fn invoke_one(&mut self, group: Group, receiver: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         let (Some(syn::Expr::Closure(closure)), 1) = (call.args.first(), call.args.len()) else {
             return self.error(messages::invoke_one(span));
@@ -138,45 +139,45 @@ impl Parser<'_> {
             body => syn::parse_quote!({ #body }),
         };
         if let Some(local) = self.captured_token(closure) {
-            return self.escape(Expr { kind: ExprKind::Local(local), gives: Kind::Unknown, span }, "a closure");
+            return self.escape(Expr { kind: ExprKind::Local(local), result_kind: Kind::Unknown, span }, "a closure");
         }
         let rank = Box::new(self.op(Op::Query(group, &THREAD_RANK), vec![receiver], span));
         let zero = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
-        let zero = Box::new(Expr { kind: zero, gives: Kind::Value, span });
+        let zero = Box::new(Expr { kind: zero, result_kind: Kind::Value, span });
         let test = ExprKind::Binary { op: BinaryOp::Eq, left: rank, right: zero, site: None };
-        let condition = Box::new(Condition::Value(Expr { kind: test, gives: Kind::Value, span }));
+        let condition = Box::new(Condition::Value(Expr { kind: test, result_kind: Kind::Value, span }));
         let then = self.in_closure(|parser| parser.block(&body));
-        Expr { kind: ExprKind::If { condition, then, otherwise: None, slot: None }, gives: Kind::Unit, span }
+        Expr { kind: ExprKind::If { condition, then, otherwise: None, slot: None }, result_kind: Kind::Unit, span }
     }
 
     fn warp_operand(&mut self, operand: WarpOperand, argument: &syn::Expr) -> Expr {
         match operand {
-            WarpOperand::Value => {
+            WarpOperand::AnyType => {
                 let value = self.value(argument);
                 self.with_type(value)
             }
-            WarpOperand::Given => {
+            WarpOperand::FixedType => {
                 let value = self.beside(argument);
                 self.require_value(&value);
                 value
             }
             WarpOperand::Operator => self.operator(argument),
-            WarpOperand::Once => self.once(argument),
+            WarpOperand::NullaryClosure => self.once(argument),
         }
     }
 
-    /// What one thread computes for all: `|| value`, or the name of such a closure.
+    /// Parses the closure `|| value` that one thread executes for all, or the name of such a closure.
     fn once(&mut self, argument: &syn::Expr) -> Expr {
         let takes_something = matches!(argument, syn::Expr::Closure(closure) if !closure.inputs.is_empty());
         let once = if takes_something { Expr::error(SpanRange::of(argument)) } else { self.expr(argument) };
-        match once.gives {
+        match once.result_kind {
             Kind::Closure => once,
             Kind::Unknown if !takes_something => once,
             _ => self.error(messages::invoke_one_broadcast(SpanRange::of(argument))),
         }
     }
 
-    /// `op::Plus` and its like, or a closure of two values.
+    /// Parses `op::Plus` and its like, or a closure with two parameters.
     fn operator(&mut self, argument: &syn::Expr) -> Expr {
         let span = SpanRange::of(argument);
         match argument {
@@ -190,7 +191,7 @@ impl Parser<'_> {
                 match OPERATORS.iter().find(|operator| operator.rust_name == name) {
                     Some(operator) => {
                         let kind = ExprKind::Operator(operator, path.to_token_stream());
-                        Expr { kind, gives: Kind::Value, span }
+                        Expr { kind, result_kind: Kind::Value, span }
                     }
                     None => self.error(messages::operator(span)),
                 }

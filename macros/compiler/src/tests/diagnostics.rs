@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use syn::{File, Item, ItemFn};
 
 use super::corpus::{Annotated, annotated};
-use crate::parse::attribute::{OF_DEVICE_FUNCTIONS, OF_KERNELS};
+use crate::parse::options::{OF_DEVICE_FUNCTIONS, OF_KERNELS};
 
 use super::{Attributed, errors, expand, faults};
 use crate::{Fault, Rule};

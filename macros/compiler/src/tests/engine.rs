@@ -10,7 +10,7 @@ use super::random::Random;
 use crate::check::cfg::Team;
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, GroupStep, NodeId, Step, StepKind, Variable};
 use crate::check::engine::{Analysis, Join, solve, visit};
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
 /// An analysis in which step `x` adds the mark `x`, and step `-x` and the `none` edge of an option remove it.

@@ -2,10 +2,10 @@
 //! checks judge by its facts, not by its name. `tests/facts` shows that an entry without one of its facts does not
 //! compile.
 
-use crate::model::atomic::{AtomicAccess, AtomicMethod, Order};
-use crate::model::barrier::{Gives, PhaseMethod, PhaseOperand, What};
+use crate::model::atomic::{AtomicAccess, AtomicMethod, MemoryOrder};
+use crate::model::barrier::{PhaseAction, PhaseMethod, PhaseOperand, PhaseResult};
+use crate::model::kind::Kind;
 use crate::model::query::{Answer, Query, UniformAt};
-use crate::model::ty::Kind;
 use crate::model::warp::{WarpMethod, WarpOperand, WarpResult};
 
 use super::faults;
@@ -22,18 +22,28 @@ pub(crate) static QUERIES: [Query; 8] = [
 ];
 
 pub(crate) static WARP_METHODS: [WarpMethod; 4] = [
-    WarpMethod { name: "made_up_agreed", operands: &[WarpOperand::Given], of_tiles: false, result: WarpResult::Agreed },
+    WarpMethod {
+        name: "made_up_agreed",
+        operands: &[WarpOperand::FixedType],
+        tiles_only: false,
+        result: WarpResult::Agreed,
+    },
     WarpMethod {
         name: "made_up_of_one",
-        operands: &[WarpOperand::Value, WarpOperand::Given],
-        of_tiles: false,
+        operands: &[WarpOperand::AnyType, WarpOperand::FixedType],
+        tiles_only: false,
         result: WarpResult::OfOneThread,
     },
-    WarpMethod { name: "made_up_own", operands: &[WarpOperand::Given], of_tiles: false, result: WarpResult::PerThread },
+    WarpMethod {
+        name: "made_up_own",
+        operands: &[WarpOperand::FixedType],
+        tiles_only: false,
+        result: WarpResult::PerThread,
+    },
     WarpMethod {
         name: "made_up_of_tiles",
-        operands: &[WarpOperand::Given],
-        of_tiles: true,
+        operands: &[WarpOperand::FixedType],
+        tiles_only: true,
         result: WarpResult::Agreed,
     },
 ];
@@ -42,30 +52,35 @@ pub(crate) static ATOMIC_METHODS: [AtomicMethod; 3] = [
     AtomicMethod {
         name: "made_up_load",
         operands: 0,
-        orders: &[&[Order::Relaxed]],
+        orders: &[&[MemoryOrder::Relaxed]],
         access: AtomicAccess::Load,
         result: Kind::Value,
     },
     AtomicMethod {
         name: "made_up_store",
         operands: 1,
-        orders: &[&[Order::Relaxed]],
+        orders: &[&[MemoryOrder::Relaxed]],
         access: AtomicAccess::Store,
         result: Kind::Unit,
     },
     AtomicMethod {
         name: "made_up_update",
         operands: 1,
-        orders: &[&[Order::Relaxed]],
+        orders: &[&[MemoryOrder::Relaxed]],
         access: AtomicAccess::Update,
         result: Kind::Value,
     },
 ];
 
 pub(crate) static PHASE_METHODS: [PhaseMethod; 3] = [
-    PhaseMethod { name: "made_up_arrive", operands: &[], gives: Gives::Token, what: What::Arrive },
-    PhaseMethod { name: "made_up_test", operands: &[], gives: Gives::Bool, what: What::Try },
-    PhaseMethod { name: "made_up_begin", operands: &[PhaseOperand::Count], gives: Gives::Nothing, what: What::Init },
+    PhaseMethod { name: "made_up_arrive", operands: &[], result: PhaseResult::Token, action: PhaseAction::Arrive },
+    PhaseMethod { name: "made_up_test", operands: &[], result: PhaseResult::Bool, action: PhaseAction::TryWait },
+    PhaseMethod {
+        name: "made_up_begin",
+        operands: &[PhaseOperand::Count],
+        result: PhaseResult::Nothing,
+        action: PhaseAction::Init,
+    },
 ];
 
 /// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.

@@ -35,8 +35,7 @@ fn stages_of_an_expansion() {
     let text = &text[text.find("\nfn ").expect("it has a function")..];
     let item: ItemFn = syn::parse_str(text).expect("it is Rust");
     let diags = || Diags::new(session());
-    let options =
-        || parse::attribute::kernel_options("cluster = 2, block = 256".parse().expect("tokens"), &mut diags());
+    let options = || parse::options::kernel_options("cluster = 2, block = 256".parse().expect("tokens"), &mut diags());
     let read = || Function { options: options(), ..parse::function(&item, Role::Kernel, &mut diags()) };
     let function = read();
     let checked = check::run(&function, &mut diags()).expect("the kernel is right");

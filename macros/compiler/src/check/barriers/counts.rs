@@ -20,9 +20,9 @@ use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Role;
-use crate::model::barrier::{BarrierForm, What};
+use crate::model::barrier::{BarrierForm, PhaseAction};
+use crate::model::group::Group;
 use crate::model::query::{Answer, Query};
-use crate::model::ty::Group;
 
 pub(super) fn check(seen: &Facts<'_, '_>, diags: &mut Diags) {
     if seen.function.role != Role::Kernel || seen.threads() == Some(1) {
@@ -57,29 +57,29 @@ fn counts_all(seen: &Facts<'_, '_>, id: Id) -> Option<BarrierCallId> {
     let mut init = None;
     for (at, call) in cfg.barrier_calls.iter().enumerate() {
         let Some(other) = id_of(cfg, &call.region).filter(|other| other.shared == id.shared) else { continue };
-        if call.barrier.form == BarrierForm::Remote || call.method.what.arrives() && !is_exact(call, other) {
+        if call.barrier.form == BarrierForm::Remote || call.method.action.arrives() && !is_exact(call, other) {
             return None;
         }
         let is_of = other == id || !is_exact(call, other);
-        match call.method.what {
-            What::Init | What::InitTogether if is_of => {
+        match call.method.action {
+            PhaseAction::Init | PhaseAction::InitCollective if is_of => {
                 let count = call.operands.last()?;
                 let all = is_all(seen, *count);
                 init = Some(BarrierCallId(at)).filter(|_| all);
                 init?;
             }
-            What::ArriveMany => return None,
-            What::Init
-            | What::InitTogether
-            | What::Arrive
-            | What::Drop
-            | What::Wait
-            | What::WaitParity
-            | What::ArriveAndWait
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Invalidate => {}
+            PhaseAction::ArriveN => return None,
+            PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Arrive
+            | PhaseAction::ArriveAndDrop
+            | PhaseAction::Wait
+            | PhaseAction::WaitParity
+            | PhaseAction::ArriveAndWait
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Invalidate => {}
         }
     }
     init
@@ -145,7 +145,7 @@ impl Analysis for Twice<'_, '_> {
             let call = &self.seen.cfg.barrier_calls[phase];
             let id = id_of(self.seen.cfg, &call.region).filter(|id| self.whole.contains_key(id));
             // After a thread's last arrival, there is another rule.
-            if let (What::Arrive, Some(id)) = (call.method.what, id) {
+            if let (PhaseAction::Arrive, Some(id)) = (call.method.action, id) {
                 state.0.entry(id).or_default().insert(BarrierCallId(phase));
             }
         }
@@ -158,15 +158,19 @@ impl Twice<'_, '_> {
     /// By such a step, another may tell the thread that a phase is over.
     fn tells(&self, step: &Step) -> bool {
         match &step.kind {
-            StepKind::BarrierCall(BarrierCallId(phase)) => match self.seen.cfg.barrier_calls[*phase].method.what {
-                What::Arrive | What::ArriveMany | What::Drop | What::Expect | What::Copy => false,
-                What::Init
-                | What::InitTogether
-                | What::Wait
-                | What::WaitParity
-                | What::ArriveAndWait
-                | What::Try
-                | What::Invalidate => true,
+            StepKind::BarrierCall(BarrierCallId(phase)) => match self.seen.cfg.barrier_calls[*phase].method.action {
+                PhaseAction::Arrive
+                | PhaseAction::ArriveN
+                | PhaseAction::ArriveAndDrop
+                | PhaseAction::ExpectTx
+                | PhaseAction::Copy => false,
+                PhaseAction::Init
+                | PhaseAction::InitCollective
+                | PhaseAction::Wait
+                | PhaseAction::WaitParity
+                | PhaseAction::ArriveAndWait
+                | PhaseAction::TryWait
+                | PhaseAction::Invalidate => true,
             },
             StepKind::Group(GroupStep::Collective { .. } | GroupStep::Wait { .. } | GroupStep::Convergent { .. })
             | StepKind::Call { .. } => true,
@@ -221,7 +225,7 @@ impl Twice<'_, '_> {
         diags: &mut Diags,
     ) {
         let call = &self.seen.cfg.barrier_calls[phase];
-        let Some(id) = id_of(self.seen.cfg, &call.region).filter(|_| call.method.what.arrives()) else { return };
+        let Some(id) = id_of(self.seen.cfg, &call.region).filter(|_| call.method.action.arrives()) else { return };
         let of_all = |arrival: &BarrierCallId| self.seen.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
         let mut pending = state.0.get(&id).into_iter().flatten();
         let first = pending.find(|first| of_all(first) && !self.may_tell(**first, BarrierCallId(phase)));
@@ -245,7 +249,7 @@ impl Twice<'_, '_> {
     /// ```
     fn check_apart(&self, id: Id, BarrierCallId(init): BarrierCallId, diags: &mut Diags) {
         let cfg = self.seen.cfg;
-        let is_arrival = |call: &BarrierCall| call.method.what.arrives() && id_of(cfg, &call.region) == Some(id);
+        let is_arrival = |call: &BarrierCall| call.method.action.arrives() && id_of(cfg, &call.region) == Some(id);
         let arrivals: BTreeSet<usize> =
             (0..cfg.barrier_calls.len()).filter(|phase| is_arrival(&cfg.barrier_calls[*phase])).collect();
         let blocks: Option<BTreeSet<BlockId>> =
@@ -280,7 +284,7 @@ impl Twice<'_, '_> {
     fn comes_again(&self, phase: BarrierCallId, arrivals: &BTreeSet<usize>) -> bool {
         let cfg = self.seen.cfg;
         let shared = id_of(cfg, &cfg.barrier_calls[phase.0].region).map(|id| id.shared);
-        if cfg.barrier_calls[phase.0].method.what == What::ArriveAndWait {
+        if cfg.barrier_calls[phase.0].method.action == PhaseAction::ArriveAndWait {
             return false;
         }
         let Some(start) = self.seen.block_of(phase) else { return true };
@@ -298,7 +302,7 @@ impl Twice<'_, '_> {
                     return true;
                 }
                 let call = &cfg.barrier_calls[other];
-                waited |= call.method.what.waits() && id_of(cfg, &call.region).map(|id| id.shared) == shared;
+                waited |= call.method.action.waits() && id_of(cfg, &call.region).map(|id| id.shared) == shared;
                 if waited {
                     break;
                 }

@@ -16,10 +16,10 @@ use super::lifecycle::id_of;
 use crate::check::cfg::{BarrierCallId, BlockId, NodeId, Region, Source, StepKind, ValueStep};
 use crate::check::uniform::control::reachable;
 use crate::model::Role;
-use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, What};
+use crate::model::barrier::{Barrier, BarrierForm, BarrierScope, PhaseAction};
 use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
 use crate::model::query::Answer;
-use crate::model::ty::Group;
 
 /// The waits of such meetings, each right after its arrival.
 pub(super) fn meetings(seen: &Facts<'_, '_>) -> BTreeSet<BarrierCallId> {
@@ -28,7 +28,7 @@ pub(super) fn meetings(seen: &Facts<'_, '_>) -> BTreeSet<BarrierCallId> {
         return BTreeSet::new();
     }
     let waits = (0..seen.cfg.barrier_calls.len())
-        .filter(|phase| seen.cfg.barrier_calls[*phase].method.what == What::WaitParity);
+        .filter(|phase| seen.cfg.barrier_calls[*phase].method.action == PhaseAction::WaitParity);
     waits.map(BarrierCallId).filter(|wait| is_meeting(seen, *wait)).collect()
 }
 
@@ -55,10 +55,10 @@ fn is_meeting(seen: &Facts<'_, '_>, wait: BarrierCallId) -> bool {
     let (begins, arrives) = (&cfg.barrier_calls[init.0], &cfg.barrier_calls[arrival.0]);
     all && last == wait
         && begins.barrier == one
-        && begins.method.what == What::InitTogether
+        && begins.method.action == PhaseAction::InitCollective
         && begins.operands.last().is_some_and(|count| is_all(seen, *count))
         && arrives.barrier.form == BarrierForm::Remote
-        && arrives.method.what == What::Arrive
+        && arrives.method.action == PhaseAction::Arrive
         && is_of_the_peer(seen, &arrives.region)
         && is_false(seen, cfg.barrier_calls[wait.0].operands[0])
         && follows(seen, arrival, wait)

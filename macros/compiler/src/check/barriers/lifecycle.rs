@@ -2,7 +2,7 @@
 //! since, whether it was invalidated. All ways are kept apart that branches about `init` and `invalidate` tell apart,
 //! each with what those tested: a barrier of `if deep { .. }` is initialised where `deep` holds.
 //!
-//! What some threads do on one side of a branch, the others know once all have met. Whatever else may tell them (another phase
+//! PhaseAction some threads do on one side of a branch, the others know once all have met. Whatever else may tell them (another phase
 //! barrier, an atomic, a device function) leaves open what they know: of that, nothing is reported.
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -21,9 +21,9 @@ use crate::check::cfg::{
 use crate::check::engine::{Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
-use crate::model::barrier::{BarrierForm, What};
+use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::Callee;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 /// A barrier: of an array, one by its literal index, or (`None`) the others and those of which the text does not say which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,7 +144,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         let changed = steps.flat_map(|step| match step.kind {
             StepKind::BarrierCall(BarrierCallId(phase)) => {
                 let call = &self.cfg.barrier_calls[phase];
-                let changes = call.method.what.changes_life();
+                let changes = call.method.action.changes_life();
                 id_of(self.cfg, &call.region).filter(|_| changes).into_iter().collect()
             }
             StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
@@ -271,13 +271,17 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         if call.barrier.form == BarrierForm::Remote {
             return;
         }
-        match call.method.what {
-            What::Init => self.change(state, call, Lifecycle::Live, Observers::Own),
-            What::InitTogether => self.change(state, call, Lifecycle::Live, Observers::All),
-            What::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
-            What::Wait | What::WaitParity | What::ArriveAndWait | What::Try => self.tell(state),
-            What::Drop => state.left.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id))),
-            What::Arrive | What::ArriveMany | What::Expect | What::Copy => {}
+        match call.method.action {
+            PhaseAction::Init => self.change(state, call, Lifecycle::Live, Observers::Own),
+            PhaseAction::InitCollective => self.change(state, call, Lifecycle::Live, Observers::All),
+            PhaseAction::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
+            PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
+                self.tell(state)
+            }
+            PhaseAction::ArriveAndDrop => {
+                state.left.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id)))
+            }
+            PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ExpectTx | PhaseAction::Copy => {}
         }
     }
 }

@@ -33,11 +33,11 @@ use super::uniform::level::Level;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::barrier::{BarrierForm, What};
+use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::local_of;
-use crate::model::ty::Kind;
 use crate::model::walk::{walk, walk_block};
 use crate::model::{Function, LocalId, Role};
 use crate::rules::Rule;
@@ -157,7 +157,7 @@ fn is_same(level: &Level, group: Uniformity) -> bool {
 /// Barriers that closures use, or a text by hand.
 fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
     let mut uses: BTreeMap<LocalId, isize> = BTreeMap::new();
-    let is_barrier = |expr: &Expr| matches!(expr.gives, Kind::Barrier(_));
+    let is_barrier = |expr: &Expr| matches!(expr.result_kind, Kind::Barrier(_));
     let name = |expr: &Expr| match &expr.kind {
         ExprKind::Borrow { target, .. } => local_of(target),
         _ => local_of(expr),
@@ -210,31 +210,31 @@ impl Check<'_, '_, '_> {
         let call = &self.seen.cfg.barrier_calls[phase];
         let Some(id) = id_of(self.seen.cfg, &call.region).filter(|id| self.lives.ids.contains(id)) else { return };
         let remote = call.barrier.form == BarrierForm::Remote;
-        match (self.lives.scope, call.method.what) {
+        match (self.lives.scope, call.method.action) {
             // Whether a peer has started, `remote_before_entry` asks.
             (Uniformity::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
             (Uniformity::Block, _) if remote => {}
-            (Uniformity::Block, What::Init) => {
+            (Uniformity::Block, PhaseAction::Init) => {
                 self.begins(state, id, Some(block));
                 self.check_elected(state, call, id, block);
                 self.check_again(state, call, id);
             }
-            (Uniformity::Block, What::InitTogether) => {
+            (Uniformity::Block, PhaseAction::InitCollective) => {
                 self.begins(state, id, None);
                 self.check_again(state, call, id);
             }
             (
                 Uniformity::Block,
-                What::Arrive
-                | What::ArriveMany
-                | What::Drop
-                | What::Wait
-                | What::WaitParity
-                | What::ArriveAndWait
-                | What::Try
-                | What::Expect
-                | What::Copy
-                | What::Invalidate,
+                PhaseAction::Arrive
+                | PhaseAction::ArriveN
+                | PhaseAction::ArriveAndDrop
+                | PhaseAction::Wait
+                | PhaseAction::WaitParity
+                | PhaseAction::ArriveAndWait
+                | PhaseAction::TryWait
+                | PhaseAction::ExpectTx
+                | PhaseAction::Copy
+                | PhaseAction::Invalidate,
             ) => {
                 self.check_ready(state, call, id, block);
                 self.check_left(state, call, id);
@@ -309,8 +309,9 @@ impl Check<'_, '_, '_> {
                     }
                 }
                 (Lifecycle::New | Lifecycle::Invalid, Observers::All) => {
-                    let later = self.place(id, &[What::Init, What::InitTogether]);
-                    let ended = (way.life == Lifecycle::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
+                    let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
+                    let ended =
+                        (way.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
                     self.tell_if(
                         id,
                         guard(BarrierUses::NEEDS),
@@ -318,11 +319,11 @@ impl Check<'_, '_, '_> {
                     );
                 }
                 (Lifecycle::New | Lifecycle::Invalid, Observers::Aside) if self.seen.threads() != Some(1) => {
-                    let init = self.place(id, &[What::Init]);
+                    let init = self.place(id, &[PhaseAction::Init]);
                     self.tell_if(id, guard(BarrierUses::NEEDS), messages::barrier_unpublished(at, &name, init, None));
                 }
                 (Lifecycle::Live, Observers::All | Observers::Own | Observers::Sent(_)) => {
-                    let earlier = self.place(id, &[What::Init, What::InitTogether]);
+                    let earlier = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
                     self.tell_if(id, guard(BarrierUses::BEGINS), messages::barrier_reinit(at, &name, earlier));
                 }
                 (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Open, _) => {}
@@ -335,8 +336,8 @@ impl Check<'_, '_, '_> {
     }
 
     /// Where the barrier's life first changes so.
-    fn place(&self, id: Id, what: &[What]) -> Option<SpanRange> {
-        let call = self.seen.calls(id).find(|call| what.contains(&call.method.what));
+    fn place(&self, id: Id, what: &[PhaseAction]) -> Option<SpanRange> {
+        let call = self.seen.calls(id).find(|call| what.contains(&call.method.action));
         call.map(|call| call.at)
     }
 
@@ -359,8 +360,8 @@ impl Check<'_, '_, '_> {
         }
         let new = ways.iter().filter(|way| is_new(way.life) && way.known == Observers::All);
         if let Some(way) = new.min_by_key(|way| way.unless().count()) {
-            let ended = (way.life == Lifecycle::Invalid).then(|| self.place(id, &[What::Invalidate])).flatten();
-            let later = self.place(id, &[What::Init, What::InitTogether]);
+            let ended = (way.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
+            let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
             let diag = messages::barrier_uninitialized(call.at, &name, ended, later);
             return self.tell_if(id, unless(way), diag);
         }
@@ -373,7 +374,7 @@ impl Check<'_, '_, '_> {
             (Lifecycle::Given, _) => false,
         });
         if let Some(way) = unpublished.min_by_key(|way| way.unless().count()) {
-            let init = self.place(id, &[What::Init]);
+            let init = self.place(id, &[PhaseAction::Init]);
             let group = call.barrier.scope.group();
             let diag = messages::barrier_unpublished(call.at, &name, init, peers.then_some(group));
             self.tell_if(id, unless(way), diag);
@@ -441,7 +442,7 @@ impl Check<'_, '_, '_> {
         let live = |known: Observers| known != Observers::Aside && known != Observers::Near;
         let again = ids.flat_map(|(_, ways)| ways.iter()).any(|way| way.life == Lifecycle::Live && live(way.known));
         if again {
-            let earlier = self.place(id, &[What::Init, What::InitTogether]);
+            let earlier = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
             self.tell(id, messages::barrier_reinit(call.at, &self.seen.name(id), earlier));
         }
     }
@@ -452,8 +453,8 @@ impl Check<'_, '_, '_> {
     /// bar.arrive_and_drop(); bar.arrive_and_wait();
     /// ```
     fn check_left(&mut self, state: &State, call: &BarrierCall, id: Id) {
-        if call.method.what.arrives() && is_exact(call, id) && state.left.contains(&id) {
-            let dropped = self.seen.calls(id).find(|call| call.method.what == What::Drop);
+        if call.method.action.arrives() && is_exact(call, id) && state.left.contains(&id) {
+            let dropped = self.seen.calls(id).find(|call| call.method.action == PhaseAction::ArriveAndDrop);
             self.tell(id, messages::barrier_use_after_drop(call.at, &self.seen.name(id), dropped.map(|call| call.at)));
         }
     }

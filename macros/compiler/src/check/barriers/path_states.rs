@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 /// What a barrier is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ pub(super) enum Observers {
 pub(super) struct PathState {
     pub(super) life: Lifecycle,
     pub(super) known: Observers,
-    /// What branches have tested, by the conditions' numbers.
+    /// PhaseAction branches have tested, by the conditions' numbers.
     pub(super) given: BTreeSet<(usize, bool)>,
 }
 

@@ -35,7 +35,7 @@ impl Summary {
         }
         for id in seen.ids().into_iter().filter(|id| id.index.is_none()) {
             let Shared::Param(param) = id.shared else { continue };
-            let begins = |call: &BarrierCall| call.method.what.begins();
+            let begins = |call: &BarrierCall| call.method.action.begins();
             let mut guard = Some(Guard::default()).filter(|_| !seen.calls(id).any(begins));
             for (slot, callee, barriers) in seen.cfg.nodes.iter().filter_map(|node| match &node.source {
                 Source::Call { slot, callee, barriers, .. } => Some((slot, callee, barriers)),

@@ -15,10 +15,10 @@ use crate::check::engine::{self, Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::diag::Diags;
 use crate::messages;
-use crate::model::barrier::{BarrierForm, PhaseOperand, What};
+use crate::model::barrier::{BarrierForm, PhaseAction, PhaseOperand};
 use crate::span::SpanRange;
 
-/// What may hold a token.
+/// PhaseAction may hold a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Holder {
     Variable(Variable),
@@ -130,7 +130,7 @@ impl Tokens<'_, '_> {
 
     fn phase(&self, state: &mut State, BarrierCallId(phase): BarrierCallId) {
         let call = &self.seen.cfg.barrier_calls[phase];
-        if call.method.what.begins() {
+        if call.method.action.begins() {
             let begun = id_of(self.seen.cfg, &call.region);
             let whole = call.region.path.is_empty();
             let of = |token: &&mut Token| {
@@ -139,26 +139,26 @@ impl Tokens<'_, '_> {
             state.0.values_mut().filter(of).for_each(|token| token.ended = token.ended.max(STALE));
         }
         let Some(id) = self.id(call) else { return };
-        match call.method.what {
-            What::Arrive | What::ArriveMany => {
+        match call.method.action {
+            PhaseAction::Arrive | PhaseAction::ArriveN => {
                 let token = Token { id, from: phase, ended: 0, after: state.since(id) };
                 state.put(Holder::Node(call.gives), Some(token));
             }
-            What::ArriveAndWait => state.end(id, &state.since(id)),
-            What::Wait => {
+            PhaseAction::ArriveAndWait => state.end(id, &state.since(id)),
+            PhaseAction::Wait => {
                 let token = token_of(call).and_then(|node| state.node(node)).cloned();
                 if let Some(token) = token.filter(|token| token.id == id) {
                     state.end(id, &token.after);
                 }
             }
-            What::Drop
-            | What::WaitParity
-            | What::Try
-            | What::Expect
-            | What::Copy
-            | What::Init
-            | What::InitTogether
-            | What::Invalidate => {}
+            PhaseAction::ArriveAndDrop
+            | PhaseAction::WaitParity
+            | PhaseAction::TryWait
+            | PhaseAction::ExpectTx
+            | PhaseAction::Copy
+            | PhaseAction::Init
+            | PhaseAction::InitCollective
+            | PhaseAction::Invalidate => {}
         }
     }
 }
@@ -221,8 +221,9 @@ impl Analysis for Tokens<'_, '_> {
 
 pub(super) fn check(seen: &Facts<'_, '_>, diags: &mut Diags) {
     let calls = seen.cfg.barrier_calls.iter().enumerate();
-    let tries =
-        calls.filter(|(_, call)| call.method.what == What::Try).map(|(at, call)| (call.gives, BarrierCallId(at)));
+    let tries = calls
+        .filter(|(_, call)| call.method.action == PhaseAction::TryWait)
+        .map(|(at, call)| (call.gives, BarrierCallId(at)));
     let tokens = Tokens { seen, tries: tries.collect() };
     let states = engine::solve(&tokens, seen.cfg);
     engine::visit(&tokens, seen.cfg, &states, |state, step| {

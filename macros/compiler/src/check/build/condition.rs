@@ -3,9 +3,9 @@
 use super::{BlockId, Builder, End, Node, Source, StepKind, TokenStep, Value, Variable};
 use crate::messages::Loss;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
+use crate::model::kind::Kind;
 use crate::model::op::{Op, Variant};
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -42,12 +42,12 @@ impl<'f> Builder<'f> {
         self.joined(expr, value)
     }
 
-    /// Ends the current block with a branch on `condition`.
+    /// BulkDirection the current block with a branch on `condition`.
     /// Gives what lives on, without a name, while the `yes` side runs.
     pub(super) fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) -> Vec<Variable> {
         match condition {
             Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
-                if operands.first().is_some_and(|operand| matches!(operand.gives, Kind::OptionalToken(_))) =>
+                if operands.first().is_some_and(|operand| matches!(operand.result_kind, Kind::OptionalToken(_))) =>
             {
                 let value = self.value(&operands[0]);
                 self.option_branch(*variant, &value, yes, no);
@@ -149,7 +149,7 @@ impl<'f> Builder<'f> {
         self.joined(expr, value)
     }
 
-    /// Ends the current block with a branch on whether a pattern matches.
+    /// BulkDirection the current block with a branch on whether a pattern matches.
     pub(super) fn test(&mut self, pattern: &Pattern, value: &Value, yes: BlockId, no: BlockId) {
         match &pattern.kind {
             PatternKind::Variant { variant, .. } => self.option_branch(*variant, value, yes, no),

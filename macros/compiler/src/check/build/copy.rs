@@ -7,9 +7,9 @@ use crate::check::build::memory::region_of_kind;
 use crate::check::cfg::Team;
 use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, CopyId, CopyStep, Region};
 use crate::model::barrier::{BarrierForm, COPY};
-use crate::model::copy::{CopyOp, Ends, Told};
+use crate::model::copy::{BulkDirection, CompletionMechanism, CopyOp};
 use crate::model::expr::Expr;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Builder<'_> {
@@ -22,7 +22,7 @@ impl Builder<'_> {
         at: SpanRange,
     ) {
         let region = |index: usize| {
-            let of_kind = || operands.get(index).map(|operand| region_of_kind(operand.gives));
+            let of_kind = || operands.get(index).map(|operand| region_of_kind(operand.result_kind));
             values.get(index).and_then(|value| value.region.clone()).or_else(of_kind)
         };
         let touch = |builder: &mut Self| {
@@ -34,26 +34,26 @@ impl Builder<'_> {
         };
         let tell = |builder: &mut Self| {
             if let Some(index) = copy.barrier() {
-                builder.phase_of_copy(operands[index].gives, region(index), at);
+                builder.phase_of_copy(operands[index].result_kind, region(index), at);
             }
         };
         match copy {
-            CopyOp::Together { group, to_barrier } => {
+            CopyOp::Cooperative { group, to_barrier } => {
                 let team = team.unwrap_or(Team::whole(group));
                 self.step(StepKind::Group(GroupStep::Convergent { team, name: copy.name() }), at);
                 touch(self);
                 tell(self);
-                let told = if to_barrier { Told::Barrier } else { Told::Group };
+                let told = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };
                 self.copy_step(CopyStep::Begin { reads: None, writes: region(1), told, at }, at);
             }
             CopyOp::Bulk(ends) => {
                 touch(self);
                 tell(self);
                 let (reads, writes, told) = match ends {
-                    Ends::Fetch => (None, region(0), Told::Barrier),
+                    BulkDirection::GlobalToShared => (None, region(0), CompletionMechanism::Barrier),
                     // The peer tells that it has come: by what, only the run knows.
-                    Ends::Send => return,
-                    Ends::WriteBack => (region(1), None, Told::Bulk),
+                    BulkDirection::SharedToPeer => return,
+                    BulkDirection::SharedToGlobal => (region(1), None, CompletionMechanism::BulkGroup),
                 };
                 self.copy_step(CopyStep::Begin { reads, writes, told, at }, at);
             }
@@ -63,10 +63,10 @@ impl Builder<'_> {
             }
             CopyOp::Wait { group, .. } => {
                 let team = team.unwrap_or(Team::whole(group));
-                self.copy_step(CopyStep::Wait(Told::Group), at);
+                self.copy_step(CopyStep::Wait(CompletionMechanism::Group), at);
                 self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: true }), at);
             }
-            CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(Told::Bulk), at),
+            CopyOp::BulkWait { .. } => self.copy_step(CopyStep::Wait(CompletionMechanism::BulkGroup), at),
         }
     }
 
@@ -90,9 +90,11 @@ impl Builder<'_> {
 /// The operands that a copy touches, and how.
 pub(super) fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
     match copy {
-        CopyOp::Together { .. } => &[(2, AccessKind::Read), (1, AccessKind::Write)],
-        CopyOp::Bulk(Ends::Fetch | Ends::WriteBack) => &[(1, AccessKind::Read), (0, AccessKind::Write)],
-        CopyOp::Bulk(Ends::Send) => &[(1, AccessKind::Read), (0, AccessKind::Sent)],
+        CopyOp::Cooperative { .. } => &[(2, AccessKind::Read), (1, AccessKind::Write)],
+        CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToGlobal) => {
+            &[(1, AccessKind::Read), (0, AccessKind::Write)]
+        }
+        CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::Sent)],
         CopyOp::Store => &[(0, AccessKind::Sent)],
         CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
     }

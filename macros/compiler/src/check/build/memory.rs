@@ -8,8 +8,9 @@ use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::{Op, Part};
-use crate::model::ty::{Kind, Memory, ValueType};
+use crate::model::ty::ValueType;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -44,7 +45,7 @@ impl<'f> Builder<'f> {
         })
     }
 
-    /// What memory an expression is a part of, where nothing of it is evaluated: in the body of a closure.
+    /// PhaseAction memory an expression is a part of, where nothing of it is evaluated: in the body of a closure.
     pub(super) fn region_unseen(&self, expr: &Expr) -> Region {
         match &expr.kind {
             ExprKind::Local(local) => self.region_of_local(*local),
@@ -54,13 +55,13 @@ impl<'f> Builder<'f> {
             ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.region_unseen(target),
             ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } => match operands.get(1) {
                 Some(array) => remote(self.region_unseen(array), None),
-                None => region_of_kind(expr.gives),
+                None => region_of_kind(expr.result_kind),
             },
             ExprKind::Op { operands, .. } => match operands.first() {
                 Some(memory) => self.region_unseen(memory).several(Select::Unknown),
-                None => region_of_kind(expr.gives),
+                None => region_of_kind(expr.result_kind),
             },
-            _ => region_of_kind(expr.gives),
+            _ => region_of_kind(expr.result_kind),
         }
     }
 

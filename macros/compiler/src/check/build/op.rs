@@ -9,13 +9,15 @@ use super::{Builder, GroupStep, MemoryStep, Source, StepKind, Value};
 use crate::check::cfg::Team;
 use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, Region, Root, Select};
 use crate::model::ValueId;
-use crate::model::barrier::{BarrierForm, What};
+use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::options::Extents;
 use crate::model::query::{Answer, Query, UniformAt};
-use crate::model::ty::{Group, Kind, ParamType};
+use crate::model::ty::ParamType;
 use crate::model::warp::WarpResult;
 use crate::span::SpanRange;
 
@@ -105,7 +107,7 @@ impl<'f> Builder<'f> {
                 self.node(Source::Agreed { team, what: "uniform" }, nodes[1..].to_vec(), at)
             }
             Op::Barrier(barrier, method) => {
-                if method.what == What::InitTogether {
+                if method.action == PhaseAction::InitCollective {
                     let team = Team::whole(barrier.scope.group());
                     self.step(StepKind::Group(GroupStep::Collective { team, name: method.name, barrier: true }), at);
                 }
@@ -126,7 +128,7 @@ impl<'f> Builder<'f> {
                 self.nothing(at).node
             }
             Op::Fence(order, scope) => {
-                if order.releases() && scope.has_cluster() {
+                if order.releases() && scope.includes_cluster() {
                     self.step(StepKind::Memory(MemoryStep::Fence), at);
                 }
                 self.nothing(at).node
@@ -148,7 +150,7 @@ impl<'f> Builder<'f> {
                 let value = self.combined(nodes, at);
                 let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
                 let element = types.map(|(element, _)| element);
-                return match self.region_of_op(op, &values, element, expr.gives) {
+                return match self.region_of_op(op, &values, element, expr.result_kind) {
                     Some(region) => value.in_memory(region),
                     None => value,
                 };
@@ -171,7 +173,7 @@ impl<'f> Builder<'f> {
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not known to be another's group is one of its own")]
     pub(super) fn team(&mut self, expr: &Expr) -> Team {
         // Of a faulty expression, nothing is known.
-        let group = if let Kind::Group(group) = expr.gives { group } else { Group::Coalesced };
+        let group = if let Kind::Group(group) = expr.result_kind { group } else { Group::Coalesced };
         match &expr.kind {
             ExprKind::Local(local) => match self.teams.get(local) {
                 Some(team) => *team,
@@ -187,7 +189,7 @@ impl<'f> Builder<'f> {
 
     /// Of an argument that is a group.
     pub(super) fn team_of_argument(&mut self, argument: &Expr) -> Option<Team> {
-        matches!(argument.gives, Kind::Group(_)).then(|| self.team(argument))
+        matches!(argument.result_kind, Kind::Group(_)).then(|| self.team(argument))
     }
 
     /// A group of the threads that are here.

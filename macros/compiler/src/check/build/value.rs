@@ -7,11 +7,12 @@ use super::{BlockId, Builder, End, Jump, NodeId, Source, StepKind, TokenStep, Va
 use crate::check::cfg::{AccessKind, Extent, Granule, Region, Root, Select};
 use crate::messages::Loss;
 use crate::model::LoopId;
-use crate::model::by_hand::{ByHand, Direction};
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
+use crate::model::inline_cuda::{Direction, InlineCuda};
+use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
-use crate::model::ty::{Kind, TypeShape};
+use crate::model::ty::TypeShape;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -21,7 +22,7 @@ impl<'f> Builder<'f> {
             ExprKind::Local(local) => {
                 let token = self.holds_token(*local).then_some(Variable::Local(*local));
                 let value = Value::of(self.read(Variable::Local(*local), at)).with(token);
-                match expr.gives {
+                match expr.result_kind {
                     Kind::Memory(_) | Kind::OptionalMemory(_) | Kind::Barrier(_) => {
                         value.in_memory(self.region_of_local(*local))
                     }
@@ -62,7 +63,7 @@ impl<'f> Builder<'f> {
             }
             ExprKind::None(_) => {
                 let node = self.nothing(at).node;
-                let token = matches!(expr.gives, Kind::OptionalToken(_)).then(|| {
+                let token = matches!(expr.result_kind, Kind::OptionalToken(_)).then(|| {
                     let variable = self.temporary();
                     self.step(StepKind::Token(TokenStep::Clear { variable }), at);
                     variable
@@ -118,14 +119,14 @@ impl<'f> Builder<'f> {
                 if base.memory().is_none() {
                     let values = self.values([&**base, &**index]);
                     let region = values.first().and_then(|base| base.region.clone());
-                    let region = region.filter(|_| matches!(expr.gives, Kind::Barrier(_)));
+                    let region = region.filter(|_| matches!(expr.result_kind, Kind::Barrier(_)));
                     let nodes: Vec<_> = values.into_iter().map(|value| value.node).collect();
                     let region = region.map(|region| region.at(Select::At(nodes[1])));
                     return Value { region, ..self.combined(nodes, at) };
                 }
                 let variable = self.variable(expr);
                 // A row of an array of arrays is memory still.
-                match expr.gives {
+                match expr.result_kind {
                     Kind::Memory(_) => variable,
                     _ => self.load(variable.region, vec![variable.node], at),
                 }
@@ -150,19 +151,21 @@ impl<'f> Builder<'f> {
                 let seen = arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value)).collect();
                 let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
                 let regions = arguments.iter().zip(&values).map(|(argument, value)| {
-                    argument.memory().map(|_| value.region.clone().unwrap_or_else(|| region_of_kind(argument.gives)))
+                    argument
+                        .memory()
+                        .map(|_| value.region.clone().unwrap_or_else(|| region_of_kind(argument.result_kind)))
                 });
                 let regions = regions.collect();
                 let barriers = arguments.iter().zip(&values).enumerate();
-                let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.gives, Kind::Barrier(_)));
+                let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, seen, at);
                 self.touch(values.iter(), at);
-                let takes = arguments.iter().filter_map(|argument| argument.gives.token()).collect();
+                let takes = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
-                let gives = expr.gives.token().map(|group| (group, self.temporary()));
+                let gives = expr.result_kind.token().map(|group| (group, self.temporary()));
                 self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
                 let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::ByHand };
                 self.lent(arguments, &values, how, node, at);
@@ -305,7 +308,7 @@ impl<'f> Builder<'f> {
 
     /// What the ways into the current block have put into a variable.
     pub(super) fn joined(&mut self, expr: &Expr, variable: Variable) -> Value {
-        let token = matches!(expr.gives, Kind::Token(_) | Kind::OptionalToken(_)).then_some(variable);
+        let token = matches!(expr.result_kind, Kind::Token(_) | Kind::OptionalToken(_)).then_some(variable);
         Value::of(self.read(variable, expr.span)).with(token)
     }
 
@@ -373,7 +376,7 @@ impl<'f> Builder<'f> {
     ) -> Value {
         let mut values = self.values(values.chain(base));
         let whole = self.combined(values.iter().map(|value| value.node).collect(), at);
-        // What comes from the base has no number.
+        // PhaseAction comes from the base has no number.
         values.truncate(members.len());
         let fields = match base {
             Some(_) => Vec::new(),
@@ -439,7 +442,7 @@ impl<'f> Builder<'f> {
     }
 
     /// What it does with its operands, nobody here knows.
-    fn by_hand(&mut self, by_hand: &'f ByHand, expr: &'f Expr) -> Value {
+    fn by_hand(&mut self, by_hand: &'f InlineCuda, expr: &'f Expr) -> Value {
         let at = expr.span;
         let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value)).collect();
         let nodes = values.iter().map(|value| value.node).collect();

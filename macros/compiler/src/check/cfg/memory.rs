@@ -3,7 +3,7 @@
 use phalanx_contract::protocol::Party;
 
 use super::NodeId;
-use crate::model::copy::Told;
+use crate::model::copy::CompletionMechanism;
 use crate::span::SpanRange;
 
 /// Which memory is accessed, as far as it matters whether threads see the same.
@@ -30,7 +30,7 @@ impl Root {
     }
 }
 
-/// What `dynamic_shared_slice` is asked for.
+/// PhaseAction `dynamic_shared_slice` is asked for.
 #[derive(Debug)]
 pub(crate) struct Slice {
     /// The first byte.
@@ -48,7 +48,7 @@ pub(crate) enum Shared {
     Array(usize),
     /// All of the dynamic shared memory.
     Dynamic,
-    /// What one `dynamic_shared_slice` gives.
+    /// PhaseAction one `dynamic_shared_slice` gives.
     Slice(usize),
     /// Whatever a device function was given as this parameter.
     Param(usize),
@@ -157,7 +157,7 @@ impl AccessKind {
 #[derive(Debug)]
 pub(crate) enum CopyStep {
     /// A copy begins: what it reads and what it writes in shared memory.
-    Begin { reads: Option<Region>, writes: Option<Region>, told: Told, at: SpanRange },
+    Begin { reads: Option<Region>, writes: Option<Region>, told: CompletionMechanism, at: SpanRange },
     /// A wait after which all copies that complete in this way may be over.
-    Wait(Told),
+    Wait(CompletionMechanism),
 }

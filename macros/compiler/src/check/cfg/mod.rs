@@ -18,8 +18,8 @@ pub(crate) use team::{Team, spans_cluster};
 pub(crate) use value::{Extent, Granule, Node, Source, Variable};
 
 use crate::model::LocalId;
+use crate::model::group::Group;
 use crate::model::query::Query;
-use crate::model::ty::Group;
 
 /// An index into [`Cfg::blocks`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -20,8 +20,8 @@ use super::{AccessId, BarrierCallId, CopyId, NodeId};
 use crate::messages::Loss;
 use crate::model::SlotId;
 use crate::model::barrier::{Barrier, PhaseMethod};
+use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
-use crate::model::ty::Group;
 use crate::span::SpanRange;
 
 /// Something that a thread does, and where the text says so.

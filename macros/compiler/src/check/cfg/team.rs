@@ -4,7 +4,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::BlockId;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 /// A group of threads as an operation names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -48,7 +48,7 @@ pub(crate) enum Source<'f> {
     Load(Root),
     /// What a collective returns to all threads of a group alike.
     Agreed { team: Team, what: &'static str },
-    /// What one thread of a group holds: the value, and whose.
+    /// PhaseAction one thread of a group holds: the value, and whose.
     Shuffled { team: Team },
     /// The result of a device function. The operands are its arguments; `teams` and `regions` say which of them are groups and
     /// memory, by position, and `barriers` has those that are phase barriers.

@@ -153,7 +153,7 @@ impl Affine {
         }
     }
 
-    /// What becomes of `variable` if it gets this.
+    /// PhaseAction becomes of `variable` if it gets this.
     pub(super) fn change_of(self, variable: Variable) -> Change {
         let is_counted = self.base == Base::Variable(variable) && self.rank == 0;
         let more = if is_counted { self.modulo(self.times.abs_diff(1)) } else { None };

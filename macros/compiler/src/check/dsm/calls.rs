@@ -1,4 +1,4 @@
-//! What goes between a function and those that it calls, or is called by: rustc is asked about the former, and told for
+//! PhaseAction goes between a function and those that it calls, or is called by: rustc is asked about the former, and told for
 //! the latter.
 
 #![warn(clippy::wildcard_enum_match_arm)]

@@ -14,7 +14,7 @@ use crate::check::uniform::values::Values;
 pub(super) struct DivergentArms {
     /// From where the arms end to where they begin.
     edges: Vec<Vec<BlockId>>,
-    /// What may be set differently on them, of what numbers are counted from, edge by edge.
+    /// PhaseAction may be set differently on them, of what numbers are counted from, edge by edge.
     forgotten: Vec<Vec<BTreeSet<Variable>>>,
 }
 

@@ -24,10 +24,10 @@ use crate::check::cfg::{
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
 use crate::model::expr::{BinaryOp, Callee};
-use crate::model::ty::Group;
+use crate::model::group::Group;
 use crate::span::SpanRange;
 
-/// What was done to memory, and by what.
+/// PhaseAction was done to memory, and by what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Access(AccessId),
@@ -131,7 +131,7 @@ impl Join for State {
     }
 }
 
-/// What both have.
+/// PhaseAction both have.
 fn keep(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
     if calls.is_empty() {
         return false;

@@ -15,9 +15,9 @@ use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;
 use crate::check::uniform::values::Values;
 use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
 use crate::model::options::Extents;
 use crate::model::query::Answer;
-use crate::model::ty::Group;
 use crate::model::{Function, ValueId};
 
 pub(super) struct IndexAnalysis<'a, 'f> {

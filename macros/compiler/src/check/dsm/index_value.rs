@@ -320,7 +320,7 @@ impl IndexValue {
         }
     }
 
-    /// What becomes of `variable` if it gets this.
+    /// PhaseAction becomes of `variable` if it gets this.
     pub(super) fn change_of(&self, variable: Variable) -> Change {
         self.affine().map_or(Change::Lost, |affine| affine.change_of(variable))
     }
@@ -439,7 +439,7 @@ mod tests {
         maybe_one(k().half(false), k().plus(&n(1)).half(true));
     }
 
-    /// What was counted from `k` before it changed, beside what is counted from it now.
+    /// PhaseAction was counted from `k` before it changed, beside what is counted from it now.
     #[test]
     fn the_variable_changes() {
         let was = |mut number: IndexValue, change| {

@@ -271,7 +271,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// What may be done still when control comes to a point.
+    /// PhaseAction may be done still when control comes to a point.
     fn under_way<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
         let records = state.records.iter();
         records.flat_map(|((key, _), record)| self.sites(*key).into_iter().map(move |site| (site, record)))

@@ -1,12 +1,14 @@
 //! `rank_out_of_range`: the ranks of peers that the text shows.
 
+use std::collections::BTreeSet;
+
 use super::blocks_of_cluster;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Op;
 use crate::model::walk::walk_block;
-use crate::model::{Function, Role};
+use crate::model::{Function, Role, SiteId};
 
 /// `rank_out_of_range`, of literals. rustc is asked about constants, and what only the run knows fails there.
 ///
@@ -15,7 +17,7 @@ use crate::model::{Function, Role};
 /// ```
 pub(super) fn check(function: &Function, diags: &mut Diags) {
     let Some(blocks) = blocks_of_cluster(function) else { return };
-    ranks(function, |rank| {
+    ranks(function, |rank, _| {
         if let Some(number) = rank.integer()
             && number >= blocks
         {
@@ -24,26 +26,31 @@ pub(super) fn check(function: &Function, diags: &mut Diags) {
     });
 }
 
-/// A constant rank of a kernel whose attribute says how large its clusters are: rustc knows both.
-pub(crate) fn is_rustc_s(function: &Function, rank: &Expr) -> bool {
+/// Whether only rustc can check the rank: it is a constant, or the size of the kernel's clusters is one.
+fn is_left_to_rustc(function: &Function, rank: &Expr) -> bool {
     let constant = matches!(rank.kind, ExprKind::Constant(_));
     let of_literals = rank.integer().is_some() && blocks_of_cluster(function).is_none();
     function.role == Role::Kernel && function.options.cluster.is_some() && (constant || of_literals)
 }
 
-/// Whether there is such a rank: only rustc knows whether it is one of the cluster's.
-pub(in crate::check) fn asks_rustc(function: &Function) -> bool {
-    let mut asks = false;
-    ranks(function, |rank| asks |= is_rustc_s(function, rank));
-    asks
+/// Returns the sites of the mappings whose ranks are left to rustc.
+pub(in crate::check) fn left_to_rustc(function: &Function) -> BTreeSet<SiteId> {
+    let mut sites = BTreeSet::new();
+    ranks(function, |rank, site| {
+        if is_left_to_rustc(function, rank) {
+            sites.extend(site);
+        }
+    });
+    sites
 }
 
-fn ranks(function: &Function, mut each: impl FnMut(&Expr)) {
+/// Calls `each` with the rank and the site of each mapping of a peer's memory or barrier.
+fn ranks(function: &Function, mut each: impl FnMut(&Expr, Option<SiteId>)) {
     walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } = &expr.kind
+        if let ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, site, .. } = &expr.kind
             && let Some(rank) = operands.get(2)
         {
-            each(rank);
+            each(rank, *site);
         }
     });
 }

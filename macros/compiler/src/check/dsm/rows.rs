@@ -23,7 +23,7 @@ pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<Option<usize>> {
         .chain(of_call.flatten())
         .filter_map(|region| Some((region.root.party()?.1, region)))
         .collect();
-    // What may be any of them is not followed.
+    // PhaseAction may be any of them is not followed.
     let is_hidden = regions.iter().any(|(shared, _)| *shared == Shared::Any);
     let row = |param: usize| {
         let mut of = regions.iter().filter(|(shared, _)| *shared == Shared::Param(param));

@@ -1,4 +1,4 @@
-//! What holds at a step whatever way control took to it, found once: which part of memory an access chooses, how an assignment
+//! PhaseAction holds at a step whatever way control took to it, found once: which part of memory an access chooses, how an assignment
 //! changes what others are counted from, and whether an arrival is pending.
 
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl StepFacts {
         self.calls.get(&slot)?.get(argument)
     }
 
-    /// What becomes of a variable that this value is assigned to.
+    /// PhaseAction becomes of a variable that this value is assigned to.
     pub(super) fn change(&self, variable: Variable, value: NodeId) -> Option<Change> {
         let mut of = self.changes[value.0].iter().filter(|(changed, _)| *changed == variable);
         let (_, change) = of.next()?;

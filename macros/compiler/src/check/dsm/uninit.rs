@@ -20,7 +20,7 @@ use crate::check::uniform::values::Values;
 use crate::diag::Diags;
 use crate::messages;
 use crate::model::Function;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 /// An access, and where it is.
 struct AccessFacts {

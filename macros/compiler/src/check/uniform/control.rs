@@ -125,7 +125,7 @@ fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
     (0..cfg.blocks.len()).filter(chooses).map(BlockId)
 }
 
-/// What control can come to from the start of `from`, without passing `end`.
+/// PhaseAction control can come to from the start of `from`, without passing `end`.
 pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> BlockSet {
     let mut reached = BlockSet::none(cfg.blocks.len());
     let mut work = vec![from];

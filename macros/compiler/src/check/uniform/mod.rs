@@ -82,7 +82,7 @@ impl<'a, 'f> Check<'a, 'f> {
                 let node = &self.cfg.nodes[node.0];
                 if let Source::Call { slot, callee: Callee::Function(_), teams, .. } = &node.source {
                     for branch in self.control().deciders(block) {
-                        // What decided before a group was made has decided who is in it.
+                        // PhaseAction decided before a group was made has decided who is in it.
                         let before = |team: &Team| team.made.is_some_and(|made| self.control().decides(branch, made));
                         let groups = teams.iter().map(|team| team.filter(|team| !before(team)));
                         let groups =

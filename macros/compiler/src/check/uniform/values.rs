@@ -25,7 +25,7 @@ use crate::check::engine::{self, Analysis, Join};
 use crate::check::liveness::Live;
 use crate::model::Role;
 use crate::model::expr::Callee;
-use crate::model::ty::Group;
+use crate::model::group::Group;
 
 pub(crate) struct Values<'a, 'f> {
     pub(crate) cfg: &'a Cfg<'f>,

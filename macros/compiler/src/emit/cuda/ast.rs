@@ -1,10 +1,10 @@
-//! The part of C++ that is generated, as data. No decisions here: `lower` makes it, `print` writes it.
+//! The subset of C++ that is generated, as data. It decides nothing: `lower` makes it, `print` writes it.
 
 use crate::model::{SiteId, SlotId, TypeId, ValueId};
 
-/// A part of the text; the runtime's `Piece` with owned text.
+/// A fragment of the text, which is text or a hole that the runtime fills; the runtime's `Piece` with owned text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum Fragment {
     Text(String),
     Line(u32),
     Type(SlotId),
@@ -18,33 +18,33 @@ pub(crate) enum Piece {
     Digits(ValueId),
     Struct {
         slot: SlotId,
-        fields: Vec<(String, Vec<Piece>)>,
-        base: Option<Vec<Piece>>,
+        fields: Vec<(String, Vec<Fragment>)>,
+        base: Option<Vec<Fragment>>,
     },
     Shared {
         index: u16,
-        ty: Vec<Piece>,
+        ty: Vec<Fragment>,
         name: String,
     },
     Callee(SlotId),
     Name,
-    /// What the kernel's attribute fixed.
+    /// The launch bounds that the kernel's attribute fixes.
     Bounds,
-    /// What a program's kernel begins with.
+    /// The statements with which the kernel of a program begins.
     Prologue,
     Site(SiteId),
 }
 
-impl From<&str> for Piece {
+impl From<&str> for Fragment {
     fn from(text: &str) -> Self {
-        Piece::Text(text.into())
+        Fragment::Text(text.into())
     }
 }
 
 #[derive(Debug, Clone)]
 pub(crate) enum CuExpr {
-    /// A name, a literal, anything that binds tightest.
-    Atom(Vec<Piece>),
+    /// A name, a literal, or any other expression that binds tightest.
+    Atom(Vec<Fragment>),
     Prefix(&'static str, Box<CuExpr>),
     Infix {
         op: &'static str,
@@ -59,7 +59,7 @@ pub(crate) enum CuExpr {
     },
     /// `callee(arguments)`; the site is the callee's first character.
     Call {
-        callee: Vec<Piece>,
+        callee: Vec<Fragment>,
         arguments: Vec<CuExpr>,
         site: Option<SiteId>,
     },
@@ -72,21 +72,21 @@ pub(crate) enum CuExpr {
     },
     Member(Box<CuExpr>, String),
     /// `type{elements}`
-    Braces(Vec<Piece>, Vec<CuExpr>),
-    /// `type{.name = value}`; what is not listed comes from the base, a name.
+    Braces(Vec<Fragment>, Vec<CuExpr>),
+    /// `type{.name = value}`; fields that are not listed come from the base, which is a name.
     Struct {
         slot: SlotId,
         fields: Vec<(String, CuExpr)>,
         base: Option<Box<CuExpr>>,
     },
     Ternary(Box<CuExpr>, Box<CuExpr>, Box<CuExpr>),
-    /// `[&](auto a, auto b) { ... }`: how it captures, parameters with what stands before their names, body.
+    /// `[&](auto a, auto b) { ... }`: the capture, the parameters with the tokens before their names, the body.
     Lambda {
         capture: String,
-        params: Vec<(Vec<Piece>, String)>,
+        params: Vec<(Vec<Fragment>, String)>,
         body: Vec<CuStmt>,
     },
-    /// `place op value`, with its `=`.
+    /// `place op value`, where the operator contains the `=`.
     Assign {
         op: &'static str,
         place: Box<CuExpr>,
@@ -104,6 +104,11 @@ impl CuExpr {
         CuExpr::Call { callee: vec![callee.into()], arguments, site: None }
     }
 
+    /// Returns `self.name`, of a copy of `self`.
+    pub(crate) fn field(&self, name: String) -> CuExpr {
+        CuExpr::Member(Box::new(self.clone()), name)
+    }
+
     pub(crate) fn not(self) -> CuExpr {
         CuExpr::Prefix("!", Box::new(self))
     }
@@ -111,21 +116,21 @@ impl CuExpr {
 
 #[derive(Debug, Clone)]
 pub(crate) enum CuStmt {
-    /// What follows comes from this line of the Rust source.
+    /// The following statements come from this line of the Rust source.
     Line(u32),
     Expr(CuExpr),
     /// `type name = init;`
     Declare {
-        ty: Vec<Piece>,
+        ty: Vec<Fragment>,
         name: String,
         init: Option<CuExpr>,
     },
-    /// A constant's declaration, where the function declares it.
+    /// The declaration of a constant.
     Constant(ValueId),
-    /// `__shared__ type name;`, or its place in the dynamic segment.
+    /// `__shared__ type name;`, or its offset in dynamic shared memory.
     Shared {
         index: u16,
-        ty: Vec<Piece>,
+        ty: Vec<Fragment>,
         name: String,
     },
     If {
@@ -150,8 +155,8 @@ pub(crate) enum CuStmt {
     Goto(String),
     Label(String),
     Return(Option<CuExpr>),
-    /// Text of the user's, in a function of its own.
-    ByHand {
+    /// The user's text, in a lambda of its own.
+    InlineCuda {
         parameters: Vec<String>,
         text: String,
         arguments: Vec<CuExpr>,

@@ -1,5 +1,5 @@
-//! The CUDA C++ of a function: lowered to a small syntax tree (`lower`), then printed as pieces of text with holes
-//! (`print`). The runtime fills the holes and joins functions (`phalanx::program`).
+//! The CUDA C++ of a function: lowered to a small syntax tree (`lower`), then printed as fragments of text with holes
+//! (`print`). The runtime fills the holes and assembles programs (`phalanx::program`).
 
 mod ast;
 mod lower;
@@ -7,30 +7,30 @@ mod name;
 mod print;
 mod signature;
 
-pub(crate) use ast::Piece;
+pub(crate) use ast::Fragment;
 
 use std::collections::BTreeSet;
 
-use crate::model::joined::joined_tokens;
+use crate::model::fused_barriers::fused_tokens;
 use crate::model::{Function, LocalId};
 
 /// A function's text.
 pub(crate) struct Text {
-    pub(crate) signature: Vec<Piece>,
-    pub(crate) body: Vec<Piece>,
-    /// Identifiers that the text declares, less its constants.
+    pub(crate) signature: Vec<Fragment>,
+    pub(crate) body: Vec<Fragment>,
+    /// The identifiers that the text declares, without its constants.
     pub(crate) locals: Vec<String>,
-    /// What the text calls each of the function's values; nothing for a length.
+    /// The names of the function's values in the text; a length has none.
     pub(crate) constants: Vec<String>,
-    /// Tokens of which it has neither the arrival nor the wait.
-    pub(crate) joined: BTreeSet<LocalId>,
+    /// Tokens whose arrival and wait are fused, and which the text does not have.
+    pub(crate) fused: BTreeSet<LocalId>,
 }
 
 pub(crate) fn text(function: &Function) -> Text {
     let names = name::Names::of(function);
     let signature = signature::signature(function, &names);
-    let joined = joined_tokens(function);
-    let (body, names) = lower::body(function, names, &joined);
+    let fused = fused_tokens(function);
+    let (body, names) = lower::body(function, names, &fused);
     let (locals, constants) = names.declared(function);
-    Text { signature, body: print::body(&body, function.role), locals, constants, joined }
+    Text { signature, body: print::body(&body, function.role), locals, constants, fused }
 }

@@ -1,9 +1,10 @@
-//! Names in the text. The result is a valid C++ identifier, is no word of C++ or of the prelude, and differs from
-//! every other name in the function, so that shadowing in Rust needs no scopes in C++.
+//! Names in the text. Each is a valid C++ identifier, is no word of C++ or of the prelude, and differs from every other
+//! name in the function, so that shadowing in Rust needs no scopes in C++.
 
 use std::collections::BTreeSet;
 
-use crate::model::expr::ExprKind;
+use crate::member::member;
+use crate::model::expr::{ExprKind, Member};
 use crate::model::method::ScalarFunction;
 use crate::model::walk::walk_block;
 use crate::model::{Function, LocalId};
@@ -28,7 +29,15 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     atomic_element global_atomic shared_atomic remote_atomic none_type floating \
     i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 f16 bf16 half_float fast";
 
-/// Which names are taken, and what each local and constant is called.
+/// The C++ name of a field.
+pub(crate) fn field_name(field: &Member) -> String {
+    match field {
+        Member::Named(name) => member(&name.to_string()),
+        Member::Unnamed(index) => member(&index.to_string()),
+    }
+}
+
+/// The names in use, and the name of each local and constant.
 pub(crate) struct Names {
     taken: BTreeSet<String>,
     locals: Vec<String>,
@@ -57,7 +66,7 @@ impl Names {
         &self.locals[local.0]
     }
 
-    /// `wanted`, or the first of `wanted_2`, `wanted_3`, ... that is free.
+    /// Returns `wanted`, or the first of `wanted_2`, `wanted_3`, ... that is free.
     pub(crate) fn fresh(&mut self, wanted: &str) -> String {
         let wanted = sanitize(wanted);
         let mut name = wanted.clone();
@@ -69,7 +78,7 @@ impl Names {
         name
     }
 
-    /// What the function declares, less its constants; and those, in order.
+    /// Returns the names that the function declares, without its constants, and the names of the constants, in order.
     pub(crate) fn declared(self, function: &Function) -> (Vec<String>, Vec<String>) {
         let reserved = reserved(function);
         let is_own = |name: &String| !reserved.contains(name.as_str()) && !self.constants.contains(name);
@@ -77,7 +86,7 @@ impl Names {
     }
 }
 
-/// Names that are taken from the start: those of every text, and the methods that this one uses.
+/// Returns the names in use from the start: those of every text, and the methods that this one calls.
 fn reserved(function: &Function) -> BTreeSet<&'static str> {
     let mut names: BTreeSet<&str> = RESERVED.split_whitespace().collect();
     walk_block(&function.body, &mut |expr| {
@@ -90,8 +99,8 @@ fn reserved(function: &Function) -> BTreeSet<&'static str> {
     names
 }
 
-/// Raw identifiers lose their mark, letters beyond ASCII become their numbers, and what C++, NVRTC's macros and the
-/// prelude keep for themselves (two underscores, one at the start, some prefixes) is avoided.
+/// Makes a valid identifier: raw identifiers lose their mark, letters beyond ASCII become their numbers, and names that
+/// C++, NVRTC's macros and the prelude reserve (two underscores, one at the start, some prefixes) are avoided.
 fn sanitize(name: &str) -> String {
     let name = name.strip_prefix("r#").unwrap_or(name);
     let ascii = |c: char| match c.is_ascii_alphanumeric() || c == '_' {

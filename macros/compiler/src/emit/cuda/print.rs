@@ -1,33 +1,33 @@
-//! The syntax tree to text: indentation and parentheses. No decisions about meaning.
+//! Prints the syntax tree as text: indentation and parentheses. It decides nothing about meaning.
 
-use super::ast::{CuExpr, CuStmt, Piece};
+use super::ast::{CuExpr, CuStmt, Fragment};
 use crate::model::Role;
 
-/// A body with its braces.
-pub(super) fn body(statements: &[CuStmt], role: Role) -> Vec<Piece> {
+/// Prints a body with its braces.
+pub(super) fn body(statements: &[CuStmt], role: Role) -> Vec<Fragment> {
     let mut printer = Printer { out: Vec::new(), indent: 0 };
     printer.text("{\n");
     if role == Role::Kernel {
-        printer.piece(&Piece::Prologue);
+        printer.fragment(&Fragment::Prologue);
     }
     printer.statements(statements);
     printer.text("}");
     printer.out
 }
 
-/// An expression as pieces of its own, as an initializer.
-fn alone(expr: &CuExpr) -> Vec<Piece> {
+/// Prints an expression by itself, as an initializer.
+fn alone(expr: &CuExpr) -> Vec<Fragment> {
     let mut printer = Printer { out: Vec::new(), indent: 0 };
     printer.expr(expr, ASSIGN);
     printer.out
 }
 
 struct Printer {
-    out: Vec<Piece>,
+    out: Vec<Fragment>,
     indent: usize,
 }
 
-/// How tightly an operator binds, as in C++ (cppreference, operator precedence), the tightest highest.
+/// Returns the precedence of an operator, as in C++ (cppreference, operator precedence); the highest binds tightest.
 fn precedence(op: &str) -> u8 {
     match op {
         "*" | "/" | "%" => 80,
@@ -52,20 +52,20 @@ const ASSIGN: u8 = 5;
 impl Printer {
     fn text(&mut self, text: &str) {
         match self.out.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
+            Some(Fragment::Text(last)) => last.push_str(text),
             _ => self.out.push(text.into()),
         }
     }
 
-    fn piece(&mut self, piece: &Piece) {
-        match piece {
-            Piece::Text(text) => self.text(text),
-            piece => self.out.push(piece.clone()),
+    fn fragment(&mut self, fragment: &Fragment) {
+        match fragment {
+            Fragment::Text(text) => self.text(text),
+            fragment => self.out.push(fragment.clone()),
         }
     }
 
-    fn pieces(&mut self, pieces: &[Piece]) {
-        pieces.iter().for_each(|piece| self.piece(piece));
+    fn fragments(&mut self, fragments: &[Fragment]) {
+        fragments.iter().for_each(|fragment| self.fragment(fragment));
     }
 
     fn line(&mut self, f: impl FnOnce(&mut Self)) {
@@ -90,13 +90,13 @@ impl Printer {
 
     fn statement(&mut self, statement: &CuStmt) {
         match statement {
-            CuStmt::Line(line) => self.out.push(Piece::Line(*line)),
+            CuStmt::Line(line) => self.out.push(Fragment::Line(*line)),
             CuStmt::Expr(expr) => self.line(|p| {
                 p.expr(expr, 0);
                 p.text(";");
             }),
             CuStmt::Declare { ty, name, init } => self.line(|p| {
-                p.pieces(ty);
+                p.fragments(ty);
                 p.text(" ");
                 p.text(name);
                 if let Some(init) = init {
@@ -105,9 +105,9 @@ impl Printer {
                 }
                 p.text(";");
             }),
-            CuStmt::Constant(value) => self.piece(&Piece::Declare(*value)),
+            CuStmt::Constant(value) => self.fragment(&Fragment::Declare(*value)),
             CuStmt::Shared { index, ty, name } => {
-                self.line(|p| p.piece(&Piece::Shared { index: *index, ty: ty.clone(), name: name.clone() }));
+                self.line(|p| p.fragment(&Fragment::Shared { index: *index, ty: ty.clone(), name: name.clone() }));
             }
             CuStmt::If { condition, then, otherwise } => {
                 self.text(&"    ".repeat(self.indent));
@@ -142,10 +142,10 @@ impl Printer {
             CuStmt::Continue => self.line(|p| p.text("continue;")),
             CuStmt::Goto(label) => self.line(|p| p.text(&format!("goto {label};"))),
             CuStmt::Label(label) => self.line(|p| p.text(&format!("{label}:;"))),
-            CuStmt::ByHand { parameters, text, arguments } => {
+            CuStmt::InlineCuda { parameters, text, arguments } => {
                 let space = if text.starts_with('\n') { "" } else { " " };
                 self.line(|p| p.text(&format!("[]({}) -> void {{{space}{text}", parameters.join(", "))));
-                // Below the text: its last line may be a comment.
+                // The brace is below the text, whose last line may be a comment.
                 self.text(&"    ".repeat(self.indent));
                 self.text("}");
                 self.arguments("(", arguments, ")");
@@ -162,7 +162,7 @@ impl Printer {
         }
     }
 
-    /// `if (c) {...} else if ...`, from after its indentation.
+    /// Prints `if (c) {...} else if ...`, from after its indentation.
     fn branch(&mut self, condition: &CuExpr, then: &[CuStmt], otherwise: &[CuStmt]) {
         self.text("if (");
         self.expr(condition, 0);
@@ -182,7 +182,7 @@ impl Printer {
         }
     }
 
-    /// `expr`, in parentheses if it binds less tightly than `least`.
+    /// Prints `expr`, in parentheses if its precedence is lower than `least`.
     fn expr(&mut self, expr: &CuExpr, least: u8) {
         let own = match expr {
             CuExpr::Infix { op, .. } => precedence(op),
@@ -209,10 +209,10 @@ impl Printer {
 
     fn bare(&mut self, expr: &CuExpr) {
         match expr {
-            CuExpr::Atom(pieces) => self.pieces(pieces),
+            CuExpr::Atom(fragments) => self.fragments(fragments),
             CuExpr::Prefix(op, value) => {
                 self.text(op);
-                // One more than its own: `-(-x)`, never `--x`.
+                // The operand needs a higher precedence: `-(-x)`, never `--x`.
                 self.expr(value, PREFIX + 1);
             }
             CuExpr::Infix { op, left, right, site } => {
@@ -223,23 +223,23 @@ impl Printer {
             }
             CuExpr::Index { base, index, site } => {
                 self.expr(base, POSTFIX);
-                self.piece(&Piece::Site(*site));
+                self.fragment(&Fragment::Site(*site));
                 self.text("[");
                 self.expr(index, 0);
                 self.text("]");
             }
             CuExpr::Call { callee, arguments, site } => {
                 if let Some(site) = site {
-                    self.piece(&Piece::Site(*site));
+                    self.fragment(&Fragment::Site(*site));
                 }
-                self.pieces(callee);
+                self.fragments(callee);
                 self.arguments("(", arguments, ")");
             }
             CuExpr::Method { base, name, arguments, site } => {
                 self.expr(base, POSTFIX);
                 self.text(".");
                 if let Some(site) = site {
-                    self.piece(&Piece::Site(*site));
+                    self.fragment(&Fragment::Site(*site));
                 }
                 self.text(name);
                 self.arguments("(", arguments, ")");
@@ -249,26 +249,26 @@ impl Printer {
                 self.text(&format!(".{name}"));
             }
             CuExpr::Braces(ty, elements) => {
-                self.pieces(ty);
+                self.fragments(ty);
                 self.arguments("{", elements, "}");
             }
             CuExpr::Struct { slot, fields, base } => {
                 let fields = fields.iter().map(|(name, value)| (name.clone(), alone(value)));
                 let base = base.as_ref().map(|base| alone(base));
-                self.piece(&Piece::Struct { slot: *slot, fields: fields.collect(), base });
+                self.fragment(&Fragment::Struct { slot: *slot, fields: fields.collect(), base });
             }
             CuExpr::Lambda { capture, params, body } => {
                 self.text(capture);
                 self.text("(");
                 for (index, (ty, name)) in params.iter().enumerate() {
                     self.text(if index > 0 { ", " } else { "" });
-                    self.pieces(ty);
+                    self.fragments(ty);
                     self.text(" ");
                     self.text(name);
                 }
                 self.text(") {");
                 match &body[..] {
-                    // On one line where it is one expression.
+                    // A body that is one expression is printed on one line.
                     [CuStmt::Return(Some(value))] | [CuStmt::Line(_), CuStmt::Return(Some(value))] => {
                         self.text(" return ");
                         self.expr(value, 0);
@@ -299,7 +299,7 @@ impl Printer {
     fn operator(&mut self, op: &str, site: Option<crate::model::SiteId>) {
         self.text(" ");
         if let Some(site) = site {
-            self.piece(&Piece::Site(site));
+            self.fragment(&Fragment::Site(site));
         }
         self.text(op);
         self.text(" ");

@@ -1,15 +1,17 @@
-//! A function's head, and types as text.
+//! Prints a function's signature, and types.
 
-use super::ast::Piece;
+use super::ast::Fragment;
 use super::name::Names;
 use crate::model::barrier::{Barrier, BarrierForm};
-use crate::model::ty::{Group, Memory, ParamType, TypeShape};
+use crate::model::group::Group;
+use crate::model::kind::Memory;
+use crate::model::ty::{ParamType, TypeShape};
 use crate::model::{Function, Role};
 
-pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
+pub(super) fn signature(function: &Function, names: &Names) -> Vec<Fragment> {
     let mut out = Vec::new();
     match &function.role {
-        Role::Kernel => out.extend(["extern \"C\" __global__ void".into(), Piece::Bounds, "\n".into()]),
+        Role::Kernel => out.extend(["extern \"C\" __global__ void".into(), Fragment::Bounds, "\n".into()]),
         Role::Device | Role::Method => {
             out.extend(template_parameters(function));
             out.push("__device__ ".into());
@@ -20,7 +22,7 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
             out.push(" ".into());
         }
     }
-    out.push(Piece::Name);
+    out.push(Fragment::Name);
     out.push("(".into());
     for (index, param) in function.params.iter().enumerate() {
         if index > 0 {
@@ -33,24 +35,26 @@ pub(super) fn signature(function: &Function, names: &Names) -> Vec<Piece> {
         };
         let (before, after) = parameter(&param.ty, &slice);
         out.extend(before);
-        out.push(Piece::Text(format!("{after}{}", names.local(param.local))));
+        out.push(Fragment::Text(format!("{after}{}", names.local(param.local))));
     }
     out.push(")".into());
     out
 }
 
-/// `template <class F>`: C++ names no lambda's type. And a `&[T]` may be one that nobody writes, or a `&mut [T]` that was
-/// lent: the caller's type says how it is read.
-fn template_parameters(function: &Function) -> Option<Piece> {
+/// Prints `template <class F>`, because the type of a lambda has no name in C++. A `&[T]` also becomes a template
+/// parameter, because its argument may be memory that is never written, or a reborrowed `&mut [T]`: the caller's type
+/// decides how it is read.
+fn template_parameters(function: &Function) -> Option<Fragment> {
     let params = function.params.iter().enumerate().filter_map(|(index, param)| match param.ty {
         ParamType::Closure { index, .. } => Some(format!("class {}", closure_type(index))),
         _ => lent_slice(function, index).map(|name| format!("template <class> class {name}")),
     });
     let params: Vec<String> = params.collect();
-    (!params.is_empty()).then(|| Piece::Text(format!("template <{}>\n", params.join(", "))))
+    (!params.is_empty()).then(|| Fragment::Text(format!("template <{}>\n", params.join(", "))))
 }
 
-/// The template parameter that stands for the slice that a device function is given. A variable may come to be another.
+/// Returns the template parameter of a slice that a device function takes, unless the slice is assigned a different
+/// value.
 fn lent_slice(function: &Function, index: usize) -> Option<String> {
     let param = &function.params[index];
     match (&param.ty, function.role) {
@@ -65,9 +69,9 @@ fn closure_type(index: usize) -> String {
     format!("Closure{index}")
 }
 
-/// The type, and what stands between it and the name.
-fn parameter(ty: &ParamType, slice: &str) -> (Vec<Piece>, &'static str) {
-    let around = |before: &str, inner: Vec<Piece>, after: &str| {
+/// Returns the type, and the tokens between it and the name.
+fn parameter(ty: &ParamType, slice: &str) -> (Vec<Fragment>, &'static str) {
+    let around = |before: &str, inner: Vec<Fragment>, after: &str| {
         let mut out = vec![before.into()];
         out.extend(inner);
         out.push(after.into());
@@ -85,24 +89,24 @@ fn parameter(ty: &ParamType, slice: &str) -> (Vec<Piece>, &'static str) {
         }
         ParamType::Slice { mutable: true, element } => (around("slice_mut<", shape(&element.shape), ">"), " "),
         ParamType::Slice { mutable: false, element } => (around(&format!("{slice}<"), shape(&element.shape), ">"), " "),
-        ParamType::Group(group) => (vec![Piece::Text(format!("const {}", group.cuda_name()))], "& "),
+        ParamType::Group(group) => (vec![Fragment::Text(format!("const {}", group.cuda_name()))], "& "),
         ParamType::Tile { size, .. } => {
             let before = format!("const {}<", Group::Tile.cuda_name());
-            (around(&before, vec![Piece::Digits(*size)], ">"), "& ")
+            (around(&before, vec![Fragment::Digits(*size)], ">"), "& ")
         }
         ParamType::Barrier { barrier, length, .. } => {
             let name = barrier.cuda_name();
             match (barrier.form, length) {
                 (BarrierForm::Remote, _) => (vec![name.into()], " "),
-                (_, Some(length)) => (around(&format!("const {name}<"), vec![Piece::Digits(*length)], ">"), "& "),
-                (_, None) => (vec![Piece::Text(format!("const {name}"))], "& "),
+                (_, Some(length)) => (around(&format!("const {name}<"), vec![Fragment::Digits(*length)], ">"), "& "),
+                (_, None) => (vec![Fragment::Text(format!("const {name}"))], "& "),
             }
         }
-        ParamType::Closure { index, .. } => (vec![Piece::Text(format!("const {}", closure_type(*index)))], "& "),
+        ParamType::Closure { index, .. } => (vec![Fragment::Text(format!("const {}", closure_type(*index)))], "& "),
         ParamType::Memory { memory, element, length, .. } => {
             let mut inner = shape(&element.shape);
             if let Some(length) = length {
-                inner.extend([", ".into(), Piece::Digits(*length)]);
+                inner.extend([", ".into(), Fragment::Digits(*length)]);
             }
             match memory {
                 Memory::SharedArray => (around("shared_array<", inner, ">"), "& "),
@@ -120,16 +124,16 @@ fn token(group: Group) -> String {
     format!("{}::arrival_token", group.cuda_name())
 }
 
-pub(super) fn shape(shape_: &TypeShape) -> Vec<Piece> {
+pub(super) fn shape(shape_: &TypeShape) -> Vec<Fragment> {
     match shape_ {
         TypeShape::Scalar(name) => vec![(*name).into()],
-        TypeShape::Named(id) => vec![Piece::Named(*id)],
-        TypeShape::Token(group) => vec![Piece::Text(token(*group))],
+        TypeShape::Named(id) => vec![Fragment::Named(*id)],
+        TypeShape::Token(group) => vec![Fragment::Text(token(*group))],
         TypeShape::BarrierToken(scope) => {
             let barrier = Barrier { scope: *scope, form: BarrierForm::One };
-            vec![Piece::Text(format!("{}::arrival_token", barrier.cuda_name()))]
+            vec![Fragment::Text(format!("{}::arrival_token", barrier.cuda_name()))]
         }
-        TypeShape::OptionalToken(group) => vec![Piece::Text(format!("option<{}>", token(*group)))],
+        TypeShape::OptionalToken(group) => vec![Fragment::Text(format!("option<{}>", token(*group)))],
         TypeShape::Option(inner) => {
             let mut out = vec!["option<".into()];
             out.extend(shape(inner));
@@ -148,7 +152,7 @@ pub(super) fn shape(shape_: &TypeShape) -> Vec<Piece> {
         TypeShape::Array(element, length) => {
             let mut out = vec!["local_array<".into()];
             out.extend(shape(element));
-            out.extend([", ".into(), Piece::Digits(*length), ">".into()]);
+            out.extend([", ".into(), Fragment::Digits(*length), ">".into()]);
             out
         }
     }

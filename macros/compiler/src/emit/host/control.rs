@@ -1,4 +1,5 @@
-//! Branches, loops and jumps: Rust's own, with a tick in every loop so that the simulator can take turns.
+//! Branches, loops and jumps of the host body: Rust's own, with a tick in every loop at which the simulator can switch
+//! threads.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -52,7 +53,7 @@ impl Host<'_> {
             true => (self.discarded_block(then), otherwise.map(|otherwise| self.discarded(otherwise))),
             false => (self.block(then), otherwise.map(|otherwise| self.expr(otherwise))),
         };
-        // An `else if` may have grown braces of its own.
+        // An `else if` may have gained braces of its own.
         let otherwise = otherwise.map(|otherwise| quote_spanned!(at.lo=> else { #otherwise }));
         quote_spanned!(at.lo=> if #condition #then #otherwise)
     }
@@ -72,7 +73,7 @@ impl Host<'_> {
         quote_spanned!(at.lo=> match #scrutinee #arms)
     }
 
-    /// A loop's body, which starts with a tick.
+    /// Prints a loop's body, which starts with a tick.
     fn loop_body(&self, body: &Block) -> TokenStream {
         let inside = self.discarded_block(body);
         let tick = private(SpanRange::at(body.span.lo), "tick", TokenStream::new());

@@ -1,18 +1,18 @@
-//! Asynchronous copies, each by the full path of its form.
+//! Asynchronous copies of the host body, each by the full path of its form.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{Host, call, generic_call, private};
 use crate::model::ValueId;
-use crate::model::copy::{CopyOp, Ends};
+use crate::model::copy::{BulkDirection, CopyOp};
 use crate::model::expr::Expr;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Host<'_> {
     pub(super) fn copy(&self, copy: CopyOp, operands: &[Expr], at: SpanRange) -> TokenStream {
-        let arguments = operands.iter().map(|operand| match operand.gives {
+        let arguments = operands.iter().map(|operand| match operand.result_kind {
             Kind::Memory(_) | Kind::Barrier(_) | Kind::Group(_) => self.borrowed(operand),
             _ => self.expr(operand),
         });
@@ -22,13 +22,13 @@ impl Host<'_> {
             quote!({ #prior })
         };
         match copy {
-            CopyOp::Together { group, to_barrier } => {
+            CopyOp::Cooperative { group, to_barrier } => {
                 let name = if to_barrier { "memcpy_async_to_barrier" } else { "memcpy_async" };
                 call(at, &[group.rust_name(), name], arguments)
             }
-            CopyOp::Bulk(Ends::Fetch) => call(at, &["bulk_copy_async"], arguments),
-            CopyOp::Bulk(Ends::Send) => private(at, "bulk_copy_to_peer", arguments),
-            CopyOp::Bulk(Ends::WriteBack) => private(at, "bulk_copy_to_global", arguments),
+            CopyOp::Bulk(BulkDirection::GlobalToShared) => call(at, &["bulk_copy_async"], arguments),
+            CopyOp::Bulk(BulkDirection::SharedToPeer) => private(at, "bulk_copy_to_peer", arguments),
+            CopyOp::Bulk(BulkDirection::SharedToGlobal) => private(at, "bulk_copy_to_global", arguments),
             CopyOp::Store => private(at, "store_async", arguments),
             CopyOp::Wait { group, prior: None } => call(at, &[group.rust_name(), copy.name()], arguments),
             CopyOp::Wait { group, prior: Some(number) } => {

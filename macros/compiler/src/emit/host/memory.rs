@@ -1,18 +1,18 @@
-//! What is done with memory as a whole: its parts, vectors, atomics, each by one call of the private API. Its elements,
-//! and what is in them, are `place`'s.
+//! Operations on memory in the host body: parts, vectors and atomics, each one call of the private API. `place` has
+//! elements and their parts.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::{Host, call, generic_call, private};
 use crate::model::ValueId;
-use crate::model::atomic::{AtomicUse, Order, Scope};
+use crate::model::atomic::{AtomicUse, MemoryOrder, MemoryScope};
 use crate::model::expr::Expr;
 use crate::model::op::Part;
 use crate::span::SpanRange;
 
 impl Host<'_> {
-    /// A function of the private API of memory, an index or two, and what is left.
+    /// Calls a function of the private API with memory, its indexes, and the other operands.
     pub(super) fn on_memory(&self, name: &str, operands: &[Expr], at: SpanRange) -> TokenStream {
         let arguments = self.memory_arguments(operands);
         private(at, name, arguments)
@@ -66,17 +66,17 @@ impl Host<'_> {
     }
 }
 
-pub(super) fn fence(order: Order, scope: Scope, at: SpanRange) -> TokenStream {
+pub(super) fn fence(order: MemoryOrder, scope: MemoryScope, at: SpanRange) -> TokenStream {
     let (order, scope) = (order_path(order), scope_path(scope));
     call(at, &["fence"], quote!(#order, #scope))
 }
 
-fn order_path(order: Order) -> TokenStream {
+fn order_path(order: MemoryOrder) -> TokenStream {
     let order = quote::format_ident!("{}", order.rust_name());
     quote!(::core::sync::atomic::Ordering::#order)
 }
 
-fn scope_path(scope: Scope) -> TokenStream {
+fn scope_path(scope: MemoryScope) -> TokenStream {
     let scope = quote::format_ident!("{}", scope.rust_name());
     quote!(::phalanx::Scope::#scope)
 }

@@ -1,6 +1,6 @@
-//! Messages: a call that takes the values, and a closure from them to the text that is the user's own `format!`. rustc
-//! checks the format string, and writes the closure's type into a slot, by which the host makes the text of what a GPU
-//! recorded. A closure that captures nothing: its type is all that is needed to call it.
+//! Messages of the host body: a call with the values, and a closure that formats them with the user's own `format!`.
+//! rustc checks the format string, and writes the closure's type into a slot, by which the host formats what a GPU
+//! recorded. The closure captures nothing, so that its type is enough to call it.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -33,7 +33,7 @@ impl Host<'_> {
         }
     }
 
-    /// `function(&slot, (sides, values), |(sides, values)| text)`
+    /// Makes `function(&slot, (sides, values), |(sides, values)| text)`.
     pub(super) fn message(&self, function: &str, message: &Message, sides: &[Ident], at: SpanRange) -> TokenStream {
         let slot = self.slot(message.slot, at);
         let values: Vec<TokenStream> = message.values.iter().map(|value| self.expr(value)).collect();
@@ -46,13 +46,13 @@ impl Host<'_> {
     }
 }
 
-/// An expression of type `String`, of what these names hold.
+/// Makes an expression of type `String` of the variables with these names.
 fn text(message: &Message, sides: &[Ident], values: &[Ident], at: SpanRange) -> TokenStream {
     let format = message.format.as_ref().map(|format| {
         let literal = &format.literal;
         let arguments = format.names.iter().zip(values).map(|(name, value)| {
             let name = name.as_ref().map(|name| {
-                // Raw, because `r#type = x` is what `{type}` names.
+                // The identifier is raw, because `r#type = x` is what `{type}` names.
                 let name = Ident::new_raw(name, literal.span());
                 quote!(#name =)
             });

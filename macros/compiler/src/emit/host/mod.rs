@@ -1,10 +1,10 @@
 //! The host body: the user's function as ordinary Rust over the host API, with the user's spans, so that rustc's
-//! messages and the simulator's locations point into the user's source. rustc types it, and checks its moves; the
-//! simulator runs it.
+//! messages and the simulator's locations point into the user's source. rustc checks its types and moves; the simulator
+//! runs it.
 
-mod by_hand;
 mod control;
 mod copy;
+mod inline_cuda;
 mod memory;
 mod message;
 mod op;
@@ -24,21 +24,21 @@ pub(crate) use slots::{declaration as slots_declaration, place as slot_place};
 use crate::check::Checked;
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::Kind;
 use crate::model::{Function, LocalId, Param, SlotId};
 use crate::span::SpanRange;
 
-/// The label of the whole body: `return` leaves it.
+/// Returns the label of the whole body, which `return` leaves.
 pub(crate) fn body_label() -> syn::Lifetime {
     syn::Lifetime::new("'__phalanx_body", Span::call_site())
 }
 
-/// What a function's body is in the host.
+/// A function's body in the host.
 pub(crate) struct HostBody {
-    /// Statements and value.
+    /// The statements and the value.
     pub(crate) block: TokenStream,
-    /// What describes its slots, a closure.
+    /// A closure that describes the body's slots.
     pub(crate) description: TokenStream,
 }
 
@@ -48,7 +48,8 @@ pub(crate) fn body(checked: &Checked<'_>, start: &TokenStream) -> HostBody {
     let host = Host { function, checked, filled: &filled, receivers: Vec::new() };
     let inside = host.inside(&function.body, function.ret.is_none());
     let label = body_label();
-    // In the block of the body's own items: a constant that hides a parameter is an error, as for any local.
+    // The statements stand in the block of the body's own items: a constant that hides a parameter is an error, as for
+    // any local.
     let body = braces(function.body.span, quote!(#start #inside));
     HostBody { block: quote!(#label: #body), description: slots::description(&filled.into_inner()) }
 }
@@ -56,19 +57,20 @@ pub(crate) fn body(checked: &Checked<'_>, start: &TokenStream) -> HostBody {
 struct Host<'f> {
     function: &'f Function,
     checked: &'f Checked<'f>,
-    /// Where each slot is filled first.
+    /// The span where each slot is filled first.
     filled: &'f RefCell<Vec<Option<SpanRange>>>,
-    /// The variables whose methods take what is being emitted as an argument: it may call no method that changes them.
-    /// Rust copies a receiver that is taken by value before the arguments, and the text does not.
+    /// The variables whose methods take the current expression as an argument: it may call no method that changes them.
+    /// Rust copies a receiver that is taken by value before it evaluates the arguments, and the text does not.
     receivers: Vec<LocalId>,
 }
 
-/// `::phalanx::path(arguments)`, every token at the user's place: only then do rustc and `#[track_caller]` name it.
+/// Makes `::phalanx::path(arguments)`, with every token at the user's span: only then do rustc and `#[track_caller]`
+/// name it.
 fn call(at: SpanRange, path: &[&str], arguments: TokenStream) -> TokenStream {
     generic_call(at, path, TokenStream::new(), arguments)
 }
 
-/// The same, with generic arguments.
+/// Makes `::phalanx::path::<generics>(arguments)` in the same way.
 fn generic_call(at: SpanRange, path: &[&str], generics: TokenStream, arguments: TokenStream) -> TokenStream {
     let lo = at.lo;
     let segments = path.iter().map(|segment| Ident::new(segment, lo));
@@ -79,13 +81,13 @@ fn generic_call(at: SpanRange, path: &[&str], generics: TokenStream, arguments: 
     quote_spanned!(lo=> ::phalanx #(::#segments)* #generics #group)
 }
 
-/// A name of generated code: placed where the user's is, but resolved apart from it, as kernels made by `macro_rules!`
-/// need.
+/// Makes an identifier of generated code: it has the user's span, but resolves apart from the user's names, as kernels
+/// made by `macro_rules!` need.
 pub(super) fn internal(name: &str, at: SpanRange) -> Ident {
     Ident::new(name, at.lo.resolved_at(Span::call_site()))
 }
 
-/// A function of the private API.
+/// Calls a function of the private API.
 fn private(at: SpanRange, name: &str, arguments: TokenStream) -> TokenStream {
     call(at, &["__private", name], arguments)
 }
@@ -103,7 +105,7 @@ impl Host<'_> {
         slots::place(slot, self.function.slots.len(), at)
     }
 
-    /// Lets rustc write a value's type into a slot.
+    /// Has rustc write a value's type into a slot.
     fn typed(&self, slot: SlotId, value: TokenStream, at: SpanRange) -> TokenStream {
         let slot = self.slot(slot, at);
         private(at, "typed", quote!(#slot, #value))
@@ -113,12 +115,12 @@ impl Host<'_> {
         self.function.params.iter().any(|param: &Param| param.local == local)
     }
 
-    /// An expression as an operand of Rust's own syntax.
+    /// Prints an expression as an operand of Rust's own syntax.
     fn operand(&self, expr: &Expr) -> TokenStream {
         parentheses(expr.span, self.expr(expr))
     }
 
-    /// A reference to a group or to memory.
+    /// Prints a reference to a group or to memory.
     fn borrowed(&self, expr: &Expr) -> TokenStream {
         let value = self.expr(expr);
         let lo = expr.span.lo;
@@ -133,7 +135,7 @@ impl Host<'_> {
         braces(block.span, self.inside(block, false))
     }
 
-    /// A block whose value, if it has one, is `()` or not used.
+    /// Prints a block whose value is `()` or not used.
     fn discarded_block(&self, block: &Block) -> TokenStream {
         braces(block.span, self.inside(block, true))
     }
@@ -165,7 +167,7 @@ impl Host<'_> {
                 let lo = statement.span.lo;
                 let (pattern, value) = (self.pattern(pattern), self.expr(init));
                 let ty = ty.as_ref().map(|ty| &ty.tokens).map(|ty| quote_spanned!(lo=> : #ty));
-                // In parentheses, because `let .. else` takes no value that ends with a brace.
+                // The value has parentheses, because `let .. else` takes none that ends with a brace.
                 let value = if otherwise.is_some() { parentheses(init.span, value) } else { value };
                 let otherwise = otherwise.as_ref().map(|otherwise| {
                     let block = self.block(otherwise);
@@ -198,15 +200,15 @@ impl Host<'_> {
                 _ => self.expr(init),
             };
             let value = match init {
-                // A function that returns nothing gives no variable.
-                Expr { kind: ExprKind::Call { .. } | ExprKind::CallClosure { .. }, gives: Kind::Value, span } => {
+                // The result of a function that returns nothing cannot be a variable.
+                Expr { kind: ExprKind::Call { .. } | ExprKind::CallClosure { .. }, result_kind: Kind::Value, span } => {
                     private(*span, "value", value)
                 }
                 _ => value,
             };
             quote_spanned!(lo=> = #value)
         });
-        // A slot that a token's local does not fill.
+        // The slot of a token's local stays empty.
         let unused = info.slot.filter(|_| info.kind != Kind::Value).map(|slot| {
             let slot = self.slot(slot, at);
             quote!(::phalanx::__private::unused(#slot);)
@@ -214,7 +216,7 @@ impl Host<'_> {
         quote_spanned!(lo=> #unused let #mutable #name #ty #init;)
     }
 
-    /// A barrier, of a brand that no other has: a type that is named after the variable, for rustc's messages.
+    /// Makes a barrier of a new brand: a type that is named after the variable, for rustc's messages.
     fn shared_barrier(&self, barrier: Barrier, index: usize, local: LocalId, at: SpanRange) -> TokenStream {
         let (lo, brand) = (at.lo, &self.function.local(local).name);
         let length =
@@ -226,7 +228,7 @@ impl Host<'_> {
         quote_spanned!(lo=> { #allow enum #brand {} #made })
     }
 
-    /// An expression as a statement: the slot for its value stays empty.
+    /// Prints an expression as a statement: the slot for its value stays empty.
     fn discarded(&self, expr: &Expr) -> TokenStream {
         let slot = match &expr.kind {
             ExprKind::If { slot, .. }
@@ -259,7 +261,7 @@ impl Host<'_> {
     }
 }
 
-/// Parentheses at the place of what is in them: rustc takes their place for that of a call inside.
+/// Makes parentheses with the span of their content: rustc reports a call inside at their span.
 fn parentheses(at: SpanRange, inside: TokenStream) -> TokenStream {
     let mut group = Group::new(Delimiter::Parenthesis, inside);
     group.set_span(at.lo);

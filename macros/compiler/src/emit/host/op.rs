@@ -1,21 +1,21 @@
-//! One arm an operation, by its full path: where the macro takes `x.sync()` for `Cluster::sync`, the host body says
-//! `Cluster::sync(&x)`, so that a wrong guess is a type error. Matched without a wildcard.
+//! Operations of the host body, one arm each, by their full path: where the macro takes `x.sync()` for `Cluster::sync`,
+//! the host body says `Cluster::sync(&x)`, so that a wrong guess is a type error. They are matched without a wildcard.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::{Host, call, generic_call, memory, parentheses, private};
-use crate::check::{BrokenAt, dsm};
-use crate::emit::constant;
-use crate::emit::template;
+use crate::check::BrokenAt;
+use crate::emit::{callee, constant};
 use crate::model::expr::{Callee, Expr, ExprKind, FunctionPath};
+use crate::model::group::Group;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::local_of;
-use crate::model::ty::{Group, Kind, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::walk::walk_block;
 use crate::model::warp::WarpOperand;
 use crate::model::{Function, SiteId, SiteMessage, SlotId, ValueId};
-use crate::rules::Rule;
 use crate::span::SpanRange;
 
 /// Refuses an `unchecked(collective_while_pending)` where no callee breaks the rule.
@@ -25,7 +25,7 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
         if let ExprKind::Call { callee: Callee::Function(function), slot, .. } = &expr.kind
             && let Some(pending) = broken.calls.get(&slot.0)
         {
-            let (callee, pending) = (template::summary(function, "UNIFORMITY"), constant::groups(*pending));
+            let (callee, pending) = (callee::summary(function, "UNIFORMITY"), constant::groups(*pending));
             broken_by.push(quote!(#callee.collectives.intersection(#pending)));
         }
     });
@@ -33,15 +33,13 @@ pub(crate) fn one_collective(function: &Function, broken: &BrokenAt) -> TokenStr
 }
 
 impl Host<'_> {
-    /// `rank_out_of_range`, where rustc knows the rank.
-    fn constant_rank(&self, operands: &[Expr]) -> Option<TokenStream> {
-        let rank = operands.get(2).filter(|rank| dsm::ranks::is_rustc_s(self.function, rank))?;
-        if self.function.options.waives(Rule::RankOutOfRange) {
-            return None;
-        }
+    /// Has rustc compare the rank with the size of the cluster, where the checks left that to it.
+    fn constant_rank(&self, operands: &[Expr], site: Option<SiteId>) -> Option<TokenStream> {
+        site.filter(|site| self.checked.ranks_left_to_rustc().contains(site))?;
+        let rank = operands.get(2)?;
         let (lo, value) = (rank.span.lo, self.expr(rank));
         let check = |kernel: TokenStream| quote_spanned!(lo=> ::phalanx::__private::rank_of_cluster(#value, #kernel::__PHALANX_OPTIONS.cluster));
-        // A constant of its own is evaluated at once, one in a body with each instance.
+        // rustc evaluates a free constant at once, and one in a body with each instance.
         Some(if self.function.generics.params.is_empty() {
             let check = check(self.function.name.to_token_stream());
             quote_spanned!(lo=> const _: () = #check)
@@ -61,7 +59,7 @@ impl Host<'_> {
     ) -> TokenStream {
         let group_method = |group: Group, name: &str| {
             let receiver = operands.first().map(|receiver| self.borrowed(receiver));
-            let rest = operands.iter().skip(1).map(|operand| match (operand.gives, &operand.kind) {
+            let rest = operands.iter().skip(1).map(|operand| match (operand.result_kind, &operand.kind) {
                 (Kind::Memory(_) | Kind::Barrier(_), _) | (Kind::Closure, ExprKind::Local(_)) => self.borrowed(operand),
                 _ => self.expr(operand),
             });
@@ -78,7 +76,7 @@ impl Host<'_> {
                 let parent = operands.first().map(|parent| self.borrowed(parent));
                 let size = &self.function.values[usize::from(size.0)].tokens;
                 let arguments = parentheses(at, quote!(#parent));
-                // A size that depends on a generic parameter is known to no check before rustc's.
+                // Only rustc can check a size that depends on a generic parameter.
                 let check = quote_spanned!(at.lo=> const { ::phalanx::__private::tile_size(#size) });
                 quote_spanned!(at.lo=> { #check; ::phalanx::__private::tile::<#size, _> #arguments })
             }
@@ -87,8 +85,8 @@ impl Host<'_> {
                 let key = operands.get(1).map(|key| self.expr(key));
                 call(at, &[name], quote!(#parent, #key))
             }
-            // rustc knows what a closure takes only where one is asked for.
-            Op::Warp(group, method) => match (method.operands.last(), operands.last().map(|last| last.gives)) {
+            // rustc infers the types of a closure's parameters only where a closure is expected.
+            Op::Warp(group, method) => match (method.operands.last(), operands.last().map(|last| last.result_kind)) {
                 (Some(WarpOperand::Operator), Some(Kind::Closure)) => {
                     group_method(group, &format!("{}_with", method.name))
                 }
@@ -101,7 +99,7 @@ impl Host<'_> {
             Op::Uniform(group) => group_method(group, "uniform"),
             Op::MapSharedRank(_) | Op::MapBarrier(_) => {
                 let mapped = group_method(Group::Cluster, "map_shared_rank");
-                match self.constant_rank(operands) {
+                match self.constant_rank(operands, site) {
                     Some(check) => quote_spanned!(at.lo=> { #check; #mapped }),
                     None => mapped,
                 }
@@ -110,7 +108,7 @@ impl Host<'_> {
             Op::SharedBarrier(..) => quote!(()), // Made by its `let`.
             Op::Barrier(barrier, barrier_method) => {
                 let receiver = operands.first().map(|receiver| self.borrowed(receiver));
-                let rest = operands.iter().skip(1).map(|operand| match (&operand.kind, operand.gives) {
+                let rest = operands.iter().skip(1).map(|operand| match (&operand.kind, operand.result_kind) {
                     (ExprKind::Borrow { target, .. }, Kind::Group(_)) => self.borrowed(target),
                     _ => self.expr(operand),
                 });
@@ -168,7 +166,7 @@ impl Host<'_> {
 
     pub(super) fn device_call(&self, callee: &Callee, slot: SlotId, arguments: &[Expr], expr: &Expr) -> TokenStream {
         let lo = expr.span.lo;
-        // At the name, where rustc says what is wrong with the function.
+        // The span is the name, where rustc reports an error of the function.
         let at = match callee {
             Callee::Function(FunctionPath { name, .. }) => SpanRange::of(name),
             Callee::Associated(_, name, _) | Callee::Method(name, _) => SpanRange::of(name),
@@ -180,7 +178,7 @@ impl Host<'_> {
         };
         let receivers = self.receivers.iter().copied().chain(of_variable).collect();
         let inside = Host { receivers, ..*self };
-        let passed = |argument: &Expr| match (&argument.kind, argument.gives) {
+        let passed = |argument: &Expr| match (&argument.kind, argument.result_kind) {
             // `&cluster` where `cluster` is a reference already.
             (ExprKind::Borrow { target, .. }, Kind::Group(_) | Kind::Memory(_) | Kind::Barrier(_)) => {
                 inside.passed(target)
@@ -191,7 +189,7 @@ impl Host<'_> {
         let (value, check) = match callee {
             Callee::Function(function) => {
                 let turbofish = &function.turbofish;
-                let marker = template::of_marker(
+                let marker = callee::with_marker(
                     function,
                     |callee| quote_spanned!(function.name.span()=> #callee #turbofish::__phalanx_marker()),
                 );
@@ -205,7 +203,7 @@ impl Host<'_> {
             }
             Callee::Method(name, turbofish) => {
                 let (receiver, name) = (given.next(), entry_name(name));
-                // A value without a place is behind a shared reference, so that no method changes what nobody sees.
+                // A value without a place is passed behind a shared reference, so that no method changes a temporary.
                 let receiver = match of_variable {
                     Some(local) if !self.receivers.contains(&local) => quote_spanned!(lo=> (#receiver)),
                     _ => quote_spanned!(lo=> (&#receiver)),
@@ -213,9 +211,9 @@ impl Host<'_> {
                 (quote_spanned!(lo=> #receiver.#name #turbofish(#(#given,)* #place)), None)
             }
         };
-        let value = match expr.gives {
+        let value = match expr.result_kind {
             Kind::Token(_) | Kind::OptionalToken(Some(_)) => value,
-            // Holds rustc to the macro's view that this is no token.
+            // Makes rustc check that this is no token, as the macro assumes.
             _ => private(expr.span, "plain", value),
         };
         match check {
@@ -224,10 +222,10 @@ impl Host<'_> {
         }
     }
 
-    /// A function must use no collective of a group whose arrival is pending, and none at all where its callers may
-    /// not be the whole group.
+    /// Checks that the callee uses no collective of a group whose arrival is pending, and none at all where its callers
+    /// may be a part of the group.
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
-        let (at, callee) = (SpanRange::of(&function.name), template::summary(function, "UNIFORMITY"));
+        let (at, callee) = (SpanRange::of(&function.name), callee::summary(function, "UNIFORMITY"));
         let check = if self.checked.calls_apart().contains(&slot) {
             private(at, "no_collective_at_all", quote_spanned!(at.lo=> #callee.collectives))
         } else {
@@ -237,16 +235,17 @@ impl Host<'_> {
         Some(quote_spanned!(at.lo=> const _: () = #check;))
     }
 
-    /// An argument written with `&`. Slices go by value in the host body: they are references already.
+    /// Prints an argument that is written with `&`. The host body passes slices by value, because they are references
+    /// already.
     fn passed(&self, target: &Expr) -> TokenStream {
-        match target.gives {
+        match target.result_kind {
             Kind::Memory(memory) if memory.is_slice() => self.expr(target),
             _ => self.borrowed(target),
         }
     }
 }
 
-/// The method that bodies call in place of `name`.
+/// Returns the name of the method that bodies call in place of `name`.
 fn entry_name(name: &Ident) -> Ident {
     format_ident!("{name}__on_device", span = name.span())
 }

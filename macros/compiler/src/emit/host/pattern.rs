@@ -1,5 +1,5 @@
-//! Patterns of the host body. A name that is bound is written `name @ _`, which no constant can be, so that rustc and
-//! the macro agree on which names are which; that constants are some, the text's values make sure.
+//! Patterns of the host body. A name that is bound is printed as `name @ _`, which cannot be a constant, so that rustc
+//! and the macro agree on which names are bound; the values of the text make sure that the others are constants.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
@@ -26,7 +26,7 @@ impl Host<'_> {
             }
             PatternKind::Bool(value) => quote_spanned!(lo=> #value),
             PatternKind::Int { digits, negative, suffix } => {
-                // The digits come from a literal that rustc has read.
+                // The digits come from a literal that rustc has parsed.
                 let literal = format!("{digits}{suffix}").parse();
                 let mut literal: Literal = literal.unwrap_or_else(|_| Literal::u8_unsuffixed(0));
                 literal.set_span(lo);

@@ -1,5 +1,5 @@
-//! Places: what is indexed, dereferenced, or a field. Those in memory are read and written through the host API, which
-//! touches no more than the innermost; those in locals are Rust's own.
+//! Place expressions of the host body: indexed, dereferenced, or a field. Those in memory are read and written through
+//! the host API, which accesses only the innermost field; those in locals are Rust's own.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -8,23 +8,23 @@ use super::{Host, internal, private};
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind, Member};
 use crate::model::facts::Effect;
+use crate::model::kind::Kind;
 use crate::model::op::Op;
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
-/// A place in memory.
+/// A place expression in memory.
 pub(super) enum MemoryPlace {
-    /// An element: the function that does what was asked for, with its first arguments.
+    /// An element: the function that performs the access, with its first arguments.
     Element { function: String, base: TokenStream, index: TokenStream },
-    /// A part of an element, as a `Place`.
+    /// A part of an element, as a `Place` of the runtime.
     Inside(TokenStream),
 }
 
 impl Host<'_> {
-    /// The place in memory that `expr` is, if it is one, for the function `verb`.
+    /// Returns the place in memory that `expr` is, if it is one, for the function `verb`.
     pub(super) fn memory_place(&self, expr: &Expr, verb: &str) -> Option<MemoryPlace> {
         let (base, index, suffix) = match &expr.kind {
-            ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Memory(_)) => (base, index, ""),
+            ExprKind::Index { base, index, .. } if matches!(base.result_kind, Kind::Memory(_)) => (base, index, ""),
             ExprKind::UncheckedPlace { base, index } => (base, index, "_unchecked"),
             _ => return self.inside_memory(expr).map(MemoryPlace::Inside),
         };
@@ -32,11 +32,11 @@ impl Host<'_> {
         Some(MemoryPlace::Element { function: format!("{verb}{suffix}"), base, index })
     }
 
-    /// A place in memory as a `Place`, from the element inwards.
+    /// Returns a place in memory as a `Place` of the runtime, from the element inwards.
     fn inside_memory(&self, expr: &Expr) -> Option<TokenStream> {
         let at = expr.span;
         match &expr.kind {
-            ExprKind::Index { base, index, .. } => match base.gives {
+            ExprKind::Index { base, index, .. } => match base.result_kind {
                 Kind::Memory(_) => Some(self.element("place", base, index, at)),
                 _ => {
                     let (base, index) = (self.inside_memory(base)?, self.expr(index));
@@ -57,13 +57,13 @@ impl Host<'_> {
         }
     }
 
-    /// An element of memory, by this function of the private API.
+    /// Calls a function of the private API with an element of memory.
     fn element(&self, function: &str, base: &Expr, index: &Expr, at: SpanRange) -> TokenStream {
         let (base, index) = (self.borrowed(base), self.expr(index));
         private(at, function, quote!(#base, #index))
     }
 
-    /// A place that is not memory: a local, what a reference refers to, a part of these.
+    /// Prints a place that is not in memory: a local, a reference's target, or a part of them.
     pub(super) fn place(&self, place: &Expr, mutable: bool) -> TokenStream {
         let lo = place.span.lo;
         match &place.kind {
@@ -85,23 +85,23 @@ impl Host<'_> {
         }
     }
 
-    /// Whether evaluating the place before the value could be seen.
+    /// Whether it can be observed that the place is evaluated before the value.
     pub(super) fn order_matters(&self, place: &Expr, value: &Expr) -> bool {
         let place = self.place_effect(place);
         let value = effect(self.function, value);
         place == Effect::Changes || (value == Effect::Changes && place != Effect::Pure)
     }
 
-    /// What finding a place does, less the access itself.
+    /// Returns the effect of evaluating a place, without the access itself.
     fn place_effect(&self, place: &Expr) -> Effect {
         match &place.kind {
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
                 self.place_effect(base).max(effect(self.function, index))
             }
             ExprKind::Field { base, .. } => self.place_effect(base),
-            _ if matches!(place.gives, Kind::Memory(_)) => match &place.kind {
+            _ if matches!(place.result_kind, Kind::Memory(_)) => match &place.kind {
                 ExprKind::Local(_) => Effect::Pure,
-                // A part with ends of its own.
+                // A part has bounds of its own.
                 _ => effect(self.function, place),
             },
             _ => Effect::Reads,
@@ -109,7 +109,7 @@ impl Host<'_> {
     }
 }
 
-/// A field's name, as the user wrote it.
+/// Returns a field's name, as the user wrote it.
 pub(super) fn host_member(member: &Member, at: SpanRange) -> TokenStream {
     match member {
         Member::Named(name) => name.to_token_stream(),

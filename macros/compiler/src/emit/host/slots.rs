@@ -1,22 +1,23 @@
-//! Slots as a nest of tuples of eight, so that there may be any number of them.
+//! Slots, as nested tuples of eight elements, so that there may be any number of them.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{braces, internal, private};
 use crate::model::barrier::BarrierForm;
-use crate::model::ty::{Kind, ParamType};
+use crate::model::kind::Kind;
+use crate::model::ty::ParamType;
 use crate::model::{Function, LocalId, SlotId, SlotUse};
 use crate::span::SpanRange;
 
 const WIDTH: usize = 8;
 
-/// Levels of tuples that hold `count` slots.
+/// Returns the number of levels of tuples that hold `count` slots.
 fn depth(count: usize) -> u32 {
     (1..).find(|depth| count <= WIDTH.pow(*depth)).unwrap_or(1)
 }
 
-/// `&__phalanx_slots.1.7`
+/// Returns a slot's path: `&__phalanx_slots.1.7`.
 pub(crate) fn place(slot: SlotId, count: usize, at: SpanRange) -> TokenStream {
     let (slots, span) = (internal("__phalanx_slots", at), at.lo);
     let fields = (0..depth(count)).rev().map(|level| {
@@ -27,17 +28,18 @@ pub(crate) fn place(slot: SlotId, count: usize, at: SpanRange) -> TokenStream {
     quote_spanned!(span=> &#slots #(.#fields)*)
 }
 
-/// The value of all slots, fresh.
+/// Makes the initial value of all slots.
 pub(crate) fn declaration(slots: &[SlotUse]) -> TokenStream {
     nest(slots, depth(slots.len()))
 }
 
-/// A closure that describes the slots, each where it is filled: what cannot fill it is told there.
+/// Makes a closure that describes the slots, each with the span where it is filled: rustc reports there what cannot
+/// fill it.
 pub(super) fn description(places: &[Option<SpanRange>]) -> TokenStream {
     let at = SpanRange::at(Span::call_site());
     let describe = places.iter().enumerate().map(|(index, filled)| {
         let at = filled.unwrap_or(at);
-        // In braces, which are the user's place; a generated name is none.
+        // The braces have the user's span; a generated name would not.
         let place = braces(SpanRange::at(at.lo), place(SlotId(index as u16), places.len(), at));
         let out = internal("__phalanx_out", at);
         let described = private(at, "describe", quote!(#place, #out));
@@ -68,7 +70,7 @@ pub(super) fn is_reference(function: &Function, local: LocalId) -> bool {
     match param.map(|param| &param.ty) {
         Some(ParamType::Group(_) | ParamType::Tile { .. } | ParamType::Reference { .. }) => true,
         Some(ParamType::Barrier { barrier, .. }) => barrier.form != BarrierForm::Remote,
-        // Remote memory goes by value unless it was written with `&`, slices always.
+        // Remote memory is passed by value unless it was written with `&`, a slice always.
         Some(ParamType::Memory { by_reference, memory, .. }) => *by_reference && !memory.is_slice(),
         Some(
             ParamType::Value(_) | ParamType::Slice { .. } | ParamType::OptionalSlice { .. } | ParamType::Closure { .. },

@@ -1,4 +1,4 @@
-//! Expressions. Arithmetic goes through functions that mean the same in every build profile; comparisons, bit
+//! Expressions of the host body. Arithmetic calls functions that mean the same in every build profile; comparisons, bit
 //! operations and casts are Rust's own.
 
 use proc_macro2::{Literal, TokenStream};
@@ -7,8 +7,8 @@ use quote::{quote, quote_spanned};
 use super::place::{MemoryPlace, host_member};
 use super::{Host, body_label, braces, internal, private};
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
+use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
-use crate::model::ty::Kind;
 use crate::span::SpanRange;
 
 impl Host<'_> {
@@ -27,7 +27,7 @@ impl Host<'_> {
                 let tokens = &self.function.values[usize::from(value.0)].tokens;
                 quote!(#tokens)
             }
-            ExprKind::Index { base, index, .. } if matches!(base.gives, Kind::Barrier(_)) => {
+            ExprKind::Index { base, index, .. } if matches!(base.result_kind, Kind::Barrier(_)) => {
                 let (base, index) = (self.borrowed(base), self.expr(index));
                 private(at, "barrier_at", quote!(#base, #index))
             }
@@ -103,7 +103,7 @@ impl Host<'_> {
                 quote_spanned!(lo=> ::core::option::Option::Some(#value))
             }
             ExprKind::None(slot) => {
-                // In braces, which are the user's place.
+                // The braces have the user's span.
                 let slot = braces(SpanRange::at(lo), self.slot(*slot, at));
                 private(at, "none", slot)
             }
@@ -159,12 +159,12 @@ impl Host<'_> {
                 self.with_slot(*slot, value, at)
             }
             ExprKind::If { condition, then, otherwise, slot } => {
-                let discarded = expr.gives == Kind::Unit;
+                let discarded = expr.result_kind == Kind::Unit;
                 let value = self.branch(condition, then, otherwise.as_deref(), discarded, at);
                 self.with_slot(*slot, value, at)
             }
             ExprKind::Match { scrutinee, arms, slot } => {
-                let value = self.choice(scrutinee, arms, expr.gives == Kind::Unit, at);
+                let value = self.choice(scrutinee, arms, expr.result_kind == Kind::Unit, at);
                 self.with_slot(*slot, value, at)
             }
             ExprKind::Loop { label, body, slot, .. } => {
@@ -188,7 +188,7 @@ impl Host<'_> {
                 let value = value.as_ref().map(|value| self.expr(value));
                 quote_spanned!(lo=> break #label #value)
             }
-            ExprKind::Cuda(by_hand) => self.by_hand(by_hand, at),
+            ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda, at),
             ExprKind::Assert(test, message) => self.assert(test, message, at),
             ExprKind::Panic(message) => self.message("fail_panic", message, &[], at),
             ExprKind::Print(message) => self.message("print", message, &[], at),
@@ -208,7 +208,7 @@ impl Host<'_> {
             LiteralType::Suffix(suffix) => (suffix, None),
             LiteralType::Slot(slot) => ("", Some(slot)),
         };
-        // The digits come from a literal that rustc has read.
+        // The digits come from a literal that rustc has parsed.
         let mut literal: Literal = format!("{digits}{suffix}").parse().unwrap_or_else(|_| Literal::u8_unsuffixed(0));
         literal.set_span(at.lo);
         let minus = negated.then(|| quote_spanned!(at.lo=> -));
@@ -233,7 +233,7 @@ impl Host<'_> {
                 let value = self.operand(value);
                 quote_spanned!(at.lo=> (!#value))
             }
-            // The lowest integer is written with a minus: one literal.
+            // The lowest integer is one literal with a minus.
             (UnaryOp::Neg, ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty }) => {
                 self.literal(digits, *ty, true, at)
             }
@@ -286,7 +286,7 @@ impl Host<'_> {
             }
             let reference = self.place(place, true);
             let reference = quote_spanned!(lo=> &mut #reference);
-            // The value first, as Rust does for numbers; then the place.
+            // The value comes first, as Rust evaluates it for numbers, then the place.
             let target = internal("__phalanx_place", place.span);
             return quote_spanned!(lo=> match #change { #new => match #reference { #target => {
                 let #old = *#target;
@@ -309,13 +309,13 @@ impl Host<'_> {
     }
 }
 
-/// What holds rustc to it that an operator is the language's own, and not one that a user overloaded.
+/// Returns the function with which rustc checks that an operator is the language's own, and not overloaded by the user.
 fn operator_guard(op: BinaryOp) -> Option<&'static str> {
     match op {
         BinaryOp::Eq | BinaryOp::Ne => Some("comparable"),
         BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => Some("ordered"),
         BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => Some("plain_scalar"),
-        // Functions of numbers; and what takes nothing but `bool`.
+        // These are numeric functions, or take only `bool`.
         BinaryOp::Add
         | BinaryOp::Sub
         | BinaryOp::Mul

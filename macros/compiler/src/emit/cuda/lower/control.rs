@@ -1,5 +1,5 @@
-//! Branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label behind
-//! the loop (`break`) or behind its body (`continue`).
+//! Lowers branches, loops and jumps. C++ has no labelled loops: a jump past the innermost one is a `goto` to a label
+//! after the loop (`break`) or at the end of its body (`continue`).
 
 use super::{Dest, Lower};
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
@@ -9,24 +9,24 @@ use crate::model::expr::{Block, Condition, Expr, ExprKind};
 use crate::model::facts::Effect;
 use crate::model::range::{Adaptor, Range};
 
-/// Something that `break` can leave.
-pub(super) struct Jump {
+/// A loop or labelled block that `break` can leave.
+pub(super) struct JumpTarget {
     id: LoopId,
-    /// A C++ loop, as against a labelled block.
+    /// Whether it is a loop in C++, and not a labelled block.
     is_loop: bool,
     label: String,
-    /// Where a value that `break` carries goes.
+    /// The destination of a value that `break` carries.
     dest: Dest,
-    /// The labels that were jumped to.
+    /// The labels to which there are jumps.
     breaks: Option<String>,
     continues: Option<String>,
 }
 
-/// A part of a condition.
+/// A test of one part of a condition.
 pub(super) struct Test {
     pub(super) before: Vec<CuStmt>,
     pub(super) holds: CuExpr,
-    /// Where it holds, what it binds.
+    /// The bindings of the part, valid where the test holds.
     pub(super) bind: Vec<CuStmt>,
 }
 
@@ -40,7 +40,7 @@ impl Test {
 }
 
 impl Lower<'_> {
-    /// What must hold, one after the other.
+    /// Lowers the parts of a condition, which must all hold, in the order of their evaluation.
     fn tests(&mut self, condition: &Condition) -> Vec<Test> {
         let mut tests = Vec::new();
         for part in condition.parts() {
@@ -52,7 +52,7 @@ impl Lower<'_> {
                     let test = lower.test(pattern, &value).unwrap_or_else(|| CuExpr::name("true"));
                     (test, lower.bindings(pattern, &value))
                 }
-                // The parser makes one row of them.
+                // The parser flattens nested conditions.
                 Condition::All(_) => (CuExpr::name("true"), Vec::new()),
             });
             tests.push(Test { before, holds, bind });
@@ -60,7 +60,8 @@ impl Lower<'_> {
         tests
     }
 
-    /// `then` if `first` and all of the condition hold, and otherwise `otherwise`, which is written once.
+    /// Lowers to `then` if `first` and the whole condition hold, and to `otherwise` if not; `otherwise` is printed
+    /// once.
     pub(super) fn choose(
         &mut self,
         first: Option<Test>,
@@ -132,7 +133,7 @@ impl Lower<'_> {
                     [Test { before, holds, bind }] if before.is_empty() && bind.is_empty() => {
                         (holds.clone(), Vec::new())
                     }
-                    // The tests take statements: they move into the loop.
+                    // The tests need statements, which move into the loop.
                     _ => (CuExpr::name("true"), tests.into_iter().flat_map(Test::or_break).collect()),
                 };
                 let body = self.loop_body(before, body);
@@ -158,12 +159,19 @@ impl Lower<'_> {
     }
 
     fn enter(&mut self, id: LoopId, is_loop: bool, label: &str, dest: &Dest) {
-        self.jumps.push(Jump { id, is_loop, label: label.into(), dest: dest.clone(), breaks: None, continues: None });
+        self.jump_targets.push(JumpTarget {
+            id,
+            is_loop,
+            label: label.into(),
+            dest: dest.clone(),
+            breaks: None,
+            continues: None,
+        });
     }
 
-    /// The label behind a loop that was jumped out of.
+    /// Ends a jump target, with the label after it if there are jumps to it.
     fn leave(&mut self) {
-        if let Some(label) = self.jumps.pop().and_then(|jump| jump.breaks) {
+        if let Some(label) = self.jump_targets.pop().and_then(|jump| jump.breaks) {
             self.out.push(CuStmt::Label(label));
         }
     }
@@ -173,8 +181,8 @@ impl Lower<'_> {
             lower.out.extend(before);
             lower.block_into(body, &Dest::Discard);
         });
-        // In braces, so that no jump to the label passes over a declaration.
-        if let Some(label) = self.jumps.last_mut().and_then(|jump| jump.continues.take()) {
+        // Braces make sure that no jump to the label passes over a declaration.
+        if let Some(label) = self.jump_targets.last_mut().and_then(|jump| jump.continues.take()) {
             statements = vec![CuStmt::Block(statements), CuStmt::Label(label)];
         }
         statements
@@ -198,46 +206,46 @@ impl Lower<'_> {
     }
 
     pub(super) fn break_to(&mut self, target: LoopId, value: Option<&Expr>) {
-        let Some(index) = self.jumps.iter().position(|jump| jump.id == target) else { return };
+        let Some(index) = self.jump_targets.iter().position(|jump| jump.id == target) else { return };
         if let Some(value) = value {
-            let dest = self.jumps[index].dest.clone();
+            let dest = self.jump_targets[index].dest.clone();
             self.into(value, &dest);
         }
-        if self.jumps[index].dest == Dest::Return && value.is_some() {
+        if self.jump_targets[index].dest == Dest::Return && value.is_some() {
             return;
         }
         if self.is_innermost(index) {
             self.out.push(CuStmt::Break);
             return;
         }
-        let label = match self.jumps[index].breaks.clone() {
+        let label = match self.jump_targets[index].breaks.clone() {
             Some(label) => label,
-            None => self.names.fresh(&format!("{}_break", self.jumps[index].label)),
+            None => self.names.fresh(&format!("{}_break", self.jump_targets[index].label)),
         };
-        self.jumps[index].breaks = Some(label.clone());
+        self.jump_targets[index].breaks = Some(label.clone());
         self.out.push(CuStmt::Goto(label));
     }
 
     pub(super) fn continue_to(&mut self, target: LoopId) {
-        let Some(index) = self.jumps.iter().position(|jump| jump.id == target) else { return };
+        let Some(index) = self.jump_targets.iter().position(|jump| jump.id == target) else { return };
         if self.is_innermost(index) {
             self.out.push(CuStmt::Continue);
             return;
         }
-        let label = match self.jumps[index].continues.clone() {
+        let label = match self.jump_targets[index].continues.clone() {
             Some(label) => label,
-            None => self.names.fresh(&format!("{}_continue", self.jumps[index].label)),
+            None => self.names.fresh(&format!("{}_continue", self.jump_targets[index].label)),
         };
-        self.jumps[index].continues = Some(label.clone());
+        self.jump_targets[index].continues = Some(label.clone());
         self.out.push(CuStmt::Goto(label));
     }
 
-    /// Whether C++'s own `break` and `continue` mean this one.
+    /// Whether C++'s own `break` and `continue` have this target.
     fn is_innermost(&self, index: usize) -> bool {
-        self.jumps.iter().rposition(|jump| jump.is_loop) == Some(index)
+        self.jump_targets.iter().rposition(|jump| jump.is_loop) == Some(index)
     }
 
-    /// Two arms that are plain values, as `c ? a : b`.
+    /// Lowers two arms that are plain values to `c ? a : b`.
     pub(super) fn ternary(&mut self, condition: &Condition, then: &Block, otherwise: &Expr) -> Option<CuExpr> {
         let Condition::Value(test) = condition else { return None };
         let then = plain_tail(then)?;
@@ -255,7 +263,7 @@ impl Lower<'_> {
     }
 }
 
-/// The value of a block that is nothing else.
+/// Returns the value of a block that has no statements.
 fn plain_tail(block: &Block) -> Option<&Expr> {
     block.tail.as_deref().filter(|_| block.statements.is_empty())
 }

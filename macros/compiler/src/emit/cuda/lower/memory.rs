@@ -1,14 +1,15 @@
-//! Parts of memory, vectors and atomics.
+//! Lowers parts of memory, vectors and atomics.
 
 use super::Lower;
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::model::atomic::AtomicUse;
 use crate::model::copy::CopyOp;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::op::Part;
 use crate::model::{LocalId, SiteId, SlotId, ValueId};
 
-/// A function of subslice.cuh. Rust has checked what is written to: `&` and `&mut` are one here.
+/// Lowers a part of memory to a function of subslice.cuh. Rust has checked mutability: `&` and `&mut` are the same
+/// here.
 pub(super) fn part(form: Part, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let name = match form {
         Part::Range => "subslice",
@@ -25,23 +26,24 @@ pub(super) fn function(name: &str, arguments: Vec<CuExpr>, site: Option<SiteId>)
 }
 
 pub(super) fn load_vec(lanes: ValueId, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
-    CuExpr::Call { callee: vec!["load_vec<".into(), Piece::Digits(lanes), ">".into()], arguments, site }
+    CuExpr::Call { callee: vec!["load_vec<".into(), Fragment::Digits(lanes), ">".into()], arguments, site }
 }
 
-/// `memcpy_async(block, array, slice, bar)`, `wait_prior<1>(block)`: functions of copy.cuh.
+/// Lowers an asynchronous copy to a function of copy.cuh: `memcpy_async(block, array, slice, bar)`,
+/// `wait_prior<1>(block)`.
 pub(super) fn copy(copy: CopyOp, arguments: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let callee = match copy {
-        CopyOp::Together { .. } | CopyOp::Bulk(_) | CopyOp::Store | CopyOp::Wait { prior: None, .. } => {
+        CopyOp::Cooperative { .. } | CopyOp::Bulk(_) | CopyOp::Store | CopyOp::Wait { prior: None, .. } => {
             vec![copy.name().into()]
         }
         CopyOp::Wait { prior: Some(prior), .. } | CopyOp::BulkWait { prior, .. } => {
-            vec![copy.name().into(), "<".into(), Piece::Digits(prior), ">".into()]
+            vec![copy.name().into(), "<".into(), Fragment::Digits(prior), ">".into()]
         }
     };
     CuExpr::Call { callee, arguments, site }
 }
 
-/// `memory.atomic(i).scope(s).method(values, orders)`
+/// Lowers an atomic to `memory.atomic(i).scope(s).method(values, orders)`.
 pub(super) fn atomic(atomic: AtomicUse, operands: Vec<CuExpr>, site: Option<SiteId>) -> CuExpr {
     let mut operands = operands.into_iter();
     let base = Box::new(operands.next().unwrap_or_else(|| CuExpr::name("0")));
@@ -57,7 +59,7 @@ pub(super) fn atomic(atomic: AtomicUse, operands: Vec<CuExpr>, site: Option<Site
 }
 
 impl Lower<'_> {
-    /// `auto [left, right] = split_at(memory, mid);`
+    /// Lowers a split to `auto [left, right] = split_at(memory, mid);`.
     pub(super) fn split(&mut self, halves: [Option<LocalId>; 2], init: &Expr) {
         let names = halves.map(|half| match half {
             Some(local) => self.names.local(local).to_string(),
@@ -69,7 +71,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn vector(&mut self, splat: bool, argument: &Expr, slot: SlotId) -> CuExpr {
-        let ty = Piece::Type(slot);
+        let ty = Fragment::Type(slot);
         let of = |name: &str, value| CuExpr::Call {
             callee: vec![ty.clone(), name.into()],
             arguments: vec![value],

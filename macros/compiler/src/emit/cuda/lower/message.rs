@@ -1,4 +1,4 @@
-//! Messages: the text passes the values, and the place by which the host finds the sentence.
+//! Lowers messages: the text passes the values, and the site by which the host finds the format string.
 
 use super::Lower;
 use crate::emit::cuda::ast::{CuExpr, CuStmt};
@@ -11,7 +11,8 @@ impl Lower<'_> {
         let (condition, sides) = match test {
             Test::Value(condition) => (self.value(condition), Vec::new()),
             Test::Compare(op, left, right) => {
-                // Compared and shown: evaluated once, and not what the message's values may make of them.
+                // The operands are compared and shown: they are evaluated once, before the message's values, which may
+                // change them.
                 let changes = message.values.iter().any(|value| effect(self.function, value) == Effect::Changes);
                 let sides = self.operands(&[left, right]).into_iter().map(|side| match side {
                     CuExpr::Atom(_) if !changes => side,
@@ -26,7 +27,7 @@ impl Lower<'_> {
         self.out.push(CuStmt::If { condition: condition.not(), then, otherwise: Vec::new() });
     }
 
-    /// `callee(here(), sides, values);`
+    /// Lowers a message to `callee(here(), sides, values);`.
     pub(super) fn message(&mut self, callee: &str, sides: Vec<CuExpr>, message: &Message) {
         let place = CuExpr::Call { callee: vec!["here".into()], arguments: Vec::new(), site: Some(message.site) };
         let values = self.operands(&message.values.iter().collect::<Vec<_>>());

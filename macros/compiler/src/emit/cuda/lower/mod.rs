@@ -1,8 +1,9 @@
-//! Model to C++. Rust's expressions with control flow become statements that assign; operands whose order matters get
-//! names. What a value or an operation is in C++ is in `value` and `op`; loops and jumps are in `control`.
+//! Lowers the model to C++. Rust's expressions with control flow become statements that assign; operands whose order
+//! matters are stored in variables. Values and operations are in `value` and `op`, loops and jumps in `control`.
 
-mod by_hand;
 mod control;
+mod inline_cuda;
+mod literal;
 mod memory;
 mod message;
 mod op;
@@ -11,22 +12,23 @@ mod value;
 
 use std::collections::BTreeSet;
 
-use super::ast::{CuExpr, CuStmt, Piece};
+use super::ast::{CuExpr, CuStmt, Fragment};
 use super::name::Names;
 use super::signature::shape;
 use crate::model::barrier::BarrierForm;
 use crate::model::effect::effect;
 use crate::model::expr::{Block, Expr, ExprKind, Stmt, StmtKind, known_shape};
 use crate::model::facts::Effect;
-use crate::model::joined::awaited;
+use crate::model::fused_barriers::awaited;
+use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
 use crate::model::place::local_of;
-use crate::model::ty::{Kind, Memory, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::{Function, LocalId, ValueId};
 
-/// The body's statements, and the names that it used.
-pub(super) fn body<'f>(function: &'f Function, names: Names, joined: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
-    let mut lower = Lower { function, names, joined, out: Vec::new(), jumps: Vec::new() };
+/// Lowers the body to statements, and returns the names that it used.
+pub(super) fn body<'f>(function: &'f Function, names: Names, fused: &'f BTreeSet<LocalId>) -> (Vec<CuStmt>, Names) {
+    let mut lower = Lower { function, names, fused, out: Vec::new(), jump_targets: Vec::new() };
     for (index, constant) in function.values.iter().enumerate() {
         if constant.declared {
             lower.out.push(CuStmt::Constant(ValueId(index as u16)));
@@ -40,13 +42,13 @@ pub(super) fn body<'f>(function: &'f Function, names: Names, joined: &'f BTreeSe
 struct Lower<'f> {
     function: &'f Function,
     names: Names,
-    /// Tokens of arrivals that their wait makes.
-    joined: &'f BTreeSet<LocalId>,
+    /// Tokens of arrivals that are fused with their wait.
+    fused: &'f BTreeSet<LocalId>,
     out: Vec<CuStmt>,
-    jumps: Vec<control::Jump>,
+    jump_targets: Vec<control::JumpTarget>,
 }
 
-/// Where a value goes.
+/// The destination of a value.
 #[derive(Debug, Clone, PartialEq)]
 enum Dest {
     Discard,
@@ -55,7 +57,7 @@ enum Dest {
 }
 
 impl Lower<'_> {
-    /// Lowers into a list of its own.
+    /// Lowers into a list of statements of its own.
     fn nested<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> (R, Vec<CuStmt>) {
         let outer = std::mem::take(&mut self.out);
         let result = f(self);
@@ -74,9 +76,9 @@ impl Lower<'_> {
 
     fn statement(&mut self, statement: &Stmt) {
         match &statement.kind {
-            // Rust evaluates it; the text has its value under a name.
+            // Rust evaluates the item; the text has its value under a name.
             StmtKind::Item(_) => return,
-            StmtKind::Let { local, .. } if self.joined.contains(local) => return,
+            StmtKind::Let { local, .. } if self.fused.contains(local) => return,
             StmtKind::Let { .. }
             | StmtKind::LetPattern { .. }
             | StmtKind::Split { .. }
@@ -101,14 +103,14 @@ impl Lower<'_> {
         let written = ty
             .map(|ty| shape(&ty.shape))
             .or_else(|| known_shape(kind).filter(|_| needs_type(kind)).map(|known| shape(&known)));
-        // The type stands before the name instead.
+        // The declaration has the type instead.
         let (init, written) = match init.map(|init| (&init.kind, init)) {
-            Some((ExprKind::Typed(value, slot), _)) => (Some(&**value), Some(vec![Piece::Type(*slot)])),
+            Some((ExprKind::Typed(value, slot), _)) => (Some(&**value), Some(vec![Fragment::Type(*slot)])),
             _ => (init, written),
         };
         let Some(init) = init else {
             let known = || known_shape(kind).map(|known| shape(&known));
-            let slot = self.function.local(local).slot.map(|slot| vec![Piece::Type(slot)]);
+            let slot = self.function.local(local).slot.map(|slot| vec![Fragment::Type(slot)]);
             let ty = written.or_else(known).or(slot).unwrap_or_else(|| vec!["auto".into()]);
             self.out.push(CuStmt::Declare { ty, name, init: None });
             return;
@@ -116,33 +118,33 @@ impl Lower<'_> {
         if let ExprKind::Op { op: Op::SharedArray(index), types: Some((element, Some(length))), .. } = &init.kind {
             let mut ty = vec!["shared_array<".into()];
             ty.extend(shape(&element.shape));
-            ty.extend([", ".into(), Piece::Digits(*length), ">".into()]);
+            ty.extend([", ".into(), Fragment::Digits(*length), ">".into()]);
             self.out.push(CuStmt::Shared { index: *index as u16, ty, name });
             return;
         }
         if let ExprKind::Op { op: Op::SharedBarrier(barrier, index), .. } = &init.kind {
             let mut ty = vec![barrier.cuda_name().into()];
             if let (BarrierForm::Array, Some((_, length))) = (barrier.form, self.function.shared.get(*index)) {
-                ty.extend(["<".into(), Piece::Digits(*length), ">".into()]);
+                ty.extend(["<".into(), Fragment::Digits(*length), ">".into()]);
             }
             self.out.push(CuStmt::Shared { index: *index as u16, ty, name });
             return;
         }
-        if matches!(init.gives, Kind::Unit | Kind::Never) {
+        if matches!(init.result_kind, Kind::Unit | Kind::Never) {
             self.into(init, &Dest::Discard);
-            // Code that is never reached may name it.
-            if let (Kind::Never, Some(ty)) = (init.gives, written) {
+            // Unreachable code may use the variable.
+            if let (Kind::Never, Some(ty)) = (init.result_kind, written) {
                 self.out.push(CuStmt::Declare { ty, name, init: None });
             }
             return;
         }
-        // The type stands before the name, so that the value needs none.
+        // The declaration has the type, so that the value needs none.
         if let ExprKind::None(slot) = init.kind {
-            let ty = written.unwrap_or_else(|| vec![Piece::Type(slot)]);
+            let ty = written.unwrap_or_else(|| vec![Fragment::Type(slot)]);
             self.out.push(CuStmt::Declare { ty, name, init: Some(CuExpr::name("none")) });
             return;
         }
-        // A value that takes statements is assigned by them; its type must be known before.
+        // A value that needs statements is assigned by them, so its type must be known before.
         if let (true, Some(ty)) = (self.takes_statements(init), written.clone().or_else(|| self.type_of(init))) {
             self.out.push(CuStmt::Declare { ty, name: name.clone(), init: None });
             self.into(init, &Dest::Assign(name));
@@ -150,9 +152,10 @@ impl Lower<'_> {
         }
         let value = self.value(init);
         let auto = match (kind, &init.kind) {
-            // Shared memory has one place; its other names refer to it.
+            // Shared memory has one place, to which its other names refer.
             (Kind::Memory(Memory::SharedArray), _) => "auto&",
-            // So does a reference to a place of the thread's own; what is in memory is read where it is bound.
+            // The same holds for a reference to a place of the thread's own; what is in memory is read where it is
+            // bound.
             (Kind::Reference { mutable: true }, _) => "auto&",
             (_, ExprKind::Borrow { target, .. }) if local_of(target).is_some() => "const auto&",
             _ => "auto",
@@ -161,8 +164,8 @@ impl Lower<'_> {
         self.out.push(CuStmt::Declare { ty, name, init: Some(value) });
     }
 
-    /// The C++ type of a value of an `if`, a loop or a labelled block.
-    fn type_of(&self, expr: &Expr) -> Option<Vec<Piece>> {
+    /// Returns the C++ type of the value of an `if`, a loop or a labelled block.
+    fn type_of(&self, expr: &Expr) -> Option<Vec<Fragment>> {
         let slot = match &expr.kind {
             ExprKind::If { slot, .. }
             | ExprKind::Match { slot, .. }
@@ -170,7 +173,7 @@ impl Lower<'_> {
             | ExprKind::Labelled { slot, .. } => *slot,
             _ => None,
         };
-        known_shape(expr.gives).map(|known| shape(&known)).or_else(|| slot.map(|slot| vec![Piece::Type(slot)]))
+        known_shape(expr.result_kind).map(|known| shape(&known)).or_else(|| slot.map(|slot| vec![Fragment::Type(slot)]))
     }
 
     /// Whether a value cannot be one C++ expression.
@@ -182,7 +185,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Evaluates `expr` and puts its value where `dest` says.
+    /// Evaluates `expr` into its destination.
     fn into(&mut self, expr: &Expr, dest: &Dest) {
         match &expr.kind {
             ExprKind::Block(block) | ExprKind::Unsafe(block)
@@ -193,7 +196,8 @@ impl Lower<'_> {
             }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block_into(block, dest),
             ExprKind::If { condition, then, otherwise, .. } => {
-                let is_statement = *dest == Dest::Discard || self.takes_statements(expr) || expr.gives != Kind::Value;
+                let is_statement =
+                    *dest == Dest::Discard || self.takes_statements(expr) || expr.result_kind != Kind::Value;
                 let otherwise = otherwise.as_deref();
                 match otherwise.filter(|_| !is_statement).and_then(|other| self.ternary(condition, then, other)) {
                     Some(value) => self.finish(value, dest),
@@ -218,13 +222,13 @@ impl Lower<'_> {
                 }
                 None => self.out.push(CuStmt::Return(None)),
             },
-            ExprKind::Cuda(by_hand) => self.by_hand(by_hand),
+            ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda),
             ExprKind::Assert(test, message) => self.assert(test, message),
             ExprKind::Panic(message) => self.message("panicked", Vec::new(), message),
             ExprKind::Print(message) => self.message("print", Vec::new(), message),
             ExprKind::Assign(place, value) => self.assign(place, value),
             ExprKind::AssignOp { op, place, value, site } => self.assign_op(*op, place, value, *site),
-            ExprKind::Op { operands, .. } if awaited(expr).is_some_and(|token| self.joined.contains(&token)) => {
+            ExprKind::Op { operands, .. } if awaited(expr).is_some_and(|token| self.fused.contains(&token)) => {
                 let base = Box::new(self.value(&operands[0]));
                 self.finish(CuExpr::Method { base, name: "sync", arguments: Vec::new(), site: None }, dest);
             }
@@ -237,7 +241,7 @@ impl Lower<'_> {
 
     fn finish(&mut self, value: CuExpr, dest: &Dest) {
         match dest {
-            // A name or a literal alone does nothing.
+            // A name or a literal has no effect.
             Dest::Discard if matches!(value, CuExpr::Atom(_)) => {}
             Dest::Discard => self.out.push(CuStmt::Expr(value)),
             Dest::Return => self.out.push(CuStmt::Return(Some(value))),
@@ -248,7 +252,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives a value a name, so that it is evaluated now and once.
+    /// Stores a value in a variable, so that it is evaluated now and once.
     fn spill(&mut self, value: CuExpr) -> CuExpr {
         if matches!(value, CuExpr::Atom(_)) && self.is_fixed(&value) {
             return value;
@@ -258,20 +262,20 @@ impl Lower<'_> {
         CuExpr::name(&name)
     }
 
-    /// A literal, or a name that nothing assigns to.
+    /// Whether the value is a literal, or a name that is never assigned.
     fn is_fixed(&self, value: &CuExpr) -> bool {
-        let CuExpr::Atom(pieces) = value else { return false };
-        let [Piece::Text(text)] = &pieces[..] else { return true };
+        let CuExpr::Atom(fragments) = value else { return false };
+        let [Fragment::Text(text)] = &fragments[..] else { return true };
         let assigned = |local: usize| {
             let id = LocalId(local);
             let info = self.function.local(id);
-            // Behind a reference is a variable of the caller's.
+            // A reference refers to a variable of the caller.
             (info.mutable.is_some() || matches!(info.kind, Kind::Reference { .. })) && self.names.local(id) == text
         };
         !(0..self.function.locals.len()).any(assigned)
     }
 
-    /// Values of operands, evaluated from left to right where that can be seen.
+    /// Lowers operands, evaluated from left to right where the order can be observed.
     fn operands(&mut self, exprs: &[&Expr]) -> Vec<CuExpr> {
         let effects: Vec<Effect> = exprs.iter().map(|expr| effect(self.function, expr)).collect();
         let changes = effects.contains(&Effect::Changes);
@@ -286,10 +290,10 @@ impl Lower<'_> {
     }
 }
 
-/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed itself. A part
-/// of memory is a value: an address and a length.
+/// Whether an operand is copied. Groups and memory are used in place, and a borrowed variable is passed by reference. A
+/// part of memory is a value: an address and a length.
 fn has_value(expr: &Expr) -> bool {
-    match expr.gives {
+    match expr.result_kind {
         Kind::Group(_) | Kind::Closure | Kind::Reference { .. } => false,
         Kind::Memory(_) => matches!(expr.kind, ExprKind::Op { .. }),
         Kind::Barrier(barrier) => barrier.form == BarrierForm::Remote,
@@ -304,7 +308,7 @@ fn has_value(expr: &Expr) -> bool {
     }
 }
 
-/// `auto` would not do: the first value may be `none`.
+/// Whether `auto` would deduce the wrong type, because the first value may be `none`.
 fn needs_type(kind: Kind) -> bool {
     matches!(kind, Kind::OptionalToken(_))
 }

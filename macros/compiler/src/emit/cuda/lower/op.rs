@@ -1,13 +1,15 @@
-//! One arm an operation. Matched without a wildcard, so that a new operation does not compile until it is printed.
+//! Lowers operations, one arm each. They are matched without a wildcard, so that a new operation does not compile until
+//! it is lowered.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{Lower, memory};
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
 use crate::emit::cuda::signature::shape;
 use crate::model::expr::Expr;
+use crate::model::group::Group;
 use crate::model::op::Op;
-use crate::model::ty::{Group, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::{SiteId, ValueId};
 
 impl Lower<'_> {
@@ -26,7 +28,8 @@ impl Lower<'_> {
         let call = match op {
             Op::This(group) => CuExpr::call(group.origin(), Vec::new()),
             Op::TiledPartition(_, size) => {
-                let callee = vec![Piece::Text(format!("{}<", Group::Tile.origin())), Piece::Digits(size), ">".into()];
+                let callee =
+                    vec![Fragment::Text(format!("{}<", Group::Tile.origin())), Fragment::Digits(size), ">".into()];
                 CuExpr::Call { callee, arguments: values.collect(), site }
             }
             Op::Partition(_, name) => CuExpr::call(name, values.collect()),
@@ -54,7 +57,7 @@ impl Lower<'_> {
             Op::SplitAt { .. } => memory::function("split_at", values.collect(), site),
             Op::LoadVec(lanes) => memory::load_vec(lanes, values.collect(), site),
             Op::StoreVec => memory::function("store_vec", values.collect(), site),
-            // Declared by its `let`: an array without a name cannot be used.
+            // A `let` declares it: an array without a name cannot be used.
             Op::SharedArray(_) | Op::SharedBarrier(..) => CuExpr::name("0"),
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
             Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
@@ -70,9 +73,9 @@ impl Lower<'_> {
     }
 }
 
-/// `profiled<doing, group>([&]() { return call; })`, of profile.cuh.
+/// Wraps an operation in `profiled<doing, group>([&]() { return call; })`, of profile.cuh.
 fn recorded(doing: u32, group: u32, call: CuExpr, site: Option<SiteId>) -> CuExpr {
     let body = vec![CuStmt::Return(Some(call))];
     let lambda = CuExpr::Lambda { capture: "[&]".into(), params: Vec::new(), body };
-    CuExpr::Call { callee: vec![Piece::Text(format!("profiled<{doing}, {group}>"))], arguments: vec![lambda], site }
+    CuExpr::Call { callee: vec![Fragment::Text(format!("profiled<{doing}, {group}>"))], arguments: vec![lambda], site }
 }

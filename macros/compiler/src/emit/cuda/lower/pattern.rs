@@ -1,19 +1,20 @@
-//! Patterns as tests and declarations: `match` becomes a chain of `if`s over a value that has a name. The last arm
-//! needs no test: rustc knows that the arms cover everything.
+//! Lowers patterns to tests and declarations: a `match` becomes a chain of `if`s over a value that has a name. The last
+//! arm needs no test, because rustc checks that the arms are exhaustive.
 
 use super::control::Test;
-use super::value::bare_integer;
+use super::literal::bare_integer;
 use super::{Dest, Lower};
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
+use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
-use crate::member::member as cpp_name;
 use crate::model::LocalId;
 use crate::model::effect::effect;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, LiteralType, Member};
 use crate::model::facts::Effect;
+use crate::model::kind::Kind;
 use crate::model::op::Variant;
 use crate::model::pattern::{Pattern, PatternKind};
-use crate::model::ty::{Kind, ValueType};
+use crate::model::ty::ValueType;
 
 impl Lower<'_> {
     pub(super) fn choice(&mut self, scrutinee: &Expr, arms: &[Arm], dest: &Dest) {
@@ -22,9 +23,9 @@ impl Lower<'_> {
         self.arms(&value, arms, dest);
     }
 
-    /// Arms that are plain values, as `test ? a : b`.
+    /// Lowers arms that are plain values to `test ? a : b`.
     pub(super) fn selection(&mut self, expr: &Expr, scrutinee: &Expr, arms: &[Arm], dest: &Dest) -> Option<CuExpr> {
-        let is_value = *dest != Dest::Discard && expr.gives == Kind::Value;
+        let is_value = *dest != Dest::Discard && expr.result_kind == Kind::Value;
         if !is_value || effect(self.function, expr) == Effect::Changes {
             return None;
         }
@@ -63,7 +64,8 @@ impl Lower<'_> {
                 self.out.push(CuStmt::If { condition, then, otherwise });
             }
             (Some(Condition::Value(guard)), test) => {
-                // The guard sees what the pattern binds. Where the pattern does not match, nothing reads it.
+                // The guard uses the names that the pattern binds. Where the pattern does not match, nothing reads
+                // them.
                 let bindings = self.bindings(&arm.pattern, value);
                 self.out.extend(bindings);
                 let condition = self.guarded(test, guard);
@@ -88,7 +90,7 @@ impl Lower<'_> {
         self.into(&arm.body, dest);
     }
 
-    /// `test && guard`; a guard that takes statements runs them only where the test holds.
+    /// Lowers `test && guard`. A guard that needs statements runs them only where the test holds.
     fn guarded(&mut self, test: Option<CuExpr>, guard: &Expr) -> CuExpr {
         let (guard, mut statements) = self.nested(|lower| lower.value(guard));
         let Some(test) = test else {
@@ -106,7 +108,8 @@ impl Lower<'_> {
         CuExpr::name(&name)
     }
 
-    /// Whether one of the alternatives matches and the guard holds for what it binds; what the first such one binds.
+    /// Returns whether one of the alternatives matches and the guard holds for its bindings, and the bindings of the
+    /// first such alternative.
     fn tried(&mut self, alternatives: &[Pattern], value: &CuExpr, guard: &Expr) -> (CuExpr, Vec<CuStmt>) {
         let mut chosen: Vec<(CuExpr, Vec<(LocalId, CuExpr)>)> = Vec::new();
         for alternative in alternatives {
@@ -162,7 +165,7 @@ impl Lower<'_> {
         self.out.extend(bindings);
     }
 
-    /// `let (a, b) = (x, y);` is two declarations. Says whether it was that.
+    /// Lowers `let (a, b) = (x, y);` to two declarations. Returns whether the statement had that form.
     fn let_parts(&mut self, pattern: &Pattern, init: &Expr) -> bool {
         let (PatternKind::Tuple { elements, rest: false }, ExprKind::Tuple { elements: values, .. }) =
             (&pattern.kind, &init.kind)
@@ -171,7 +174,7 @@ impl Lower<'_> {
         };
         let is_name =
             |pattern: &Pattern| matches!(pattern.kind, PatternKind::Bind { sub: None, .. } | PatternKind::Wild);
-        // A bare literal has its type from the tuple.
+        // A bare literal takes its type from the tuple.
         let is_typed = |value: &Expr| !is_bare(value);
         if elements.len() != values.len() || !elements.iter().all(is_name) || !values.iter().all(is_typed) {
             return false;
@@ -189,7 +192,7 @@ impl Lower<'_> {
         true
     }
 
-    /// Whether a value matches; `None` where every value does.
+    /// Returns the test whether a value matches, or `None` if every value does.
     pub(super) fn test(&self, pattern: &Pattern, value: &CuExpr) -> Option<CuExpr> {
         let compare = |op, right| {
             let (left, right) = (Box::new(value.clone()), Box::new(right));
@@ -209,7 +212,7 @@ impl Lower<'_> {
             }
             PatternKind::Tuple { elements, .. } => {
                 let tests = elements.iter().enumerate().map(|(index, element)| {
-                    let part = part(value, &Member::Unnamed(index as u32));
+                    let part = value.field(field_name(&Member::Unnamed(index as u32)));
                     self.test(element, &part)
                 });
                 all(tests.collect::<Vec<_>>())
@@ -220,7 +223,7 @@ impl Lower<'_> {
                 all(tests.collect::<Vec<_>>())
             }
             PatternKind::Struct { fields, .. } => {
-                let tests = fields.iter().map(|(member, field)| self.test(field, &part(value, member)));
+                let tests = fields.iter().map(|(member, field)| self.test(field, &value.field(field_name(member))));
                 all(tests.collect::<Vec<_>>())
             }
             PatternKind::Variant { variant, field } => {
@@ -239,20 +242,20 @@ impl Lower<'_> {
         }
     }
 
-    /// A literal or a constant.
+    /// Lowers a literal or a constant.
     fn end(&self, pattern: &Pattern) -> CuExpr {
         match &pattern.kind {
             PatternKind::Int { digits, negative, .. } => {
                 let literal = CuExpr::name(&bare_integer(digits, *negative));
                 if *negative { CuExpr::Prefix("-", Box::new(literal)) } else { literal }
             }
-            PatternKind::Constant(value) => CuExpr::Atom(vec![Piece::Constant(*value)]),
-            // The parser puts nothing else here.
+            PatternKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
+            // The parser makes no other pattern here.
             _ => CuExpr::name("0"),
         }
     }
 
-    /// The names that a pattern binds, as copies of the value's parts.
+    /// Declares the names that a pattern binds, as copies of the value's parts.
     pub(super) fn bindings(&mut self, pattern: &Pattern, value: &CuExpr) -> Vec<CuStmt> {
         self.declared(self.parts(pattern, value))
     }
@@ -266,7 +269,7 @@ impl Lower<'_> {
         parts.into_iter().map(declare).collect()
     }
 
-    /// The parts of a value that a pattern has names for.
+    /// Returns the parts of a value to which a pattern gives names.
     fn parts(&self, pattern: &Pattern, value: &CuExpr) -> Vec<(LocalId, CuExpr)> {
         match &pattern.kind {
             PatternKind::Error
@@ -281,13 +284,15 @@ impl Lower<'_> {
             }
             PatternKind::Tuple { elements, .. } => {
                 let elements = elements.iter().zip(0..);
-                elements.flat_map(|(element, i)| self.parts(element, &part(value, &Member::Unnamed(i)))).collect()
+                elements
+                    .flat_map(|(element, i)| self.parts(element, &value.field(field_name(&Member::Unnamed(i)))))
+                    .collect()
             }
             PatternKind::Array { elements, rest } => {
                 items(value, elements, *rest).flat_map(|(element, item)| self.parts(element, &item)).collect()
             }
             PatternKind::Struct { fields, .. } => {
-                fields.iter().flat_map(|(member, field)| self.parts(field, &part(value, member))).collect()
+                fields.iter().flat_map(|(member, field)| self.parts(field, &value.field(field_name(member)))).collect()
             }
             PatternKind::Variant { variant: Variant::Some | Variant::Ok | Variant::Err | Variant::None, field } => {
                 field.iter().flat_map(|field| self.parts(field, &payload(value))).collect()
@@ -296,7 +301,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Of the first alternative that matches. One of them does where the names are used.
+    /// Returns the parts that the first matching alternative binds. One of them matches where the names are used.
     fn chosen(&self, alternatives: &[Pattern], value: &CuExpr) -> Vec<(LocalId, CuExpr)> {
         let Some((alternative, others)) = alternatives.split_first() else { return Vec::new() };
         let mut parts = self.parts(alternative, value);
@@ -307,7 +312,7 @@ impl Lower<'_> {
     }
 }
 
-/// A literal without a type of its own.
+/// Whether the expression is a literal without a type of its own.
 fn is_bare(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Int { ty, .. } | ExprKind::Float { ty, .. } => *ty == LiteralType::Beside,
@@ -316,24 +321,12 @@ fn is_bare(expr: &Expr) -> bool {
     }
 }
 
-/// `value.field`, `value._0`
-pub(super) fn part(value: &CuExpr, member: &Member) -> CuExpr {
-    CuExpr::Member(Box::new(value.clone()), field_name(member))
-}
-
-pub(super) fn field_name(member: &Member) -> String {
-    match member {
-        Member::Named(name) => cpp_name(&name.to_string()),
-        Member::Unnamed(index) => cpp_name(&index.to_string()),
-    }
-}
-
-/// What is in an `Option` or a `Result`.
+/// Returns the value inside an `Option` or a `Result`.
 fn payload(value: &CuExpr) -> CuExpr {
-    CuExpr::Member(Box::new(value.clone()), "value".into())
+    value.field("value".into())
 }
 
-/// The elements of an array that a pattern looks at; rustc knows that there are so many.
+/// Returns the elements of an array that a pattern matches; rustc checks that there are as many.
 fn items<'p>(
     value: &CuExpr,
     elements: &'p [Pattern],
@@ -360,7 +353,7 @@ fn or(left: CuExpr, right: CuExpr) -> CuExpr {
     CuExpr::Infix { op: "||", left: Box::new(left), right: Box::new(right), site: None }
 }
 
-/// What an alternative binds if `test` holds, and else another one.
+/// Selects the parts of one alternative if `test` holds, and those of the others if not.
 fn select(test: &CuExpr, mut parts: Vec<(LocalId, CuExpr)>, others: &[(LocalId, CuExpr)]) -> Vec<(LocalId, CuExpr)> {
     for (local, part) in &mut parts {
         if let Some((_, other)) = others.iter().find(|(other, _)| other == local) {
@@ -371,7 +364,7 @@ fn select(test: &CuExpr, mut parts: Vec<(LocalId, CuExpr)>, others: &[(LocalId, 
     parts
 }
 
-/// All tests that there are.
+/// Returns the conjunction of the tests, or `None` if there are none.
 fn all(tests: impl IntoIterator<Item = Option<CuExpr>>) -> Option<CuExpr> {
     tests.into_iter().flatten().reduce(and)
 }

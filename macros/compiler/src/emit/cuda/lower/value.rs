@@ -1,15 +1,17 @@
-//! Expressions as C++ expressions.
+//! Lowers expressions to C++ expressions.
 
-use super::pattern::{field_name, part};
+use super::literal::{bare_integer, literal};
 use super::{Dest, Lower, has_value};
-use crate::emit::cuda::ast::{CuExpr, CuStmt, Piece};
+use crate::emit::cuda::ast::{CuExpr, CuStmt, Fragment};
+use crate::emit::cuda::name::field_name;
 use crate::emit::cuda::signature::shape;
 use crate::model::effect::effect;
-use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp, integer};
+use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, LiteralType, Member, UnaryOp};
 use crate::model::facts::Effect;
+use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
 use crate::model::place::{local_of, may_write};
-use crate::model::ty::{Kind, ValueType};
+use crate::model::ty::ValueType;
 use crate::model::{LocalId, SiteId, SlotId};
 
 impl Lower<'_> {
@@ -18,9 +20,9 @@ impl Lower<'_> {
             ExprKind::Int { digits, ty } | ExprKind::Float { digits, ty } => literal(digits, *ty),
             ExprKind::Bool(value) => CuExpr::name(if *value { "true" } else { "false" }),
             ExprKind::Local(local) => CuExpr::name(self.names.local(*local)),
-            ExprKind::Constant(value) => CuExpr::Atom(vec![Piece::Constant(*value)]),
+            ExprKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
             ExprKind::Operator(operator, _) => CuExpr::call(operator.cuda_name, Vec::new()),
-            // C++'s reference parameters are used by name.
+            // A reference parameter of C++ is used by its name.
             ExprKind::Deref(target) | ExprKind::Borrow { target, .. } => self.value(target),
             ExprKind::Unary(op, value) => self.unary(*op, value),
             ExprKind::Binary { op, left, right, site } => self.binary(*op, left, right, *site),
@@ -31,7 +33,7 @@ impl Lower<'_> {
                 CuExpr::Call { callee, arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Typed(value, slot) => {
-                CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![self.value(value)], site: None }
+                CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![self.value(value)], site: None }
             }
             ExprKind::Index { .. } | ExprKind::Field { .. } | ExprKind::UncheckedPlace { .. } => {
                 self.place(expr, false)
@@ -39,21 +41,21 @@ impl Lower<'_> {
             ExprKind::Axis(base, axis) => CuExpr::Member(Box::new(self.value(base)), axis.to_string()),
             ExprKind::Array { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
-                CuExpr::Braces(vec![Piece::Type(*slot)], elements)
+                CuExpr::Braces(vec![Fragment::Type(*slot)], elements)
             }
             ExprKind::Repeat { element, slot, .. } => CuExpr::Call {
-                callee: vec![Piece::Type(*slot), "::filled".into()],
+                callee: vec![Fragment::Type(*slot), "::filled".into()],
                 arguments: vec![self.value(element)],
                 site: None,
             },
             ExprKind::Struct { fields, base, slot, .. } => self.structure(fields, base.as_deref(), *slot),
             ExprKind::Tuple { elements, slot } => {
                 let elements = self.operands(&elements.iter().collect::<Vec<_>>());
-                CuExpr::Braces(vec![Piece::Type(*slot)], elements)
+                CuExpr::Braces(vec![Fragment::Type(*slot)], elements)
             }
             ExprKind::Some(value) => CuExpr::call("some", vec![self.value(value)]),
             ExprKind::None(slot) => {
-                CuExpr::Call { callee: vec![Piece::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
+                CuExpr::Call { callee: vec![Fragment::Type(*slot)], arguments: vec![CuExpr::name("none")], site: None }
             }
             ExprKind::Op { op, operands, site, types } => self.op(*op, operands, *site, types.as_ref()),
             ExprKind::Vector { splat, argument, slot, .. } => self.vector(*splat, argument, *slot),
@@ -66,14 +68,16 @@ impl Lower<'_> {
                     (Callee::Method(..), Some((receiver, rest))) => self.method_operands(receiver, rest),
                     _ => self.operands(&arguments.iter().collect::<Vec<_>>()),
                 };
-                CuExpr::Call { callee: vec![Piece::Callee(*slot)], arguments: values, site: None }
+                CuExpr::Call { callee: vec![Fragment::Callee(*slot)], arguments: values, site: None }
             }
             ExprKind::ScalarCall { ty, function, operands, site } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 let callee = match function {
-                    ScalarFunction::Default => vec![Piece::Named(*ty)],
-                    ScalarFunction::From => vec!["as<".into(), Piece::Named(*ty), ">".into()],
-                    ScalarFunction::Constructor(name) => vec![Piece::Named(*ty), format!("::{name}").as_str().into()],
+                    ScalarFunction::Default => vec![Fragment::Named(*ty)],
+                    ScalarFunction::From => vec!["as<".into(), Fragment::Named(*ty), ">".into()],
+                    ScalarFunction::Constructor(name) => {
+                        vec![Fragment::Named(*ty), format!("::{name}").as_str().into()]
+                    }
                     ScalarFunction::Method(method) => vec![method.name.into()],
                 };
                 CuExpr::Call { callee, arguments, site: *site }
@@ -83,7 +87,7 @@ impl Lower<'_> {
                 CuExpr::Call { callee: vec![format!("fast::{}", function.name).as_str().into()], arguments, site: None }
             }
             ExprKind::CallClosure { closure, arguments } => {
-                let callee = vec![Piece::Text(self.names.local(*closure).to_string())];
+                let callee = vec![Fragment::Text(self.names.local(*closure).to_string())];
                 let arguments = self.operands(&arguments.iter().collect::<Vec<_>>());
                 CuExpr::Call { callee, arguments, site: None }
             }
@@ -97,7 +101,7 @@ impl Lower<'_> {
                     None => CuExpr::name("0"),
                 }
             }
-            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } if expr.gives == Kind::Value => {
+            ExprKind::If { condition, then, otherwise: Some(otherwise), .. } if expr.result_kind == Kind::Value => {
                 match self.ternary(condition, then, otherwise) {
                     Some(value) => value,
                     None => self.through_variable(expr),
@@ -108,7 +112,7 @@ impl Lower<'_> {
                 self.selection(expr, scrutinee, arms, &used).unwrap_or_else(|| self.through_variable(expr))
             }
             ExprKind::If { .. } | ExprKind::Labelled { .. } | ExprKind::Loop { .. } => self.through_variable(expr),
-            // These come to no value: what stands for it is never read.
+            // These expressions have no value: nothing reads the one that replaces it.
             ExprKind::Error
             | ExprKind::While { .. }
             | ExprKind::For { .. }
@@ -127,8 +131,9 @@ impl Lower<'_> {
         }
     }
 
-    /// A receiver that is a place is passed itself, for the method may change it; others are copied, as the host body
-    /// copies them. Where an argument writes to the receiver, the method takes it by value: rustc has seen to that.
+    /// Lowers the operands of a method. A receiver that is a place is passed by reference, because the method may
+    /// change it; any other is copied, as the host body copies it. If an argument writes the receiver, the method takes
+    /// it by value, as rustc has checked.
     fn method_operands(&mut self, receiver: &Expr, rest: &[Expr]) -> Vec<CuExpr> {
         let written = |local| rest.iter().any(|argument| may_write(argument, local));
         let rest: Vec<&Expr> = rest.iter().collect();
@@ -157,18 +162,18 @@ impl Lower<'_> {
             (ty, self.names.local(*local).to_string())
         });
         let params = params.collect();
-        let jumps = std::mem::take(&mut self.jumps);
-        let dest = if matches!(body.gives, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
+        let jump_targets = std::mem::take(&mut self.jump_targets);
+        let dest = if matches!(body.result_kind, Kind::Unit | Kind::Never) { Dest::Discard } else { Dest::Return };
         let ((), body) = self.nested(|lower| lower.into(body, &dest));
-        self.jumps = jumps;
+        self.jump_targets = jump_targets;
         CuExpr::Lambda { capture, params, body }
     }
 
-    /// `a[i][j]`: the array is a place and never copied; its indexes are evaluated from left to right. What is no place is
-    /// a value without a name: it is there before the indexes are.
+    /// Lowers a place expression such as `a[i][j]`: the array is never copied, and the indexes are evaluated from left
+    /// to right. A base that is no place is a value without a name, evaluated before the indexes.
     fn place(&mut self, expr: &Expr, changes_later: bool) -> CuExpr {
         match &expr.kind {
-            ExprKind::Field { base, member } => part(&self.place(base, changes_later), member),
+            ExprKind::Field { base, member } => self.place(base, changes_later).field(field_name(member)),
             ExprKind::Index { base, index, site } => {
                 let (base, index) = self.indexed(base, index, changes_later);
                 CuExpr::Index { base: Box::new(base), index: Box::new(index), site: *site }
@@ -193,18 +198,19 @@ impl Lower<'_> {
         (base, if changes_later && own != Effect::Pure { self.spill(index) } else { index })
     }
 
-    /// The fields' values in Rust's order where that can be seen; the text lists them in the type's.
+    /// Lowers a struct. Its fields are evaluated in Rust's order where that can be observed; the text lists them in the
+    /// order of the type.
     fn structure(&mut self, fields: &[(Member, Expr)], base: Option<&Expr>, slot: SlotId) -> CuExpr {
         let operands: Vec<&Expr> = fields.iter().map(|(_, field)| field).chain(base).collect();
         let mut values = self.operands(&operands).into_iter();
         let fields =
             fields.iter().zip(values.by_ref()).map(|((member, _), value)| (field_name(member), value)).collect();
-        // Written once for each field that it gives.
+        // The text repeats the base for each field that comes from it.
         let base = values.next().map(|base| Box::new(self.spill_unless_name(base)));
         CuExpr::Struct { slot, fields, base }
     }
 
-    /// The value of statements: they assign it to a variable.
+    /// Lowers an expression that needs statements: they assign its value to a variable.
     fn through_variable(&mut self, expr: &Expr) -> CuExpr {
         let Some(ty) = self.type_of(expr) else {
             self.into(expr, &Dest::Discard);
@@ -218,7 +224,7 @@ impl Lower<'_> {
 
     fn unary(&mut self, op: UnaryOp, value: &Expr) -> CuExpr {
         if let (UnaryOp::Neg, ExprKind::Int { digits, ty: LiteralType::Beside }) = (op, &value.kind) {
-            return CuExpr::Prefix("-", Box::new(CuExpr::Atom(vec![Piece::Text(bare_integer(digits, true))])));
+            return CuExpr::Prefix("-", Box::new(CuExpr::Atom(vec![Fragment::Text(bare_integer(digits, true))])));
         }
         let symbol = match op {
             UnaryOp::Not => "!",
@@ -246,7 +252,7 @@ impl Lower<'_> {
         if statements.is_empty() {
             return CuExpr::Infix { op: op.symbol(), left: Box::new(first), right: Box::new(second), site: None };
         }
-        // The right side takes statements, which run only if the left side does not decide.
+        // The right operand needs statements, which run only if the left operand does not decide.
         let name = self.names.fresh("value");
         self.out.push(CuStmt::Declare { ty: vec!["bool".into()], name: name.clone(), init: Some(first) });
         let test = CuExpr::name(&name);
@@ -258,7 +264,7 @@ impl Lower<'_> {
         CuExpr::name(&name)
     }
 
-    /// As in Rust, the value is evaluated before the place.
+    /// Lowers an assignment. As in Rust, the value is evaluated before the place.
     pub(super) fn assign(&mut self, place: &Expr, value: &Expr) {
         if let (ExprKind::Local(local), true) = (&place.kind, self.takes_statements(value)) {
             let name = self.names.local(*local).to_string();
@@ -306,40 +312,5 @@ impl Lower<'_> {
             CuExpr::Atom(_) => value,
             value => self.spill(value),
         }
-    }
-}
-
-fn literal(digits: &str, ty: LiteralType) -> CuExpr {
-    CuExpr::Atom(vec![match ty {
-        LiteralType::Beside => Piece::Text(bare_integer(digits, false)),
-        LiteralType::Slot(slot) => Piece::Literal { slot, digits: digits.into() },
-        LiteralType::Suffix("f32") => Piece::Text(format!("f32({}f)", float_digits(digits))),
-        LiteralType::Suffix("f64") => Piece::Text(format!("f64({})", float_digits(digits))),
-        LiteralType::Suffix(ty) => Piece::Text(format!("{ty}({})", bare_integer(digits, false))),
-    }])
-}
-
-/// Rust writes `1.` and `1e3` and, before a suffix, `1`.
-fn float_digits(digits: &str) -> String {
-    match digits.contains(['.', 'e', 'E']) {
-        true if digits.ends_with('.') => format!("{digits}0"),
-        true => digits.into(),
-        false => format!("{digits}.0"),
-    }
-}
-
-/// An integer without its strong type, with the suffix that keeps its value in C++.
-pub(super) fn bare_integer(digits: &str, negated: bool) -> String {
-    let Some(value) = integer(digits) else { return digits.into() };
-    let text = if digits.starts_with("0x") { digits.to_string() } else { value.to_string() };
-    let fits = |largest: u64| value <= u128::from(largest);
-    match negated {
-        _ if fits(i32::MAX as u64) => text,
-        // A signed literal: an unsigned one would wrap before it is widened.
-        true => format!("{text}ll"),
-        false if fits(u64::from(u32::MAX)) => format!("{text}u"),
-        false if fits(u64::MAX) => format!("{text}ull"),
-        // Two words, for the constructor of a 128-bit type: only a literal with a suffix is so large.
-        false => format!("{}ull, {}ull", value >> 64, value as u64),
     }
 }

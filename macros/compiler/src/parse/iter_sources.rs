@@ -1,5 +1,6 @@
-//! What `for` goes over besides ranges: the elements of arrays and of memory, by Rust's iterators and their adaptors. All
-//! of them know their length, so a loop over elements is one over positions, whose body begins with what is there.
+//! The sources of `for` besides ranges: the elements of arrays and of memory, through Rust's iterators and their
+//! adaptors. All of them have a known length, so that a loop over elements becomes a loop over positions, whose body
+//! begins with the element.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -7,16 +8,16 @@ use syn::{ExprForLoop, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::expr::dereferenced;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::{Block, Expr, ExprKind, LiteralType, Stmt, StmtKind};
+use crate::model::kind::{Kind, Memory};
 use crate::model::place::local_of;
 use crate::model::range::Range;
-use crate::model::ty::{Kind, Memory};
 use crate::span::SpanRange;
 
-/// Adaptors of Rust's iterators that a loop cannot have, because they do not know their length or call closures.
-const OTHERS: [&str; 16] = [
+/// The adaptors that a loop cannot have, because they have no known length or call closures.
+const UNSUPPORTED_ADAPTORS: [&str; 16] = [
     "map",
     "filter",
     "filter_map",
@@ -35,34 +36,34 @@ const OTHERS: [&str; 16] = [
     "split",
 ];
 
-/// What there is at a position.
+/// The item at a position.
 enum Item {
-    /// A counter, or an element that is copied.
+    /// A counter, or a copy of an element.
     Value(TokenStream),
-    /// `&place` or `&mut place`
+    /// `&place` or `&mut place`, a reference to an element.
     Reference {
         mutable: bool,
         place: TokenStream,
     },
-    /// `&a.chunks(n)[i]`
+    /// `&a.chunks(n)[i]`, a part of memory.
     Part(TokenStream),
     Pair(Box<Item>, Box<Item>),
 }
 
-/// A loop's items at one position, and how many positions there are.
-struct Items {
+/// The items of a loop as a function of the position, and the number of positions.
+struct Sequence {
     at: Item,
     length: TokenStream,
 }
 
-/// What is evaluated before the loop, under names that are nobody's.
-struct Setup {
+/// Statements before the loop, with names that the user cannot write.
+struct Prologue {
     statements: Vec<Stmt>,
     names: Vec<&'static str>,
     fresh: Span,
 }
 
-impl Setup {
+impl Prologue {
     fn name(&mut self, what: &'static str) -> Ident {
         self.names.push(what);
         match self.names.iter().filter(|known| **known == what).count() {
@@ -72,35 +73,35 @@ impl Setup {
     }
 }
 
-/// How the elements are taken.
+/// Whether elements are copied or borrowed.
 #[derive(Clone, Copy, PartialEq)]
-enum By {
-    Value,
-    Reference { mutable: bool },
+enum ElementAccess {
+    ByValue,
+    ByReference { mutable: bool },
 }
 
 impl Parser<'_> {
     pub(super) fn elements_loop(&mut self, repeat: &ExprForLoop, span: SpanRange) -> Expr {
         let fresh = SpanRange::of(&repeat.expr).lo.resolved_at(Span::mixed_site());
-        // The counter of `enumerate` counts the loop.
+        // The counter of `enumerate` is the counter of the loop.
         let counter = counter(repeat).unwrap_or_else(|| Ident::new("position", fresh));
         let (parts, declared) = self.scoped(|parser| {
-            let mut setup = Setup { statements: Vec::new(), names: Vec::new(), fresh };
-            let items = parser.items(&repeat.expr, counter.to_token_stream(), &mut setup)?;
+            let mut prologue = Prologue { statements: Vec::new(), names: Vec::new(), fresh };
+            let items = parser.items(&repeat.expr, counter.to_token_stream(), &mut prologue)?;
             let length = items.length;
             let end = parser.written(length)?;
             let repeat = parser.over_positions(repeat, &counter, &items.at, end, span)?;
-            Some((setup.statements, repeat))
+            Some((prologue.statements, repeat))
         });
         let Some((statements, repeat)) = parts else { return Expr::error(span) };
         if statements.is_empty() {
             return repeat;
         }
         let block = Block { statements, tail: Some(Box::new(repeat)), span, declared };
-        Expr { kind: ExprKind::Block(block), gives: Kind::Unit, span }
+        Expr { kind: ExprKind::Block(block), result_kind: Kind::Unit, span }
     }
 
-    /// `for counter in 0..end { let pattern = items[counter]; ... }`
+    /// Makes `for counter in 0..end { let pattern = items[counter]; ... }`.
     fn over_positions(
         &mut self,
         repeat: &ExprForLoop,
@@ -122,13 +123,13 @@ impl Parser<'_> {
         body.statements.splice(0..0, bindings);
         body.declared.splice(0..0, bound);
         let kind = ExprKind::Int { digits: "0".into(), ty: LiteralType::Beside };
-        let start = Expr { kind, gives: Kind::Value, span: end.span };
+        let start = Expr { kind, result_kind: Kind::Value, span: end.span };
         let range = Box::new(Range { start, end, inclusive: false, adaptors: Vec::new() });
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
-        Some(Expr { kind: ExprKind::For { id, label, local, range, body }, gives: Kind::Unit, span })
+        Some(Expr { kind: ExprKind::For { id, label, local, range, body }, result_kind: Kind::Unit, span })
     }
 
-    /// The names that the loop's pattern binds at each position.
+    /// Binds the names of the loop's pattern to the item at each position.
     fn bind_item(&mut self, pat: &Pat, item: &Item, counter: &Ident, out: &mut Vec<Stmt>) -> Option<()> {
         let span = SpanRange::of(pat);
         let kind = match (pat, item) {
@@ -150,9 +151,9 @@ impl Parser<'_> {
                 if name.by_ref.is_none() && name.subpat.is_none() =>
             {
                 let target = Box::new(self.written(place.clone())?);
-                let gives = Kind::Reference { mutable: *mutable };
-                let init = Expr { kind: ExprKind::Borrow { mutable: *mutable, target }, gives, span };
-                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), gives, None);
+                let result_kind = Kind::Reference { mutable: *mutable };
+                let init = Expr { kind: ExprKind::Borrow { mutable: *mutable, target }, result_kind, span };
+                let local = self.declare(&name.ident, name.mutability.map(|token| token.span), result_kind, None);
                 StmtKind::Let { local, ty: None, init: Some(init) }
             }
             (pat, item) => match item.value() {
@@ -167,24 +168,24 @@ impl Parser<'_> {
         Some(())
     }
 
-    /// What `expr` gives at the position `at`.
-    fn items(&mut self, expr: &syn::Expr, at: TokenStream, setup: &mut Setup) -> Option<Items> {
+    /// Returns the items that `expr` yields, at the position `at`.
+    fn items(&mut self, expr: &syn::Expr, at: TokenStream, prologue: &mut Prologue) -> Option<Sequence> {
         let call = match strip(expr) {
             syn::Expr::MethodCall(call) => call,
             syn::Expr::Reference(reference) => {
-                let by = By::Reference { mutable: reference.mutability.is_some() };
-                return self.source(&reference.expr, by, at, setup);
+                let by = ElementAccess::ByReference { mutable: reference.mutability.is_some() };
+                return self.source(&reference.expr, by, at, prologue);
             }
-            expr => return self.source(expr, By::Value, at, setup),
+            expr => return self.source(expr, ElementAccess::ByValue, at, prologue),
         };
         let name = call.method.to_string();
         let Some(arguments) = arguments(&name) else {
-            if OTHERS.contains(&name.as_str()) {
+            if UNSUPPORTED_ADAPTORS.contains(&name.as_str()) {
                 self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
                 return None;
             }
-            // A user's own, which gives an array; or a `take` or a part of memory.
-            return self.source(strip(expr), By::Value, at, setup);
+            // A method of the user's that returns an array; or a `take` or a part of memory.
+            return self.source(strip(expr), ElementAccess::ByValue, at, prologue);
         };
         if call.args.len() != arguments {
             self.diags.push(messages::argument_count(SpanRange::of(expr), &name, arguments, call.args.len()));
@@ -193,74 +194,80 @@ impl Parser<'_> {
         let lo = SpanRange::of(&call.method).lo;
         match name.as_str() {
             "iter" | "iter_mut" => {
-                let by = By::Reference { mutable: name == "iter_mut" };
-                self.source(&call.receiver, by, at, setup)
+                let by = ElementAccess::ByReference { mutable: name == "iter_mut" };
+                self.source(&call.receiver, by, at, prologue)
             }
-            "into_iter" => self.source(&call.receiver, By::Value, at, setup),
-            "chunks" | "chunks_exact" | "windows" => self.parts(call, &name, at, setup),
+            "into_iter" => self.source(&call.receiver, ElementAccess::ByValue, at, prologue),
+            "chunks" | "chunks_exact" | "windows" => self.parts(call, &name, at, prologue),
             "rev" => {
-                let length = setup.name("length");
-                let items = self.items(&call.receiver, quote_spanned!(lo=> (#length - 1 - #at)), setup)?;
-                self.before(&length, items.length, setup);
-                Some(Items { length: length.to_token_stream(), ..items })
+                let length = prologue.name("length");
+                let items = self.items(&call.receiver, quote_spanned!(lo=> (#length - 1 - #at)), prologue)?;
+                self.before(&length, items.length, prologue);
+                Some(Sequence { length: length.to_token_stream(), ..items })
             }
             "enumerate" => {
-                let items = self.items(&call.receiver, at.clone(), setup)?;
+                let items = self.items(&call.receiver, at.clone(), prologue)?;
                 let pair = Item::Pair(Box::new(Item::Value(at)), Box::new(items.at));
-                Some(Items { at: pair, length: items.length })
+                Some(Sequence { at: pair, length: items.length })
             }
             "zip" => {
-                let first = self.items(&call.receiver, at.clone(), setup)?;
-                let second = self.items(call.args.first()?, at, setup)?;
+                let first = self.items(&call.receiver, at.clone(), prologue)?;
+                let second = self.items(call.args.first()?, at, prologue)?;
                 let (one, other) = (first.length, second.length);
                 let pair = Item::Pair(Box::new(first.at), Box::new(second.at));
-                Some(Items { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
+                Some(Sequence { at: pair, length: quote_spanned!(lo=> #one.min(#other)) })
             }
             "copied" | "cloned" => {
-                let items = self.items(&call.receiver, at, setup)?;
+                let items = self.items(&call.receiver, at, prologue)?;
                 match items.at {
-                    Item::Reference { mutable: false, place } => Some(Items { at: Item::Value(place), ..items }),
+                    Item::Reference { mutable: false, place } => Some(Sequence { at: Item::Value(place), ..items }),
                     _ => {
                         self.diags.push(messages::loop_adaptor(SpanRange::of(&call.method), &name));
                         None
                     }
                 }
             }
-            // `step_by`, `skip`, `take`
+            // The adaptors `step_by`, `skip` and `take`.
             _ => {
-                let by = setup.name("by");
+                let by = prologue.name("by");
                 let inner = match name.as_str() {
                     "step_by" => quote_spanned!(lo=> (#at * #by)),
                     "skip" => quote_spanned!(lo=> (#at + #by)),
                     _ => at,
                 };
-                let Items { at, length } = self.items(&call.receiver, inner, setup)?;
+                let Sequence { at, length } = self.items(&call.receiver, inner, prologue)?;
                 self.count(
                     &by,
                     call.args.first()?,
                     (name == "step_by").then_some("assertion failed: step != 0"),
-                    setup,
+                    prologue,
                 );
                 let length = match name.as_str() {
                     "step_by" => quote_spanned!(lo=> #length.div_ceil(#by)),
                     "skip" => quote_spanned!(lo=> #length.saturating_sub(#by)),
                     _ => quote_spanned!(lo=> #length.min(#by)),
                 };
-                Some(Items { at, length })
+                Some(Sequence { at, length })
             }
         }
     }
 
-    /// `chunks(n)`, `chunks_exact(n)`, `windows(n)` of memory.
-    fn parts(&mut self, call: &ExprMethodCall, name: &str, at: TokenStream, setup: &mut Setup) -> Option<Items> {
-        let (memory, by) = self.evaluated(&call.receiver, By::Reference { mutable: false }, setup)?;
+    /// Returns the parts of memory that `chunks(n)`, `chunks_exact(n)` or `windows(n)` yields.
+    fn parts(
+        &mut self,
+        call: &ExprMethodCall,
+        name: &str,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let (memory, by) = self.evaluated(&call.receiver, ElementAccess::ByReference { mutable: false }, prologue)?;
         if by.is_some() {
             self.diags.push(messages::parts_of_array(SpanRange::of(call), name));
             return None;
         }
-        let (size, lo) = (setup.name("size"), SpanRange::of(&call.method).lo);
+        let (size, lo) = (prologue.name("size"), SpanRange::of(&call.method).lo);
         let what = if name == "windows" { "window size must be non-zero" } else { "chunk size must be non-zero" };
-        self.count(&size, call.args.first()?, Some(what), setup);
+        self.count(&size, call.args.first()?, Some(what), prologue);
         let (part, length) = match name {
             "windows" => (
                 quote_spanned!(lo=> #memory[#at..#at + #size]),
@@ -271,23 +278,35 @@ impl Parser<'_> {
             }
             _ => (quote_spanned!(lo=> #memory.chunks(#size)[#at]), quote_spanned!(lo=> (#memory.len() / #size))),
         };
-        Some(Items { at: Item::Part(part), length })
+        Some(Sequence { at: Item::Part(part), length })
     }
 
-    /// The elements of an array or of memory.
-    fn source(&mut self, expr: &syn::Expr, by: By, at: TokenStream, setup: &mut Setup) -> Option<Items> {
-        let (source, of_array) = self.evaluated(expr, by, setup)?;
+    /// Returns the elements of an array or of memory.
+    fn source(
+        &mut self,
+        expr: &syn::Expr,
+        by: ElementAccess,
+        at: TokenStream,
+        prologue: &mut Prologue,
+    ) -> Option<Sequence> {
+        let (source, of_array) = self.evaluated(expr, by, prologue)?;
         let lo = SpanRange::of(expr).lo;
         let place = quote_spanned!(lo=> #source[#at]);
-        let at = match of_array.unwrap_or(By::Reference { mutable: false }) {
-            By::Value => Item::Value(place),
-            By::Reference { mutable } => Item::Reference { mutable, place },
+        let at = match of_array.unwrap_or(ElementAccess::ByReference { mutable: false }) {
+            ElementAccess::ByValue => Item::Value(place),
+            ElementAccess::ByReference { mutable } => Item::Reference { mutable, place },
         };
-        Some(Items { at, length: quote_spanned!(lo=> #source.len()) })
+        Some(Sequence { at, length: quote_spanned!(lo=> #source.len()) })
     }
 
-    /// What the loop goes over, evaluated once and under a name; for an array, how its elements are taken.
-    fn evaluated(&mut self, expr: &syn::Expr, by: By, setup: &mut Setup) -> Option<(TokenStream, Option<By>)> {
+    /// Evaluates the source once into a variable; for an array, also returns whether its elements are copied or
+    /// borrowed.
+    fn evaluated(
+        &mut self,
+        expr: &syn::Expr,
+        by: ElementAccess,
+        prologue: &mut Prologue,
+    ) -> Option<(TokenStream, Option<ElementAccess>)> {
         let expr = strip(expr);
         if let syn::Expr::Range(_) = expr {
             self.diags.push(messages::loop_range(SpanRange::of(expr)));
@@ -301,30 +320,33 @@ impl Parser<'_> {
             ExprKind::Local(local) => self.function.local(local).mutable.is_none(),
             _ => false,
         };
-        let (init, by) = match (source.gives, by) {
+        let (init, by) = match (source.result_kind, by) {
             (Kind::Unknown, _) => return None,
-            (Kind::Memory(_), By::Reference { mutable: true }) | (Kind::Memory(Memory::GlobalMut), By::Value) => {
+            (Kind::Memory(_), ElementAccess::ByReference { mutable: true })
+            | (Kind::Memory(Memory::GlobalMut), ElementAccess::ByValue) => {
                 self.diags.push(messages::elements_of_memory(span));
                 return None;
             }
             (Kind::Memory(_), _) if is_fixed => return Some((expr.to_token_stream(), None)),
             (Kind::Memory(_), _) => (source, None),
-            (Kind::Value, By::Value) if is_fixed => return Some((expr.to_token_stream(), Some(by))),
-            (Kind::Value, By::Value) => (source, Some(by)),
-            (Kind::Value, By::Reference { mutable }) => match local_of(&source) {
+            (Kind::Value, ElementAccess::ByValue) if is_fixed => return Some((expr.to_token_stream(), Some(by))),
+            (Kind::Value, ElementAccess::ByValue) => (source, Some(by)),
+            (Kind::Value, ElementAccess::ByReference { mutable }) => match local_of(&source) {
                 Some(_) => (lent(source, mutable), Some(by)),
                 None if mutable => {
                     self.diags.push(messages::borrow_target(span));
                     return None;
                 }
                 None if is_fixed => return Some((expr.to_token_stream(), Some(by))),
-                // Of a value without a place, or in memory: a copy.
+                // A value that has no place, or that is in memory, is copied.
                 None => (source, Some(by)),
             },
-            (Kind::Reference { mutable }, By::Value) => {
-                (lent(dereferenced(source), mutable), Some(By::Reference { mutable }))
+            (Kind::Reference { mutable }, ElementAccess::ByValue) => {
+                (lent(dereferenced(source), mutable), Some(ElementAccess::ByReference { mutable }))
             }
-            (Kind::Reference { .. }, By::Reference { mutable }) => (lent(dereferenced(source), mutable), Some(by)),
+            (Kind::Reference { .. }, ElementAccess::ByReference { mutable }) => {
+                (lent(dereferenced(source), mutable), Some(by))
+            }
             (
                 kind @ (Kind::Extent
                 | Kind::Unit
@@ -341,33 +363,33 @@ impl Parser<'_> {
                 return None;
             }
         };
-        let name = setup.name("items");
-        let local = self.declare(&name, None, init.gives, None);
-        setup.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
+        let name = prologue.name("items");
+        let local = self.declare(&name, None, init.result_kind, None);
+        prologue.statements.push(Stmt { kind: StmtKind::Let { local, ty: None, init: Some(init) }, span });
         Some((name.to_token_stream(), by))
     }
 
-    /// `let name = value;` before the loop.
-    fn before(&mut self, name: &Ident, value: TokenStream, setup: &mut Setup) {
+    /// Adds `let name = value;` before the loop.
+    fn before(&mut self, name: &Ident, value: TokenStream, prologue: &mut Prologue) {
         let span = SpanRange::at(name.span());
         let kind = self.binding(quote_spanned!(span.lo=> let #name = #value;));
-        setup.statements.extend(kind.map(|kind| Stmt { kind, span }));
+        prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
     }
 
-    /// An adaptor's number, which must not be zero if there is a sentence for that.
-    fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, setup: &mut Setup) {
+    /// Adds the number of an adaptor, which is asserted not to be zero if there is a message for that.
+    fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, prologue: &mut Prologue) {
         let span = SpanRange::of(value);
         let kind = self.binding(quote_spanned!(span.lo=> let #name: usize = #value;));
-        setup.statements.extend(kind.map(|kind| Stmt { kind, span }));
+        prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
         let is_positive = matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. })
             if digits.base10_parse::<u64>().is_ok_and(|digits| digits > 0));
         if let Some(sentence) = unless_zero.filter(|_| !is_positive) {
             let test = self.written(quote_spanned!(span.lo=> assert!(#name != 0, #sentence)));
-            setup.statements.extend(test.map(|test| Stmt { kind: StmtKind::Expr(test), span }));
+            prologue.statements.extend(test.map(|test| Stmt { kind: StmtKind::Expr(test), span }));
         }
     }
 
-    /// An expression as Rust writes it.
+    /// Parses generated tokens as an expression.
     fn written(&mut self, tokens: TokenStream) -> Option<Expr> {
         let span = SpanRange::of(&tokens);
         match syn::parse2::<syn::Expr>(tokens) {
@@ -379,7 +401,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `let pattern = value;`
+    /// Parses a generated `let pattern = value;`.
     fn binding(&mut self, tokens: TokenStream) -> Option<StmtKind> {
         let span = SpanRange::of(&tokens);
         match syn::parse2(tokens) {
@@ -393,7 +415,7 @@ impl Parser<'_> {
 }
 
 impl Item {
-    /// The item as one value, if no part of it is a reference.
+    /// Returns the item as one value, if no part of it is a reference.
     fn value(&self) -> Option<TokenStream> {
         match self {
             Item::Value(value) => Some(value.clone()),
@@ -411,7 +433,7 @@ impl Item {
     }
 }
 
-/// Whether a loop goes over a range of numbers.
+/// Whether a loop iterates over a range of numbers.
 pub(super) fn is_range(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Range(_) => true,
@@ -420,7 +442,7 @@ pub(super) fn is_range(expr: &syn::Expr) -> bool {
     }
 }
 
-/// `i` of `for (i, x) in items.enumerate()`.
+/// Returns `i` of `for (i, x) in items.enumerate()`.
 fn counter(repeat: &ExprForLoop) -> Option<Ident> {
     let syn::Expr::MethodCall(call) = strip(&repeat.expr) else { return None };
     match &*repeat.pat {
@@ -434,7 +456,7 @@ fn counter(repeat: &ExprForLoop) -> Option<Ident> {
     }
 }
 
-/// How many arguments an adaptor takes that a loop can have.
+/// Returns the number of arguments of an adaptor, if a loop can have it.
 fn arguments(name: &str) -> Option<usize> {
     match name {
         "iter" | "iter_mut" | "into_iter" | "rev" | "enumerate" | "copied" | "cloned" => Some(0),
@@ -446,5 +468,5 @@ fn arguments(name: &str) -> Option<usize> {
 fn lent(target: Expr, mutable: bool) -> Expr {
     let span = target.span;
     let kind = ExprKind::Borrow { mutable, target: Box::new(target) };
-    Expr { kind, gives: Kind::Reference { mutable }, span }
+    Expr { kind, result_kind: Kind::Reference { mutable }, span }
 }

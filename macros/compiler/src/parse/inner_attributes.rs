@@ -1,5 +1,5 @@
-//! Attributes inside a function: on parameters, statements, expressions, arms. They would hold for neither of the two
-//! texts, so none is taken. Those of the function itself, and of constants and uses in it, keep their meaning.
+//! Attributes inside a function: on parameters, statements, expressions, arms. They would apply to neither of the two
+//! texts, so they are refused. Those of the function itself, and of constants and imports in it, keep their meaning.
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemFn};

@@ -1,5 +1,6 @@
-//! `cuda!("text", in(x), in(y = expr), out(z), inout(w); else |x, y, w| ...)`: CUDA C++ by hand. The text is the user's
-//! and is not understood: only that it ends where it should. The closure is plain Rust and goes to the host body as it is.
+//! `cuda!("text", in(x), in(y = expr), out(z), inout(w); else |x, y, w| ...)`: CUDA C++ written by the user. The text
+//! is not parsed, except to see that its literals and brackets are closed. The closure is plain Rust and goes to the
+//! host body as it is.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -9,14 +10,14 @@ use syn::{Expr as SynExpr, ExprClosure, LitStr, Macro, Pat, Token, parenthesized
 use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
-use crate::model::by_hand::{ByHand, Closure, Direction, Operand};
 use crate::model::effect::effect;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::facts::Effect;
-use crate::model::ty::Kind;
+use crate::model::inline_cuda::{Closure, Direction, InlineCuda, Operand};
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
-/// What stands in the parentheses.
+/// The content of the parentheses.
 struct Input {
     text: LitStr,
     operands: Vec<(Direction, Ident, Option<SynExpr>)>,
@@ -92,7 +93,7 @@ impl Parser<'_> {
         let parsed: Option<Vec<Operand>> = operands
             .iter()
             .map(|(direction, name, value)| self.cuda_operand(*direction, name, value.as_ref()))
-            // All of them, so that each shows its fault.
+            // All operands are parsed, so that each error is reported.
             .collect::<Vec<_>>()
             .into_iter()
             .collect();
@@ -102,8 +103,8 @@ impl Parser<'_> {
             Ok(closure) => closure,
             Err(diag) => return self.error(*diag),
         };
-        let by_hand = ByHand { text: value, line: text_at.line(), operands, closure };
-        Expr { kind: ExprKind::Cuda(Box::new(by_hand)), gives: Kind::Unit, span }
+        let inline_cuda = InlineCuda { text: value, line: text_at.line(), operands, closure };
+        Expr { kind: ExprKind::Cuda(Box::new(inline_cuda)), result_kind: Kind::Unit, span }
     }
 
     fn cuda_operand(&mut self, direction: Direction, name: &Ident, value: Option<&SynExpr>) -> Option<Operand> {
@@ -118,7 +119,7 @@ impl Parser<'_> {
         };
         let mut value = self.expr(expr);
         let is_local = matches!(value.kind, ExprKind::Local(_));
-        let fits = match (direction, value.gives) {
+        let fits = match (direction, value.result_kind) {
             (_, Kind::Unknown) => return None,
             (Direction::In, Kind::Reference { .. }) => {
                 value = dereferenced(value);
@@ -135,7 +136,7 @@ impl Parser<'_> {
             self.diags.push(messages::cuda_operand(value.span, direction == Direction::In));
             return None;
         }
-        // Whether it is evaluated before another operand is read could be seen.
+        // The order of evaluation would be observable if an operand had side effects.
         if effect(&self.function, &value) == Effect::Changes {
             self.diags.push(messages::cuda_operand_changes(value.span));
             return None;
@@ -144,7 +145,7 @@ impl Parser<'_> {
     }
 }
 
-/// A closure over as many parameters as there are inputs, taken to pieces.
+/// Splits a closure that has as many parameters as there are inputs.
 fn plain_closure(closure: &ExprClosure, inputs: usize) -> Result<Closure, Box<crate::diag::Diag>> {
     let at = SpanRange::of(closure);
     if closure.asyncness.is_some() || closure.constness.is_some() || closure.lifetimes.is_some() {
@@ -162,7 +163,7 @@ fn plain_closure(closure: &ExprClosure, inputs: usize) -> Result<Closure, Box<cr
     Ok(Closure { patterns, types, body: quote!(#output #body), at })
 }
 
-/// Why the text might not end where it should, or why its lines would not be the Rust file's.
+/// Returns the reason why the text might not end at its end, or why its lines would not be those of the Rust file.
 fn fault(text: &str) -> Option<&'static str> {
     if text.contains('\0') {
         return Some("it has a zero byte");
@@ -185,7 +186,7 @@ fn fault(text: &str) -> Option<&'static str> {
                 None => return Some("a comment does not end"),
             },
             '"' if word.ends_with('R') => return Some("it has a raw string literal"),
-            // Of `1'000`.
+            // A digit separator, as in `1'000`.
             '\'' if word.starts_with(|c: char| c.is_ascii_digit()) => after,
             '"' | '\'' => match after_literal(after, c) {
                 Some(next) => next,
@@ -216,7 +217,7 @@ fn fault(text: &str) -> Option<&'static str> {
     (!open.is_empty()).then_some("a bracket has no partner")
 }
 
-/// What follows a literal that `quote` ends.
+/// Returns the text after a literal that `quote` closes.
 fn after_literal(text: &str, quote: char) -> Option<&str> {
     let mut escaped = false;
     for (at, c) in text.char_indices() {

@@ -1,6 +1,6 @@
-//! `#[cluster_kernel(cluster = 4, block = (32, 8), non_portable)]` and `#[device(unchecked(rule))]`. Each fault is
-//! reported and the option left out, so that all of them show at once. Limits are checked for literals; a constant's
-//! value is rustc's, which runs the same checks (`phalanx::program::options`).
+//! The options of `#[cluster_kernel(cluster = 4, block = (32, 8), non_portable)]` and `#[device(unchecked(rule))]`. An
+//! invalid option is reported and left out, so that one compile shows all errors. Literals are checked against the
+//! limits here; the values of constants are known to rustc, which runs the same checks (`phalanx::program::options`).
 
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
@@ -30,7 +30,7 @@ pub(crate) const OF_KERNELS: [&str; 11] = [
 ];
 pub(crate) const OF_DEVICE_FUNCTIONS: [&str; 1] = ["unchecked"];
 
-/// Largest cluster that runs on every device of compute capability 9.0 (CUDA C++ Programming Guide, thread block
+/// The largest cluster that runs on every device of compute capability 9.0 (CUDA C++ Programming Guide, thread block
 /// clusters), and the largest at all.
 const PORTABLE_CLUSTER: u64 = 8;
 const LARGEST_CLUSTER: u64 = 16;
@@ -40,18 +40,18 @@ const BLOCK_DEPTH: u64 = 64;
 const BLOCKS_PER_MULTIPROCESSOR: u64 = 32;
 const THREADS_PER_MULTIPROCESSOR: u64 = 2048;
 const SHARED_BYTES_PER_BLOCK: u64 = 232_448;
-/// Of one multiprocessor, and so of one block.
+/// The registers of one multiprocessor, and so the most that one block has.
 const REGISTERS: u64 = 65_536;
-/// A thread has no more; below the least, `ptxas` takes the least.
+/// The most registers that a thread has, and the least: below it, `ptxas` takes the least.
 const MOST_REGISTERS: u64 = 255;
 const LEAST_REGISTERS: u64 = 24;
 
 pub(crate) fn kernel_options(tokens: TokenStream, diags: &mut Diags) -> Options {
     let mut options = Options::default();
     let mut unchecked = None;
-    // Where `fmad` is.
+    // The place of `fmad`.
     let mut fmad = None;
-    // Even if it is wrong.
+    // A wrong value counts too.
     let mut has_block = false;
     each(tokens, &OF_KERNELS, diags, |name, meta| {
         let at = SpanRange::of(meta);
@@ -93,12 +93,12 @@ pub(crate) fn device_options(tokens: TokenStream, diags: &mut Diags) -> Options 
     Options { unchecked: unchecked.map(|waivers| accepted(waivers, diags)), ..Options::default() }
 }
 
-/// Those of an `impl` or a trait: the rules are a function's.
+/// Refuses the options of an `impl` or a trait: rules are switched off for a function.
 pub(crate) fn refuse_options(options: &Options, diags: &mut Diags) {
     options.unchecked.iter().flatten().for_each(|waiver| diags.push(messages::unchecked_methods(waiver.at)));
 }
 
-/// Shows `take` every option that is known, once.
+/// Passes every known option to `take`, once.
 fn each(tokens: TokenStream, known: &[&str], diags: &mut Diags, mut take: impl FnMut(&str, &Meta) -> Result<(), Diag>) {
     let metas = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens) {
         Ok(metas) => metas,
@@ -141,7 +141,7 @@ fn setting(name: &str, meta: &Meta, example: &str) -> Result<Setting, Diag> {
     value.ok_or_else(|| messages::malformed_option(SpanRange::of(meta), name, &format!("{name} = {example}")))
 }
 
-/// `name = 4` or `name = (4, 2)` or `name = (4, 2, 1)`.
+/// Parses `name = 4` or `name = (4, 2)` or `name = (4, 2, 1)`.
 fn extents(name: &str, meta: &Meta) -> Result<Extents, Diag> {
     let at = SpanRange::of(meta);
     let each = match meta {
@@ -161,7 +161,7 @@ fn extents(name: &str, meta: &Meta) -> Result<Extents, Diag> {
     Ok(Extents { each, at })
 }
 
-/// Without parentheses, written or of a macro's.
+/// Returns the expression without parentheses, written or made by a macro.
 fn bare(value: &Expr) -> &Expr {
     match value {
         Expr::Paren(paren) => bare(&paren.expr),
@@ -170,7 +170,7 @@ fn bare(value: &Expr) -> &Expr {
     }
 }
 
-/// An integer literal, or an expression that rustc evaluates.
+/// Parses an integer literal, or an expression that rustc evaluates.
 fn number(value: &Expr) -> Option<Setting> {
     let value = bare(value);
     let literal = match value {
@@ -181,7 +181,8 @@ fn number(value: &Expr) -> Option<Setting> {
     Some(Setting { tokens: value.to_token_stream(), literal, at: SpanRange::of(value) })
 }
 
-/// Every barrier and every access of a peer's memory orders all memory: `"full"`. There is nothing else yet.
+/// Parses the option `fence`. Its only value is `"full"`: every barrier and every access of a peer's memory orders all
+/// memory.
 fn fence(meta: &Meta) -> Result<(), Diag> {
     let at = SpanRange::of(meta);
     let Meta::NameValue(pair) = meta else { return Err(messages::malformed_option(at, "fence", "fence = \"full\"")) };
@@ -194,7 +195,7 @@ fn fence(meta: &Meta) -> Result<(), Diag> {
     }
 }
 
-/// `unchecked(rule, ...)`: each rule, or what is wrong with it.
+/// Parses `unchecked(rule, ...)`; returns each rule or its error.
 fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
     let parse = Punctuated::<Ident, Token![,]>::parse_terminated_with;
     let names = match meta {
@@ -214,7 +215,7 @@ fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
             return Err(messages::repeated_rule(at, &name.to_string()));
         }
         seen.push(name);
-        // A rule about syntax or types is the language itself: nothing to switch off has its name.
+        // A rule about syntax or types is the language itself, and cannot be switched off.
         let rule = name.to_string().parse().ok().and_then(|rule: Rule| Some((rule, rule.behavior()?)));
         match rule {
             Some((rule, Behavior { unchecked: Unchecked::Allowed, summary })) => Ok(Waiver { rule, summary, at }),
@@ -231,7 +232,7 @@ fn accepted(waivers: Vec<Result<Waiver, Diag>>, diags: &mut Diags) -> Vec<Waiver
     waivers.into_iter().filter_map(|waiver| waiver.map_err(|diag| diags.push(diag)).ok()).collect()
 }
 
-/// Limits of literals, and options that exclude each other. An option at fault is left out.
+/// Checks literals against the limits, and options that exclude each other. An invalid option is left out.
 fn check_sizes(options: &mut Options, has_block: bool, diags: &mut Diags) {
     let non_portable = options.non_portable;
     options.cluster.take_if(|cluster| refused(check_cluster(cluster, non_portable), diags));

@@ -1,22 +1,24 @@
-//! Split barriers of a block with nothing to do between arrival and wait. A split barrier lets a warp be behind the others
-//! by what it does in between; where that is arithmetic alone, the block's own barrier at the wait is as good, and costs a
-//! fifth (docs/performance.md). It promises more, so nothing else changes.
+//! Split barriers with nothing to overlap between arrival and wait, which are fused into one `sync`. A split barrier
+//! lets a warp run behind the others by the work between the two; where that is arithmetic alone, the block's own
+//! barrier at the wait is as good and costs a fifth (docs/performance.md). A `sync` promises more than the split
+//! barrier, so nothing else changes.
 
 use std::collections::BTreeSet;
 
 use super::effect::effect;
 use super::expr::{Block, Expr, ExprKind, Stmt, StmtKind};
 use super::facts::Effect;
+use super::group::Group;
 use super::op::Op;
-use super::ty::Group;
 use super::walk::{walk, walk_block};
 use super::{Function, LocalId};
 use crate::rules::Rule;
 
-/// The tokens of such arrivals.
-pub(crate) fn joined_tokens(function: &Function) -> BTreeSet<LocalId> {
+/// Returns the tokens of the arrivals that are fused with their wait.
+pub(crate) fn fused_tokens(function: &Function) -> BTreeSet<LocalId> {
     let mut tokens = BTreeSet::new();
-    // A timeline shows both. And where threads need not be together, some may arrive here and others elsewhere.
+    // A timeline shows the arrival and the wait. And where a convergence rule is `unchecked`, threads may arrive at
+    // different barriers.
     if function.options.profile || Rule::CONVERGENCE.into_iter().any(|rule| function.options.waives(rule)) {
         return tokens;
     }
@@ -35,7 +37,7 @@ pub(crate) fn joined_tokens(function: &Function) -> BTreeSet<LocalId> {
 }
 
 fn of_block(function: &Function, block: &Block, tokens: &mut BTreeSet<LocalId>) {
-    // The last arrival that nothing but arithmetic follows so far.
+    // The last arrival so far that only arithmetic follows.
     let mut last = None;
     for statement in &block.statements {
         last = match &statement.kind {
@@ -56,7 +58,7 @@ fn of_block(function: &Function, block: &Block, tokens: &mut BTreeSet<LocalId>) 
     tokens.extend(last.filter(|token| tail == Some(*token)));
 }
 
-/// The token that the block waits with.
+/// Returns the token that the expression waits with, if it is a wait of the block's barrier.
 pub(crate) fn awaited(expr: &Expr) -> Option<LocalId> {
     match &expr.kind {
         ExprKind::Op { op: Op::Wait(Group::ThreadBlock, _), operands, .. } => match operands.last()?.kind {
@@ -67,7 +69,7 @@ pub(crate) fn awaited(expr: &Expr) -> Option<LocalId> {
     }
 }
 
-/// A step that takes each warp about as long: on what the thread has in registers, with no branch but a choice of values.
+/// Whether the statement takes each warp about as long: it works on registers, and its only branches select a value.
 fn is_arithmetic(function: &Function, statement: &Stmt) -> bool {
     let plain = |expr: &Expr| effect(function, expr) < Effect::Changes && !touches_memory(expr);
     match &statement.kind {

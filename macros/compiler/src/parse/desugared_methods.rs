@@ -1,15 +1,15 @@
-//! Methods that stand for control flow: `option.map(|x| ..)` is a `match`, `range.contains(&x)` two comparisons,
-//! `array.swap(i, j)` assignments. What takes a closure runs its body in place.
+//! Methods that are rewritten as control flow: `option.map(|x| ..)` becomes a `match`, `range.contains(&x)` two
+//! comparisons, `array.swap(i, j)` assignments. The bodies of closures are inlined.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
-use super::method::strip;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
-use crate::model::ty::Kind;
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 /// The methods of `Option` and `bool` that take closures, with the number of their arguments.
@@ -41,7 +41,7 @@ impl Parser<'_> {
             && let Some(token) = self.captured_token(closure)
         {
             let kind = crate::model::expr::ExprKind::Local(token);
-            return self.escape(Expr { kind, gives: Kind::Unknown, span }, "a closure");
+            return self.escape(Expr { kind, result_kind: Kind::Unknown, span }, "a closure");
         }
         if call.method == "filter" {
             return self.kept(receiver, function, &value, span);
@@ -58,7 +58,7 @@ impl Parser<'_> {
             "unwrap_or_else" => quote_spanned!(at=> { Some(#value) => #value, None => #body }),
             "or_else" => quote_spanned!(at=> { Some(#value) => Some(#value), None => #body }),
             "then" => quote_spanned!(at=> { true => Some(#body), false => None }),
-            // `map_or`, whose first argument is evaluated in any case.
+            // `map_or`, whose first argument is always evaluated.
             _ => match call.args.first().map(strip) {
                 Some(other @ (syn::Expr::Lit(_) | syn::Expr::Path(_) | syn::Expr::Unary(_))) => {
                     quote_spanned!(at=> { #some => #body, None => #other })
@@ -75,7 +75,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `option.filter(|&x| ..)`
+    /// Rewrites `option.filter(|&x| ..)`.
     fn kept(&mut self, receiver: Expr, function: &syn::Expr, value: &Ident, span: SpanRange) -> Expr {
         let at = value.span();
         let Some((pattern, test)) = by_reference(function) else {
@@ -91,7 +91,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `(low..high).contains(&x)`, `array.swap(i, j)`, `array.fill(x)`, `array.get(i).copied()`, if it is one of them.
+    /// Rewrites `(low..high).contains(&x)`, `array.swap(i, j)`, `array.fill(x)`, `array.get(i).copied()`, if the call
+    /// is one of them.
     pub(super) fn shorthand(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
         let at = SpanRange::of(&call.method).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
@@ -124,7 +125,7 @@ impl Parser<'_> {
                 let index = match (element.method.to_string().as_str(), argument, element.args.len()) {
                     ("get", Some(index), 1) => quote!(#index),
                     ("first", None, _) => quote!(0),
-                    // Of nothing it is above every length.
+                    // The index of an empty array's last element wraps, and is above every length.
                     ("last", None, _) => quote!(#place.len() - 1),
                     _ => return None,
                 };
@@ -133,7 +134,7 @@ impl Parser<'_> {
                     if (#i as usize) < #place.len() { Some(#place[#i]) } else { None }
                 })
             }
-            // Its value is computed in any case.
+            // The value is always evaluated.
             ("then_some", _, [value]) => {
                 let (holds, some) = (fresh("holds"), fresh("some"));
                 quote_spanned!(at=> {
@@ -151,11 +152,11 @@ impl Parser<'_> {
         Some(self.in_place(tokens, span))
     }
 
-    /// `std::mem::swap(&mut a, &mut b)`, `std::mem::replace(&mut a, x)`, if it is one of them.
+    /// Rewrites `std::mem::swap(&mut a, &mut b)` or `std::mem::replace(&mut a, x)`, if the call is one of them.
     pub(super) fn exchange(&mut self, call: &ExprCall, span: SpanRange) -> Option<Expr> {
         let syn::Expr::Path(path) = strip(&call.func) else { return None };
         let names: Vec<String> = path.path.segments.iter().rev().map(|segment| segment.ident.to_string()).collect();
-        // By the whole path: a module of the user's may be called `mem`.
+        // The whole path is compared, because a module of the user's may be called `mem`.
         let [function, "mem", "std" | "core"] = names.iter().map(String::as_str).collect::<Vec<_>>()[..] else {
             return None;
         };
@@ -176,7 +177,7 @@ impl Parser<'_> {
         Some(self.in_place(tokens, span))
     }
 
-    /// Memory, or an array as far as syntax shows: another type may have such a method of its own.
+    /// Whether the place is memory, or an array as far as syntax shows: another type may have such a method of its own.
     fn is_elements(&self, place: &syn::Expr) -> bool {
         let syn::Expr::Path(path) = place else { return false };
         let Some(local) = path.path.get_ident().and_then(|name| self.lookup(name)) else { return false };
@@ -192,7 +193,7 @@ impl Parser<'_> {
     }
 }
 
-/// A closure that looks through the reference that it gets, `|&x| test`: the pattern behind it, and the test.
+/// Splits a closure that dereferences its argument, `|&x| test`, into the pattern behind the `&` and the test.
 pub(super) fn by_reference(function: &syn::Expr) -> Option<(&Pat, &syn::Expr)> {
     let syn::Expr::Closure(closure) = function else { return None };
     match (closure.inputs.first(), closure.inputs.len()) {
@@ -201,7 +202,7 @@ pub(super) fn by_reference(function: &syn::Expr) -> Option<(&Pat, &syn::Expr)> {
     }
 }
 
-/// A closure or a function, applied to `value`: the pattern that takes it, and the result.
+/// Applies a closure or a function to `value`: returns the pattern that takes it, and the result.
 fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStream)> {
     match function {
         syn::Expr::Path(path) => Some((quote!(#value), quote!(#path(#value)))),
@@ -218,7 +219,7 @@ fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStr
     }
 }
 
-/// A place that can be written more than once, because finding it does nothing.
+/// Whether a place expression can be repeated, because its evaluation has no side effects.
 fn is_plain_place(expr: &syn::Expr) -> bool {
     match strip(expr) {
         syn::Expr::Path(_) => true,
@@ -230,7 +231,7 @@ fn is_plain_place(expr: &syn::Expr) -> bool {
     }
 }
 
-/// What `&mut place` lends; what a parameter that is a reference refers to.
+/// Returns the place that `&mut place` lends; for a parameter that is a reference, its target.
 fn lent(argument: &syn::Expr) -> Option<TokenStream> {
     match argument {
         syn::Expr::Reference(reference) if reference.mutability.is_some() && is_plain_place(&reference.expr) => {

@@ -1,34 +1,35 @@
-//! Iterators that come to one value: `values.iter().sum::<f32>()`, `fold`, `any`, `all`, `position`, `for_each`, each also
-//! behind `map` and `filter`. They are loops, with the closures' bodies in place.
+//! Iterators that are consumed to one value: `values.iter().sum::<f32>()`, `fold`, `any`, `all`, `position`,
+//! `for_each`, each also after `map` and `filter`. They become loops, into which the closures' bodies are inlined.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
-use super::combinator::by_reference;
-use super::method::strip;
+use super::desugared_methods::by_reference;
+use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
 use crate::span::SpanRange;
 
 const CONSUMERS: [&str; 10] = ["sum", "product", "fold", "any", "all", "count", "min", "max", "position", "for_each"];
-/// Methods that only iterators have.
-const OTHERS: [&str; 9] = ["collect", "last", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
+/// Methods that only iterators have, and that are not supported.
+const UNSUPPORTED_CONSUMERS: [&str; 9] =
+    ["collect", "last", "max_by", "min_by", "max_by_key", "min_by_key", "reduce", "find", "nth"];
 
 impl Parser<'_> {
-    /// An iterator's value, if the call asks for one.
+    /// Parses the consumption of an iterator, if the call is one.
     pub(super) fn consumed(&mut self, call: &ExprMethodCall, span: SpanRange) -> Option<Expr> {
         let name = call.method.to_string();
         if !is_iterator(&call.receiver) {
             return None;
         }
         if !CONSUMERS.contains(&name.as_str()) {
-            let known = OTHERS.contains(&name.as_str()) || is_sequence(&call.receiver);
+            let known = UNSUPPORTED_CONSUMERS.contains(&name.as_str()) || is_sequence(&call.receiver);
             return known.then(|| self.error(messages::no_consumer(SpanRange::of(&call.method), &name)));
         }
-        let (source, layers) = layers(&call.receiver);
-        let functions = layers.iter().map(|(Layer::Map(function) | Layer::Filter(function))| *function);
+        let (source, adaptors) = adaptors(&call.receiver);
+        let functions = adaptors.iter().map(|(Adaptor::Map(function) | Adaptor::Filter(function))| *function);
         for function in call.args.last().map(strip).into_iter().chain(functions) {
             if let syn::Expr::Closure(ExprClosure { body, .. }) = function
                 && leaves(body.to_token_stream())
@@ -38,16 +39,16 @@ impl Parser<'_> {
                 );
             }
         }
-        // What is kept, or is the least, comes out: a value, not a reference into memory.
-        let comes_out = match layers.first() {
-            Some(Layer::Filter(_)) => true,
-            Some(Layer::Map(_)) => false,
+        // A filtered item, or the least one, is itself the result: it must be a value, not a reference into memory.
+        let comes_out = match adaptors.first() {
+            Some(Adaptor::Filter(_)) => true,
+            Some(Adaptor::Map(_)) => false,
             None => ["min", "max"].contains(&name.as_str()),
         };
         if comes_out && gives_references(source) {
             return Some(self.error(messages::item_reference(SpanRange::of(&call.method), &name)));
         }
-        let Some(tokens) = written(call, &name, source, &layers) else {
+        let Some(tokens) = written(call, &name, source, &adaptors) else {
             return Some(self.error(messages::consumer_form(span, &name)));
         };
         Some(match syn::parse2::<syn::Expr>(tokens) {
@@ -57,19 +58,19 @@ impl Parser<'_> {
     }
 }
 
-/// The loop that a call stands for.
-fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, layers: &[Layer<'_>]) -> Option<TokenStream> {
+/// Returns the loop that replaces a call.
+fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Adaptor<'_>]) -> Option<TokenStream> {
     let at = SpanRange::of(&call.method).lo;
     let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
     let (total, item, found, index) = (fresh("total"), fresh("item"), fresh("found"), fresh("index"));
-    let mut steps = layers.iter().map(|layer| Step::of_layer(layer, &item)).collect::<Option<Vec<_>>>()?;
+    let mut steps = adaptors.iter().map(|adaptor| Step::of_adaptor(adaptor, &item)).collect::<Option<Vec<_>>>()?;
     let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
     steps.push(match (name, &arguments[..]) {
         ("sum" | "product" | "min" | "max", []) => Step::Map { pat: quote!(#item), value: quote!(#item) },
         ("count", []) => Step::Map { pat: quote!(_), value: TokenStream::new() },
         ("fold", [_, function]) => Step::of(function, &item, Some(&total))?,
         ("any" | "all" | "for_each", [function]) => Step::of(function, &item, None)?,
-        ("position", [function]) if layers.is_empty() => Step::of(function, &item, None)?,
+        ("position", [function]) if adaptors.is_empty() => Step::of(function, &item, None)?,
         _ => return None,
     });
     let over = |last: &dyn Fn(&TokenStream) -> TokenStream| repeat(source, &steps, &item, last, at);
@@ -77,7 +78,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, layers: &[Laye
         ("sum" | "product", _) => {
             let ty = call.turbofish.as_ref()?.args.first()?.to_token_stream();
             let start = match (ty.to_string().as_str(), name) {
-                // As std's own.
+                // The sum starts where std's does.
                 ("f32" | "f64", "sum") => quote!(-0.0),
                 ("f32" | "f64", _) => quote!(1.0),
                 (_, "sum") => quote!(0),
@@ -93,7 +94,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, layers: &[Laye
             let repeat = over(&|_| quote!(#total += 1;));
             quote_spanned!(at=> { let mut #total = 0usize; #repeat #total })
         }
-        // Of ordered numbers: of integers, which have `|` and floats have not.
+        // `|` makes sure that the values are ordered: integers have it, floats do not.
         ("min" | "max", _) => {
             let method = &call.method;
             let repeat = over(
@@ -128,30 +129,31 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, layers: &[Laye
     })
 }
 
-/// `.map(function)`, `.filter(function)`
-enum Layer<'e> {
+/// An adaptor: `.map(function)` or `.filter(function)`.
+enum Adaptor<'e> {
     Map(&'e syn::Expr),
     Filter(&'e syn::Expr),
 }
 
-/// What is done with an item: what takes it, and what comes of it, or whether it goes on.
+/// A step of the loop's body: the pattern that takes the item, and the value that replaces it or the test that keeps
+/// it.
 enum Step {
     Map { pat: TokenStream, value: TokenStream },
     Filter { pat: TokenStream, test: TokenStream },
 }
 
 impl Step {
-    fn of_layer(layer: &Layer<'_>, item: &Ident) -> Option<Step> {
-        match layer {
-            Layer::Map(function) => Step::of(function, item, None),
-            Layer::Filter(function) => {
+    fn of_adaptor(adaptor: &Adaptor<'_>, item: &Ident) -> Option<Step> {
+        match adaptor {
+            Adaptor::Map(function) => Step::of(function, item, None),
+            Adaptor::Filter(function) => {
                 let (pat, test) = by_reference(function)?;
                 Some(Step::Filter { pat: pat.to_token_stream(), test: test.to_token_stream() })
             }
         }
     }
 
-    /// Of a closure or a function, of an item, or of what was folded so far and an item.
+    /// Makes a step of a closure or a function of an item, or of the accumulator and an item.
     fn of(function: &syn::Expr, item: &Ident, total: Option<&Ident>) -> Option<Step> {
         match function {
             syn::Expr::Path(path) => {
@@ -176,7 +178,7 @@ impl Step {
     }
 }
 
-/// `for item in source { let item = first(item); ... last(item) }`
+/// Makes `for item in source { let item = first(item); ... last(item) }`.
 fn repeat(
     source: &syn::Expr,
     steps: &[Step],
@@ -184,7 +186,7 @@ fn repeat(
     last: &dyn Fn(&TokenStream) -> TokenStream,
     at: Span,
 ) -> TokenStream {
-    // The loop's own pattern may look through references.
+    // The pattern of the loop itself may dereference.
     let (pat, body) = match steps.split_first() {
         Some((Step::Map { pat, value }, rest)) => (pat.clone(), nested(rest, value, item, last, at)),
         _ => (item.to_token_stream(), nested(steps, &item.to_token_stream(), item, last, at)),
@@ -192,7 +194,7 @@ fn repeat(
     quote_spanned!(at=> for #pat in #source { #body })
 }
 
-/// The steps from `input` on.
+/// Nests the steps, from `input` on.
 fn nested(
     steps: &[Step],
     input: &TokenStream,
@@ -213,17 +215,17 @@ fn nested(
     }
 }
 
-/// What the iterator goes over, and what is done with each item, the first first.
-fn layers(expr: &syn::Expr) -> (&syn::Expr, Vec<Layer<'_>>) {
+/// Returns the iterator's source and its adaptors, the first one first.
+fn adaptors(expr: &syn::Expr) -> (&syn::Expr, Vec<Adaptor<'_>>) {
     let expr = strip(expr);
     let syn::Expr::MethodCall(call) = expr else { return (expr, Vec::new()) };
-    let layer = match (call.method.to_string().as_str(), call.args.first().map(strip), call.args.len()) {
-        ("map", Some(function), 1) => Layer::Map(function),
-        ("filter", Some(function), 1) => Layer::Filter(function),
+    let adaptor = match (call.method.to_string().as_str(), call.args.first().map(strip), call.args.len()) {
+        ("map", Some(function), 1) => Adaptor::Map(function),
+        ("filter", Some(function), 1) => Adaptor::Filter(function),
         _ => return (expr, Vec::new()),
     };
-    let (source, mut before) = layers(&call.receiver);
-    before.push(layer);
+    let (source, mut before) = adaptors(&call.receiver);
+    before.push(adaptor);
     (source, before)
 }
 
@@ -254,12 +256,12 @@ fn is_iterator(expr: &syn::Expr) -> bool {
     }
 }
 
-/// Whether it is no range by itself, whose other methods are reported where ranges are.
+/// Whether it is more than a range, whose other methods are reported where ranges are parsed.
 fn is_sequence(expr: &syn::Expr) -> bool {
     matches!(strip(expr), syn::Expr::MethodCall(_))
 }
 
-/// Whether a closure's body has a jump in it: in place, it would lead elsewhere.
+/// Whether a closure's body contains a jump, which would have another target once it is inlined.
 fn leaves(stream: TokenStream) -> bool {
     stream.into_iter().any(|tree| match tree {
         TokenTree::Ident(word) => ["return", "break", "continue"].iter().any(|jump| word == jump),

@@ -1,27 +1,29 @@
-//! Functions of numbers: those of scalar types and of `fast`, by path, and what methods have in common with them.
+//! Numeric functions: those of scalar types and of `fast`, by path, and the parts that they share with methods.
 
 use quote::ToTokens;
 use syn::Path;
 
 use super::Parser;
-use super::call::Arguments;
+use super::syntax::Arguments;
 use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
 use crate::model::method::{FastFunction, ScalarFunction, ValueMethod};
-use crate::model::ty::{self, Kind};
+use crate::model::ty;
 use crate::model::{SiteId, SiteMessage};
 use crate::span::SpanRange;
 
-/// Scalars that are a crate's, not the compiler's: no suffix of a literal.
+/// Scalars that the crate defines and not the compiler: literals do not have them as suffixes.
 const HALVES: [&str; 2] = ["f16", "bf16"];
 
-/// The name of a scalar, the compiler's or the crate's.
+/// Whether the name is that of a scalar, of the compiler or of the crate.
 pub(super) fn is_number(name: &str) -> bool {
     ty::scalar(name).is_some() || HALVES.contains(&name)
 }
 
 impl Parser<'_> {
-    /// `f32::from_bits(x)`, `u64::from(x)`, `f32::max(x, y)`, `T::default()`, `fast::sin(x)`; `None` where the path is none of these.
+    /// Parses `f32::from_bits(x)`, `u64::from(x)`, `f32::max(x, y)`, `T::default()`, `fast::sin(x)`; returns `None` for
+    /// any other path.
     pub(super) fn number_function(&mut self, path: &Path, arguments: &Arguments, span: SpanRange) -> Option<Expr> {
         let mut owner = path.segments.iter().rev().skip(1);
         let (last, owner) = (path.segments.last()?, &owner.next()?.ident);
@@ -35,7 +37,7 @@ impl Parser<'_> {
         if !is_number(&owner) && !of_parameter {
             return None;
         }
-        // Any other may be a user's, of a trait.
+        // Any other name may be that of a function of a user's trait.
         let function = ScalarFunction::by_name(&name).filter(|_| last.arguments.is_none())?;
         Some(self.scalar_function(function, path, arguments, span))
     }
@@ -51,7 +53,7 @@ impl Parser<'_> {
             let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
             return self.error(messages::argument_count(span, &name, function.arguments(), arguments.len()));
         }
-        // Rustc says what the type is, so that an alias of the name does no harm.
+        // rustc resolves the type, so that an alias of the name is no problem.
         let mut owner = path.clone();
         owner.segments.pop();
         owner.segments.pop_punct();
@@ -68,7 +70,7 @@ impl Parser<'_> {
                 (operands, self.method_site(method, span))
             }
         };
-        Expr { kind: ExprKind::ScalarCall { ty, function, operands, site }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::ScalarCall { ty, function, operands, site }, result_kind: Kind::Value, span }
     }
 
     fn fast_function(
@@ -83,10 +85,10 @@ impl Parser<'_> {
         }
         let operands = arguments.iter().map(|argument| self.value(argument)).collect();
         let path = path.to_token_stream();
-        Expr { kind: ExprKind::FastCall { path, function, operands }, gives: Kind::Value, span }
+        Expr { kind: ExprKind::FastCall { path, function, operands }, result_kind: Kind::Value, span }
     }
 
-    /// An argument whose type the function's parameter says: a literal stands bare.
+    /// Parses an argument whose type the function's parameter fixes: a literal is printed bare.
     pub(super) fn argument_beside(&mut self, argument: &syn::Expr) -> Expr {
         let argument = self.beside(argument);
         self.require_value(&argument);

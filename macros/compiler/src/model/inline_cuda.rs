@@ -1,4 +1,4 @@
-//! `cuda!`: CUDA C++ that the user wrote, with its operands, and the closure that stands for it in the simulator.
+//! `cuda!`: CUDA C++ written by the user, with its operands, and the closure that replaces it in the simulator.
 
 use proc_macro2::{Ident, TokenStream};
 
@@ -6,11 +6,11 @@ use super::expr::Expr;
 use crate::span::SpanRange;
 
 #[derive(Debug)]
-pub(crate) struct ByHand {
+pub(crate) struct InlineCuda {
     pub(crate) text: String,
-    /// Of the Rust file, where the text starts.
+    /// The line of the Rust file where the text starts.
     pub(crate) line: u32,
-    /// In the order in which they are written, each under a name of its own.
+    /// The operands in source order, each with a name of its own.
     pub(crate) operands: Vec<Operand>,
     pub(crate) closure: Option<Closure>,
 }
@@ -18,9 +18,9 @@ pub(crate) struct ByHand {
 #[derive(Debug)]
 pub(crate) struct Operand {
     pub(crate) direction: Direction,
-    /// What the text calls it.
+    /// The operand's name in the text.
     pub(crate) name: Ident,
-    /// Changes nothing. For all but `in`, a local; memory is a local too.
+    /// The operand's expression, which has no side effects. Outputs are locals, and so is memory.
     pub(crate) value: Expr,
     pub(crate) at: SpanRange,
 }
@@ -32,12 +32,12 @@ pub(crate) enum Direction {
     InOut,
 }
 
-/// From the inputs, in their order, to the outputs: one value, or a tuple of them.
+/// A closure from the inputs, in their order, to the outputs: one value, or a tuple of them.
 #[derive(Debug)]
 pub(crate) struct Closure {
     pub(crate) patterns: Vec<TokenStream>,
     pub(crate) types: Vec<TokenStream>,
-    /// With its result's type, if that is written.
+    /// The closure's body, with the type of its result if that is written.
     pub(crate) body: TokenStream,
     pub(crate) at: SpanRange,
 }

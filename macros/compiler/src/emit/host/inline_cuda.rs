@@ -1,21 +1,21 @@
-//! `cuda!`: the closure called with the inputs, and its result assigned to the outputs. Both calls are `unsafe`, so that
-//! rustc asks for the block.
+//! `cuda!` in the host body: the closure is called with the inputs, and its result assigned to the outputs. Both calls
+//! are `unsafe`, so that rustc requires the block.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::{Host, internal, private};
-use crate::model::by_hand::{ByHand, Closure, Direction, Operand};
 use crate::model::expr::ExprKind;
-use crate::model::ty::Kind;
+use crate::model::inline_cuda::{Closure, Direction, InlineCuda, Operand};
+use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
 impl Host<'_> {
-    pub(super) fn by_hand(&self, by_hand: &ByHand, at: SpanRange) -> TokenStream {
-        let inputs = by_hand.operands.iter().filter(|operand| operand.direction != Direction::Out);
+    pub(super) fn inline_cuda(&self, inline_cuda: &InlineCuda, at: SpanRange) -> TokenStream {
+        let inputs = inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::Out);
         let inputs = inputs.map(|operand| self.input(operand));
         let inputs = quote!((#(#inputs,)*));
-        let result = match &by_hand.closure {
+        let result = match &inline_cuda.closure {
             Some(Closure { patterns, types, body, at: place }) => {
                 let closure = quote_spanned!(place.lo=> |(#(#patterns,)*): (#(#types,)*)| #body);
                 private(at, "inline_cuda", quote!(#inputs, #closure))
@@ -23,7 +23,7 @@ impl Host<'_> {
             None => private(at, "without_closure", inputs),
         };
         let outputs: Vec<&Operand> =
-            by_hand.operands.iter().filter(|operand| operand.direction != Direction::In).collect();
+            inline_cuda.operands.iter().filter(|operand| operand.direction != Direction::In).collect();
         let name = |(index, operand): (usize, &&Operand)| internal(&format!("__phalanx_{index}"), operand.at);
         let names: Vec<Ident> = outputs.iter().enumerate().map(name).collect();
         let pattern = match &names[..] {
@@ -34,9 +34,9 @@ impl Host<'_> {
         quote_spanned!(at.lo=> match #result { #pattern => { #(#assigned)* } })
     }
 
-    /// Held to the macro's view: memory, or a value.
+    /// Prints an input. rustc checks that it is what the macro takes it for: memory, or a value.
     fn input(&self, operand: &Operand) -> TokenStream {
-        match operand.value.gives {
+        match operand.value.result_kind {
             Kind::Memory(_) => self.borrowed(&operand.value),
             _ => private(operand.at, "value", self.expr(&operand.value)),
         }

@@ -1,0 +1,57 @@
+//! Functions of syn's syntax tree that need no state of the parser.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::punctuated::Punctuated;
+use syn::{GenericArgument, PathArguments, Token, Type};
+
+/// The arguments of a call.
+pub(super) type Arguments = Punctuated<syn::Expr, Token![,]>;
+
+/// Returns the expression inside parentheses and the groups of `macro_rules!`.
+pub(super) fn strip(expr: &syn::Expr) -> &syn::Expr {
+    match expr {
+        syn::Expr::Paren(paren) => strip(&paren.expr),
+        syn::Expr::Group(group) => strip(&group.expr),
+        expr => expr,
+    }
+}
+
+/// Whether a length is the literal `0`.
+pub(super) fn is_zero(length: &syn::Expr) -> bool {
+    match unbraced(length) {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. }) => digits.base10_digits() == "0",
+        _ => false,
+    }
+}
+
+/// Returns the generic argument at `index` as a constant: `N`, `32`, `{ A * B }`.
+pub(super) fn const_argument(arguments: &PathArguments, index: usize) -> Option<TokenStream> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    match arguments.args.iter().nth(index)? {
+        GenericArgument::Const(expr) => Some(unbraced(expr).to_token_stream()),
+        // A const parameter or a constant that is named looks like a type.
+        GenericArgument::Type(Type::Path(path)) => Some(path.to_token_stream()),
+        _ => None,
+    }
+}
+
+/// Returns `{ A * B }` without its braces: the constant needs none where it is printed, and rustc would warn of them.
+fn unbraced(expr: &syn::Expr) -> &syn::Expr {
+    match expr {
+        syn::Expr::Block(syn::ExprBlock { attrs, label: None, block }) if attrs.is_empty() => match &block.stmts[..] {
+            [syn::Stmt::Expr(value, None)] => value,
+            _ => expr,
+        },
+        _ => expr,
+    }
+}
+
+/// Returns the generic argument at `index` as a type.
+pub(super) fn type_argument(arguments: &PathArguments, index: usize) -> Option<&Type> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    match arguments.args.iter().nth(index)? {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
+}
