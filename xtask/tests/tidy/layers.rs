@@ -23,22 +23,23 @@ const COMPILER: Layers = Layers {
         ("fragment", &[]),
         ("member", &[]),
         ("rules", &[]),
-        ("diag", &["rules", "span"]),
+        ("session", &["rules"]),
+        ("diag", &["rules", "session", "span"]),
         ("model", &["rules", "span"]),
         ("messages", &["diag", "model", "rules", "span"]),
         ("parse", &["diag", "messages", "model", "rules", "span"]),
         ("check", &["diag", "messages", "model", "rules", "span"]),
         ("emit", &["check", "member", "model", "rules", "span"]),
-        ("derive", &["diag", "fragment", "member", "messages", "rules", "span"]),
-        ("expand", &["check", "diag", "emit", "fragment", "messages", "model", "parse", "rules", "span"]),
-        ("session", &["derive", "diag", "expand", "fragment", "rules", "stack"]),
+        ("derive", &["diag", "fragment", "member", "messages", "rules", "session", "span"]),
+        ("expand", &["check", "diag", "emit", "fragment", "messages", "model", "parse", "rules", "session", "span"]),
     ],
     libraries: &[
-        ("syn::", &["parse", "derive", "expand"]),
-        ("quote", &["parse", "derive", "expand", "emit", "diag", "span"]),
+        // The printers make lifetimes with it, and read no syntax tree.
+        ("syn::", &["parse", "derive", "expand", "emit"]),
+        ("quote::", &["parse", "derive", "expand", "emit", "diag", "span"]),
         ("corosensei::", &["stack"]),
     ],
-    recursive: &[&["model/by_hand", "model/expr", "model/message", "model/pattern", "model/range"]],
+    recursive: &[&["model/expr", "model/inline_cuda", "model/message", "model/pattern", "model/range"]],
 };
 
 const CONTRACT: Layers = Layers {
@@ -64,7 +65,8 @@ const RUNTIME: Layers = Layers {
         ("launch", &["location", "scalar", "schedule", "scope", "shape", "report", "program", "gpu", "sim", "kernel"]),
     ],
     libraries: &[("cudarc::", &["gpu", "launch"]), ("libloading::", &["gpu"]), ("corosensei::", &["sim"])],
-    recursive: &[],
+    // Traits of numbers, each sealed by what implements them.
+    recursive: &[&["kernel/numeric/float", "kernel/numeric/half", "kernel/numeric/integer", "kernel/numeric/traits"]],
 };
 
 #[test]
