@@ -1,4 +1,5 @@
-//! What the documents promise of the source itself. Reads files as text; the compiler knows nothing of these rules.
+//! Checks what the documents promise of the source itself. It reads files as text; the compiler knows nothing of these
+//! rules.
 
 #[path = "tidy/imports.rs"]
 mod imports;

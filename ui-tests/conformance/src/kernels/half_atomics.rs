@@ -60,7 +60,7 @@ macro_rules! half_atomics {
                 let pair = |a: i32, b: i32| $pair::new([$t::from_f32(a as f32), $t::from_f32(b as f32)]);
                 let mut want = Vec::new();
                 for thread in 0..64 {
-                    // Adds 1 and 2, then 2 and 1 with the opposite sign.
+                    // Each two steps add (1, 2) and then subtract (2, 1).
                     let before = |step: i32| pair(thread - step / 2 + step % 2, step / 2 + step % 2 * 2 - thread);
                     let steps = (0..2 * 20).map(before).chain([before(2 * 20)]);
                     (0..3).for_each(|_| want.extend(steps.clone()));
