@@ -1,4 +1,4 @@
-//! One phase after the other, or of two groups at once.
+//! Arrivals that follow each other's waits, or are at two groups.
 
 use phalanx::prelude::*;
 

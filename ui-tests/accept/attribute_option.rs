@@ -1,4 +1,4 @@
-//! Every option, in each of its forms.
+//! Attributes with every option, in each of its forms.
 
 use phalanx::prelude::*;
 

@@ -41,7 +41,7 @@ fn by_reference() {
     lent_on(&bars, 1);
 }
 
-/// What a peer's is called is no second name.
+/// The name of a peer's barrier is no second name of the block's own.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn of_a_peer() {
     let cluster = this_cluster();

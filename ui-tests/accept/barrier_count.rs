@@ -72,7 +72,7 @@ fn one_for_all() {
     bar.wait_parity(false);
 }
 
-/// All of the block, or none.
+/// Either all threads of the block arrive, or none.
 #[cluster_kernel(block = 64)]
 fn in_some_rounds(rounds: u32) {
     let block = this_thread_block();

@@ -12,7 +12,7 @@ fn by_all(input: &[u32]) {
     bar.arrive_and_wait();
 }
 
-/// Who initialises it may use it at once.
+/// The initializing thread may use the barrier at once.
 #[cluster_kernel(block = 64)]
 fn by_one(input: &[u32]) {
     let block = this_thread_block();

@@ -22,7 +22,7 @@ fn in_turn() {
     bars[2].wait(token);
 }
 
-/// Which element, only the run knows.
+/// The index of the element is known only at run time.
 #[cluster_kernel(block = 64)]
 fn by_the_round(rounds: u32) {
     let block = this_thread_block();

@@ -1,4 +1,4 @@
-//! The closest kernels in which a phase barrier is initialised on each way to its use.
+//! The closest kernels in which a phase barrier is initialised on each path to its use.
 
 use phalanx::prelude::*;
 
@@ -22,7 +22,7 @@ fn in_time() {
     bar.wait(token);
 }
 
-/// What is initialised where `n` is large is used where it is.
+/// A barrier that is initialized if `n` is large is used under the same condition.
 #[cluster_kernel(block = 64)]
 fn on_one_way(n: u32) {
     let block = this_thread_block();
@@ -127,7 +127,7 @@ fn at_the_leader() {
     cluster.sync();
 }
 
-/// What the launch says may be asked by the one thread alone.
+/// One thread alone may test what the launch fixes.
 #[cluster_kernel(block = 64)]
 fn the_thread_asks(n: u32) {
     let block = this_thread_block();

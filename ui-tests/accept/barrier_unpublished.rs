@@ -1,4 +1,4 @@
-//! The closest kernels in which the threads have met since a phase barrier was initialised.
+//! The closest kernels in which the threads have synchronized since a phase barrier was initialised.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The closest kernels in which nobody arrives after it has dropped out.
+//! The closest kernels in which no thread arrives after it has dropped out.
 
 use phalanx::prelude::*;
 
@@ -34,7 +34,7 @@ fn the_others_go_on() {
     }
 }
 
-/// Who is done leaves, in the round that is its last.
+/// A thread that is done drops out, in its last iteration.
 #[cluster_kernel(block = 64)]
 fn in_its_round(rounds: &[u32]) {
     let block = this_thread_block();

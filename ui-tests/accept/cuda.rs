@@ -1,4 +1,4 @@
-//! CUDA by hand in every form.
+//! Uses of `cuda!` in every form.
 
 use phalanx::prelude::*;
 
@@ -45,7 +45,7 @@ fn caller(out: &mut [i32]) {
     out[0] = through_a_reference(&index, [1, 2]);
 }
 
-/// Where the macro's caller names the operands.
+/// The macro's caller names the operands.
 macro_rules! doubled {
     ($name:ident, $x:ident) => {
         #[cluster_kernel]

@@ -1,4 +1,4 @@
-//! Typed, and with nothing but the inputs.
+//! A `cuda!` whose closure is typed, and has only the inputs.
 
 use phalanx::prelude::*;
 

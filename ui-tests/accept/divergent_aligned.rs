@@ -1,4 +1,4 @@
-//! `.aligned` barriers to which all threads of a warp come.
+//! `.aligned` barriers that all threads of a warp reach.
 
 use phalanx::prelude::*;
 
@@ -33,7 +33,7 @@ fn a_whole_warp_has_left(out: &mut [u32]) {
     out[this_grid().thread_rank()] = 1;
 }
 
-/// In rounds of the block's own.
+/// The number of iterations is uniform in the block.
 #[cluster_kernel(cluster = 2, block = 64, unchecked(divergent_collective))]
 fn rounds_of_a_block(rounds: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -46,7 +46,7 @@ fn rounds_of_a_block(rounds: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = passed;
 }
 
-/// Where the threads of a warp agree, and say so.
+/// The threads of a warp agree, and claim so.
 #[cluster_kernel(block = 64, unchecked(divergent_collective))]
 fn a_vote(data: &[u32], out: &mut [u32]) {
     let block = this_thread_block();

@@ -72,7 +72,7 @@ fn continue_behind_it(data: &mut [u32], n: u32) {
     block.sync();
 }
 
-/// What one thread found out, the block reads behind a barrier.
+/// The block reads one thread's result behind a barrier.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn through_shared_memory(data: &mut [u32]) {
     let cluster = this_cluster();
@@ -146,7 +146,7 @@ fn claimed(flags: &mut [u32]) {
     }
 }
 
-/// Those who are there make a group.
+/// The converged threads make a group.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn coalesced(data: &[u32], out: &mut [u32]) {
     let rank = this_thread_block().thread_rank();

@@ -1,4 +1,4 @@
-//! Threads that leave where no collective follows, or all together.
+//! Threads that exit where no collective follows, or all together.
 
 use phalanx::prelude::*;
 
@@ -26,7 +26,7 @@ fn whole_clusters(n: usize) {
     cluster.sync();
 }
 
-/// Who returns from a function, comes back to its caller.
+/// A thread that returns from a function comes back to its caller.
 #[device]
 fn clamped(x: u32) -> u32 {
     if x > 9 {
@@ -42,7 +42,7 @@ fn from_a_function(out: &mut [u32]) {
     block.sync();
 }
 
-/// All of the block have found it, or none.
+/// Either all threads of the block have found it, or none.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn in_the_middle_of_a_loop(keys: &[u32], wanted: u32, out: &mut [u32]) {
     let block = this_thread_block();

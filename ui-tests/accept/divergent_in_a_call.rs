@@ -1,4 +1,4 @@
-//! Through device functions: what they are given and what they give is the same for all.
+//! Device functions whose arguments and results are uniform.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! All have arrived once more before a block leaves.
+//! All threads have arrived once more before a block exits.
 
 use phalanx::prelude::*;
 
@@ -84,7 +84,7 @@ fn a_break_behind_the_barrier(input: &[u32], out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = sum;
 }
 
-/// Who leaves has touched no peer since it arrived.
+/// A block that exits has accessed no peer since it arrived.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn writes(flags: &[u32]) {
     let cluster = this_cluster();

@@ -1,4 +1,4 @@
-//! The other groups' barriers inside of the grid's phase, and branches that all threads of the grid take together.
+//! The other groups' barriers inside of the grid's phase, and branches that are uniform in the grid.
 
 use phalanx::prelude::*;
 

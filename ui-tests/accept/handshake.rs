@@ -1,4 +1,4 @@
-//! Two blocks that meet at phase barriers of the cluster's scope: what they did before is ordered with what they do after.
+//! Two blocks that synchronize at phase barriers of the cluster's scope: what they did before happens-before what they do after.
 
 use phalanx::prelude::*;
 
@@ -20,7 +20,7 @@ fn written_by_the_peer(out: &mut [u32]) {
     out[cluster.thread_rank()] = array[63 - i];
 }
 
-/// What the owner wrote is read by the other.
+/// The peer reads what the owner wrote.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn read_by_the_peer(out: &mut [u32]) {
     let cluster = this_cluster();

@@ -1,4 +1,4 @@
-//! Blocks that touch one array at once, each where its rank puts it: no two of them meet, and no barrier is between.
+//! Blocks that access disjoint parts of one array concurrently, chosen by their ranks, without a barrier between.
 
 use phalanx::prelude::*;
 
@@ -24,7 +24,7 @@ fn ring(input: &[f32], out: &mut [f32]) {
     out[this_grid().thread_rank()] = parts[(rank + 1) % blocks][i];
 }
 
-/// The same for clusters of any size.
+/// The ring works for clusters of any size.
 #[cluster_kernel(cluster = N, block = 64)]
 fn ring_of_any_size<const N: usize>(input: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
@@ -68,7 +68,7 @@ fn in_place(input: &[f32], out: &mut [f32]) {
     cluster.sync();
 }
 
-/// Of two blocks, each works on its half and reads it in the other.
+/// Each of two blocks works on its half and reads it in the other.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn halves(input: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();

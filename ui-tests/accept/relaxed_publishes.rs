@@ -17,7 +17,7 @@ fn entry(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = tile[i];
 }
 
-/// As in the PTX manual's example of `barrier.cluster`: a fence before the relaxed arrival.
+/// A fence precedes the relaxed arrival, as in the PTX manual's example of `barrier.cluster`.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn a_read_and_a_fence(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -69,7 +69,7 @@ fn one_thread_s_fence(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
-/// What is not fenced is ordered by the next full barrier.
+/// An access without a fence is ordered by the next full barrier.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn a_full_one_later(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -123,7 +123,7 @@ fn a_helper_s(input: &[u32], out: &mut [u32]) {
     meet(&cluster);
 }
 
-/// In each round: buffers in turn, the writes fenced, the reads by the next round's.
+/// Buffers take turns in each iteration: the writes are fenced, and the reads by the next iteration's fence.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     let cluster = this_cluster();

@@ -1,4 +1,4 @@
-//! A barrier of the cluster is behind before a peer's shared memory is touched.
+//! A barrier of the cluster precedes the first access to a peer's shared memory.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A device function touches one row of what it is given, which a parameter names: the other row is free.
+//! A device function accesses one row of its argument, which a parameter names: the other row is free.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Slices of the dynamic shared memory of which the text shows that they have no byte in common.
+//! Slices of the dynamic shared memory that are disjoint by their expressions.
 
 use phalanx::prelude::*;
 
@@ -19,7 +19,7 @@ fn by_literals(out: &mut [u32]) {
     cluster.sync();
 }
 
-/// Of as many elements as the launch says.
+/// The slice has as many elements as the launch says.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn by_a_parameter(out: &mut [u32], n: usize) {
     let cluster = this_cluster();
@@ -37,7 +37,7 @@ fn by_a_parameter(out: &mut [u32], n: usize) {
     cluster.sync();
 }
 
-/// Of rows and columns.
+/// The slice has rows and columns.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn by_products(out: &mut [u32], rows: usize, columns: usize) {
     let cluster = this_cluster();

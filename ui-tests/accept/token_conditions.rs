@@ -1,4 +1,4 @@
-//! The same, with every token waited for.
+//! Tokens under conditions, each of which is waited for.
 
 use phalanx::prelude::*;
 

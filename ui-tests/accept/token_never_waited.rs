@@ -1,4 +1,4 @@
-//! Arrivals that are waited for on every path, in the ways that deployed kernels do it.
+//! Arrivals that are waited for on every path, as in deployed kernels.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Tokens on their way that arrive.
+//! Tokens that are moved, and reach their wait.
 
 use phalanx::prelude::*;
 

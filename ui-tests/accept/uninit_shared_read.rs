@@ -1,4 +1,4 @@
-//! Some thread may have written before: in the block, of a peer, or on one way.
+//! Some thread may have written before: in the block, of a peer, or on one path.
 
 use phalanx::prelude::*;
 

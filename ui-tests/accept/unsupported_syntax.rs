@@ -1,4 +1,4 @@
-//! What stands for it.
+//! The supported forms that replace unsupported syntax.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What peers read is written before the arrival; the rest has time.
+//! Everything that peers read is written before the arrival; the rest may come later.
 
 use phalanx::prelude::*;
 
@@ -14,7 +14,7 @@ fn one_line_before(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
-/// Under a condition of threads.
+/// The write is under a condition of threads.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn a_leader_s_write(input: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
@@ -33,7 +33,7 @@ fn a_leader_s_write(input: &[f32], out: &mut [f32]) {
     cluster.sync();
 }
 
-/// In each round of a loop.
+/// The pattern repeats in each iteration of a loop.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     let cluster = this_cluster();
@@ -105,7 +105,7 @@ fn a_token_round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     out[this_grid().thread_rank()] = sum;
 }
 
-/// Between arrive and wait the block works in its own scratch memory.
+/// The block works in its own scratch memory between arrive and wait.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn local_work(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();

@@ -1,4 +1,4 @@
-//! What can be assigned to.
+//! Targets of assignments that are refused.
 
 use phalanx::prelude::*;
 

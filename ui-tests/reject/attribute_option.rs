@@ -1,4 +1,4 @@
-//! What the attributes take.
+//! Options that the attributes refuse.
 
 use phalanx::prelude::*;
 

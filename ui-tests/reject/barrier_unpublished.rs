@@ -49,7 +49,7 @@ fn on_the_other_side() {
     }
 }
 
-/// What comes after the arrival is not known after the wait.
+/// A write that follows the arrival is not published by the wait.
 #[cluster_kernel(block = 64)]
 fn after_the_arrival() {
     let block = this_thread_block();

@@ -1,4 +1,4 @@
-//! What can be called.
+//! Calls that are refused.
 
 use phalanx::prelude::*;
 

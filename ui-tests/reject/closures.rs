@@ -1,4 +1,4 @@
-//! What closures can do.
+//! Uses of closures that are refused.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Between arrive and wait: no other collective of the group, nor of one that contains it.
+//! No other collective of the group may stand between arrive and wait, nor one of a group that contains it.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What an asynchronous copy reads and writes is used before a wait has shown its end.
+//! The source or the destination of an asynchronous copy is used before a wait has shown its end.
 
 use phalanx::prelude::*;
 
@@ -64,7 +64,7 @@ fn never_waited(input: &[f32]) {
     memcpy_async(&block, &tile, &input[..64]);
 }
 
-/// In a device function, too.
+/// The use is in a device function.
 #[device]
 fn of_a_row(block: &ThreadBlock, row: &SharedSlice<f32>, input: &[f32]) -> f32 {
     memcpy_async(block, row, input);

@@ -1,4 +1,4 @@
-//! What rustc says of a `cuda!`: that it is unsafe, that its closure is typed, and has no more than the inputs.
+//! Errors of rustc in a `cuda!`: that it is unsafe, that its closure is typed, and has no more than the inputs.
 
 use phalanx::prelude::*;
 

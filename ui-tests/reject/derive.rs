@@ -1,4 +1,4 @@
-//! What `#[derive(DeviceCopy)]` is written on.
+//! Items on which `#[derive(DeviceCopy)]` is refused.
 
 use phalanx::prelude::*;
 

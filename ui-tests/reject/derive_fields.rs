@@ -1,4 +1,4 @@
-//! What a type in device memory holds, and what it must be itself.
+//! Fields that a type in device memory cannot hold, and traits that it must have.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What `#[device] impl` and `#[device] trait` take.
+//! Items that `#[device] impl` and `#[device] trait` refuse.
 
 use phalanx::prelude::*;
 

@@ -45,7 +45,7 @@ fn by_sixteens(out: &mut [u32]) {
     out[this_grid().thread_rank()] = 1;
 }
 
-/// What a function gives back is known to rustc alone.
+/// The function's result is known to rustc only.
 #[device]
 fn chosen(rank: u32) -> bool {
     rank < 32
@@ -60,7 +60,7 @@ fn a_function_decides(out: &mut [u32]) {
     out[this_grid().thread_rank()] = 1;
 }
 
-/// Who comes here, its callers say.
+/// The callers decide which threads reach this.
 #[device]
 fn meet(cluster: &Cluster) {
     let token = cluster.barrier_arrive_relaxed_aligned();

@@ -20,7 +20,7 @@ fn one_block_of_a_cluster() {
     }
 }
 
-/// In both arms too.
+/// The arrivals stand in both arms.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn arrival_in_both_arms() {
     let cluster = this_cluster();
@@ -77,7 +77,7 @@ fn through_memory(flags: &mut [u32]) {
     }
 }
 
-/// What a warp agrees on, a block need not.
+/// A value that is uniform in a warp need not be so in a block.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn a_vote_of_a_warp(data: &[f32]) {
     let block = this_thread_block();
@@ -108,7 +108,7 @@ fn a_part_of_a_warp() {
     }
 }
 
-/// Which alternative binds, the rank decides.
+/// The rank decides which alternative binds.
 #[cluster_kernel(block = 64)]
 fn chosen_by_rank(n: u32) {
     let block = this_thread_block();

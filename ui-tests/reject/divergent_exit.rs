@@ -33,7 +33,7 @@ fn protocol(block: &ThreadBlock, value: u32) {
     block.sync();
 }
 
-/// Who has found it, leaves; the others go on to the next round's barrier.
+/// A thread that has found it exits; the others go on to the next iteration's barrier.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn in_the_middle_of_a_loop(keys: &[u32], wanted: u32, out: &mut [u32]) {
     let block = this_thread_block();

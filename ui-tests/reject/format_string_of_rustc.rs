@@ -1,4 +1,4 @@
-//! What rustc says of format strings, in the kernel's own source.
+//! Errors of rustc in format strings, in the kernel's own source.
 
 use phalanx::prelude::*;
 

@@ -100,7 +100,7 @@ fn with_its_own(out: &mut [u32]) {
     cluster.sync();
 }
 
-/// Of four blocks, the next is not the one that writes here.
+/// The next of four blocks is not the one that writes here.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn of_four(out: &mut [u32]) {
     let cluster = this_cluster();

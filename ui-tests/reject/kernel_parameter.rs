@@ -1,4 +1,4 @@
-//! What a kernel can take and return.
+//! Parameters and results that a kernel cannot have.
 
 use phalanx::prelude::*;
 

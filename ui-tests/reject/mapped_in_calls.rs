@@ -24,7 +24,7 @@ fn get_and_set(cluster: &Cluster, from: &SharedArray<u32, 32>, to: &SharedArray<
     to[i] = get(cluster, from, i);
 }
 
-/// Its own array would not stand a second call.
+/// The array of the callee could not be used by a second call.
 #[device]
 fn neighbour_of(cluster: &Cluster, i: u32, x: u32) -> u32 {
     let values = shared_array::<u32, 32>();

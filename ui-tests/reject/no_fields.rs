@@ -1,4 +1,4 @@
-//! What has no fields, and fields that cannot be written.
+//! Values without fields, and fields that cannot be written.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is no Rust: rustc says so, and neither the macro nor a caller says more.
+//! Tokens that are not Rust: rustc says so, and neither the macro nor a caller says more.
 
 use phalanx::prelude::*;
 

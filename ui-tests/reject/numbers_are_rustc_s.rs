@@ -1,4 +1,4 @@
-//! Which number has which function is rustc's to check, in the user's source.
+//! rustc checks which number has which function, in the user's source.
 
 use phalanx::prelude::*;
 

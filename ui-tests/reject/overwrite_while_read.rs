@@ -36,7 +36,7 @@ fn round_a_loop(input: &[u32], out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = sum;
 }
 
-/// Who reads between arrive and wait is not done when others go on.
+/// A block that reads between arrive and wait is not done when others go on.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn read_between_arrive_and_wait(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();

@@ -44,7 +44,7 @@ fn ring_of_too_few<const N: usize>(input: &[f32], out: &mut [f32]) {
     out[this_grid().thread_rank()] = parts[(rank + 1) % blocks][i];
 }
 
-/// What is read is the part that its owner sums.
+/// The part that is read is the one that its owner sums.
 #[cluster_kernel(cluster = BLOCKS, block = 64)]
 fn in_place(input: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();

@@ -1,4 +1,4 @@
-//! What a token of a phase barrier can be used for, rustc checks: each barrier has a type of its own.
+//! rustc checks the uses of a token of a phase barrier: each barrier has a type of its own.
 
 use phalanx::prelude::*;
 

@@ -104,7 +104,7 @@ fn one_thread_s_fence(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
-/// Of some threads, which may be none.
+/// Some threads fence, which may be none.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn the_fence_of_some(input: &[u32], out: &mut [u32], chosen: u32) {
     let cluster = this_cluster();
@@ -122,7 +122,7 @@ fn the_fence_of_some(input: &[u32], out: &mut [u32], chosen: u32) {
     cluster.sync();
 }
 
-/// What was written in the round before, on one way only.
+/// The writes of the previous iteration are fenced on one path only.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     let cluster = this_cluster();
@@ -148,7 +148,7 @@ fn round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     out[this_grid().thread_rank()] = sum;
 }
 
-/// Who is given the token counts on a release.
+/// The receiver of the token counts on a release.
 #[device]
 fn publish(cluster: &Cluster, tile: &SharedArray<u32, 64>, i: u32, x: u32) -> ArrivalToken<Cluster> {
     tile[i] = x;

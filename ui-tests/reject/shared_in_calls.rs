@@ -27,7 +27,7 @@ fn publish_late(cluster: &Cluster, array: &SharedArray<u32, 32>, i: u32, x: u32)
     token
 }
 
-/// All of a protocol but its last barrier.
+/// The protocol is complete except for its last barrier.
 #[device]
 fn cluster_sum(cluster: &Cluster, block: &ThreadBlock, x: u32) -> u32 {
     let parts = shared_array::<u32, 1>();
@@ -127,7 +127,7 @@ fn summed_last(out: &mut [u32]) {
     out[0] = cluster_sum(&cluster, &block, 1);
 }
 
-/// What a function of a function does.
+/// The access is in a function that a function calls.
 #[device]
 fn through_two(peer: &RemoteArray<u32, 32>, array: &SharedArray<u32, 32>, i: u32) -> u32 {
     fill(array, i, 1);

@@ -92,7 +92,7 @@ fn by_rank(out: &mut [u32]) {
     cluster.sync();
 }
 
-/// In the second round it is where the peers read.
+/// The second iteration uses the part that the peers read.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn in_turn(out: &mut [u32]) {
     let cluster = this_cluster();

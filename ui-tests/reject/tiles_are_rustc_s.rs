@@ -1,4 +1,4 @@
-//! What rustc says of tiles, in the user's own source: sizes and operators have types.
+//! Errors of rustc about tiles, in the user's own source: sizes and operators have types.
 
 use phalanx::prelude::*;
 

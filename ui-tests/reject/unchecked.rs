@@ -45,7 +45,7 @@ fn one_of_two() {
     let second = cluster.barrier_arrive();
 }
 
-/// What stands in for a fault of the language is no fault of the rule.
+/// The placeholder of a language fault is no fault of the rule.
 #[cluster_kernel(unchecked(token_never_waited))]
 fn not_understood(values: &[u32]) {
     let letter = 'x';

@@ -1,4 +1,4 @@
-//! Where `&` and `*` stand.
+//! Positions of `&` and `*` that are refused.
 
 use phalanx::prelude::*;
 

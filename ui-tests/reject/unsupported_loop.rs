@@ -1,4 +1,4 @@
-//! What a loop can go over, and where jumps lead.
+//! Loops over unsupported values, and jumps that lead nowhere.
 
 use phalanx::prelude::*;
 

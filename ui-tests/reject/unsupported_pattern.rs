@@ -1,4 +1,4 @@
-//! What a pattern can be.
+//! Patterns that are refused.
 
 use phalanx::prelude::*;
 

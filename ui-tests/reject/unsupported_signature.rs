@@ -1,4 +1,4 @@
-//! What a signature can be.
+//! Signatures that are refused.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a type can be.
+//! Types that are refused.
 
 use phalanx::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What is written between arrive and wait, the barrier does not publish.
+//! Data that is written between arrive and wait is not published by the barrier.
 
 use phalanx::prelude::*;
 
@@ -14,7 +14,7 @@ fn one_line_too_late(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
-/// Under a condition of threads.
+/// The write is under a condition of threads.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn a_leader_s_write(input: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
@@ -33,7 +33,7 @@ fn a_leader_s_write(input: &[f32], out: &mut [f32]) {
     cluster.sync();
 }
 
-/// In each round of a loop.
+/// The pattern repeats in each iteration of a loop.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn round_a_loop(input: &[u32], out: &mut [u32], tiles: u32) {
     let cluster = this_cluster();

@@ -1,5 +1,5 @@
-//! Comparisons: results bit for bit, texts line by line, failures with their
-//! cause, place and thread.
+//! Comparisons: results bit for bit, texts line by line, failures with their cause, location and
+//! thread.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,7 +53,7 @@ impl Bits for bf16 {
 /// How many differences a message shows.
 const SHOWN: usize = 5;
 
-/// All of `got` is `want`; `describe` names an element.
+/// Checks that all of `got` is `want`; `describe` names an element.
 pub fn same<T: Bits>(got: &[T], want: &[T], describe: impl Fn(usize) -> String) -> Outcome {
     if got.len() != want.len() {
         return Err(format!("{} results, and not {}", got.len(), want.len()).into());
@@ -69,7 +69,7 @@ pub fn same<T: Bits>(got: &[T], want: &[T], describe: impl Fn(usize) -> String) 
     Err(text.into())
 }
 
-/// All of `got` is `want`, of types that compare themselves.
+/// Checks that all of `got` is `want`, for types that compare themselves.
 pub fn equal<T: PartialEq + Debug>(got: &[T], want: &[T]) -> Outcome {
     match (0..got.len().max(want.len())).find(|&i| got.get(i) != want.get(i)) {
         None => Ok(()),
@@ -77,7 +77,7 @@ pub fn equal<T: PartialEq + Debug>(got: &[T], want: &[T]) -> Outcome {
     }
 }
 
-/// What is printed while `launch` runs, and how it ends.
+/// Returns what is printed while `launch` runs, and how it ends.
 pub fn printed(device: &Device, launch: impl FnOnce() -> phalanx::Result<()>) -> (String, phalanx::Result<()>) {
     let page = Arc::new(Mutex::new(String::new()));
     let writer = page.clone();
@@ -87,7 +87,7 @@ pub fn printed(device: &Device, launch: impl FnOnce() -> phalanx::Result<()>) ->
     (text, result)
 }
 
-/// All of it, line by line.
+/// Checks that all of a text is as expected, line by line.
 pub fn same_text(got: &str, want: &str) -> Outcome {
     match got.lines().zip(want.lines()).find(|(got, want)| got != want) {
         Some((got, want)) => Err(format!("got  {got}\n    want {want}").into()),
@@ -96,7 +96,7 @@ pub fn same_text(got: &str, want: &str) -> Outcome {
     }
 }
 
-/// The failure that a launch ends with.
+/// Returns the failure that a launch ends with.
 pub fn failure(result: phalanx::Result<()>) -> Outcome<Failure> {
     match result {
         Err(Error::Kernel(failure)) => Ok(*failure),
@@ -105,7 +105,7 @@ pub fn failure(result: phalanx::Result<()>) -> Outcome<Failure> {
     }
 }
 
-/// A launch fails with a cause of these words at `location`, in this block and thread.
+/// Checks that a launch fails with a cause of these words at `location`, in this block and thread.
 pub fn fails(
     result: phalanx::Result<()>,
     cause: &str,
@@ -115,7 +115,7 @@ pub fn fails(
 ) -> Outcome {
     let failure = failure(result)?;
     let (block, thread) = (block.into(), thread.into());
-    // The words, because the GPU's record keeps no more of a value's type than they show.
+    // Compares the words, because the GPU's record keeps no more of a value's type than they show.
     let same_cause = failure.cause.to_string() == cause;
     if same_cause && failure.location.as_ref() == Some(location) && (failure.block, failure.thread) == (block, thread) {
         return Ok(());
@@ -123,7 +123,7 @@ pub fn fails(
     Err(format!("got  {failure}\n    want at {location}: {cause}, block {block} thread {thread}").into())
 }
 
-/// The place of what follows the comment `/* name */` in a source file, on its line or on the next.
+/// Returns the location of what follows the comment `/* name */` in a source file, on its line or on the next.
 pub fn find(file: &str, source: &str, name: &str) -> Location {
     let marker = format!("/* {name} */");
     let after = source.find(&marker).unwrap_or_else(|| panic!("no comment `{marker}` in {file}")) + marker.len();

@@ -6,7 +6,7 @@ use phalanx::prelude::*;
 pub mod steps {
     use phalanx::prelude::*;
 
-    /// One step of a linear congruential generator.
+    /// Takes one step of a linear congruential generator.
     #[device]
     pub fn advance(state: u32) -> u32 {
         state.wrapping_mul(1_664_525) + 1_013_904_223
@@ -17,15 +17,15 @@ pub mod steps {
 #[derive(Clone, Copy, PartialEq, Debug, Default, DeviceCopy)]
 #[repr(C)]
 pub struct Weighted<T> {
-    /// What is weighted.
+    /// The value.
     pub value: T,
-    /// How much it counts.
+    /// The weight of the value.
     pub weight: T,
 }
 
 #[device]
 impl<T: Number> Weighted<T> {
-    /// Its part of a sum.
+    /// Returns its part of a sum.
     pub fn product(self) -> T {
         self.value * self.weight
     }
@@ -41,7 +41,7 @@ pub fn accumulate(seed: u32, rounds: u32, total: &mut u64) {
     }
 }
 
-/// The sum over a block, in every thread.
+/// Returns the sum over a block, in every thread.
 #[device]
 pub fn block_sum(block: &ThreadBlock, scratch: &SharedArray<u64, 64>, value: u64) -> u64 {
     scratch[block.thread_rank()] = value;

@@ -1,6 +1,6 @@
-//! Kernels that use the whole language (`kernels`) and kernels as they are deployed (`corpus`), each with a check of its
-//! results. One table of them, so that the same checks run in the simulator (`tests/simulator.rs`) and on a GPU
-//! (`device_tests`), and the same kernels go through NVRTC (`tests/golden.rs`). What the compiler must refuse is not here:
+//! Kernels that use the whole language (`kernels`) and kernels as they are deployed (`corpus`), each with a check of
+//! its results. They are in one table, so that the same checks run in the simulator (`tests/simulator.rs`) and on a GPU
+//! (`device_tests`), and the same kernels go through NVRTC (`tests/golden.rs`). What the compiler must refuse is in
 //! `ui-tests/reject`.
 
 pub mod corpus;
@@ -18,29 +18,29 @@ use phalanx::{Device, Program};
 
 pub use expect::{Bits, equal, fails, failure, find, printed, same, same_text};
 
-/// How a check ends: what was wrong, if something was.
+/// The result of a check: what was wrong, if something was.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
 /// A check of one or more kernels on a device.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
-    /// Unique in its module.
+    /// The check's name, unique in its module.
     pub name: &'static str,
-    /// Launches the kernels and compares what they give.
+    /// Launches the kernels and compares their results.
     pub run: fn(&Device) -> Outcome,
 }
 
-/// A kernel, an instance of it where it is generic.
+/// A kernel; if it is generic, one instance of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
-    /// As Rust names it, with its generic arguments.
+    /// The name in Rust, with its generic arguments.
     pub name: &'static str,
-    /// Its text.
+    /// Returns the kernel's program.
     pub program: fn() -> phalanx::Result<Program>,
 }
 
 impl Kernel {
-    /// The kernel of marker type `K`.
+    /// Describes the kernel of marker type `K`.
     pub const fn of<K: Function>(name: &'static str) -> Kernel {
         Kernel { name, program: Program::of::<K> }
     }
@@ -49,20 +49,20 @@ impl Kernel {
 /// One file of kernels.
 #[derive(Debug, Clone)]
 pub struct Module {
-    /// The file's name, and in it the name of a group of macro-made kernels.
+    /// The file's name, followed by the name of a group of macro-made kernels.
     pub name: &'static str,
-    /// Its checks.
+    /// The checks in the file.
     pub checks: Vec<Check>,
-    /// Its kernels.
+    /// The kernels in the file.
     pub kernels: Vec<Kernel>,
 }
 
-/// A table of functions, each under its own name: `check_list![labels, values]`.
+/// Makes a table of functions, each under its own name: `check_list![labels, values]`.
 macro_rules! check_list {
     ($($name:ident),* $(,)?) => { vec![$($crate::Check { name: stringify!($name), run: $name }),*] };
 }
 
-/// A table of kernels by their marker types: `kernel_list![share, sum<f32, 4>]`.
+/// Makes a table of kernels by their marker types: `kernel_list![share, sum<f32, 4>]`.
 macro_rules! kernel_list {
     ($($kernel:ty),* $(,)?) => { vec![$($crate::Kernel::of::<$kernel>(stringify!($kernel))),*] };
 }
@@ -79,21 +79,21 @@ macro_rules! read {
 
 pub(crate) use {check_list, kernel_list, read};
 
-/// All of them: the language's features one by one, then kernels as they are deployed.
+/// Returns all modules: the language's features one by one, then kernels as they are deployed.
 pub fn modules() -> Vec<Module> {
     [kernels::modules(), corpus::modules()].concat()
 }
 
-/// What [`run`] found.
+/// The result of [`run`].
 #[derive(Debug, Default)]
 pub struct Report {
-    /// How many checks held.
+    /// The number of checks that passed.
     pub passed: usize,
-    /// `module::check` and what was wrong.
+    /// The failed checks: `module::check` and what was wrong.
     pub failed: Vec<(String, String)>,
 }
 
-/// Runs those checks of the modules whose `module::check` contains `filter`, and tells `each` how each one ended.
+/// Runs the checks of the modules whose `module::check` contains `filter`, and tells `each` how each one ended.
 pub fn run(modules: &[Module], device: &Device, filter: &str, mut each: impl FnMut(&str, Option<&str>)) -> Report {
     let mut report = Report::default();
     for module in modules {
@@ -102,7 +102,7 @@ pub fn run(modules: &[Module], device: &Device, filter: &str, mut each: impl FnM
             if !name.contains(filter) {
                 continue;
             }
-            // A panic is a failed check too, and the rest still runs.
+            // A panic is a failed check, too, and the rest still runs.
             let outcome = catch_unwind(AssertUnwindSafe(|| (check.run)(device).map_err(|error| error.to_string())));
             match outcome.unwrap_or_else(|_| Err("panicked; see above".into())) {
                 Ok(()) => {

@@ -1,7 +1,7 @@
-//! The machine code of a kernel, from its CUBIN. What the instructions are is for who asks.
+//! Extracts the machine code of a kernel from its CUBIN. The caller interprets the instructions.
 
-/// Instructions of a kernel, by its entry's name: the section `.text.name` of an ELF file of 64 bits, the low and the high half
-/// of each. Behind the kernel are the functions that write the record of a failure, which begin by taking it: they are left out.
+/// Returns the instructions of a kernel, by its entry's name: the section `.text.name` of an ELF file of 64 bits, the low and the
+/// high half of each. The functions behind the kernel that write the record of a failure, which begin by claiming it, are left out.
 pub fn of(cubin: &[u8], entry: &str) -> Vec<[u64; 2]> {
     let number = |at: usize, bytes: usize| -> usize {
         cubin[at..at + bytes].iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte))
@@ -19,6 +19,6 @@ pub fn of(cubin: &[u8], entry: &str) -> Vec<[u64; 2]> {
     code.take_while(|[low, high]| low & 0xfff != ATOMIC_GLOBAL || high >> 23 & 15 != EXCHANGE).collect()
 }
 
-/// `ATOMG`, by the lowest 12 bits, and which: the four bits from bit 87.
+/// The operation `ATOMG`, by the lowest 12 bits; the four bits from bit 87 say which atomic.
 pub const ATOMIC_GLOBAL: u64 = 0x9a8;
 const EXCHANGE: u64 = 8;

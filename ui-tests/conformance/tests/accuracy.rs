@@ -1,4 +1,4 @@
-//! The table of errors in the documents is that of `phalanx::ulp`.
+//! Checks that the table of errors in the documents is that of `phalanx::ulp`.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Device functions of another crate, and of modules of it, called from a kernel of this one.
+//! Calls device functions of another crate, and of its modules, from a kernel of this one.
 
 use phalanx::prelude::*;
 use phalanx_conformance::functions::{self, block_sum};
@@ -13,7 +13,7 @@ fn across(output: &mut [u64], rounds: u32) {
     output[block.thread_rank()] = sum;
 }
 
-/// Holds one of the other crate, of the same name.
+/// A wrapper of the other crate's type of the same name.
 #[derive(Clone, Copy, PartialEq, Debug, Default, DeviceCopy)]
 #[repr(C)]
 struct Weighted {
@@ -57,7 +57,7 @@ fn structs_of_another_crate() {
 
 #[test]
 fn functions_of_another_crate() {
-    // Device functions of plain values are functions of the host too.
+    // Device functions of plain values are functions of the host, too.
     let threads = 0..64;
     let totals = threads.map(|seed| {
         let mut total = u64::from(functions::steps::advance(3));

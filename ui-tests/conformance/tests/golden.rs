@@ -1,4 +1,4 @@
-//! The CUDA C++ of some kernels against files, and of every kernel through NVRTC. `UPDATE_GOLDEN=1` writes the files.
+//! Compares the CUDA C++ of some kernels with files, and compiles every kernel with NVRTC. `UPDATE_GOLDEN=1` writes the files.
 
 use std::path::Path;
 use std::{env, fs};
@@ -13,7 +13,7 @@ fn all() -> Vec<(String, Kernel)> {
     all.collect()
 }
 
-/// Every kernel is CUDA C++ to NVRTC. Needs no GPU.
+/// NVRTC accepts every kernel as CUDA C++. This needs no GPU.
 #[test]
 fn every_kernel_compiles() {
     let failed: Vec<Result<String, String>> = all()
@@ -36,7 +36,7 @@ fn every_kernel_compiles() {
     assert!(failed.is_empty(), "NVRTC refused {} kernels:\n{}", failed.len(), failed.join("\n"));
 }
 
-/// A kernel that is left out of its module's table would be compiled by nobody.
+/// Every kernel is in its module's table; otherwise nothing would compile it.
 #[test]
 fn every_kernel_is_in_the_table() {
     let names: Vec<String> = all().iter().map(|(_, kernel)| kernel.name.to_string()).collect();
@@ -47,17 +47,17 @@ fn every_kernel_is_in_the_table() {
         let text = fs::read_to_string(&path).unwrap();
         for after in text.split("#[cluster_kernel").skip(1) {
             let name = after.split_once("fn ").unwrap().1.split(['(', '<']).next().unwrap();
-            // Made by a macro: so is its entry.
+            // A macro makes the kernel, and its entry.
             let made = name.starts_with('$') || name == "kernel";
             assert!(made || known(name), "`{name}` of {} is in no table", path.display());
         }
     }
 }
 
-/// Modules whose texts are kept.
+/// The modules whose texts are kept.
 const MODULES: [&str; 2] = ["guide", "by_hand"];
 
-/// And kernels of others.
+/// Kernels of other modules whose texts are kept.
 const KERNELS: &[(&str, &str)] = &[
     ("async_copies", "fetched_ahead"),
     ("async_peers", "bulk_ring"),
@@ -83,7 +83,7 @@ const KERNELS: &[(&str, &str)] = &[
     ("vectors", "copy"),
 ];
 
-/// One file a kernel.
+/// Each kernel has one file.
 #[test]
 fn texts_are_as_before() {
     let update = env::var_os("UPDATE_GOLDEN").is_some_and(|value| value != "0");
@@ -105,7 +105,7 @@ fn texts_are_as_before() {
     assert!(changed.is_empty(), "UPDATE_GOLDEN=1 accepts these changes:\n{}", changed.join("\n"));
 }
 
-/// Lines that left and lines that came, from the first to the last that differ, with their numbers.
+/// Returns the lines removed and the lines added, from the first to the last that differ, with their numbers.
 fn diff(before: &str, after: &str) -> String {
     let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let start = before.iter().zip(&after).take_while(|(a, b)| a == b).count();

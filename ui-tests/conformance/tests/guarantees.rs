@@ -1,10 +1,10 @@
-//! `docs/guarantees.md` names tests and headings: they are there. The names of checks come from the table of modules.
+//! Checks that the tests and headings that `docs/guarantees.md` names exist. The names of checks come from the table of modules.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A file of the repository, by its path from the root; empty where there is none.
+/// Returns the text of a file of the repository, by its path from the root; empty if there is none.
 fn text(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap_or_default()
 }

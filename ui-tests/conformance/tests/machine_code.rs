@@ -1,6 +1,6 @@
-//! What NVRTC makes of vectors and of atomics, in machine code: one instruction of 16 bytes, not four of 4; and of split
-//! barriers, whose arrival is no whole one. Needs NVRTC and no GPU. The encoding is that of sm_90 (`nvdisasm -hex`): the lowest 12 bits are the operation, three bits of the
-//! upper half the size.
+//! Checks the machine code that NVRTC makes of vectors and of atomics: one instruction of 16 bytes, not four of 4; and
+//! of split barriers, whose arrival is no whole one. It needs NVRTC and no GPU. The encoding is that of sm_90
+//! (`nvdisasm -hex`): the lowest 12 bits are the operation, three bits of the upper half the size.
 
 use std::env;
 
@@ -8,30 +8,30 @@ use phalanx::Error;
 use phalanx_conformance::kernels;
 use phalanx_conformance::machine_code::{self, ATOMIC_GLOBAL};
 
-/// Operations, by the lowest 12 bits.
+/// The operations, by the lowest 12 bits.
 const LOAD_GLOBAL: u64 = 0x981;
 const STORE_GLOBAL: u64 = 0x986;
 const LOAD_SHARED: u64 = 0x984;
 const STORE_SHARED: u64 = 0x388;
-/// `BAR`
+/// The operation `BAR`.
 const BARRIER: u64 = 0xb1d;
-/// `SYNCS.ARRIVE`
+/// The operation `SYNCS.ARRIVE`.
 const ARRIVE: u64 = 0x9a7;
-/// `SYNCS.PHASECHK`
+/// The operation `SYNCS.PHASECHK`.
 const PHASE_CHECK: u64 = 0x5a7;
-/// `MEMBAR`
+/// The operation `MEMBAR`.
 const MEMORY_BARRIER: u64 = 0x992;
-/// Of a generic address: a peer's shared memory.
+/// A load from a generic address: a peer's shared memory.
 const LOAD: u64 = 0x980;
 const STORE: u64 = 0x385;
-/// `.128`, in the three bits from bit 73.
+/// The size `.128`, in the three bits from bit 73.
 const BYTES_16: u64 = 6;
-/// `.32`
+/// The size `.32`.
 const BYTES_4: u64 = 4;
-/// `.CONSTANT`, bit 79.
+/// The modifier `.CONSTANT`, bit 79.
 const CONSTANT: u64 = 1 << 15;
 
-/// The machine code of a kernel of the corpus.
+/// Returns the machine code of a kernel of the corpus.
 fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
     let modules = kernels::modules();
     let module = modules.iter().find(|found| found.name == module).unwrap();
@@ -48,10 +48,10 @@ fn code(module: &str, name: &str) -> Option<Vec<[u64; 2]>> {
     Some(machine_code::of(&cubin, program.entry()))
 }
 
-/// `REDUX`, by the lowest 12 bits: 32-bit integers, all lanes of a mask.
+/// The operation `REDUX`, by the lowest 12 bits: 32-bit integers, all lanes of a mask.
 const REDUCE: u64 = 0x3c4;
 
-/// Integers of up to 32 bits are reduced by one instruction in whole warps, floats by shuffles.
+/// Whole warps reduce integers of up to 32 bits by one instruction, floats by shuffles.
 #[test]
 fn whole_warps_reduce_by_one_instruction() {
     for (name, reductions) in [("of_numbers<u32, 32>", 3), ("of_numbers<i8, 32>", 3), ("of_numbers<f32, 32>", 0)] {
@@ -61,8 +61,8 @@ fn whole_warps_reduce_by_one_instruction() {
     }
 }
 
-/// In smaller tiles none is a reduction: before a collective of lanes that only the run knows, the assembler asks by a
-/// `REDUX.OR` of their masks whether all have come. Floats have as many.
+/// Smaller tiles use no reduction instruction: before a collective of lanes known only at run time, the assembler uses
+/// a `REDUX.OR` of their masks to check that all have arrived. Floats have equally many.
 #[test]
 fn smaller_tiles_reduce_by_shuffles() {
     for name in ["of_numbers<u32, 8>", "of_numbers<f32, 8>"] {
@@ -76,12 +76,12 @@ fn count(code: &[[u64; 2]], operation: u64, size: u64) -> usize {
     code.iter().filter(|[low, high]| low & 0xfff == operation && high >> 9 & 7 == size).count()
 }
 
-/// The instructions of these operations, in order.
+/// Returns the instructions of these operations, in order.
 fn only<const N: usize>(code: &[[u64; 2]], operations: [u64; N]) -> Vec<u64> {
     code.iter().map(|[low, _]| low & 0xfff).filter(|operation| operations.contains(operation)).collect()
 }
 
-/// The only whole barrier of a kernel that has but split ones is where it makes the block's ready; and shared memory needs no
+/// A kernel with only split barriers has one whole barrier, which initializes the block's; and shared memory needs no
 /// fence.
 #[test]
 fn a_blocks_arrival_is_no_whole_barrier() {
@@ -92,8 +92,8 @@ fn a_blocks_arrival_is_no_whole_barrier() {
     assert!(!found.contains(&MEMORY_BARRIER));
 }
 
-/// One fence, of the release: an acquire needs none. A sequentially consistent fence at either end, as in CUDA's own header, would
-/// be two.
+/// There is one fence, of the release: an acquire needs none. Sequentially consistent fences at both ends, as in CUDA's
+/// own header, would be two.
 #[test]
 fn the_grids_barrier_has_one_fence() {
     let Some(code) = code("grid_barriers", "split") else { return };
@@ -103,7 +103,7 @@ fn the_grids_barrier_has_one_fence() {
     );
 }
 
-/// A slice that nobody writes is read past the coherent path in device functions too, a `&mut [T]` that was lent is not.
+/// A slice that is never written is read past the coherent path in device functions, too; a reborrowed `&mut [T]` is not.
 #[test]
 fn device_functions_read_as_their_callers_may() {
     let (Some(read_only), Some(lent)) = (code("elements", "read_only"), code("elements", "read_lent")) else { return };
@@ -124,7 +124,7 @@ fn a_copy_by_vectors_moves_16_bytes_at_once() {
     assert_eq!(count(&code, LOAD_GLOBAL, BYTES_4), 1, "one load of the rest");
 }
 
-/// Of every scalar: from global memory to shared memory, within it, to and from a peer's, and back.
+/// Vectors of every scalar move at once: from global memory to shared memory, within it, to and from a peer's, and back.
 #[test]
 fn vectors_of_all_scalars_move_16_bytes_at_once() {
     let names = ["bool 16", "i8 16", "u8 16", "i16 8", "u16 8", "f16 8", "bf16 8", "i32 4", "u32 4", "f32 4"];
@@ -135,7 +135,7 @@ fn vectors_of_all_scalars_move_16_bytes_at_once() {
         // What a block has just stored is not loaded again.
         assert_eq!(moves, [1, 2, 1, 2], "{name}");
         assert!(count(&code, STORE, BYTES_16) > 0, "{name}");
-        // The kernel replaces the last lane of what it loads from a peer: of 4 or 8 bytes, that lane is not loaded.
+        // The kernel replaces the last lane of what it loads from a peer: that lane of 4 or 8 bytes is not loaded.
         let from_peer = count(&code, LOAD, BYTES_16);
         let is_narrow = name
             .split(' ')

@@ -1,6 +1,6 @@
-//! Kernels that race, each with the closest that does not: what the simulator says of them, in the words of the report and
-//! with both places, under several schedules. The compiler accepts them, or would with a rule switched off. Not run on a
-//! GPU, which says nothing.
+//! Kernels that race, each with the closest that does not: the simulator's report on them, in its words and with both
+//! sites, under several schedules. The compiler accepts them, or would with a rule switched off. They do not run on a
+//! GPU, which reports no races.
 
 use phalanx::prelude::*;
 use phalanx::{Cause, Error, Result};
@@ -14,14 +14,14 @@ const SCHEDULES: [Schedule; 6] = [
     Schedule::Lockstep { seed: 1 },
 ];
 
-/// Lines of this file that end with this comment.
+/// Returns the lines of this file that end with this comment.
 fn lines(name: &str) -> Vec<u32> {
     let comment = format!("// {name}");
     let all = (1..).zip(include_str!("races.rs").lines());
     all.filter(|(_, text)| text.ends_with(&comment)).map(|(line, _)| line).collect()
 }
 
-/// `launch` with true is right; with false it races between the lines with this comment.
+/// Checks that `launch` with true is right, and with false races between the lines with this comment.
 #[track_caller]
 fn check(name: &str, launch: impl Fn(&Device, bool) -> Result<()>) {
     for schedule in SCHEDULES {
@@ -50,7 +50,7 @@ fn shared_memory() {
     });
 }
 
-/// A buffer that is written again before all have read it.
+/// A buffer is written again before all have read it.
 #[cluster_kernel(block = 64)]
 fn missing_barrier(data: &mut [u32], right: bool) {
     let block = this_thread_block();
@@ -66,7 +66,7 @@ fn missing_barrier(data: &mut [u32], right: bool) {
     }
 }
 
-/// The rule that would say so is off.
+/// The rule that would report it is off.
 ///
 /// # Safety
 /// `right` is true.
@@ -86,7 +86,7 @@ fn unpublished(out: &mut [u32], right: bool) {
     cluster.sync();
 }
 
-/// Written after the arrival that should publish it.
+/// A value is written after the arrival that should publish it.
 ///
 /// # Safety
 /// `right` is true.
@@ -109,7 +109,7 @@ fn after_the_arrival(out: &mut [u32], right: bool) {
     cluster.sync();
 }
 
-/// What is read is not fenced before an arrival that orders nothing.
+/// A read is not fenced before an arrival that orders nothing.
 ///
 /// # Safety
 /// `right` is true.
@@ -133,7 +133,7 @@ fn relaxed(out: &mut [u32], right: bool) {
 fn distributed_shared_memory() {
     check("unpublished", |device, right| {
         let mut out = device.zeros(64)?;
-        // SAFETY: what is wrong is said by the simulator, and no GPU runs it.
+        // SAFETY: the simulator reports what is wrong, and no GPU runs it.
         unsafe { unpublished(&mut out, right) }.grid(2).launch(device)
     });
     check("after_the_arrival", |device, right| {
@@ -148,7 +148,7 @@ fn distributed_shared_memory() {
     });
 }
 
-/// The last block adds up what the others left: only if their tickets release it.
+/// The last block adds up what the others left, which is right only if their tickets release it.
 #[cluster_kernel(block = 32)]
 fn last_block(parts: &mut [u32], ticket: &mut [u32], total: &mut [u32], right: bool) {
     let grid = this_grid();
@@ -184,7 +184,7 @@ fn global_memory() {
     });
 }
 
-/// With the source.
+/// The report shows the source.
 #[test]
 fn the_report() {
     let device = Device::simulator_with(Simulator::new().schedule(Schedule::Random { seed: 4 }));

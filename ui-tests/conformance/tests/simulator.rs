@@ -1,4 +1,4 @@
-//! The corpus in the simulator, under the default schedule and under seeded ones. On a GPU: `device_tests`.
+//! Runs the corpus in the simulator, under the default schedule and under seeded ones. `device_tests` runs it on a GPU.
 
 use phalanx::{Device, Schedule, Simulator};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
@@ -16,7 +16,7 @@ fn every_check() {
     run(&Device::simulator(), "");
 }
 
-/// What threads do together must not depend on whose turn it is.
+/// The result of what threads do together must not depend on the schedule.
 #[test]
 fn under_random_schedules() {
     let schedules = [

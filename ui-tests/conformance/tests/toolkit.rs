@@ -1,5 +1,5 @@
-//! Every kernel of groups and barriers through NVRTC with CUDA's own headers in place of ours (`phalanx_conformance::toolkit`), and
-//! what orders memory in the machine code of both. What the kernels then do is for a GPU: `device_tests --toolkit`.
+//! Compiles every kernel of groups and barriers with NVRTC and CUDA's own headers in place of ours (`phalanx_conformance::toolkit`),
+//! and compares what orders memory in the machine code of both. `device_tests --toolkit` runs the kernels on a GPU.
 
 use std::env;
 
@@ -8,7 +8,7 @@ use phalanx_conformance::machine_code::{self, ATOMIC_GLOBAL};
 use phalanx_conformance::toolkit;
 use rayon::prelude::*;
 
-/// One test: what replaces the headers does it for the whole process.
+/// This is one test, because the headers are replaced for the whole process.
 #[test]
 fn kernels_compile_with_the_toolkit_s_headers_and_ours_order_no_less() {
     let Some(folder) = toolkit::folder() else {
@@ -40,21 +40,21 @@ fn kernels_compile_with_the_toolkit_s_headers_and_ours_order_no_less() {
     }
 }
 
-/// Instructions by which memory is ordered at barriers, of which the compiler repeats some.
+/// The instructions that order memory at barriers, some of which the compiler repeats.
 #[derive(Debug, Default)]
 struct Ordered {
-    /// `UCGABAR_ARV`, `SYNCS.ARRIVE`, `ATOM`, `ATOMG`
+    /// Counts `UCGABAR_ARV`, `SYNCS.ARRIVE`, `ATOM`, `ATOMG`.
     arrivals: usize,
-    /// `MEMBAR`
+    /// Counts `MEMBAR`.
     releases: usize,
-    /// `CCTL.IVALL`
+    /// Counts `CCTL.IVALL`.
     acquires: usize,
 }
 
 impl Ordered {
     fn of(program: &Program) -> Ordered {
         let cubin = program.compile("sm_90a").expect("it is CUDA C++");
-        // Who stays for its peers when it has failed (failure.cuh) begins with an atomic operation; so does the grid's barrier.
+        // A failed thread that stays for its peers (failure.cuh) begins with an atomic operation; so does the grid's barrier.
         let is_of_grid = program.name() == "grid_stages";
         let code = machine_code::of(&cubin, program.entry()).into_iter().map(|[low, _]| low & 0xfff);
         let mut ordered = Ordered::default();
@@ -69,7 +69,7 @@ impl Ordered {
         ordered
     }
 
-    /// As many fences for an arrival, and one behind it for its wait, where the other has one.
+    /// Returns whether it has as many fences for an arrival, and one behind it for its wait, where the other has one.
     fn is_no_less_than(&self, other: &Ordered) -> bool {
         self.releases * other.arrivals >= other.releases * self.arrivals
             && (other.acquires == 0 || other.acquires < other.arrivals || self.acquires >= self.arrivals)

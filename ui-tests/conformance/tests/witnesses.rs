@@ -1,20 +1,20 @@
-//! For each rule that can be switched off, a kernel that is wrong by it alone, run with the rule off: the simulator shows the very
-//! fault that the compiler would have refused. So no rule asks for something that does no harm. Of the others, rustc and the
-//! language see that there is no such kernel.
+//! For each rule that can be switched off, runs a kernel that is wrong by it alone, with the rule off: the simulator
+//! shows the very fault that the compiler would have refused. So no rule forbids something harmless. For the others,
+//! rustc and the language exclude such a kernel.
 
 use phalanx::prelude::*;
 use phalanx::{Error, Result};
 use phalanx_compiler::{Rule, Unchecked};
 
-/// A rule, what the failure says, and a launch of its kernel.
+/// A rule, the words of the failure, and a launch of its kernel.
 type Witness = (&'static str, &'static str, fn(&Device) -> Result<()>);
 
-/// `rule: kernel says "words"`: the kernel writes to a buffer of so many words as it has threads.
+/// Takes `rule: kernel says "words"`; the kernel writes to a buffer with as many words as it has threads.
 macro_rules! witnesses {
     ($($rule:literal: $kernel:ident says $words:literal,)*) => {
         &[$(($rule, $words, |device| {
             let mut out = device.zeros(64)?;
-            // SAFETY: on the simulator, what the rule would have refused is an error.
+            // SAFETY: in the simulator, what the rule would have refused is an error.
             unsafe { $kernel(&mut out) }.grid(2).launch(device)
         })),*]
     };
@@ -56,7 +56,7 @@ fn every_rule_is_about_a_fault() {
         let text = found.error.to_string();
         assert!(matches!(found.error, Error::Kernel(_)), "{rule}: {text}");
         assert!(text.contains(words), "{rule}: {text}");
-        // Each of them comes by its schedule again.
+        // Each failure recurs under its schedule.
         let again = launch(&Device::simulator_with(Simulator::new().schedule(found.schedule)));
         assert_eq!(again.map_err(|error| error.to_string()), Err(text), "{rule}");
     }

@@ -1,5 +1,5 @@
-//! How long NVRTC takes for each kernel of the corpus, one after the other: `compile_times [rounds]`. A table for
-//! docs/performance.md.
+//! Measures how long NVRTC takes for each kernel of the corpus, one after the other: `compile_times [rounds]`. It
+//! prints a table for docs/performance.md.
 
 use std::fs;
 use std::process::ExitCode;
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use phalanx_conformance::modules;
 
-/// What this thread has of the processor, where the system tells it (Linux): NVRTC works on the thread that calls it, and
-/// what else the machine does then counts less. Elsewhere the time that passes.
+/// A clock of this thread's processor time, if the system provides it (Linux): NVRTC works on the thread that calls it,
+/// so other load on the machine counts less. Otherwise it measures elapsed time.
 struct Clock {
     ran: Option<u64>,
     passed: Instant,
@@ -19,7 +19,7 @@ impl Clock {
         Clock { ran: Clock::ran(), passed: Instant::now() }
     }
 
-    /// In nanoseconds.
+    /// Returns the processor time in nanoseconds.
     fn ran() -> Option<u64> {
         fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
     }
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     for module in modules() {
         for kernel in &module.kernels {
             let name = format!("{}::{}", module.name, kernel.name);
-            // The least of a few rounds: the compiler's work without what else the machine did.
+            // The minimum of a few rounds excludes most of the machine's other work.
             let mut least = Duration::MAX;
             for _ in 0..rounds {
                 let compiled = (kernel.program)().map(|program| {

@@ -7,8 +7,8 @@ use phalanx::prelude::*;
 use super::reals;
 use crate::{Module, Outcome, check_list, kernel_list, read};
 
-/// `2^x` by a polynomial on the fraction, with the exponent added to the bits: what FlashAttention-4 does on Blackwell in
-/// place of the special-function unit (Cody and Waite's reduction).
+/// Computes `2^x` by a polynomial on the fraction, with the exponent added to the bits, as FlashAttention-4 does on
+/// Blackwell in place of the special-function unit (Cody and Waite's reduction).
 #[device]
 fn exp2_by_polynomial(x: f32) -> f32 {
     let clamped = x.max(-126.0);
@@ -141,7 +141,7 @@ fn decode(q: &[f32], k: &[f32], v: &[f32], out: &mut [f32], keys: u32) {
     cluster.sync();
 }
 
-/// Attention in doubles: `visible` keys for the query, of width `d`.
+/// Computes attention in doubles: `visible` keys for the query, of width `d`.
 fn attention(query: &[f32], k: &[f32], v: &[f32], visible: usize) -> Vec<f64> {
     let d = query.len();
     let wide = |x: &f32| f64::from(*x);
@@ -154,7 +154,7 @@ fn attention(query: &[f32], k: &[f32], v: &[f32], visible: usize) -> Vec<f64> {
     (0..d).map(|i| (0..visible).map(|key| scores[key] * wide(&v[key * d + i])).sum::<f64>() / sum).collect()
 }
 
-/// Values are of at most one: this is some roundings, and the polynomial's error.
+/// Compares values of at most one: the bound is some roundings, and the polynomial's error.
 fn close(got: &[f32], want: &[f64], what: &str) -> Outcome {
     for (i, (got, want)) in got.iter().zip(want).enumerate() {
         if (f64::from(*got) - want).abs().is_nan() || (f64::from(*got) - want).abs() > 5e-6 {

@@ -35,7 +35,7 @@ pub(super) fn transpose_bits(input: &[u32], out: &mut [u32]) {
     }
 }
 
-/// Ten bits with two zeros after each.
+/// Returns ten bits with two zeros after each.
 #[device]
 fn spread(bits: u32) -> u32 {
     let mut x = bits & 1023;

@@ -1,5 +1,5 @@
-//! Device functions that the kernels share: what a block does together, in fixed order, so that floats come out as on
-//! the host.
+//! Device functions that the kernels share: collectives of a block in a fixed order, so that floats come out as on the
+//! host.
 
 use phalanx::prelude::*;
 
@@ -27,7 +27,7 @@ pub(super) fn block_reduce<T: Number, const N: usize>(
     result
 }
 
-/// The same on the host.
+/// Combines values in the same order on the host.
 pub(super) fn halves<T: Copy>(values: &[T], combine: impl Fn(T, T) -> T) -> T {
     let mut values = values.to_vec();
     let mut half = values.len() / 2;
@@ -40,7 +40,7 @@ pub(super) fn halves<T: Copy>(values: &[T], combine: impl Fn(T, T) -> T) -> T {
     values[0]
 }
 
-/// Combines what the threads before have and the thread's own (Hillis and Steele); `N` is the block's size.
+/// Combines the values of the threads before with the thread's own (Hillis and Steele); `N` is the block's size.
 #[device]
 pub(super) fn block_scan<T: Number, const N: usize>(
     block: &ThreadBlock,

@@ -1,4 +1,4 @@
-//! Fewer values out of many: compaction, runs, duplicates, differences.
+//! Kernels that keep fewer values out of many: compaction, runs, duplicates, differences.
 
 use phalanx::prelude::*;
 
@@ -8,8 +8,8 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
 const BLOCK: usize = 128;
 
-/// The values that `keep` holds for, in no order between blocks: one atomic a block (Adinets, "Optimized Filtering with
-/// Warp-Aggregated Atomics", 2014, by blocks).
+/// Keeps the values for which `keep` holds, unordered between blocks: one atomic a block (Adinets, "Optimized Filtering
+/// with Warp-Aggregated Atomics", 2014, by blocks).
 #[device]
 fn compact(input: &[u32], out: &mut [u32], count: &mut [u32], keep: impl Fn(u32) -> bool) {
     let block = this_thread_block();
@@ -33,19 +33,19 @@ fn compact(input: &[u32], out: &mut [u32], count: &mut [u32], keep: impl Fn(u32)
     }
 }
 
-/// Values of a range.
+/// Keeps the values of a range.
 #[cluster_kernel(block = 128)]
 fn between(input: &[u32], out: &mut [u32], count: &mut [u32], low: u32, high: u32) {
     compact(input, out, count, |value| value >= low && value < high);
 }
 
-/// Values with an odd number of ones.
+/// Keeps the values with an odd number of ones.
 #[cluster_kernel(block = 128)]
 fn odd(input: &[u32], out: &mut [u32], count: &mut [u32]) {
     compact(input, out, count, |value| value.count_ones() % 2 == 1);
 }
 
-/// Runs of equal values, as values and starts, in order (CUB's `RunLengthEncode`; Balevic, "Parallel Variable-Length
+/// Finds runs of equal values, as values and starts, in order (CUB's `RunLengthEncode`; Balevic, "Parallel Variable-Length
 /// Encoding on GPGPUs", 2009), by one cluster: totals of blocks go to the blocks behind through their shared memory.
 #[cluster_kernel(cluster = 4, block = 128)]
 fn runs<T: Number>(input: &[T], values: &mut [T], starts: &mut [u32], count: &mut [u32]) {
@@ -62,7 +62,7 @@ fn runs<T: Number>(input: &[T], values: &mut [T], starts: &mut [u32], count: &mu
         let i = start + cluster.thread_rank();
         let head = i < len && (i == 0 || input[i] != input[i - 1]);
         let place = block_scan(&block, &scratch, head as u32, |a, b| a + b);
-        // A thread a peer, itself among them. Two buffers: a peer may be a round behind.
+        // One thread for each peer, including its own block. There are two buffers, because a peer may be an iteration behind.
         if block.thread_rank() < cluster.num_blocks() {
             let peer = cluster.map_shared_rank(&totals, block.thread_rank());
             peer[round % 2][rank] = scratch[BLOCK - 1];

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 use super::reals;
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
-/// Rows of an image, zero outside: a tile with a halo of `R` on each side (the CUDA sample `convolutionSeparable`).
+/// Convolves the rows of an image, zero outside: a tile with a halo of `R` on each side (the CUDA sample `convolutionSeparable`).
 #[cluster_kernel(block = (64, 4))]
 pub(super) fn rows<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f32], width: u32, height: u32) {
     let block = this_thread_block();
@@ -15,7 +15,7 @@ pub(super) fn rows<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f3
     let (radius, left) = (R as u32, at.x * 64);
     let y = at.y * 4 + thread.y;
     for i in (thread.x..64 + 2 * radius).step_by(64) {
-        // Wraps below zero: no column either.
+        // An index that wraps below zero is no column either.
         let x = (left + i).wrapping_sub(radius);
         tile[thread.y][i] = if x < width && y < height { image[y * width + x] } else { 0.0 };
     }
@@ -31,7 +31,7 @@ pub(super) fn rows<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f3
     out[y * width + x] = sum;
 }
 
-/// Columns of an image, the same.
+/// Convolves the columns of an image in the same way.
 #[cluster_kernel(block = (16, 16))]
 pub(super) fn columns<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f32], width: u32, height: u32) {
     let block = this_thread_block();
@@ -56,7 +56,7 @@ pub(super) fn columns<const R: usize>(image: &[f32], out: &mut [f32], weights: &
     out[y * width + x] = sum;
 }
 
-/// A pixel of a plane, zero outside.
+/// Returns a pixel of a plane, zero outside.
 #[device]
 fn pixel(planes: &[f32], plane: u32, y: u32, x: u32, height: u32, width: u32) -> Option<f32> {
     if y < height && x < width { Some(planes[(plane * height + y) * width + x]) } else { None }

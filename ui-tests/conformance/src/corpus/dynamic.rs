@@ -101,7 +101,7 @@ fn edit_distance(a: &[u8], b: &[u8], out: &mut [u32]) {
 
 const TILE: usize = 16;
 
-/// The shorter of a way and one through another vertex.
+/// Returns the shorter of a path and one through another vertex.
 #[device]
 fn shorter(way: u32, first: u32, second: u32) -> u32 {
     if first == u32::MAX || second == u32::MAX { way } else { way.min(first + second) }

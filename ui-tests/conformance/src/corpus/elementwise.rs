@@ -27,7 +27,7 @@ pub(super) fn hard_swish(x: &[f32], y: &mut [f32]) {
     map(x, y, &grid, |x| x * (x + 3.0).max(0.0).min(6.0) / 6.0);
 }
 
-/// The epilogue of a matrix product, as CUTLASS has it: `alpha * x + bias` of the column, never below zero.
+/// The epilogue of a matrix product, as in CUTLASS: `alpha * x + bias` of the column, never below zero.
 #[cluster_kernel(block = (32, 8))]
 pub(super) fn bias_relu(x: &[f32], bias: &[f32], y: &mut [f32], columns: u32, rows: u32, alpha: f32) {
     let at = this_grid().block_index();
@@ -78,7 +78,7 @@ pub(super) fn luma(pixels: &[u32], out: &mut [u8]) {
     }
 }
 
-/// Selects by a class: what `torch.where` and masked fills do, with more than two choices.
+/// Selects by a class, like `torch.where` and masked fills with more than two choices.
 #[cluster_kernel(block = 64)]
 pub(super) fn choose(classes: &[u8], a: &[i64], b: &[i64], out: &mut [i64]) {
     let i = this_grid().thread_rank();

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 use super::{below, reals};
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
-/// Tiles of 16 by 16 (the CUDA C++ Programming Guide's chapter on shared memory), for any sizes and numbers.
+/// Multiplies by tiles of 16 by 16 (the CUDA C++ Programming Guide's chapter on shared memory), for any sizes and numbers.
 #[cluster_kernel(block = (16, 16))]
 pub(super) fn tiled<T: Number>(a: &[T], b: &[T], c: &mut [T], m: u32, n: u32, k: u32) {
     let block = this_thread_block();
@@ -34,8 +34,8 @@ pub(super) fn tiled<T: Number>(a: &[T], b: &[T], c: &mut [T], m: u32, n: u32, k:
 const EDGE: usize = 64;
 const DEPTH: usize = 8;
 
-/// Tiles of 64 by 64 with 4 by 4 results a thread, and the rest by a function of the sum (Volkov and Demmel 2008;
-/// CUTLASS's SIMT product with its epilogue).
+/// Multiplies by tiles of 64 by 64 with 4 by 4 results a thread, and the rest by a function of the sum (Volkov and
+/// Demmel 2008; CUTLASS's SIMT product with its epilogue).
 #[device]
 fn product(a: &[f32], b: &[f32], c: &mut [f32], m: u32, n: u32, k: u32, epilogue: impl Fn(f32, u32) -> f32) {
     let block = this_thread_block();
@@ -80,13 +80,13 @@ fn product(a: &[f32], b: &[f32], c: &mut [f32], m: u32, n: u32, k: u32, epilogue
     }
 }
 
-/// `alpha * a * b + beta * d`.
+/// Computes `alpha * a * b + beta * d`.
 #[cluster_kernel(block = 256)]
 fn scaled_product(a: &[f32], b: &[f32], d: &[f32], c: &mut [f32], m: u32, n: u32, k: u32, alpha: f32, beta: f32) {
     product(a, b, c, m, n, k, |sum, i| alpha * sum + beta * d[i]);
 }
 
-/// `max(a * b + bias, 0)`.
+/// Computes `max(a * b + bias, 0)`.
 #[cluster_kernel(block = 256)]
 pub(super) fn layer(a: &[f32], b: &[f32], bias: &[f32], c: &mut [f32], m: u32, n: u32, k: u32) {
     product(a, b, c, m, n, k, |sum, i| (sum + bias[i % n]).max(0.0));
@@ -126,7 +126,7 @@ pub(super) fn cluster_product(a: &[i32], b: &[i32], c: &mut [i32], m: u32, n: u3
     }
 }
 
-/// Rows times columns with a step of accumulation.
+/// Multiplies rows by columns with a step of accumulation.
 fn multiplied<T: Copy>(
     a: &[T],
     b: &[T],

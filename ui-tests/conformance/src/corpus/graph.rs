@@ -1,4 +1,4 @@
-//! Graphs in compressed rows: breadth-first search, components, ranks, shortest paths.
+//! Kernels on graphs in compressed rows: breadth-first search, components, ranks, shortest paths.
 
 use phalanx::prelude::*;
 
@@ -34,7 +34,7 @@ fn expand(
     }
 }
 
-/// The root of a vertex's tree, with the path halved on the way.
+/// Returns the root of a vertex's tree, and halves the path on the way.
 #[device]
 fn root(parents: &mut [u32], vertex: u32) -> u32 {
     let mut current = vertex;
@@ -70,7 +70,7 @@ fn unite(from: &[u32], to: &[u32], parents: &mut [u32]) {
     }
 }
 
-/// Each vertex gets its root.
+/// Replaces each vertex's parent by its root.
 #[cluster_kernel(block = 64)]
 fn flatten(parents: &mut [u32]) {
     let vertex = this_grid().thread_rank() as u32;
@@ -114,7 +114,7 @@ fn relax(from: &[u32], to: &[u32], lengths: &[u32], distances: &mut [u64], chang
     }
 }
 
-/// Random edges, and the same as rows: where each vertex's start, and where they lead.
+/// Random edges, and the same as rows: the start of each vertex's row, and the vertices they lead to.
 struct Edges {
     from: Vec<u32>,
     to: Vec<u32>,
@@ -190,7 +190,7 @@ fn components(device: &Device) -> Outcome {
 fn ranks(device: &Device) -> Outcome {
     let (vertices, count) = (100, 700);
     let graph = edges(vertices, count);
-    // The rows hold who points here.
+    // The rows hold the vertices that point here.
     let mut degrees = vec![0u32; vertices as usize];
     graph.targets.iter().for_each(|&source| degrees[source as usize] += 1);
     let (starts, sources, out_degrees) =

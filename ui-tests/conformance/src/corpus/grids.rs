@@ -1,9 +1,9 @@
-//! The corpus in launches of random grids, on data of random sizes: what the device gives is what the simulator gives. Blocks are
-//! as large as the kernels say, clusters too; `shapes` has kernels of which both are open. What they should give, the other
-//! files say.
+//! The corpus in launches of random grids, on data of random sizes: the device and the simulator must agree. Blocks and
+//! clusters have the sizes that the kernels fix; `shapes` has kernels of which both are open. The other files check what the
+//! results should be.
 //!
-//! Not here: kernels that are launched with one shape only (a cluster, or as many blocks as the algorithm has parts); those that leave
-//! the order of their results open; and those whose functions are not rounded exactly, of which `shapes` has one.
+//! Not here: kernels that are launched with one shape only (a cluster, or as many blocks as the algorithm has parts); those
+//! that leave the order of their results open; and those whose functions are not rounded exactly, of which `shapes` has one.
 
 use phalanx::prelude::*;
 
@@ -15,17 +15,17 @@ use super::{
 };
 use crate::{Bits, Check, Module, read};
 
-/// A launch.
+/// The sizes of a launch.
 #[derive(Debug, Clone, Copy)]
 struct Size {
-    /// Of lists.
+    /// The length of lists.
     len: usize,
-    /// Of fields, and of rows.
+    /// The width of fields, and of rows.
     width: u32,
     height: u32,
-    /// Blocks, or clusters, of a kernel that takes any number.
+    /// The number of blocks, or clusters, of a kernel that takes any number.
     blocks: u32,
-    /// Blocks that have nothing to do.
+    /// The number of blocks that have nothing to do.
     idle: u32,
 }
 
@@ -41,23 +41,23 @@ impl Size {
         }
     }
 
-    /// Elements of a field.
+    /// Returns the number of elements of a field.
     fn area(self) -> usize {
         (self.width * self.height) as usize
     }
 
-    /// Blocks for the list, of so many elements each.
+    /// Returns the number of blocks for the list, with so many elements each.
     fn over(self, block: usize) -> u32 {
         self.len.div_ceil(block) as u32 + self.idle
     }
 
-    /// Blocks for the field, each for a part of it.
+    /// Returns the number of blocks for the field, each for a part of it.
     fn over_field(self, (width, height): (u32, u32)) -> (u32, u32) {
         (self.width.div_ceil(width) + self.idle, self.height.div_ceil(height) + self.idle)
     }
 }
 
-/// Data without a pattern, on a device.
+/// Random data on a device.
 struct Data<'d>(&'d Device);
 
 impl Data<'_> {
@@ -81,7 +81,7 @@ impl Data<'_> {
         self.0.upload(&below(limit, seed, len))
     }
 
-    /// In order.
+    /// Returns sorted data.
     fn sorted(&self, seed: u64, len: usize) -> phalanx::Result<Buffer<i32>> {
         let mut values: Vec<i32> = below(500, seed, len).into_iter().map(|value| value as i32 - 200).collect();
         values.sort_unstable();
@@ -89,7 +89,7 @@ impl Data<'_> {
     }
 }
 
-/// A check of each kernel: `kernel: |device, data, size| what it gives`.
+/// Makes a check of each kernel: `kernel: |device, data, size| results`.
 macro_rules! launches {
     ($($name:ident: |$device:ident, $data:ident, $size:ident| $got:expr;)*) => {
         vec![$(Check {
@@ -105,7 +105,7 @@ macro_rules! launches {
     };
 }
 
-/// Of a value a thread, whatever the grid or as far as it goes.
+/// Returns the checks of kernels with a value per thread, for any grid or as far as it goes.
 fn of_lists() -> Vec<Check> {
     launches! {
         leaky_relu: |device, data, size| {
@@ -178,7 +178,7 @@ fn of_lists() -> Vec<Check> {
     }
 }
 
-/// That add up, count, scan and sort.
+/// Returns the checks of kernels that add up, count, scan and sort.
 fn of_sums() -> Vec<Check> {
     launches! {
         squared_error: |device, data, size| {
@@ -246,7 +246,7 @@ fn of_sums() -> Vec<Check> {
             let values = data.of(random(50, size.len).into_iter().map(|value| value as i32))?;
             let mut count = device.zeros(1)?;
             let mut kept = read!(device, size.len, |out| warps::filter(&values, out, &mut count).grid(size.blocks));
-            // In any order.
+            // The order of the results is open.
             kept.sort_unstable();
             kept
         };
@@ -281,7 +281,7 @@ fn of_sums() -> Vec<Check> {
     }
 }
 
-/// Of pixels and of cells, in two dimensions.
+/// Returns the checks of kernels on pixels and cells, in two dimensions.
 fn of_fields() -> Vec<Check> {
     launches! {
         bias_relu: |device, data, size| {
@@ -304,7 +304,7 @@ fn of_fields() -> Vec<Check> {
         };
         causal: |device, data, size| {
             let (sequence, weights) = (data.reals(67, size.len)?, data.reals(68, 4)?);
-            // No cluster without any of it.
+            // Each cluster has a part of it.
             let grid = 4 * size.len.div_ceil(256) as u32;
             read!(device, size.len, |out| convolution::causal(&sequence, &weights, out).grid(grid))
         };
@@ -364,7 +364,7 @@ fn of_fields() -> Vec<Check> {
     }
 }
 
-/// Of matrices, and of rows one by one.
+/// Returns the checks of kernels on matrices, and on rows one by one.
 fn of_rows() -> Vec<Check> {
     launches! {
         product_of_tiles: |device, data, size| {
@@ -423,7 +423,7 @@ fn of_rows() -> Vec<Check> {
             let mut top = read!(device, (size.height * k) as usize, |out| {
                 topk::top_k(&matrix, out, size.width, k).grid(size.height)
             });
-            // Of a row in any order.
+            // The order within a row is open.
             top.chunks_mut(k as usize).for_each(|row| row.sort_unstable());
             top
         };
@@ -436,7 +436,7 @@ fn of_rows() -> Vec<Check> {
 }
 
 pub(super) fn module() -> Module {
-    // The kernels stand in the tables of their own files.
+    // The kernels are in the tables of their own files.
     Module {
         name: "corpus::grids",
         checks: [of_lists(), of_sums(), of_fields(), of_rows()].concat(),

@@ -17,7 +17,7 @@ fn mix(key: u32) -> u32 {
 
 const EMPTY: u64 = u64::MAX;
 
-/// Where a key is, or would be, in an open table of a power of two: linear probing.
+/// Returns where a key is, or would be, in an open-addressing table with a power of two of slots: linear probing.
 #[device]
 fn probe(table: &mut [u64], key: u32) -> (u32, Option<u32>) {
     let mask = table.len() as u32 - 1;
@@ -34,7 +34,7 @@ fn probe(table: &mut [u64], key: u32) -> (u32, Option<u32>) {
     }
 }
 
-/// Inserts pairs by exchanges; a key's largest value stays (cuCollections' `static_map`).
+/// Inserts pairs by compare-exchanges; a key's largest value stays (cuCollections' `static_map`).
 #[cluster_kernel(block = 64)]
 fn insert(table: &mut [u64], keys: &[u32], values: &[u32]) {
     let grid = this_grid();
@@ -56,7 +56,7 @@ fn insert(table: &mut [u64], keys: &[u32], values: &[u32]) {
     }
 }
 
-/// Looks keys up; `missing` where there is none.
+/// Looks keys up; the result is `missing` if there is none.
 #[cluster_kernel(block = 64)]
 fn look_up(table: &mut [u64], keys: &[u32], out: &mut [u32], missing: u32) {
     let i = this_grid().thread_rank();
@@ -188,7 +188,7 @@ fn filters(device: &Device) -> Outcome {
     if want[500..].iter().all(|&there| there) { Ok(()) } else { Err("a key that is present was not found".into()) }
 }
 
-/// The hashes that the author's own program gives.
+/// Compares with the hashes that the author's own program computes.
 fn strings(device: &Device) -> Outcome {
     let (empty, short, long) = ("", "a", "Nobody inspects the spammish repetition");
     let text = [empty, short, "abc", long].concat();

@@ -31,7 +31,7 @@ fn sort_pair<T: Integer>(values: &mut [T; 9], i: usize, j: usize) {
     values[j] = a.max(b);
 }
 
-/// The median of nine by 19 exchanges (Smith 1996; McGuire, "A Fast, Small-Radius GPU Median Filter", 2008).
+/// Returns the median of nine by 19 exchanges (Smith 1996; McGuire, "A Fast, Small-Radius GPU Median Filter", 2008).
 #[device]
 fn median<T: Integer>(window: [T; 9]) -> T {
     let mut v = window;
@@ -159,7 +159,7 @@ pub(super) fn integral_rows(image: &[u8], out: &mut [u32], width: u32) {
     cluster.sync();
 }
 
-/// Then along the columns, a thread a column.
+/// Adds up along the columns, a thread a column.
 #[cluster_kernel(block = 64)]
 fn integral_columns(sums: &mut [u32], width: u32) {
     let x = this_grid().thread_rank() as u32;

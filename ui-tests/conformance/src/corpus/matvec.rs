@@ -8,7 +8,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
 const BLOCK: usize = 128;
 
-/// A block a row (cuBLAS's `gemvT` for wide matrices).
+/// Multiplies with a block per row (cuBLAS's `gemvT` for wide matrices).
 #[cluster_kernel(block = 128)]
 pub(super) fn gemv(matrix: &[f32], x: &[f32], y: &mut [f32]) {
     let block = this_thread_block();
@@ -97,7 +97,7 @@ pub(super) fn quantise(rows: &[f32], out: &mut [i8], scales: &mut [f32], columns
     }
 }
 
-/// Four products of signed bytes, and their sum: CUDA's `__dp4a`.
+/// Returns four products of signed bytes, and their sum: CUDA's `__dp4a`.
 #[device]
 fn dot4(a: u32, b: u32, sum: i32) -> i32 {
     let mut total = sum;

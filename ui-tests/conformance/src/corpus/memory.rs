@@ -1,5 +1,5 @@
-//! Kernels whose speed is that of memory: vector loads, parts of slices, atomics with orders, floats that are added
-//! where they lie.
+//! Kernels bound by memory bandwidth: vector loads, parts of slices, atomics with orders, floats that are added in
+//! place.
 
 use phalanx::prelude::*;
 
@@ -45,7 +45,7 @@ fn planes(pixels: &[u8], red: &mut [u8], green: &mut [u8], blue: &mut [u8]) {
     }
 }
 
-/// The sum of products of two rows.
+/// Returns the sum of products of two rows.
 #[device]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sum = 0.0;
@@ -55,7 +55,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sum
 }
 
-/// Scores of pairs of rows of two tables (recommenders' and retrieval's batched dot products), with a bias if there is one.
+/// Scores pairs of rows of two tables (recommenders' and retrieval's batched dot products), with a bias if there is one.
 #[cluster_kernel(block = 64)]
 fn scores(users: &[f32], items: &[f32], pairs: &[u32], bias: Option<&[f32]>, out: &mut [f32], width: u32) {
     let i = this_grid().thread_rank();
@@ -71,8 +71,8 @@ fn scores(users: &[f32], items: &[f32], pairs: &[u32], bias: Option<&[f32]>, out
     out[i] = score;
 }
 
-/// The gradient of an embedding: rows are added where they belong, by atomic sums of floats (PyTorch's
-/// `embedding_backward` without sorting; small integers, so that no order shows).
+/// The gradient of an embedding: rows are added to their targets by atomic sums of floats (PyTorch's
+/// `embedding_backward` without sorting; small integers, so that the order does not show).
 #[cluster_kernel(block = 64)]
 fn scatter_rows(gradients: &[f32], indices: &[u32], table: &mut [f32], width: u32) {
     let grid = this_grid();
@@ -82,8 +82,8 @@ fn scatter_rows(gradients: &[f32], indices: &[u32], table: &mut [f32], width: u3
     }
 }
 
-/// A sum in one launch: the last block adds up what all have left, between the fences that the CUDA sample
-/// `threadFenceReduction` has. Of floats, in fixed order.
+/// Adds up in one launch: the last block adds up what all have left, between the fences of the CUDA sample
+/// `threadFenceReduction`. Floats are added in fixed order.
 #[cluster_kernel(block = 128)]
 fn sum(values: &[f32], partial: &mut [f32], ticket: &mut [u32], out: &mut [f32]) {
     let block = this_thread_block();
@@ -114,8 +114,8 @@ fn sum(values: &[f32], partial: &mut [f32], ticket: &mut [u32], out: &mut [f32])
     }
 }
 
-/// Work that blocks of a cluster take from one queue in the first one's shared memory, and results that they push to its
-/// list (persistent threads with a queue: Aila and Laine 2009, by clusters).
+/// Work that blocks of a cluster take from one queue in the first one's shared memory, and results that they push to
+/// its list (persistent threads with a queue: Aila and Laine 2009, by clusters).
 #[cluster_kernel(cluster = 4, block = 32)]
 fn queue(tasks: &[u32], out: &mut [u64], sizes: &mut [u32]) {
     let cluster = this_cluster();
@@ -134,7 +134,7 @@ fn queue(tasks: &[u32], out: &mut [u64], sizes: &mut [u32]) {
         if task >= tasks.len() as u32 {
             break;
         }
-        // The length of Collatz's sequence, which nobody knows before.
+        // The length of Collatz's sequence, which is unknown in advance.
         let (mut n, mut steps) = (tasks[task] as u64 + 1, 0);
         while n != 1 {
             n = if n % 2 == 0 { n / 2 } else { 3 * n + 1 };

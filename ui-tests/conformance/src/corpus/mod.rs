@@ -1,5 +1,5 @@
-//! Kernels as they are deployed, one file an area: each is written as for a Hopper GPU, names what it follows, and is
-//! compared with plain Rust. What single features of the language do is `kernels`' to test.
+//! Kernels as they are deployed, one file per area: each is written for a Hopper GPU, names what it follows, and is
+//! compared with plain Rust. `kernels` tests single features of the language.
 
 #![allow(
     clippy::excessive_precision,
@@ -48,7 +48,7 @@ mod warps;
 
 use crate::Module;
 
-/// All of it.
+/// Returns all modules.
 pub fn modules() -> Vec<Module> {
     vec![
         attention::module(),
@@ -87,7 +87,7 @@ pub fn modules() -> Vec<Module> {
     ]
 }
 
-/// Numbers without a pattern, the same ones each time (splitmix64).
+/// Returns random numbers, the same ones each time (splitmix64).
 fn random(seed: u64, len: usize) -> Vec<u32> {
     let mut state = seed;
     let next = || {
@@ -99,12 +99,12 @@ fn random(seed: u64, len: usize) -> Vec<u32> {
     std::iter::repeat_with(next).take(len).collect()
 }
 
-/// The same, below a limit.
+/// Returns random numbers below a limit.
 fn below(limit: u32, seed: u64, len: usize) -> Vec<u32> {
     random(seed, len).into_iter().map(|value| value % limit).collect()
 }
 
-/// The same, from -1 to 1 in steps of 2⁻²³.
+/// Returns random numbers from -1 to 1 in steps of 2⁻²³.
 fn reals(seed: u64, len: usize) -> Vec<f32> {
     random(seed, len).into_iter().map(|value| (value >> 8) as f32 / (1 << 23) as f32 - 1.0).collect()
 }

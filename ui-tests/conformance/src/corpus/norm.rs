@@ -26,7 +26,7 @@ fn rms_norm(rows: &[f16], weights: &[f16], out: &mut [f16], columns: u32, epsilo
     }
 }
 
-/// Count, mean and sum of squared differences of two parts, as those of the whole (Chan, Golub and LeVeque 1979).
+/// Combines the count, mean and sum of squared differences of two parts (Chan, Golub and LeVeque 1979).
 #[device]
 fn welford(a: (f32, f32, f32), b: (f32, f32, f32)) -> (f32, f32, f32) {
     let ((a_count, a_mean, a_squares), (b_count, b_mean, b_squares)) = (a, b);
@@ -69,7 +69,7 @@ fn layer_norm(rows: &[f32], gain: &[f32], shift: &[f32], out: &mut [f32], column
         moments[0] = [count, mean, squares];
     }
     cluster.sync();
-    // In the order of the blocks, so that both get the same.
+    // In the order of the blocks, so that both get the same result.
     let first = cluster.map_shared_rank(&moments, 0)[0];
     let second = cluster.map_shared_rank(&moments, 1)[0];
     let token = cluster.barrier_arrive(); // both are read

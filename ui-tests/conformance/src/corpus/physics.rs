@@ -8,7 +8,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 const BLOCK: usize = 64;
 const SOFTENING: f32 = 1e-3;
 
-/// What a body at `other` of this mass adds to the acceleration.
+/// Returns what a body at `other` of this mass adds to the acceleration.
 #[device]
 fn attracted(acceleration: [f32; 3], at: [f32; 3], other: [f32; 4]) -> [f32; 3] {
     let [x, y, z] = [other[0] - at[0], other[1] - at[1], other[2] - at[2]];
@@ -46,7 +46,7 @@ fn gravity(bodies: &[f32], accelerations: &mut [f32]) {
     }
 }
 
-/// The same with a tile of the cluster: each block loads a body a thread once, and all read it where it lies, each block
+/// Gravity with a tile of the cluster: each block loads a body a thread once, and all read it where it lies, each block
 /// from its own tile on.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn cluster_gravity(bodies: &[f32], accelerations: &mut [f32]) {
@@ -84,7 +84,7 @@ fn cluster_gravity(bodies: &[f32], accelerations: &mut [f32]) {
 
 const CELLS: u32 = 8;
 
-/// The cell of a place in the unit square.
+/// Returns the cell of a position in the unit square.
 #[device]
 fn cell(x: f32, y: f32) -> (u32, u32) {
     let of = |x: f32| (x * CELLS as f32).max(0.0).min(CELLS as f32 - 1.0) as u32;
@@ -105,7 +105,7 @@ fn fill_cells(x: &[f32], y: &[f32], counts: &mut [u32], members: &mut [u32]) {
     members[at * 8 + place] = i as u32;
 }
 
-/// How many neighbours each particle has within a radius of a cell's width.
+/// Counts the neighbours of each particle within a radius of a cell's width.
 #[cluster_kernel(block = 64)]
 fn neighbours(x: &[f32], y: &[f32], counts: &[u32], members: &[u32], out: &mut [u32], radius: f32) {
     let i = this_grid().thread_rank();

@@ -127,7 +127,7 @@ fn transposition_sort(keys: &mut [u32], rounds: u32) {
     cluster.sync();
 }
 
-/// Takes what is pending off its hands, if there is something.
+/// Waits for the pending arrival, if there is one.
 #[device]
 fn finish(cluster: &Cluster, pending: Option<ArrivalToken<Cluster>>) {
     if let Some(token) = pending {

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 use super::below;
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
-/// The high and the low half of a product.
+/// Returns the high and the low half of a product.
 #[device]
 fn wide_product(a: u32, b: u32) -> (u32, u32) {
     let product = a as u64 * b as u64;
@@ -28,7 +28,7 @@ fn philox(counter: [u32; 4], key: (u32, u32)) -> [u32; 4] {
     state
 }
 
-/// Four numbers a thread.
+/// Generates four numbers a thread.
 #[cluster_kernel(block = 64)]
 pub(super) fn generate(out: &mut [u32], low_key: u32, high_key: u32, offset: u64) {
     let i = this_grid().thread_rank();
@@ -41,7 +41,7 @@ pub(super) fn generate(out: &mut [u32], low_key: u32, high_key: u32, offset: u64
     }
 }
 
-/// Dropout with the mask that the generator gives again in the backward pass (PyTorch's `fused_dropout_kernel`).
+/// Dropout with a mask that the generator reproduces in the backward pass (PyTorch's `fused_dropout_kernel`).
 #[cluster_kernel(block = 64)]
 pub(super) fn dropout(x: &[f32], y: &mut [f32], seed: u64, threshold: u32, scale: f32) {
     let i = this_grid().thread_rank() as u32;
@@ -134,12 +134,12 @@ fn ising(lattice: &mut [i8], thresholds: &[u32], sweeps: u32, seed: u32) {
     lattice[at] = spins[i];
 }
 
-/// `philox` with a key of no upper half but this.
+/// Runs `philox` with a key whose upper half is zero.
 fn numbers(counter: u64, key: u64) -> [u32; 4] {
     philox([counter as u32, (counter >> 32) as u32, 0, 0], (key as u32, (key >> 32) as u32))
 }
 
-/// The vectors that the authors publish.
+/// Compares with the vectors that the authors publish.
 fn known_answers(_: &Device) -> Outcome {
     let hex = |i: usize| format!("number {i}");
     same(&numbers(0, 0), &[0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8], hex)?;
@@ -166,7 +166,7 @@ fn dropped(device: &Device) -> Outcome {
 
 fn low_discrepancy(device: &Device) -> Outcome {
     let count = 100u32;
-    // Of the first dimension the powers of two; of the second those of the polynomial x + 1.
+    // The first dimension has the powers of two, the second those of the polynomial x + 1.
     let mut directions: Vec<u32> = (0..32).map(|i| 1 << (31 - i)).collect();
     directions.push(1 << 31);
     for i in 1..32 {

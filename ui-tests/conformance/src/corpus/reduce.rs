@@ -1,4 +1,4 @@
-//! Reductions: of a grid, of a cluster, of pairs, of columns.
+//! Reductions of a grid, of a cluster, of pairs, of columns.
 
 use phalanx::prelude::*;
 
@@ -111,7 +111,7 @@ pub(super) fn sum_by_the_last(values: &[u32], total: &mut [u64], ticket: &mut [u
     }
 }
 
-/// What a grid of `threads` combines of `values`, a value a thread.
+/// Returns what a grid of `threads` combines of `values`, a value a thread.
 fn strided<T: Copy>(values: &[T], threads: usize, first: T, combine: impl Fn(T, T) -> T) -> Vec<T> {
     let thread = |t| values.iter().skip(t).step_by(threads).fold(first, |a, &b| combine(a, b));
     (0..threads).map(thread).collect()

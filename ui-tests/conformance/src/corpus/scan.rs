@@ -1,4 +1,4 @@
-//! Prefix sums: of a block, of a cluster, of a grid in one pass, of segments.
+//! Prefix sums of a block, of a cluster, of a grid in one pass, of segments.
 
 use phalanx::prelude::*;
 
@@ -93,7 +93,7 @@ const PARTIAL: u64 = 1 << 62;
 const COMPLETE: u64 = 2 << 62;
 const VALUE: u64 = PARTIAL - 1;
 
-/// What all tiles before sum up to: looks back until a tile knows its whole prefix.
+/// Returns the sum of all tiles before: looks back until a tile knows its whole prefix.
 #[device]
 fn look_back(states: &mut [u64], tile: u32) -> u64 {
     let mut sum = 0;
@@ -183,7 +183,7 @@ fn sums_before(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// The sums up to each value, from the start of each `tile`.
+/// Returns the sums up to each value, from the start of each `tile`.
 fn inclusive(values: &[u64], tile: usize) -> Vec<u64> {
     let sums = |tile: &[u64]| {
         let add = |sum: &mut u64, value: &u64| {
@@ -220,7 +220,7 @@ fn sums_of_the_grid(device: &Device) -> Outcome {
 
 fn sums_of_segments(device: &Device) -> Outcome {
     for len in [128, 300] {
-        // Integers, so that each order of adding gives the same.
+        // Integers, so that every order of adding gives the same sum.
         let values: Vec<f32> = below(1000, 24, len).into_iter().map(|value| value as f32).collect();
         let heads: Vec<bool> = below(9, 25, len).into_iter().map(|value| value == 0).collect();
         let (input, flags) = (device.upload(&values)?, device.upload(&heads)?);

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 use super::{below, random};
 use crate::{Bits, Module, Outcome, check_list, kernel_list, read, same};
 
-/// The first index from `low` to `high` at which `holds` no longer holds.
+/// Returns the first index from `low` to `high` at which `holds` no longer holds.
 #[device]
 fn partition_point(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
     let (mut low, mut high) = (from, to);
@@ -20,7 +20,7 @@ fn partition_point(from: u32, to: u32, holds: impl Fn(u32) -> bool) -> u32 {
     low
 }
 
-/// Where each needle would be inserted (Thrust's vectorized `lower_bound`).
+/// Finds where each needle would be inserted (Thrust's vectorized `lower_bound`).
 #[cluster_kernel(block = 128)]
 pub(super) fn lower_bound<T: Number>(sorted: &[T], needles: &[T], out: &mut [u32]) {
     let i = this_grid().thread_rank();
@@ -56,8 +56,8 @@ pub(super) fn merge(a: &[i32], b: &[i32], out: &mut [i32]) {
     }
 }
 
-/// Which rectangle of a cascade of sorted tables holds each point: a search in a search, as in binned lookups of physics
-/// codes (Geant4's and OpenMC's cross sections on unionised grids).
+/// Finds the rectangle of a cascade of sorted tables that holds each point: a search in a search, as in binned lookups
+/// of physics codes (Geant4's and OpenMC's cross sections on unionised grids).
 #[cluster_kernel(block = 64)]
 fn interpolate(energies: &[f64], tables: &[f64], at: &[f64], out: &mut [f64], nuclides: u32) {
     let i = this_grid().thread_rank() as u32;

@@ -1,6 +1,6 @@
-//! One kernel a technique of the corpus, in launches of random shapes: what the device gives is what the simulator gives, bit
-//! for bit, and within the documented error where a function has one. On the simulator, another order of threads is
-//! compared. What they should give, the other files say.
+//! One kernel per technique of the corpus, in launches of random shapes: the device and the simulator must agree bit
+//! for bit, or within the documented error of a function. On the simulator, another schedule is compared. The other
+//! files check what the results should be.
 
 use phalanx::prelude::*;
 use phalanx::ulp;
@@ -8,10 +8,10 @@ use phalanx::ulp;
 use super::{random, reals};
 use crate::{Bits, Module, Outcome, check_list, kernel_list};
 
-/// Launches of each kernel.
+/// The number of launches of each kernel.
 const SHAPES: u64 = 8;
 
-/// Each block publishes its values, works while the others arrive, and reads those of the next.
+/// Each block publishes its values, works while the others arrive, and reads those of the next block.
 #[cluster_kernel]
 fn ring(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -28,7 +28,7 @@ fn ring(input: &[u32], out: &mut [u32]) {
     cluster.sync(); // no block leaves while a peer reads it
 }
 
-/// The same with a relaxed arrival for the start, and a barrier of the block in the middle of the cluster's.
+/// The ring with a relaxed arrival for the start, and a barrier of the block in the middle of the cluster's.
 #[cluster_kernel]
 fn exchange(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -48,7 +48,7 @@ fn exchange(input: &[u32], out: &mut [u32]) {
     out[at] = staged[i];
 }
 
-/// Sums of a stride, of a block in halves, and of a cluster in order.
+/// Adds up by a stride, by halves of a block, and in order over a cluster.
 #[cluster_kernel]
 fn sums(values: &[f32], out: &mut [f32]) {
     let grid = this_grid();
@@ -82,7 +82,7 @@ fn sums(values: &[f32], out: &mut [f32]) {
     cluster.sync(); // no block leaves while the first reads it
 }
 
-/// Counts into bins that lie in all blocks of a cluster, and adds them up.
+/// Counts into bins that are spread over all blocks of a cluster, and adds them up.
 #[cluster_kernel]
 fn counts(values: &[u32], out: &mut [u32]) {
     let grid = this_grid();
@@ -105,7 +105,7 @@ fn counts(values: &[u32], out: &mut [u32]) {
     }
 }
 
-/// A barrier of the whole grid between two steps.
+/// Runs two steps with a barrier of the whole grid between.
 #[cluster_kernel]
 fn steps(input: &[u32], between: &mut [u32], out: &mut [u32]) {
     let grid = this_grid();
@@ -133,7 +133,7 @@ fn handed_over(input: &[u32], out: &mut [u32]) {
     out[at] = staged[(i + 1) % block.num_threads()];
 }
 
-/// Sums within tiles of a warp, the last of which may be the block's last.
+/// Adds up within tiles of a warp, the last of which may be the block's last.
 #[cluster_kernel]
 fn tiles(input: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
@@ -148,7 +148,7 @@ fn tiles(input: &[u32], out: &mut [u32]) {
     out[at] = sum ^ tile.thread_rank();
 }
 
-/// Functions that are not rounded exactly.
+/// Evaluates functions that are not rounded exactly.
 #[cluster_kernel]
 fn functions(input: &[f32], out: &mut [[f32; 3]]) {
     let at = this_grid().thread_rank();
@@ -164,7 +164,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Threads of a block are a multiple of this.
+    /// Returns a random shape; the threads of a block are a multiple of `multiple`.
     fn random(seed: u64, multiple: u32) -> Shape {
         let numbers = random(seed, 6);
         let below = |at: usize, limit: u32| numbers[at] % limit;
@@ -198,12 +198,12 @@ macro_rules! launched {
     };
 }
 
-/// Shapes whose blocks have a multiple of these threads.
+/// Returns shapes whose blocks have a multiple of these threads.
 fn of(multiple: u32) -> impl Fn(u64) -> Shape {
     move |seed| Shape::random(seed, multiple)
 }
 
-/// Compares what two devices give, in launches of random shapes.
+/// Compares the results of two devices, in launches of random shapes.
 pub(super) fn agree<S, T>(
     device: &Device,
     random: impl Fn(u64) -> S,
@@ -230,7 +230,7 @@ where
     Ok(())
 }
 
-/// Kernels of a value a thread, and one of shared memory.
+/// Makes checks of kernels with a value per thread, and one of shared memory.
 macro_rules! of_threads {
     ($($kernel:ident as $check:ident, $multiple:expr, $bytes:expr;)*) => {$(
         fn $check(device: &Device) -> Outcome {
@@ -290,7 +290,7 @@ fn of_functions(device: &Device) -> Outcome {
         launched!(functions(&input, &mut out), shape, 0, device);
         out.read()
     };
-    // Both are off by as much, one up and one down.
+    // The errors of both may have opposite signs.
     let bounds = ["exp", "sin", "ln"]
         .map(|name| ulp::FunctionError::of(name).map_or(0.0, |error| 2.0 * f64::from(error.single.documented)));
     let close = |got: f32, want: f32, bound: f64| {

@@ -8,7 +8,7 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
 const BLOCK: usize = 128;
 
-/// The largest so far, and the sum of the exponentials of all, less it.
+/// Joins two pairs of the largest value so far, and the sum of the exponentials of all values less it.
 #[device]
 fn joined(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
     let ((a_largest, a_sum), (b_largest, b_sum)) = (a, b);
@@ -19,8 +19,8 @@ fn joined(a: (f32, f32), b: (f32, f32)) -> (f32, f32) {
     (largest, a_sum * (a_largest - largest).exp() + b_sum * (b_largest - largest).exp())
 }
 
-/// The largest and the sum of a block's threads, in one pass over the row (Milakov and Gimelshein, "Online normalizer
-/// calculation for softmax", 2018). All threads get both.
+/// Returns the largest and the sum of a block's threads, in one pass over the row (Milakov and Gimelshein, "Online
+/// normalizer calculation for softmax", 2018). All threads get both.
 #[device]
 fn block_normaliser(block: &ThreadBlock, scratch: &SharedArray<[f32; 2], BLOCK>, own: (f32, f32)) -> (f32, f32) {
     let i = block.thread_rank();
@@ -143,7 +143,7 @@ fn entropy(logits: &[f64], out: &mut [f64], columns: u32, temperature: f64) {
     }
 }
 
-/// All of `got` is within `bound` of `want`, relative to what is larger than one.
+/// Checks that all of `got` is within `bound` of `want`, relative to what is larger than one.
 fn close(got: &[f32], want: &[f64], bound: f64, describe: impl Fn(usize) -> String) -> Outcome {
     same(&[got.len()], &[want.len()], |_| "results".into())?;
     for i in 0..got.len() {
@@ -161,7 +161,7 @@ fn softmax_of(row: &[f32]) -> Vec<f64> {
     exponentials.into_iter().map(|x| x / sum).collect()
 }
 
-/// A few roundings of numbers of at most one.
+/// The bound: a few roundings of numbers of at most one.
 const BOUND: f64 = 1e-6;
 
 fn softmaxes(device: &Device) -> Outcome {

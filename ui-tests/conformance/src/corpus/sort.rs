@@ -58,7 +58,7 @@ pub(super) fn bitonic(keys: &mut [u32], values: &mut [u32]) {
     }
 }
 
-/// The same network over a cluster, a key a thread: far partners are read from a peer's shared memory.
+/// The bitonic network over a cluster, a key a thread: far partners are read from a peer's shared memory.
 #[cluster_kernel(cluster = 4, block = 128)]
 pub(super) fn cluster_bitonic<T: Number>(input: &[T], out: &mut [T], last: T) {
     let cluster = this_cluster();
@@ -100,8 +100,8 @@ pub(super) fn cluster_bitonic<T: Number>(input: &[T], out: &mut [T], last: T) {
     }
 }
 
-/// How often each digit occurs in each block's keys, digit by digit (Satish, Harris and Garland, "Designing Efficient
-/// Sorting Algorithms for Manycore GPUs", 2009).
+/// Counts each digit in each block's keys, digit by digit (Satish, Harris and Garland, "Designing Efficient Sorting
+/// Algorithms for Manycore GPUs", 2009).
 #[cluster_kernel(block = 128)]
 pub(super) fn radix_count(keys: &[u32], counts: &mut [u32], shift: u32) {
     let block = this_thread_block();
@@ -185,7 +185,7 @@ fn networks_of_clusters(device: &Device) -> Outcome {
         let grid = (len.div_ceil(CLUSTER * BLOCK) * CLUSTER) as u32;
         let got = read!(device, len, |out| cluster_bitonic(&input, out, i32::MAX).grid(grid));
         let mut want = keys;
-        // Clusters in turn run up and down in no other way: each sorts its own upwards.
+        // Each cluster sorts its own part upwards, so clusters do not alternate in direction.
         want.chunks_mut(CLUSTER * BLOCK).for_each(|part| part.sort_unstable());
         same(&got, &want, |i| format!("{i} of {len}"))?;
     }

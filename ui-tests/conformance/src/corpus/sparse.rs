@@ -69,7 +69,7 @@ pub(super) fn triplets(rows: &[u16], columns: &[u16], values: &[i32], x: &[i32],
     }
 }
 
-/// Where each row starts, and the columns in it: of lengths from 0 to 39.
+/// Returns a matrix: the start of each row, and its columns, with lengths from 0 to 39.
 fn matrix(rows: usize, columns: u32) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0];
     below(40, 101, rows).iter().for_each(|length| starts.push(starts[starts.len() - 1] + length));

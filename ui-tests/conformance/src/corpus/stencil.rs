@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 use super::{below, reals};
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
-/// A cell of the new field from its four neighbours.
+/// Returns a cell of the new field from its four neighbours.
 #[device]
 fn relaxed(cell: f32, around: [f32; 4], rate: f32) -> f32 {
     let [north, south, west, east] = around;
@@ -22,7 +22,7 @@ pub(super) fn heat(before: &[f32], after: &mut [f32], width: u32, height: u32, r
     let corner = block.group_index();
     let (left, top) = (corner.x * 32, corner.y * 8);
     for i in (block.thread_rank()..340).step_by(256) {
-        // One up and one to the left; outside of the field is clamped to it.
+        // The offset is one up and one to the left; a position outside the field is clamped to it.
         let x = (left + i % 34).max(1).min(width) - 1;
         let y = (top + i / 34).max(1).min(height) - 1;
         tile[i / 34][i % 34] = before[y * width + x];
@@ -133,7 +133,7 @@ pub(super) fn life(before: &[u32], after: &mut [u32], words: u32, rows: u32) {
         return;
     }
     let (word, row) = (i % words, i / words);
-    // Bit-sliced count of the eight neighbours: ones, twos, fours.
+    // A bit-sliced count of the eight neighbours: ones, twos, fours.
     let (mut ones, mut twos, mut fours) = (0u32, 0, 0);
     let mut alive = 0;
     for dy in 0..3 {
@@ -152,7 +152,7 @@ pub(super) fn life(before: &[u32], after: &mut [u32], words: u32, rows: u32) {
             twos ^= carry;
         }
     }
-    // Eight neighbours look like none: both are death.
+    // Eight neighbours count as none: in both cases the cell dies.
     after[i] = twos & !fours & (ones | alive);
 }
 

@@ -7,7 +7,7 @@ use crate::{Module, Outcome, check_list, kernel_list, same};
 
 const BLOCK: usize = 128;
 
-/// What is known of a set of numbers.
+/// The moments of a set of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, DeviceCopy)]
 #[repr(C)]
 struct Moments {
@@ -35,8 +35,8 @@ impl Moments {
     }
 }
 
-/// A reduction of structs: of threads, of a block, of a cluster whose first block reads the others' (Thrust's
-/// `summary_statistics` example, on clusters).
+/// A reduction of structs over threads, over a block, and over a cluster whose first block reads the others' results
+/// (Thrust's `summary_statistics` example, on clusters).
 #[cluster_kernel(cluster = 4, block = 128)]
 fn statistics(values: &[i32], out: &mut [Moments]) {
     let cluster = this_cluster();
@@ -176,7 +176,7 @@ struct Sphere {
     material: Material,
 }
 
-/// Where a ray meets a sphere, in front of its start.
+/// Returns where a ray meets a sphere, in front of its start.
 #[device]
 fn distance(start: Vec3, direction: Vec3, sphere: Sphere) -> Option<f32> {
     let to = sphere.centre.minus(start);

@@ -63,7 +63,7 @@ fn mine(prefix: u32, zeros: u32, best: &mut [u32]) {
     }
 }
 
-/// The hashes of messages of 64 bytes.
+/// Computes the hashes of messages of 64 bytes.
 #[cluster_kernel(block = 32)]
 fn hashes(messages: &[u32], out: &mut [u32]) {
     let i = this_grid().thread_rank() as u32;
@@ -140,7 +140,7 @@ pub(super) fn blur(image: &[u8], out: &mut [u8], width: u32, height: u32) {
     out[y * width + x] = (sum >> 8) as u8;
 }
 
-/// The hashes of "abc" and of nothing that FIPS 180-4 and its examples give.
+/// Compares with the hashes of "abc" and of the empty message in FIPS 180-4 and its examples.
 fn sha_256(device: &Device) -> Outcome {
     let mut block = [0; 16];
     (block[0], block[15]) = (0x6162_6380, 24);

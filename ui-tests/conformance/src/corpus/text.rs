@@ -91,7 +91,7 @@ pub(super) fn count(text: &[u8], counts: &mut [u32]) {
     }
 }
 
-/// Letters from a few, so that patterns occur.
+/// Returns letters from a small alphabet, so that patterns occur.
 fn letters(seed: u64, len: usize) -> Vec<u8> {
     below(3, seed, len).into_iter().map(|letter| b'a' + letter as u8).collect()
 }

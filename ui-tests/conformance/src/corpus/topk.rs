@@ -48,7 +48,7 @@ pub(super) fn top_k(rows: &[u32], out: &mut [u32], columns: u32, k: u32) {
         mask |= 255 << shift;
         wanted = found[1];
     }
-    // All above the threshold, and as many of its equals as are still wanted.
+    // All values above the threshold, and as many equal to it as are still wanted.
     for column in (i..columns).step_by(BLOCK) {
         let value = rows[start + column];
         if value > prefix {
@@ -61,7 +61,7 @@ pub(super) fn top_k(rows: &[u32], out: &mut [u32], columns: u32, k: u32) {
     }
 }
 
-/// The better of two candidates; of equals the first.
+/// Returns the better of two candidates; of equal ones the first.
 #[device]
 fn better(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
     match (a, b) {
@@ -71,8 +71,8 @@ fn better(a: (f32, u32), b: (f32, u32)) -> (f32, u32) {
     }
 }
 
-/// Where each row is largest, a cluster a row: how a language model takes its next token from a wide vocabulary (vLLM's
-/// greedy sampler), with the blocks' candidates in distributed shared memory.
+/// Finds where each row is largest, a cluster a row, as a language model takes its next token from a wide vocabulary
+/// (vLLM's greedy sampler), with the blocks' candidates in distributed shared memory.
 #[cluster_kernel(cluster = 4, block = 128)]
 pub(super) fn argmax(rows: &[f32], out: &mut [u32], columns: u32) {
     let cluster = this_cluster();

@@ -13,7 +13,7 @@ fn multiplied(a: Complex, b: Complex) -> Complex {
     (ar * br - ai * bi, ar * bi + ai * br)
 }
 
-/// The sum and the difference.
+/// Returns the sum and the difference.
 #[device]
 fn butterfly(a: Complex, b: Complex) -> (Complex, Complex) {
     let ((ar, ai), (br, bi)) = (a, b);
@@ -38,7 +38,7 @@ fn fourier<const N: usize>(signal: &[f32], twiddles: &[f32], out: &mut [f32]) {
         let k = i % span;
         let angle = k * (n / span);
         let (sum, difference) = butterfly(a, multiplied(b, (twiddles[2 * angle], twiddles[2 * angle + 1])));
-        // Where the two go: places below n are in `front`, the others in `back`.
+        // Chooses the destination of the two: positions below n are in `front`, the others in `back`.
         for half in 0..2 {
             let to = 2 * (i - k) + k + half * span;
             let (re, im) = if half == 0 { sum } else { difference };
@@ -138,7 +138,7 @@ fn fourier_of<const N: usize>(device: &Device) -> Outcome {
                 let (re, im) = (f64::from(value[0]), f64::from(value[1]));
                 sum = (sum.0 + re * cos - im * sin, sum.1 + re * sin + im * cos);
             }
-            // Of the size of the signal's norm, some roundings a round.
+            // Relative to the signal's norm, some roundings a round.
             let bound = f64::from(f32::EPSILON) * (N as f64).sqrt() * 16.0;
             let error = (f64::from(got[2 * k]) - sum.0).abs().max((f64::from(got[2 * k + 1]) - sum.1).abs());
             if error > bound {

@@ -26,7 +26,7 @@ pub(super) fn row_sums(matrix: &[f32], out: &mut [f32], columns: u32) {
     }
 }
 
-/// A block's prefix sums by those of its warps (CUB's `BlockScanWarpScans`).
+/// Computes a block's prefix sums from those of its warps (CUB's `BlockScanWarpScans`).
 #[device]
 fn scan_by_warps(block: &ThreadBlock, warp: &Tile<32>, totals: &SharedArray<u32, 4>, value: u32) -> u32 {
     let mut sum = warp.inclusive_scan(value, op::Plus);
@@ -113,7 +113,7 @@ pub(super) fn digits(keys: &[u32], counts: &mut [u32], ranks: &mut [u32], shift:
     }
 }
 
-/// 32 keys of a warp by a bitonic network of exchanges (faiss's warp selection sorts so: Johnson, Douze and Jégou 2017).
+/// Sorts 32 keys of a warp by a bitonic network of exchanges (like faiss's warp selection: Johnson, Douze and Jégou 2017).
 #[device]
 fn sorted(warp: &Tile<32>, key: f32) -> f32 {
     let lane = warp.thread_rank();
@@ -178,7 +178,7 @@ fn sparse<const LANES: u32>(starts: &[u32], columns: &[u32], values: &[f64], x: 
     });
 }
 
-/// A reduction's order: neighbours first.
+/// Adds in the order of a reduction: neighbours first.
 fn neighbours(values: &[f64]) -> f64 {
     match values {
         [value] => *value,
@@ -188,7 +188,7 @@ fn neighbours(values: &[f64]) -> f64 {
 
 fn sums(device: &Device) -> Outcome {
     for (rows, columns) in [(8, 64), (5, 77), (3, 3)] {
-        // Integers, so that no order of adding shows.
+        // Integers, so that the order of adding does not show.
         let matrix: Vec<f32> = below(1000, 321, rows * columns).into_iter().map(|value| value as f32).collect();
         let input = device.upload(&matrix)?;
         let got = read!(device, rows, |out| row_sums(&input, out, columns as u32).grid(rows.div_ceil(4) as u32));

@@ -1,5 +1,5 @@
-//! The functions of floats that are not rounded exactly, over a grid of inputs, against results of more digits. In the
-//! simulator they are the host's own; on a GPU this measures CUDA's (`device_tests --accuracy`).
+//! Measures the functions of floats that are not rounded exactly, over a grid of inputs, against results of more
+//! digits. In the simulator they are the host's own; on a GPU this measures CUDA's (`device_tests --accuracy`).
 
 use phalanx::prelude::*;
 use phalanx::ulp;
@@ -7,18 +7,18 @@ use phalanx::ulp;
 use super::edges::Edges;
 use crate::{Module, Outcome, check_list, kernel_list};
 
-/// The worst that was found of a function of one type.
+/// The worst error that was found for a function of one type.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The method's name.
     pub name: &'static str,
-    /// `f32` or `f64`.
+    /// The type: `f32` or `f64`.
     pub float: &'static str,
-    /// In ulp.
+    /// The error in ulp.
     pub error: f64,
-    /// Where.
+    /// The input with this error.
     pub input: String,
-    /// What came out there.
+    /// The result for this input.
     pub got: f64,
 }
 
@@ -26,10 +26,10 @@ pub struct Found {
 trait Measured: Float + Edges + Into<f64> {
     const NAME: &'static str;
     fn random(bits: u64) -> Self;
-    /// From the exact result to this one.
+    /// Returns the error of this result against the exact one.
     fn error(self, exact: f64) -> f64;
-    /// The most that it may be.
-    fn bound(error: &ulp::FunctionError) -> f64;
+    /// Returns the largest error allowed.
+    fn bound(error: &ulp::Error) -> f64;
 }
 
 macro_rules! measured {
@@ -37,7 +37,7 @@ macro_rules! measured {
         impl Measured for $t {
             const NAME: &'static str = stringify!($t);
             fn random(bits: u64) -> $t {
-                // Half of them of any size, half between -64 and 64.
+                // Half of them have any magnitude, half are between -64 and 64.
                 match bits & 1 {
                     0 => $t::from_bits((bits >> $shift) as _),
                     _ => (bits >> 11) as $t * (0.5 as $t).powi(46) - 64.0,
@@ -46,10 +46,10 @@ macro_rules! measured {
             fn error(self, exact: f64) -> f64 {
                 let nearest = exact as $t;
                 if self == nearest || self.is_nan() && exact.is_nan() {
-                    // Half an ulp at most, and that is what rounding is.
+                    // The error is at most half an ulp, which is rounding itself.
                     return 0.0;
                 }
-                // Infinity is what follows the largest number.
+                // Infinity counts as the successor of the largest number.
                 if self.is_infinite() && nearest.is_finite() && self.is_sign_negative() == nearest.is_sign_negative() {
                     return (self.to_bits() - nearest.to_bits()) as f64;
                 }
@@ -72,7 +72,7 @@ measured! {
     f64 double 2.0 0;
 }
 
-/// Computed in `f32`, and rounded once more.
+/// Half floats are computed in `f32`, and rounded once more.
 macro_rules! measured_halves {
     ($($t:ident: $digits:literal, least exponent $least:literal;)*) => {$(
         impl Measured for $t {
@@ -87,7 +87,7 @@ macro_rules! measured_halves {
                 if self.is_nan() || exact.is_nan() {
                     return if self.is_nan() && exact.is_nan() { 0.0 } else { f64::INFINITY };
                 }
-                // Infinity is what follows the largest number.
+                // Infinity counts as the successor of the largest number.
                 let before = $t::from_bits($t::MAX.to_bits() - 1).to_f64();
                 let infinity = 2.0 * $t::MAX.to_f64() - before;
                 let [got, exact] = [self.to_f64(), exact].map(|x| x.clamp(-infinity, infinity));
@@ -247,7 +247,7 @@ fn measure_type<T: Measured>(device: &Device) -> Outcome<Vec<Found>> {
     Ok(unary.chain(binary).collect())
 }
 
-/// The worst error of each function, of `f32` and then of `f64`.
+/// Returns the worst error of each function, of `f32` and then of `f64`.
 pub fn measure(device: &Device) -> Outcome<Vec<Found>> {
     let mut found = measure_type::<f32>(device)?;
     found.extend(measure_type::<f64>(device)?);
@@ -281,7 +281,7 @@ fn bounds_of_bf16(device: &Device) -> Outcome {
     check::<bf16>(device)
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "accuracy",

@@ -56,7 +56,7 @@ twins! {
     fn guarded(x: i32, y: i32) -> i32 {
         let mut tries = 0;
         let first = match (x, y) {
-            // Tried for the second alternative where it does not hold for the first.
+            // The guard runs for the second alternative if it does not hold for the first.
             (n, 1) | (1, n) | (n, 2) if n > 3 => n,
             (a, 3) | (3, a) if { tries += 1; a % 2 == 0 } => a * 10,
             (mut a, b) | (b, mut a) if a + 3 < b => {

@@ -1,11 +1,11 @@
 //! Asynchronous copies within a block: by a group and in bulk, of any bytes, in stages, behind loads and stores of the
-//! same memory; and what they are given that they cannot copy. What goes to peers is `async_peers`'s.
+//! same memory; and arguments that they cannot copy. `async_peers` has copies to peers.
 
 use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, equal, failure, kernel_list, read, same};
 
-/// A part of the input to a part of shared memory, to the barrier or to the group, by the block or by its warps.
+/// Copies a part of the input to a part of shared memory, to the barrier or to the group, by the block or by its warps.
 #[cluster_kernel(block = 96)]
 fn parts<T: DeviceCopy>(input: &[T], out: &mut [T], from: u32, to: u32, length: u32, form: u32) {
     let block = this_thread_block();
@@ -20,7 +20,7 @@ fn parts<T: DeviceCopy>(input: &[T], out: &mut [T], from: u32, to: u32, length: 
         memcpy_async(&block, &array[to..to + length], &input[from..from + length]);
         block.wait_async();
     } else {
-        // A third each, the rest by the last.
+        // Each copies a third, the last one the rest.
         let (rank, third) = (warp.meta_group_rank(), length / 3);
         let end = if rank == 2 { length } else { (rank + 1) * third };
         let start = rank * third;
@@ -33,7 +33,7 @@ fn parts<T: DeviceCopy>(input: &[T], out: &mut [T], from: u32, to: u32, length: 
     }
 }
 
-/// Parts of this type: aligned and not, of any length.
+/// Copies parts of this type: aligned and not, of any length.
 fn of_type<T: DeviceCopy + PartialEq + std::fmt::Debug>(device: &Device, value: impl Fn(u32) -> T) -> Outcome {
     let values: Vec<T> = (0..512).map(value).collect();
     let input = device.upload(&values)?;
@@ -61,7 +61,7 @@ fn any_bytes_are_copied(device: &Device) -> Outcome {
     of_type(device, |i| [i as u8, 3, 7])
 }
 
-/// Four parts are on their way, and waited for one after another.
+/// Four parts are in flight, and waited for one after another.
 #[cluster_kernel(block = 64)]
 fn staged(input: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
@@ -90,7 +90,7 @@ fn stages_are_waited_for(device: &Device) -> Outcome {
 
 const STAGE: u32 = 256;
 
-/// One thread fetches ahead in bulk, the other warps sum up; three stages take turns.
+/// One thread fetches ahead in bulk, the other warps add up; three stages take turns.
 #[cluster_kernel(block = 160)]
 fn fetched_ahead(input: &[u32], out: &mut [u32], chunks: u32) {
     let block = this_thread_block();
@@ -142,7 +142,7 @@ fn one_thread_fetches_ahead(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Loads, stores and bulk copies of the same shared memory take turns: each must see what the others did.
+/// Loads, stores and bulk copies of the same shared memory take turns: each must see the effects of the others.
 #[cluster_kernel(block = 256)]
 fn in_turns(words: &mut [u32], sums: &mut [u32], rounds: u32) {
     let block = this_thread_block();
@@ -153,7 +153,7 @@ fn in_turns(words: &mut [u32], sums: &mut [u32], rounds: u32) {
     let start = this_grid().block_rank() * 1024;
     let mut sum = 0;
     for round in 0..rounds {
-        // What was loaded in the round before is overwritten, and what is stored goes out.
+        // What was loaded in the previous iteration is overwritten, and what is stored is copied out.
         for part in 0..4u32 {
             array[part * 256 + (i + round) % 256] = round * 1024 + part * 256 + i;
         }
@@ -200,7 +200,7 @@ fn proxies_see_each_other(device: &Device) -> Outcome {
     same(&words.read()?, &last.repeat(blocks), |i| format!("word {i}"))
 }
 
-/// What a device function is given it copies.
+/// A device function copies what it is given.
 #[device]
 fn load_row(block: &ThreadBlock, row: &SharedSlice<f32>, input: &[f32], bar: &Barrier) {
     memcpy_async(block, row, input, bar);
@@ -243,7 +243,7 @@ fn bulk_parts(input: &[u32], from: u32, to: u32, length: u32, other: u32, form: 
     bar.arrive_and_wait();
 }
 
-/// What the hardware would not copy is looked at before.
+/// Copies that the hardware does not support are refused before.
 fn a_bulk_copy_is_of_sixteens(device: &Device) -> Outcome {
     let input = device.upload(&[5u32; 64])?;
     let cases = [
@@ -270,7 +270,7 @@ fn a_bulk_copy_is_of_sixteens(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "async_copies",

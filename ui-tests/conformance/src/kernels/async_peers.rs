@@ -1,4 +1,4 @@
-//! Asynchronous copies and stores into the shared memory of peers, whose barriers are told.
+//! Asynchronous copies and stores into the shared memory of peers, which complete at the peers' barriers.
 
 use phalanx::prelude::*;
 
@@ -6,8 +6,8 @@ use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
 const BLOCKS: u32 = 4;
 
-/// Each block hands its array on round the ring, and adds to what it gets. Two buffers take turns; a peer says by a remote
-/// arrival that it has taken a buffer out.
+/// Each block passes its array around the ring, and adds to what it gets. Two buffers take turns; a peer signals by a
+/// remote arrival that it has emptied a buffer.
 #[cluster_kernel(cluster = 4, block = 64)]
 fn bulk_ring(input: &[u32], out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -28,7 +28,7 @@ fn bulk_ring(input: &[u32], out: &mut [u32], rounds: u32) {
         if i == 0 {
             full[buffer].expect_tx(256);
             let _ = full[buffer].arrive();
-            // The next block has taken out what it got two rounds ago.
+            // The next block has taken out what it got two iterations ago.
             empty[buffer].wait_parity(round / 2 % 2 == 0);
             let there = cluster.map_shared_rank(&got[buffer], next);
             let told = cluster.map_shared_rank(&full[buffer], next);
@@ -36,7 +36,7 @@ fn bulk_ring(input: &[u32], out: &mut [u32], rounds: u32) {
         }
         full[buffer].wait_parity(round / 2 % 2 == 1);
         let value = got[buffer][i] * 3 + i;
-        // Who sent it may send to this buffer again. That `own` has been read, the round after next shows.
+        // The sender may send to this buffer again. The next iteration shows that `own` has been read.
         block.sync();
         if i == 0 {
             cluster.map_shared_rank(&empty[buffer], before).arrive();
@@ -100,14 +100,14 @@ fn all_reduce(input: &[f32], out: &mut [f32], rounds: u32) {
             all += partial[half * 16 + i];
         }
         value = value * 0.5 + all / 512.0;
-        // All have read before the next round but one sends here.
+        // All have read before any thread sends here in the next iteration but one.
         cluster.sync();
     }
     out[cluster.thread_rank()] = value;
 }
 
 fn sums_are_sent_to_all(device: &Device) -> Outcome {
-    // Of such numbers every sum is exact.
+    // Every sum of such numbers is exact.
     let values: Vec<f32> = (0..512).map(|i| (i % 19) as f32 - 9.0).collect();
     let input = device.upload(&values)?;
     for rounds in [0, 1, 2] {
@@ -122,7 +122,7 @@ fn sums_are_sent_to_all(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Values of 8 bytes, to a part of the peer's array.
+/// Stores values of 8 bytes into a part of the peer's array.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn wide_values(out: &mut [f64], start: u32) {
     let cluster = this_cluster();
@@ -150,7 +150,7 @@ fn values_of_eight_bytes(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "async_peers",

@@ -1,5 +1,5 @@
-//! Atomics of each type and method: the values that they return, against `std::sync::atomic`'s, and what is left after
-//! many threads used them at once on global, shared and remote memory.
+//! Atomics of each type and method: their results compared with `std::sync::atomic`, and what is left after concurrent
+//! use by many threads on global, shared and remote memory.
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize};
 
@@ -8,7 +8,7 @@ use phalanx::prelude::*;
 use super::edges::pairs;
 use crate::{Check, Kernel, Module, Outcome, check_list, kernel_list, same};
 
-/// Threads of the kernels with contention.
+/// The number of threads of the kernels with contention.
 const THREADS: usize = 512;
 
 macro_rules! atomics {
@@ -16,7 +16,7 @@ macro_rules! atomics {
         mod $module {
             use super::*;
 
-            /// Every method on one place, by one thread for each pair.
+            /// Calls every method on one element, by one thread for each pair.
             #[cluster_kernel(block = 64)]
             pub(super) fn sequence(a: &[$t], b: &[$t], cells: &mut [$t], out: &mut [$t]) {
                 let i = this_grid().thread_rank();
@@ -110,7 +110,7 @@ macro_rules! atomics {
                     }
                 }
 
-                // Of its own block, then of the peer.
+                // Elements of its own block, then of the peer.
                 shared.atomic(0u32).fetch_add(v, Relaxed);
                 shared.atomic(1u32).fetch_sub(v * 3, Relaxed);
                 let remote = cluster.map_shared_rank(&shared, 1 - cluster.block_rank());
@@ -149,7 +149,7 @@ macro_rules! atomics {
                 };
                 let mut want = left(0..THREADS);
                 let got = global.read()?;
-                // Who swapped last is open: together the values are each thread's once, and the first.
+                // The order of the swaps is open: together the values are each thread's once, and the first.
                 want[7] = got[7];
                 same(&got, &want, |i| format!("global place {i}"))?;
                 let mut all = swapped.read()?;
@@ -167,7 +167,7 @@ macro_rules! atomics {
         }
     )*
 
-        /// Checks and kernels of all types.
+        /// Returns the checks and kernels of all types.
         fn of_types() -> (Vec<Check>, Vec<Kernel>) {
             let checks = vec![$(
                 Check { name: concat!("values_", stringify!($t)), run: $module::values },
@@ -191,7 +191,7 @@ atomics! {
     of_usize: usize, AtomicUsize;
 }
 
-/// A thread waits in a loop for what a thread of another block writes.
+/// A thread polls in a loop for what a thread of another block writes.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn flag(flags: &mut [u32], out: &mut [u32]) {
     let i = this_grid().thread_rank();
@@ -211,7 +211,7 @@ fn waits_for_a_flag(device: &Device) -> Outcome {
     same(&flags.read()?, &[1, 2], |i| format!("flag {i}"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let (mut checks, mut kernels) = of_types();
     checks.extend(check_list![waits_for_a_flag]);

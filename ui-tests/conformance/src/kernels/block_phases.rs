@@ -1,12 +1,12 @@
-//! The split barrier of thread blocks: that it orders, that an arrival waits for nobody, in blocks of any size, beside
-//! whole barriers, in functions and options, with as much shared memory as there is, and that a thread which fails keeps
-//! nobody waiting.
+//! The split barrier of thread blocks: that it orders, that an arrival does not block, in blocks of any size, beside
+//! whole barriers, in functions and options, with as much shared memory as there is, and that a failing thread does not
+//! leave others waiting.
 
 use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, equal, failure, kernel_list, read, same};
 
-/// A value goes round its block, by way of two arrays that take turns: one barrier a round.
+/// A value goes around its block, through two arrays that take turns: one barrier per iteration.
 #[cluster_kernel]
 fn go_round(out: &mut [u32], rounds: u32) {
     let block = this_thread_block();
@@ -45,7 +45,7 @@ fn blocks_of_all_sizes(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// The first warp arrives, and says so, before any other does: they wait for its word and not for the barrier.
+/// The first warp arrives, and signals so, before any other does: they wait for its signal and not for the barrier.
 #[cluster_kernel(block = 128)]
 fn one_warp_first(out: &mut [u32]) {
     let block = this_thread_block();
@@ -85,8 +85,8 @@ fn read_next(block: &ThreadBlock, array: &SharedArray<u32, 96>, token: ArrivalTo
     array[(block.thread_rank() + 1) % 96]
 }
 
-/// Whole and split barriers take turns; tokens go round a loop, through functions and in options, and the cluster's barrier
-/// is in between.
+/// Whole and split barriers take turns; tokens go around a loop, through functions and in options, with the cluster's
+/// barrier in between.
 #[cluster_kernel(cluster = 2, block = 96)]
 fn all_kinds(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -157,7 +157,7 @@ fn with_every_other_barrier(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// `N` words of shared memory beside the barrier.
+/// Declares `N` words of shared memory beside the barrier.
 #[cluster_kernel(block = 256)]
 fn beside_arrays<const N: usize>(out: &mut [u32]) {
     let block = this_thread_block();
@@ -176,7 +176,7 @@ fn beside_arrays<const N: usize>(out: &mut [u32]) {
     out[block.thread_rank()] = sum;
 }
 
-/// All static shared memory, less than what the barrier needs; all that a block may have.
+/// Uses all static shared memory, less than what the barrier needs; and all that a block may have.
 fn beside_all_shared_memory(device: &Device) -> Outcome {
     let want = |n: u32| (0..256).map(|i| (256 - i..n).step_by(256).map(|j| j * 3).sum()).collect::<Vec<u32>>();
     equal(&read!(device, 256, |out| beside_arrays::<12_284>(out).grid(2)), &want(12_284))?;
@@ -189,8 +189,8 @@ fn beside_all_shared_memory(device: &Device) -> Outcome {
     }
 }
 
-/// A thread fails before its arrival, between arrival and wait, or in the round after. The others of its block wait for
-/// it; the other blocks go on.
+/// A thread fails before its arrival, between arrival and wait, or in the next iteration. The others of its block wait
+/// for it; the other blocks go on.
 #[cluster_kernel(cluster = 2)]
 fn one_fails(out: &mut [u32], stage: u32, who: u32) {
     let cluster = this_cluster();
@@ -231,7 +231,7 @@ fn nobody_waits_for_who_failed(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "block_phases",

@@ -1,5 +1,5 @@
-//! `cuda!`: C++ and PTX by hand, with values and memory as operands, against the closures beside them and against plain
-//! Rust. The texts of these kernels are kept in `golden/`, which names lines of this file.
+//! Tests of `cuda!`: handwritten C++ and PTX with values and memory as operands, compared with the closures beside them
+//! and with plain Rust. The texts of these kernels are kept in `golden/`, which names lines of this file.
 
 use phalanx::Cause;
 use phalanx::intrinsics::{load, store};
@@ -9,7 +9,7 @@ use crate::{Module, Outcome, check_list, failure, find, kernel_list, read, same}
 
 const SOURCE: &str = include_str!("by_hand.rs");
 
-/// The upper half of a product, which PTX has as one instruction.
+/// Returns the upper half of a product, which PTX has as one instruction.
 #[device]
 fn mul_hi(x: u32, y: u32) -> u32 {
     let high;
@@ -29,7 +29,7 @@ fn products(a: &[u32], b: &[u32], out: &mut [u32]) {
     out[i] = mul_hi(a[i], b[i]);
 }
 
-/// Every kind of operand; names that C++ does not take, or that stand for something else by then.
+/// Uses every kind of operand; names that C++ does not take, or that stand for something else by then.
 #[cluster_kernel(block = 32)]
 fn operands(input: &[i32], out: &mut [i32], scale: f32) {
     let i = this_grid().thread_rank();
@@ -62,7 +62,7 @@ fn operands(input: &[i32], out: &mut [i32], scale: f32) {
     out[i] = sum as i32 + if flag { 1_000 } else { 0 } + scaled as i32;
 }
 
-/// Memory under its own names: shared, global, and a local of one rank only.
+/// Accesses memory under its own names: shared, global, and a local of one rank only.
 #[cluster_kernel(block = 32)]
 fn through_memory(input: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
@@ -105,7 +105,7 @@ fn apply(f: impl Fn(u32) -> u32, x: u32) -> u32 {
     f(x)
 }
 
-/// In a generic function, and in a closure that sees more than the text does.
+/// Used in a generic function, and in a closure that sees more than the text does.
 #[cluster_kernel(block = 32)]
 fn nested(out: &mut [u32], offset: u32) {
     let i = this_grid().thread_rank();

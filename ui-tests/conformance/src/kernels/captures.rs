@@ -89,7 +89,7 @@ fn captured(device: &Device) -> Outcome {
     same(&got, &[of_block, of_block].concat(), |i| format!("out[{i}]"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module { name: "captures", checks: check_list![captured], kernels: kernel_list![closures_of_memory] }]
 }

@@ -1,5 +1,5 @@
-//! Every `as` between two scalar types that Rust has, of every edge of the source, against rustc's own result; and
-//! chains of them, where the middle type cuts.
+//! Tests of every `as` between two scalar types, at every edge of the source type, against rustc's own result; and of
+//! chains of them, where the middle type truncates.
 
 use phalanx::prelude::*;
 
@@ -36,7 +36,7 @@ macro_rules! from {
     };
 }
 
-/// From each of these number types to every other.
+/// Casts from each of these number types to every other.
 macro_rules! from_numbers {
     ($($module:ident: $s:ident)*) => {$(
         from!($module: $s as to_i8: i8 to_i16: i16 to_i32: i32 to_i64: i64 to_i128: i128 to_isize: isize
@@ -111,7 +111,7 @@ fn chained(device: &Device) -> Outcome {
 
 macro_rules! module {
     ($($from:ident)*) => {
-        /// This file's part of the table.
+        /// Returns this file's part of the table.
         pub(super) fn modules() -> Vec<Module> {
             let mut checks = check_list![chained];
             checks.extend([$($crate::Check { name: stringify!($from), run: $from::check }),*]);

@@ -1,5 +1,5 @@
 //! Phase barriers of the cluster's scope: arrivals from peers, alone and many at once, in arrays and through functions;
-//! and that a block which fails keeps no peer waiting.
+//! and that a failing block does not leave peers waiting.
 
 use phalanx::prelude::*;
 
@@ -51,7 +51,7 @@ fn wait_here(bars: &ClusterBarriers<2>, round: u32) {
     bars[round % 2].wait_parity(round / 2 % 2 == 1);
 }
 
-/// All blocks tell all blocks: each thread of the first warp has a peer of its own, and one tells for many.
+/// All blocks signal all blocks: each thread of the first warp has a peer of its own, and one arrives for many.
 #[cluster_kernel(block = 64)]
 fn all_to_all(values: &mut [u32], out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -99,8 +99,8 @@ fn all_blocks_tell_all(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Two blocks meet at each other's barriers: what each wrote into the other is there, and what each wrote itself may be read.
-/// No barrier of the cluster comes after.
+/// Two blocks synchronize at each other's barriers: what each wrote into the other is there, and what each wrote itself
+/// may be read. No barrier of the cluster follows.
 #[cluster_kernel(cluster = 2, block = 96)]
 fn exchange(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -134,7 +134,7 @@ fn two_blocks_meet(device: &Device) -> Outcome {
     equal(&got, &(0..192).map(want).collect::<Vec<u32>>())
 }
 
-/// A barrier of the cluster's scope for the block alone, with all that a block's has.
+/// A barrier of the cluster's scope is used by the block alone, with everything that a block's barrier has.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn as_a_blocks(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -171,7 +171,7 @@ fn in_its_own_block(device: &Device) -> Outcome {
     equal(&got, &(0..128).map(|t| t % 64 + 1).collect::<Vec<u32>>())
 }
 
-/// One block fails, and its peers wait for what it would have told them.
+/// One block fails, and its peers wait for what it would have signalled to them.
 #[cluster_kernel(block = 32)]
 fn one_block_fails(out: &mut [u32], who: u32, whole: bool) {
     let cluster = this_cluster();
@@ -224,7 +224,7 @@ fn a_rank_is_in_range(device: &Device) -> Outcome {
     }
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "cluster_phases",

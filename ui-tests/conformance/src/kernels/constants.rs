@@ -1,5 +1,5 @@
 //! Constants: arrays, nested and of structs, in constant memory; structs and enums; statics; those of other modules,
-//! crates, types and traits. Scalars of every type are `literals`'.
+//! crates, types and traits. `literals` has scalars of every type.
 
 use phalanx::prelude::*;
 
@@ -148,7 +148,7 @@ fn of_traits(device: &Device) -> Outcome {
     equal(&read!(device, 2, |out| weighted(&input, out).grid(1)), &[4.0, 8.0])
 }
 
-/// More than constant memory holds.
+/// A constant larger than constant memory.
 static LARGE: [u32; 20_000] = [7; 20_000];
 
 #[cluster_kernel(block = 2)]
@@ -161,7 +161,7 @@ fn beyond_constant_memory(device: &Device) -> Outcome {
     equal(&read!(device, 2, |out| from_large(out).grid(1)), &[8, 17])
 }
 
-/// An index that is not below a constant's length.
+/// Reads at an index that is not below a constant's length.
 #[cluster_kernel(block = 1)]
 fn outside(out: &mut [u32], i: u32) {
     out[0] = Point::STEPS[i];
@@ -173,7 +173,7 @@ fn bounds(device: &Device) -> Outcome {
     equal(&[failure.cause.to_string()], &["index 4 out of bounds for length 4".to_string()])
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "constants",

@@ -1,5 +1,5 @@
-//! Corners of evaluation: what is read before a later operand changes it, in temporaries, struct literals, conditions and
-//! indexes; jumps out of the middle of expressions; ranges up to the ends of their types; what closures see.
+//! Corner cases of evaluation: what is read before a later operand changes it, in temporaries, struct literals, conditions
+//! and indices; jumps out of the middle of expressions; ranges up to the ends of their types; what closures see.
 
 use super::twins::twins;
 

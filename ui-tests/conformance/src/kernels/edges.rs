@@ -1,16 +1,16 @@
-//! The values at which arithmetic goes wrong: ends of each type, powers of two round the widths of the others, and for
-//! floats zeros, subnormals, halves, the last integers of each precision, infinities and NaNs. Decides nothing about
-//! what the results must be.
+//! The edge values of arithmetic: ends of each type, powers of two around the widths of the others, and for floats
+//! zeros, subnormals, halves, the last integers of each precision, infinities and NaNs. It decides nothing about what
+//! the results must be.
 
 use phalanx::{bf16, f16};
 
 /// A type with its edges.
 pub(super) trait Edges: Sized + Copy {
-    /// Without repetition.
+    /// Returns the edges without repetition.
     fn edges() -> Vec<Self>;
 }
 
-/// Every pair of edges that is wanted.
+/// Returns every pair of edges that is wanted.
 pub(super) fn pairs<A: Edges, B: Edges>(wanted: fn(A, B) -> bool) -> (Vec<A>, Vec<B>) {
     let all = A::edges().into_iter().flat_map(|a| B::edges().into_iter().map(move |b| (a, b)));
     all.filter(|&(a, b)| wanted(a, b)).unzip()
@@ -48,7 +48,7 @@ macro_rules! floats {
                 for power in [7, 8, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64, 127] {
                     values.extend(one_ulp((2.0 as $t).powi(power)));
                 }
-                // What rounds to f32's infinity, and to its smallest numbers.
+                // Values that round to f32's infinity, and to its smallest numbers.
                 values.extend([$t::MAX, $t::INFINITY, 126.5, 127.5, 255.5, 32767.5, 65535.5, 16_777_217.0]);
                 values.extend(one_ulp(f32::MAX as $t));
                 values.extend(one_ulp(f32::MIN_POSITIVE as $t));

@@ -68,7 +68,7 @@ fn elements(a: &[u32], samples: &[Sample], out: &mut [u32], n: usize) {
         total ^= value << weights[1];
     }
     out[7] = total;
-    // Of what the kernel itself wrote.
+    // Iterates over what the kernel itself wrote.
     for x in out[..8].iter().copied() {
         total = total.wrapping_mul(31) + x;
     }
@@ -296,7 +296,7 @@ fn differences(before: &[u32], after: &[u32], i: usize) -> u32 {
     sum(&after[i..]).wrapping_sub(sum(before))
 }
 
-/// Two slices that nobody writes, and one of them lent from a `&mut [T]`: the same function reads by two instructions.
+/// Two slices that are never written, one of them reborrowed from a `&mut [T]`: the same function reads by two instructions.
 #[cluster_kernel(block = 1)]
 fn read_only(a: &[u32], out: &mut [u32]) {
     out[0] = differences(a, &a[1..], 1);
@@ -318,7 +318,7 @@ fn slices_through_functions(device: &Device) -> Outcome {
     same(&got[..1], &[hash(&[0, 0, 9])], |_| "of memory that was lent".into())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let checks = check_list![
         elements_are_rust_s,

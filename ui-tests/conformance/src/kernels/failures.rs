@@ -1,6 +1,6 @@
-//! Kernels that fail, each in one way and in one thread: the cause with its values, the place in this file, the block
-//! and the thread come back, and the device still works. A comment with the kernel's name stands before each expression
-//! that fails. What the checks refuse, and what only the simulator finds, is not here.
+//! Kernels that fail, each in one way and in one thread: the cause with its values, the location in this file, the
+//! block and the thread are reported, and the device still works. A comment with the kernel's name stands before each
+//! expression that fails. Faults that the checks refuse, or that only the simulator finds, are not here.
 
 use phalanx::prelude::*;
 
@@ -230,7 +230,7 @@ failing! { input, out, n;
     }
 }
 
-/// Remote memory, where the peers must have started.
+/// Indexes remote memory, where the peers must have started.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn remote_index(out: &mut [i32], n: i32) {
     let cluster = this_cluster();
@@ -397,7 +397,7 @@ fn still_works(device: &Device) -> Outcome {
     same(&out.read()?, &want, |i| format!("after the failure, out[{i}]"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let (mut checks, mut kernels) = simple();
     checks.extend(check_list![in_clusters, blocks_that_die, one_failure_of_many_is_reported, reported_once_and_late]);

@@ -1,4 +1,4 @@
-//! The functions of `fast`, with the errors that their documents promise.
+//! The functions of `fast`, compared with the errors that their documents promise.
 
 use phalanx::prelude::*;
 
@@ -12,7 +12,7 @@ struct Bound {
     relative: f64,
 }
 
-/// Each with the exact function, its absolute and its relative error, for `x` between -π and π and `y` between 0.1 and 4.
+/// The exact function of each, with its absolute and its relative error, for `x` between -π and π and `y` between 0.1 and 4.
 macro_rules! functions {
     (
         |$x:ident, $y:ident|
@@ -48,7 +48,7 @@ macro_rules! functions {
     };
 }
 
-/// An ulp is at most this part of a number.
+/// An ulp as a fraction of a number, at most.
 const ULP: f64 = 1.0 / 8_388_608.0;
 
 functions! {
@@ -92,7 +92,7 @@ fn keep_their_bounds(device: &Device) -> Outcome {
     }
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module { name: "fast", checks: check_list![keep_their_bounds], kernels: kernel_list![approximate] }]
 }

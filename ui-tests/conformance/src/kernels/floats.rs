@@ -1,5 +1,5 @@
-//! The methods of `f32` and `f64` whose results are one and the same everywhere, at the edges of the types, against the
-//! standard library. What has an error is in `ulp`.
+//! The methods of `f32` and `f64` whose results are the same everywhere, at the edges of the types, compared with the
+//! standard library. `ulp` has those with an error.
 
 use phalanx::prelude::*;
 
@@ -63,7 +63,7 @@ floats! {
     f64 u64;
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![f32::module(), f64::module()]
 }

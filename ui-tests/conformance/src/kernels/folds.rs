@@ -1,4 +1,4 @@
-//! Reductions and scans with every operator. Those of floats are the same to the bit, because their order is fixed.
+//! Reductions and scans with every operator. Those of floats are equal bit for bit, because their order is fixed.
 
 use std::ops::Add;
 
@@ -8,7 +8,7 @@ use super::warps::{Numbers, Random, grouped, scan, tree, values};
 use crate::{Kernel, Module, Outcome, check_list, same};
 
 const THREADS: usize = 128;
-/// Three operators, and of each a reduction and two scans.
+/// The number of results: three operators, and a reduction and two scans for each.
 const RESULTS: usize = 9;
 
 #[cluster_kernel]
@@ -82,7 +82,7 @@ fn of_bools<const N: u32>(input: &[bool], labels: &[u8], out: &mut [bool]) {
     out[at + 8] = group.exclusive_scan(input[i], op::Xor);
 }
 
-/// Joins in an order that can be told: not associative, not commutative.
+/// Joins in an order that the result reveals: not associative, not commutative.
 #[device]
 fn joined(tile: &Tile<16>, group: &CoalescedGroup, x: u32, join: impl Fn(u32, u32) -> u32, out: &mut [u32], at: usize) {
     out[at] = tile.reduce(x, join);
@@ -101,7 +101,7 @@ fn of_closures(input: &[u32], labels: &[u8], factor: u32, out: &mut [u32]) {
     let group = labeled_partition(&tile, labels[i]);
     let at = i * RESULTS;
     joined(&tile, &group, input[i], |a, b| a * factor - (b ^ 5), out, at);
-    // The largest, and where.
+    // The largest value, and its position.
     let (most, place) = group.reduce((input[i] % 50, i as u32), |a, b| {
         let ((a_value, _), (b_value, _)) = (a, b);
         if b_value > a_value { b } else { a }
@@ -146,7 +146,7 @@ fn closures(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A reduction and both scans, of the threads of each group, into the results from `first` on.
+/// Computes a reduction and both scans of the threads of each group, into the results from `first` on.
 fn fold<T: Copy>(
     groups: &[Vec<usize>],
     input: &[T],
@@ -234,7 +234,7 @@ fn check_groups<T: Operators>(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Which results are of the tile, the others being of the labelled group, and which operator's identity is `T`'s.
+/// Whether each result is of the tile or of the labelled group, and which operator's identity is `T`'s.
 const OF_TILE: [bool; RESULTS] = [true, false, true, true, true, false, false, true, false];
 
 fn expected_bits<T: Random>(size: usize, labels: &[u8], input: &[T], ops: [fn(T, T) -> T; 3], ends: [T; 3]) -> Vec<T> {

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 
 use crate::{Bits, Module, Outcome, check_list, kernel_list, read, same};
 
-/// `factor * x + x`, whatever the type.
+/// Computes `factor * x + x`, whatever the type.
 #[cluster_kernel(block = 64)]
 fn scale<T: Number>(input: &[T], factor: T, out: &mut [T]) {
     let i = this_grid().thread_rank();
@@ -20,7 +20,7 @@ fn scale<T: Number>(input: &[T], factor: T, out: &mut [T]) {
 
 fn scaled<T: Number + Bits>(device: &Device, values: &[T], factor: T, host: fn(T, T) -> T) -> Outcome {
     let input = device.upload(values)?;
-    // Behind the values are zeros.
+    // The values are followed by zeros.
     let mut out = device.upload(&[values, &[factor]].concat())?;
     scale(&input, factor, &mut out).grid(1).launch(device)?;
     let want: Vec<T> = values.iter().map(|&x| host(factor, x)).chain([T::default()]).collect();
@@ -82,7 +82,7 @@ fn constants(device: &Device) -> Outcome {
     reversed::<f64, 4, 2>(device, &values.iter().map(|&i| f64::from(i) * 0.1).collect::<Vec<f64>>())
 }
 
-/// Integers only: a bound that gives more operators.
+/// Takes integers only: a bound that gives more operators.
 #[cluster_kernel(block = 32)]
 fn bits<T: Integer, const SHIFT: u32>(input: &[T], out: &mut [T]) {
     let i = this_grid().thread_rank();
@@ -140,7 +140,7 @@ mod two {
     }
 }
 
-/// Functions of one name, by their paths and by another name.
+/// Calls functions of one name, by their paths and by another name.
 #[cluster_kernel(block = 32)]
 fn paths(out: &mut [u32]) {
     let i = this_grid().thread_rank() as u32;
@@ -155,7 +155,7 @@ fn functions_of_one_name(device: &Device) -> Outcome {
     same(&got, &(0..32).map(want).collect::<Vec<u32>>(), |i| format!("thread {i}"))
 }
 
-/// Kernels whose names C++ has for itself, or does not know.
+/// Makes kernels whose names C++ reserves, or does not know.
 macro_rules! named {
     ($($name:ident = $value:literal;)*) => {
         #[allow(non_snake_case, reason = "what is tested")]
@@ -210,7 +210,7 @@ named! {
     out = 18;
 }
 
-/// Every scalar by value, between slices.
+/// Takes every scalar by value, between slices.
 #[cluster_kernel(block = 1)]
 fn many_parameters(
     a: i8,
@@ -332,7 +332,7 @@ many! {
     i0 i1 i2 i3 i4 i5 i6 i7 i8_ i9 j0 j1 j2 j3 j4 j5 j6 j7 j8 j9 k0 k1 k2 k3 k4 k5 k6 k7 k8 k9 l0 l1 l2 l3 l4 l5 l6 l7 l8 l9
 }
 
-/// Two locals of one name, of which one comes from the caller of the macro: to Rust they are two.
+/// Two locals of one name, one of which comes from the caller of the macro, are two variables in Rust.
 macro_rules! hygiene {
     ($x:ident, $value:expr) => {
         #[cluster_kernel(block = 1)]
@@ -354,7 +354,7 @@ fn locals_of_macros(device: &Device) -> Outcome {
     same(&got, &[1, 2, 20], |i| format!("out[{i}]"))
 }
 
-/// Two labels of one name, of which one comes from the caller of the macro.
+/// Two labels of one name, one of which comes from the caller of the macro.
 macro_rules! labels {
     ($label:lifetime, $body:expr) => {
         #[cluster_kernel(block = 1)]
@@ -405,7 +405,7 @@ fn unchecked_access(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("out[{i}]"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let mut all = kernel_list![
         scale<u8>, scale<i16>, scale<i32>, scale<u64>, scale<u128>, scale<usize>, scale<f32>, scale<f64>, reverse<i32, 8, 3>,

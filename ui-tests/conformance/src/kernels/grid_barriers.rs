@@ -1,13 +1,13 @@
-//! The barrier of the grid: that it orders, whole and split, round after round and launch after launch; with the cluster's
-//! and the block's barriers inside of its phase; in functions and options; that a thread which fails keeps nobody waiting,
-//! and that the next launch starts anew; and that a grid which cannot run at once is refused.
+//! The barrier of the grid: that it orders, whole and split, iteration after iteration and launch after launch; with the
+//! cluster's and the block's barriers inside of its phase; in functions and options; that a failing thread does not
+//! leave others waiting, and that the next launch starts anew; and that a grid which cannot run concurrently is refused.
 
 use phalanx::prelude::*;
 use phalanx::{Error, LaunchError};
 
 use crate::{Module, Outcome, check_list, equal, failure, kernel_list, same};
 
-/// A write, a barrier, a read.
+/// Writes, synchronizes, and reads.
 #[cluster_kernel(block = 256)]
 fn split(values: &mut [u32], out: &mut [u32]) {
     let grid = this_grid();
@@ -29,7 +29,7 @@ fn one_phase(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A value goes round the grid, by way of two halves of a buffer that take turns: one barrier a round, whole or split.
+/// A value goes around the grid, through two halves of a buffer that take turns: one barrier per iteration, whole or split.
 #[cluster_kernel]
 fn go_round(values: &mut [u32], rounds: u32) {
     let grid = this_grid();
@@ -147,7 +147,7 @@ fn phases_inside_of_phases(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Many launches in a row, of two kernels and of grids of different sizes: each finds the barrier as new.
+/// Many launches in a row, of two kernels and of grids of different sizes, each find a new barrier.
 fn launch_after_launch(device: &Device) -> Outcome {
     let start: Vec<u32> = (0..6 * 64).collect();
     let mut values = device.upload(&start)?;
@@ -161,8 +161,8 @@ fn launch_after_launch(device: &Device) -> Outcome {
     equal(&sums, &(0..512).map(|t: u32| t ^ (t / 256 * 256 + (t / 64 + 1) % 4 * 64 + 63 - t % 64)).collect::<Vec<_>>())
 }
 
-/// A thread fails before its arrival, between arrival and wait, or in the round after. The whole grid waits for it, some of
-/// it in barriers of clusters and blocks.
+/// A thread fails before its arrival, between arrival and wait, or in the next iteration. The whole grid waits for it,
+/// partly in barriers of clusters and blocks.
 #[cluster_kernel(cluster = 2, block = 96)]
 fn one_fails(out: &mut [u32], stage: u32, who: usize) {
     let grid = this_grid();
@@ -203,7 +203,7 @@ fn nobody_waits_for_who_failed(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A launch that failed half way, and one behind it that was not waited for.
+/// A launch fails half way, and another one is enqueued behind it.
 fn the_next_launch_starts_anew(device: &Device) -> Outcome {
     for who in [0, 300] {
         let (mut out, mut next) = (device.zeros(768)?, device.zeros(768)?);
@@ -215,7 +215,7 @@ fn the_next_launch_starts_anew(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// As large a grid as runs at once runs, and one cluster more is refused.
+/// The largest grid that can run concurrently runs, and one cluster more is refused.
 fn as_many_as_run_at_once(device: &Device) -> Outcome {
     let (mut sums, mut totals) = (device.zeros(0)?, device.zeros(0)?);
     let most = three_levels(&mut sums, &mut totals, 0).occupancy(device)?.blocks;
@@ -231,7 +231,7 @@ fn as_many_as_run_at_once(device: &Device) -> Outcome {
     }
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "grid_barriers",

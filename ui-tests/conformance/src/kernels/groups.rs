@@ -1,11 +1,11 @@
-//! Every question to every group, for launches of one, two and three dimensions, against the definitions of CUDA's
+//! Every query of every group, for launches of one, two and three dimensions, compared with the definitions of CUDA's
 //! cooperative groups; and barriers, whole and split, with data that only they order.
 
 use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
-/// What a thread finds out: 41 numbers of 32 bits, 7 of 64.
+/// The number of results of a thread: 41 numbers of 32 bits, 7 of 64.
 const SMALL: usize = 41;
 const WIDE: usize = 7;
 
@@ -63,7 +63,7 @@ fn count((x, y, z): Extent) -> u32 {
     x * y * z
 }
 
-/// x runs fastest.
+/// Returns the rank of an index, where x runs fastest.
 fn rank(index: Extent, size: Extent) -> u32 {
     index.0 + size.0 * (index.1 + size.1 * index.2)
 }
@@ -76,7 +76,7 @@ fn zip(a: Extent, b: Extent, f: fn(u32, u32) -> u32) -> Extent {
     (f(a.0, b.0), f(a.1, b.1), f(a.2, b.2))
 }
 
-/// By `cooperative_groups.h` and the special registers of PTX.
+/// Returns the expected results by `cooperative_groups.h` and the special registers of PTX.
 fn expected(grid: Extent, cluster: Extent, block: Extent) -> (Vec<u32>, Vec<usize>) {
     let (mut small, mut wide) = (Vec::new(), Vec::new());
     for block_index in all(grid) {
@@ -127,7 +127,7 @@ fn every_query(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// As many blocks as a cluster may have.
+/// Launches as many blocks as a cluster may have.
 #[cluster_kernel(cluster = 16, block = 64, non_portable)]
 fn sixteen_blocks(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -149,7 +149,7 @@ fn cluster_of_sixteen(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("thread {i}"))
 }
 
-/// Values wander round a block, with a split barrier, and round the cluster, with another: the phases alternate.
+/// Values go around a block, with a split barrier, and around the cluster, with another: the phases alternate.
 #[cluster_kernel(cluster = 4, block = 128)]
 fn wander(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -186,7 +186,7 @@ fn values_that_wander(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Shared memory is looked at from every side: own, peers', its rank and its length.
+/// Queries shared memory from every side: own, peers', its rank and its length.
 #[cluster_kernel(cluster = (2, 2), block = 32)]
 fn ranks_and_lengths(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -245,7 +245,7 @@ fn shared_memory_from_every_side(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("thread {}, number {}", i / 10, i % 10))
 }
 
-/// All the shared memory that a block can have, dynamic beside static.
+/// Uses all the shared memory that a block can have, dynamic beside static.
 #[cluster_kernel(cluster = 2, block = 256)]
 fn large_shared_memory(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -276,7 +276,7 @@ fn all_shared_memory(device: &Device) -> Outcome {
     same(&got, &(0..512).map(sum).collect::<Vec<u32>>(), |i| format!("thread {i}"))
 }
 
-/// What each group says is the same for it decides how often it meets.
+/// Claims of `uniform` by each group decide how often it synchronizes.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn claims(rounds: &mut [u32], out: &mut [u32]) {
     let grid = this_grid();
@@ -322,7 +322,7 @@ fn what_groups_agree_on(device: &Device) -> Outcome {
     same(&out.read()?, &want.collect::<Vec<u32>>(), |i| format!("thread {i}"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "groups",

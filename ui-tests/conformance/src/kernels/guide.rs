@@ -1,5 +1,5 @@
-//! Whole programs, small ones: those of the CUDA C++ Programming Guide and their like. The texts of these kernels are
-//! kept in `golden/`, which names lines of this file: new kernels go to its end.
+//! Small whole programs: those of the CUDA C++ Programming Guide and similar ones. The texts of these kernels are kept
+//! in `golden/`, which names lines of this file: new kernels go to its end.
 
 use phalanx::prelude::*;
 
@@ -34,7 +34,7 @@ fn share(input: &[i32], output: &mut [i32]) {
     cluster.sync(); // no block leaves while a peer reads it
 }
 
-/// `y = a * x + y`, whatever the grid.
+/// Computes `y = a * x + y`, for any grid.
 #[cluster_kernel(block = 128)]
 fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
     let grid = this_grid();
@@ -43,7 +43,7 @@ fn saxpy(a: f32, x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// The sum of a block by halves.
+/// Adds up a block by halves.
 #[cluster_kernel(block = 256)]
 fn block_sum(input: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
@@ -128,7 +128,7 @@ fn ring(out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = front[i];
 }
 
-/// Arrives early where there is work to hide, and syncs where there is none.
+/// Arrives early if there is work to hide, and syncs if there is none.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn split_or_whole(out: &mut [u32], split: bool) {
     let cluster = this_cluster();
@@ -159,7 +159,7 @@ fn raise(places: &mut [u64], at: u32, value: u64) {
     }
 }
 
-/// The longest of Collatz's sequences, by an exchange that is tried again.
+/// Finds the longest of Collatz's sequences, by a compare-exchange loop.
 #[cluster_kernel(block = 64)]
 fn collatz(longest: &mut [u64], limit: usize) {
     let grid = this_grid();
@@ -185,7 +185,7 @@ fn half(n: u32) -> Option<u32> {
     if n > 0 && n % 2 == 0 { Some(n / 2) } else { None }
 }
 
-/// What is left of numbers without their factors of two.
+/// Divides numbers by their factors of two.
 #[cluster_kernel(block = 64)]
 fn odd_parts(numbers: &mut [u32]) {
     let i = this_grid().thread_rank();
@@ -196,7 +196,7 @@ fn odd_parts(numbers: &mut [u32]) {
     numbers[i] = n;
 }
 
-/// Sums of all before, over a cluster of `N` threads a block.
+/// Computes the sums of all before, over a cluster of `N` threads a block.
 #[cluster_kernel(cluster = 2)]
 fn scan<T: Number, const N: usize>(input: &[T], out: &mut [T]) {
     let cluster = this_cluster();
@@ -227,7 +227,7 @@ fn scan<T: Number, const N: usize>(input: &[T], out: &mut [T]) {
     out[at] = sum;
 }
 
-/// A mean of what is asked for, with every way to fail.
+/// Computes a mean of the requested values, with every way to fail.
 #[cluster_kernel(block = 32)]
 fn checked_mean(values: &[i64], counts: &[i32], out: &mut [i64]) {
     const MOST: i32 = 1 << 20;
@@ -259,7 +259,7 @@ fn mix(seeds: &[u8], out: &mut [u128]) {
     out[i] = wide ^ (state[1].leading_zeros() as i8 - 100) as u128;
 }
 
-/// Says what is unusual, and stops at what cannot be.
+/// Prints what is unusual, and stops at what cannot be.
 #[cluster_kernel(cluster = 2, block = 4)]
 fn narrate(values: &[f32], out: &mut [f32]) {
     let cluster = this_cluster();
@@ -423,7 +423,7 @@ fn quantized(device: &Device) -> Outcome {
     same(&exponents, &want, |row| format!("row {row}"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "guide",

@@ -1,6 +1,6 @@
-//! Atomics of half floats by many threads at once, and of pairs of them in every order and scope, on global, shared and a
-//! peer's memory. The sums are whole numbers that both formats hold, so that their order does not matter. What each method
-//! returns is `orders`'s.
+//! Atomics of half floats by many threads at once, and of pairs of them in every order and scope, on global, shared and
+//! a peer's memory. The sums are whole numbers that both formats hold, so that their order does not matter. `orders`
+//! checks what each method returns.
 
 use phalanx::prelude::*;
 
@@ -11,7 +11,7 @@ macro_rules! half_atomics {
         mod $module {
             use super::*;
 
-            /// Each thread has an element of each memory to itself: what an operation returns is what the one before left.
+            /// Each thread has an element of each memory to itself: an operation returns what the previous one left.
             #[cluster_kernel(cluster = 2, block = 32)]
             pub(super) fn every_order(global: &mut [$pair], out: &mut [$pair]) {
                 let cluster = this_cluster();
@@ -60,7 +60,7 @@ macro_rules! half_atomics {
                 let pair = |a: i32, b: i32| $pair::new([$t::from_f32(a as f32), $t::from_f32(b as f32)]);
                 let mut want = Vec::new();
                 for thread in 0..64 {
-                    // Up by 1 and 2, down by 2 and 1.
+                    // Each two steps add (1, 2) and then subtract (2, 1).
                     let before = |step: i32| pair(thread - step / 2 + step % 2, step / 2 + step % 2 * 2 - thread);
                     let steps = (0..2 * 20).map(before).chain([before(2 * 20)]);
                     (0..3).for_each(|_| want.extend(steps.clone()));
@@ -68,8 +68,8 @@ macro_rules! half_atomics {
                 equal(&out.read()?, &want)
             }
 
-            /// All threads on the same places, as pairs and one by one. Half of the threads add to the second lane, the
-            /// others take from it.
+            /// All threads use the same elements, as pairs and one by one. Half of the threads add to the second lane,
+            /// the others subtract from it.
             #[cluster_kernel(cluster = 2, block = 64)]
             pub(super) fn many(pairs: &mut [$pair], ones: &mut [$t], out: &mut [$pair], out_ones: &mut [$t]) {
                 let cluster = this_cluster();
@@ -91,7 +91,7 @@ macro_rules! half_atomics {
                 let remote_ones = cluster.map_shared_rank(&shared_ones, 1 - cluster.block_rank());
 
                 pairs.atomic(0).fetch_add(change, Relaxed);
-                // Neighbours in one word, whose updates must not undo each other.
+                // Neighbours share one word, and their updates must not undo each other.
                 ones.atomic(i % 2).fetch_add(one, Relaxed);
                 ones.atomic(2).fetch_max($t::from_f32(i as f32), Relaxed);
                 ones.atomic(3).fetch_min(-$t::from_f32(i as f32), AcqRel);
@@ -131,10 +131,10 @@ macro_rules! half_atomics {
     };
 }
 
-/// Of each memory: two for each order and scope, and the value at the end.
+/// The number of results of each memory: two for each order and scope, and the value at the end.
 const OPERATIONS: usize = 3 * (2 * 20 + 1);
 
-/// With every order at every scope.
+/// Expands to every order at every scope.
 macro_rules! with_orders {
     ($($module:ident: $t:ident, $pair:ident;)*) => {$(half_atomics! {
         $module: $t, $pair;
@@ -150,7 +150,7 @@ with_orders! {
     of_bf16: bf16, bf16x2;
 }
 
-/// Rows of pairs, each added to the row that its number says: a scatter, as gradients of an embedding are summed.
+/// Adds each row of pairs to the row that its number names: a scatter, as gradients of an embedding are summed.
 #[cluster_kernel(block = 64)]
 fn scatter(rows: &[f16x2], targets: &[u32], sums: &mut [f16x2], mean: &mut [bf16]) {
     let i = this_grid().thread_rank();
@@ -171,12 +171,12 @@ fn scattered(device: &Device) -> Outcome {
     let of = |target: usize| (0..8).filter(move |&row| targets[row] as usize == target);
     let sum = |i: usize, lane: usize| of(i / 32).map(|row| number(row, lane)).sum::<f32>();
     equal(&sums.read()?, &Vec::from_iter((0..3 * 32).map(|i| pair(sum(i, i % 32), -sum(i, 0)))))?;
-    // Of each four lanes 0, 1, 2 and 3 remain, halved.
+    // Of each four lanes, 0, 1, 2 and 3 remain, halved.
     let means = (0..3).map(|target| bf16::from_f32(of(target).count() as f32 * 24.0));
     equal(&mean.read()?, &Vec::from_iter(means))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "half_atomics",

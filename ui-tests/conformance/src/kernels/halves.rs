@@ -1,8 +1,8 @@
-//! `f16` and `bf16` against the `half` crate: each operator and each method whose result is one and the same everywhere,
-//! conversions of all values, and values on their way through buffers, shared memory, parameters and messages.
+//! `f16` and `bf16` compared with the `half` crate: each operator and each method whose result is the same everywhere,
+//! conversions of all values, and values passed through buffers, shared memory, parameters and messages.
 
 use phalanx::prelude::*;
-// Its own tests compare it with integers.
+// The crate's own tests compare it with integers.
 use phalanx::__private::mul_add as fused;
 
 use super::edges::Edges;
@@ -57,7 +57,7 @@ macro_rules! halves {
                 x.mul_add(x, y) => fused(x, x, y);
                 x.mul_add(y, -(x * y)) => fused(x, y, -(x * y));
             }
-            // Of zeros with different signs Rust may give either.
+            // For zeros with different signs Rust may return either.
             table! { extremes: |x: $t, y: $t| -> $t, for |x, y| x != $t::ZERO || y != $t::ZERO;
                 x.min(y) => x.min(y);
                 x.max(y) => x.max(y);
@@ -88,7 +88,7 @@ halves! {
     of_bf16: bf16;
 }
 
-/// Each of all the values, and of what lies between them.
+/// Converts all values, and values between them.
 macro_rules! conversions {
     ($($kernel:ident $check:ident: $t:ident;)*) => {$(
         #[cluster_kernel(block = 256)]
@@ -145,7 +145,7 @@ conversions! {
     bf16_conversions all_bf16: bf16;
 }
 
-/// The bits of the half float next to `x`, the even one of two, by bisection; `None` for a NaN.
+/// Returns the bits of the half float nearest to `x`, the even one of two, by bisection; `None` for a NaN.
 fn nearest(x: f64, infinity: u16, value: fn(u16) -> f64) -> Option<u16> {
     if x.is_nan() {
         return None;
@@ -174,7 +174,7 @@ fn scaled(x: f16, by: f16) -> f16 {
     (x * by).max(-x)
 }
 
-/// The halves of a cluster's blocks, summed through shared memory.
+/// Adds up the half floats of a cluster's blocks through shared memory.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn journey(input: &[f16], by: f16, weights: &[bf16], out: &mut [f16], sums: &mut [bf16]) {
     let cluster = this_cluster();
@@ -221,7 +221,7 @@ fn shown_in_messages(device: &Device) -> Outcome {
     fails(result, "2.5 is not below -1", &find(file!(), include_str!("halves.rs"), "shown"), (0, 0, 0), (0, 0, 0))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![
         Module {

@@ -1,12 +1,12 @@
-//! Every method of every integer type at the edges of the type, against the standard library. Those that `operators` has
-//! are not repeated; failures are at the end.
+//! Every method of every integer type at the edges of the type, compared with the standard library. Those in
+//! `operators` are not repeated; failures are at the end.
 
 use phalanx::prelude::*;
 
 use super::table::{module, table};
 use crate::{Module, Outcome, check_list, fails, find, kernel_list};
 
-/// What all integers have.
+/// The methods of all integers.
 macro_rules! integer_tables {
     ($t:ident, $u:ident) => {
         table! { values: |x: $t, y: $t| -> $t, for |_, _| true;
@@ -245,7 +245,7 @@ fn failures(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![
         Module {

@@ -10,7 +10,7 @@ struct Wide {
     a: u128,
 }
 
-/// 61 KiB, in arrays of odd sizes and large alignments.
+/// Declares 61 KiB, in arrays of odd sizes and large alignments.
 #[cluster_kernel(block = 256)]
 fn two_arrays(out: &mut [u64]) {
     let block = this_thread_block();
@@ -41,7 +41,7 @@ fn count_up(array: &SharedArray<f32, 20000>, from: f32) {
     }
 }
 
-/// Two arrays of 80 KB, one of rows, lent and copied from: in the simulator of a debug build too, none of it is on a stack.
+/// Two arrays of 80 KB, one of rows, are lent and copied from: none of it is on a stack, even in the simulator of a debug build.
 #[cluster_kernel(block = 64)]
 fn two_large(out: &mut [f32]) {
     let block = this_thread_block();
@@ -108,7 +108,7 @@ fn before_dynamic(device: &Device) -> Outcome {
     equal(&lengths.read()?, &[514; 256])
 }
 
-/// All that a block may have, and one byte more than that.
+/// Uses all that a block may have, and one byte more than that.
 #[cluster_kernel(block = 32)]
 fn most(out: &mut [u8]) {
     let all = shared_array::<u8, 232_448>();
@@ -134,7 +134,7 @@ fn limit(device: &Device) -> Outcome {
     equal(&[error.as_deref()], &[Some(want)])
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "large_shared",

@@ -40,7 +40,7 @@ macro_rules! layouts {
             )*
         }
 
-        /// This file's part of the table.
+        /// Returns this file's part of the table.
         pub(super) fn modules() -> Vec<Module> {
             let zoo = Module {
                 name: "layouts",
@@ -172,7 +172,7 @@ fn namesakes(device: &Device) -> Outcome {
     equal(&out.read()?, &[right::Point { x: 7, y: left::Point { x: 7 } }])
 }
 
-/// Named like things that C++, CUDA and the prelude have.
+/// A type named like things that C++, CUDA and the prelude have.
 #[derive(Clone, Copy, PartialEq, Debug, DeviceCopy)]
 #[repr(C)]
 #[allow(non_snake_case, reason = "what names there can be")]

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 
 use crate::{Check, Kernel, Module, Outcome, same};
 
-/// One text twice: what a kernel stores, and what Rust makes of it.
+/// Uses one text twice: for what a kernel stores, and for its value in Rust.
 macro_rules! values {
     ($($name:ident: $t:ident { $($value:expr;)* })*) => {
         mod kernels {
@@ -41,7 +41,7 @@ macro_rules! values {
             )*
         }
 
-        /// This file's part of the table.
+        /// Returns this file's part of the table.
         pub(super) fn modules() -> Vec<Module> {
             let checks = vec![$(Check { name: stringify!($name), run: checks::$name }),*];
             let kernels = vec![$(Kernel::of::<kernels::$name>(stringify!($name))),*];

@@ -1,7 +1,7 @@
-//! What barriers promise of memory, over and over: what was done before an arrival is seen after the wait (message passing,
-//! and store buffering, since all write and all read), and what comes after the wait was not done before others had
-//! arrived (write after read). In shared memory, in that of peers and in global memory, by each barrier. On a GPU more
-//! than 10^8 values are looked at for each, some of which would be wrong if a barrier ordered less.
+//! What barriers guarantee for memory, many times: what was done before an arrival is visible after the wait (message
+//! passing, and store buffering, since all write and all read), and what comes after the wait was not done before
+//! others had arrived (write after read). In shared memory, in that of peers and in global memory, by each barrier. On
+//! a GPU more than 10^8 values are checked for each, some of which would be wrong if a barrier ordered less.
 
 use phalanx::prelude::*;
 
@@ -9,13 +9,13 @@ use crate::{Module, Outcome, check_list, kernel_list};
 
 const BLOCK: u32 = 256;
 
-/// What thread `i` writes in a round: no other writes it, nor does it ever again.
+/// Returns what thread `i` writes in an iteration: no other thread writes it, nor does this one ever again.
 #[device]
 fn value_of(round: u32, i: u32) -> u32 {
     round * 4096 + i
 }
 
-/// A thread's count of wrong values: 1 for one that is too old, 65536 for one that is too new.
+/// Counts the wrong values of a thread: 1 for one that is too old, 65536 for one that is too new.
 #[device]
 fn wrong(found: u32, round: u32, i: u32) -> u32 {
     let right = value_of(round, i);
@@ -28,7 +28,7 @@ fn wrong(found: u32, round: u32, i: u32) -> u32 {
     }
 }
 
-/// In the block's memory: a barrier is `$arrive` and `$wait`.
+/// Makes a test in the block's memory: a barrier is `$arrive` and `$wait`.
 macro_rules! within_a_block {
     ($($name:ident: $(with $barrier:ident = $shared:ident(),)? |$block:ident| $arrive:expr; |$token:ident| $wait:expr;)*) => {$(
         #[cluster_kernel(block = BLOCK)]
@@ -63,7 +63,7 @@ within_a_block! {
     phase_barrier: with full = shared_barrier(), |block| full.arrive(); |token| full.wait(token);
 }
 
-/// Reads of what peers wrote to memory of their own.
+/// Reads what peers wrote to memory of their own.
 #[cluster_kernel(cluster = 4, block = BLOCK)]
 fn reads_of_peers(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -83,7 +83,7 @@ fn reads_of_peers(out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = errors;
 }
 
-/// Writes to memory of peers, who read what is theirs.
+/// Writes to memory of peers, which read their own.
 #[cluster_kernel(cluster = 4, block = BLOCK)]
 fn writes_to_peers(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -105,7 +105,7 @@ fn writes_to_peers(out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = errors;
 }
 
-/// In global memory, among the threads of a group: those `$count` whose first is `$first`.
+/// Makes a test in global memory, among the threads of a group: those `$count` whose first is `$first`.
 macro_rules! in_global_memory {
     ($($name:ident: $($option:ident = $size:literal)?; |$group:ident, $grid:ident| $this:ident(), $count:expr;)*) => {$(
         #[cluster_kernel($($option = $size,)? block = BLOCK)]
@@ -134,7 +134,7 @@ in_global_memory! {
     grid_in_global: ; |group, grid| this_grid(), grid.num_threads();
 }
 
-/// Rounds of so many blocks that each looks at more than 10^8 values on a GPU.
+/// Returns so many blocks and iterations that each kernel checks more than 10^8 values on a GPU.
 fn shape(device: &Device, most: u32) -> (u32, u32) {
     if device.is_simulator() { (8, 6) } else { (most, 100_000_000 / (most * BLOCK) + 1) }
 }
@@ -181,7 +181,7 @@ fn in_memory_of_the_device(device: &Device) -> Outcome {
     judge(&out)
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "litmus",

@@ -41,7 +41,7 @@ fn check_param_names(device: &Device) -> Outcome {
     equal(&o.read()?, &[11 + 2 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 3 + 9 + 2])
 }
 
-/// A body, a block size and a type from the caller.
+/// Takes a body, a block size and a type from the caller.
 macro_rules! of_a_block {
     ($name:ident, $block:literal, $t:ty, $body:block, $($p:ident : $pt:ty),*) => {
         #[cluster_kernel(block = $block)]
@@ -51,7 +51,7 @@ macro_rules! of_a_block {
 
 of_a_block!(from_block, 1, u32, { let y = x + 1; println!("{}", y); }, x: u32);
 
-/// One of each kind of fragment that an expression can hold.
+/// Takes one of each kind of fragment that an expression can hold.
 macro_rules! of_fragments {
     ($name:ident, $out:ident, $e:expr, $p:pat, $l:literal, $c:path, $s:expr, $ty:ty, $tt:tt, $lt:lifetime, $m:ident) => {
         #[cluster_kernel(cluster = 1, block = 1)]
@@ -84,7 +84,7 @@ fn check_macros(device: &Device) -> Outcome {
     from_parts(&mut o, 3).grid(1).launch(device)?;
     equal(&o.read()?, &[4 + 6 - 7, 6 + 3, 3 + 7 - 7, -7 + 3 - 3 - 3, 7])
 }
-/// Statements that are no expressions, and some that are.
+/// Takes statements that are no expressions, and some that are.
 macro_rules! of_statements {
     ($name:ident, $out:ident, $n:ident, { $($s:stmt;)* }, $last:stmt) => {
         #[cluster_kernel(block = 1)]
@@ -117,7 +117,7 @@ fn check_statements(device: &Device) -> Outcome {
     from_statements(&mut o, 5).grid(1).launch(device)?;
     equal(&o.read()?, &[10, 1, 13])
 }
-/// Functions, and the kernel that calls them.
+/// Makes functions, and the kernel that calls them.
 macro_rules! functions {
     ($($n:ident => $v:expr),*) => {
         $(
@@ -148,7 +148,7 @@ fn check_nest(device: &Device) -> Outcome {
     nested_macro(&mut o).grid(1).launch(device)?;
     equal(&o.read()?, &[4, 6, 15, 3])
 }
-/// The caller's `x` and the macro's, in parameters, closures, loops, patterns, arrays and parts of memory.
+/// Uses the caller's `x` and the macro's, in parameters, closures, loops, patterns, arrays and parts of memory.
 macro_rules! hygiene {
     ($x:ident, $use:expr, $name:ident) => {
         #[cluster_kernel(block = 1)]
@@ -248,7 +248,7 @@ fn check_raw_names(device: &Device) -> Outcome {
     same_text(&text, "7 4 3\n   8 9\n")
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let checks = check_list![
         check_param_names,

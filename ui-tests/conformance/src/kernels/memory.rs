@@ -22,7 +22,7 @@ fn fill(values: &mut [u32], first: u32) {
     }
 }
 
-/// Every form of a part, of `&[T]` and of `&mut [T]`, bound and passed directly, of parts too.
+/// Takes every form of a part, of `&[T]` and of `&mut [T]`, bound and passed directly, of parts, too.
 #[cluster_kernel(block = 1)]
 fn parts(a: &[u32], out: &mut [u32], lo: u32, hi: usize) {
     let row = &a[lo..hi];
@@ -108,7 +108,7 @@ fn read_remote(values: RemoteSlice<u32>, i: u32) -> u32 {
     values[i] + values.len() as u32
 }
 
-/// Parts of shared arrays, static and dynamic, and of a peer's.
+/// Takes parts of shared arrays, static and dynamic, and of a peer's.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn shared_parts(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -192,7 +192,7 @@ fn shared_parts_are_slices(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("number {i}"))
 }
 
-/// Arrays of arrays in shared memory: elements, rows, planes, atomics, and what other threads wrote of one row.
+/// Uses arrays of arrays in shared memory: elements, rows, planes, atomics, and what other threads wrote of one row.
 #[cluster_kernel(block = (8, 4))]
 fn shared_grids(out: &mut [u32], rows: &mut [[u32; 8]]) {
     let block = this_thread_block();
@@ -328,7 +328,7 @@ fn parts_in_order(device: &Device) -> Outcome {
         n
     };
     let mut want = vec![1 + 100 * 2 + 10_000 * 4, 4];
-    // The value, then the place.
+    // The value is evaluated before the place.
     let (value, y, x) = (next(), next(), next());
     assert_eq!((value, y, x), (1, 2, 3));
     want.push(1);
@@ -401,7 +401,7 @@ fn bounds_of_parts(device: &Device) -> Outcome {
     for (which, lo, hi, name, cause) in cases {
         let mut out = device.zeros(12)?;
         let result = failing(&input, &mut out, which, lo, hi).grid(1).shared_bytes(64).launch(device);
-        // An element's place is that of the whole `a[i]`, whose start stands before the comment.
+        // The site of an element is that of the whole `a[i]`, whose start stands before the comment.
         let mut place = find(file!(), SOURCE, name);
         if name == "in_part" {
             place.column -= "a[2..6]/* in_part */ ".len() as u32;
@@ -411,7 +411,7 @@ fn bounds_of_parts(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A kernel with slices that may be missing.
+/// Takes slices that may be missing.
 #[cluster_kernel(block = 32)]
 fn optional(input: &[f32], bias: Option<&[f32]>, trace: Option<&mut [u32]>, out: &mut [f32]) {
     let i = this_grid().thread_rank();
@@ -467,7 +467,7 @@ fn slices_that_may_be_missing(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let checks = check_list![
         parts_are_rust_s,

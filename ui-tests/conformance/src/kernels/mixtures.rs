@@ -37,7 +37,7 @@ fn cells(n: u32) -> Vec<Cell> {
     (0..n).map(cell).collect()
 }
 
-/// Fields and lanes of the elements of parts, and of rows.
+/// Accesses fields and lanes of the elements of parts, and of rows.
 #[cluster_kernel(block = 8)]
 fn in_parts(cells: &mut [Cell], grid: &mut [[Cell; 4]], shades: &mut [f32x2]) {
     let i = this_grid().thread_rank() as usize;
@@ -75,7 +75,7 @@ fn parts(device: &Device) -> Outcome {
     equal(&shades.read()?, &[f32x2::new([5.0, 6.0]), f32x2::new([5.0, 8.0])])
 }
 
-/// 50 KiB of arrays in the dynamic segment, and two more in what the launch asks for.
+/// Declares 50 KiB of arrays in the dynamic segment, and two more in what the launch asks for.
 #[cluster_kernel(block = 32)]
 fn divided(out: &mut [u32]) {
     let block = this_thread_block();
@@ -97,7 +97,7 @@ fn divided_memory(device: &Device) -> Outcome {
     equal(&out, &Vec::from_iter((0..32).map(|i| 101 * (31 - i) + 4)))
 }
 
-/// Optional slices of structs, unchecked indexes, and what is printed of them.
+/// Takes optional slices of structs, unchecked indices, and prints them.
 #[cluster_kernel(block = 1)]
 fn told(cells: Option<&[Cell]>, out: &mut [Cell]) {
     if let Some(cells) = cells {
@@ -130,7 +130,7 @@ fn messages(device: &Device) -> Outcome {
     equal(&out.read()?, &[Cell { side: Side::Left, ..cell }])
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "mixtures",

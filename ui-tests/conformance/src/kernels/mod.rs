@@ -1,4 +1,4 @@
-//! The corpus, one file an area of the language.
+//! The corpus of single features, one file per area of the language.
 
 #![allow(
     clippy::excessive_precision,
@@ -80,7 +80,7 @@ mod weak;
 
 use crate::Module;
 
-/// All of it.
+/// Returns all modules.
 pub fn modules() -> Vec<Module> {
     let modules = [
         guide::modules(),

@@ -192,7 +192,7 @@ fn places(device: &Device) -> Outcome {
     equal(&out.read()?, &[13 * 32 + 2 + 5; 64])
 }
 
-/// This file's part of the table. The kernels in functions are compiled by the check, on a GPU.
+/// Returns this file's part of the table. The check compiles the kernels in functions, on a GPU.
 pub(super) fn modules() -> Vec<Module> {
     let kernels = kernel_list![bare::bare, bare::a::same, bare::b::same];
     vec![Module { name: "odd_places", checks: check_list![places], kernels }]

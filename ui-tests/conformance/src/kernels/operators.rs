@@ -1,13 +1,13 @@
-//! Every operator and method of every scalar type, at the edges of the type, against what rustc computes itself. The
-//! left column of a table is what the kernel does, the right what the host does, with the meaning of release mode
-//! spelled out. Casts are in `casts`.
+//! Every operator and method of every scalar type, at the edges of the type, compared with what rustc computes itself.
+//! The left column of a table is what the kernel does, the right what the host does, with the semantics of release mode
+//! spelled out. `casts` has the casts.
 
 use phalanx::prelude::*;
 
 use super::table::{module, table};
 use crate::Module;
 
-/// What all integers have.
+/// The operators of all integers.
 macro_rules! integer_tables {
     ($t:ident) => {
         table! { arithmetic: |x: $t, y: $t| -> $t, for |_, _| true;
@@ -85,7 +85,7 @@ macro_rules! integer_tables {
     };
 }
 
-/// Divisions that have a result.
+/// The divisions that have a result.
 macro_rules! division_tables {
     ($t:ident, for $wanted:expr) => {
         table! { division: |x: $t, y: $t| -> $t, for $wanted;
@@ -221,7 +221,7 @@ macro_rules! floats {
                 (-x).mul_add(0.1, y) => (-x).mul_add(0.1, y);
                 -x.abs() => -x.abs();
             }
-            // Of zeros with different signs Rust may give either.
+            // For zeros with different signs Rust may return either.
             table! { extremes: |x: $t, y: $t| -> $t, for |x, y| x != 0.0 || y != 0.0;
                 x.min(y) => x.min(y);
                 x.max(y) => x.max(y);
@@ -285,7 +285,7 @@ unsigned!(u8 u16 u32 u64 u128 usize);
 signed!(i8 i16 i32 i64 i128 isize);
 floats!(f32 f64);
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![
         i8::module(),

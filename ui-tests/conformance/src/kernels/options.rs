@@ -42,7 +42,7 @@ fn few_registers(input: &[f32], out: &mut [f32]) {
     out[i] = input[i] * 2.0;
 }
 
-/// More than a launch without `shared_bytes` has.
+/// Uses more than a launch without `shared_bytes` has.
 #[cluster_kernel(block = 64, shared_bytes = 1 << 16)]
 fn scratch(out: &mut [usize]) {
     let memory = dynamic_shared::<u32>();
@@ -72,7 +72,7 @@ fn fast(input: &[f32], out: &mut [f32]) {
     out[i] = input[i] / 3.0 + input[i].sqrt();
 }
 
-/// Whatever is in the simulator's way: sixteen blocks with a fixed shape.
+/// Launches sixteen blocks with a fixed shape.
 #[cluster_kernel(cluster = (CLUSTER * 8), block = 32, non_portable)]
 fn large_cluster(out: &mut [u32]) {
     out[this_grid().thread_rank()] = this_cluster().num_blocks();

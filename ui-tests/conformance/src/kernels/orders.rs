@@ -1,5 +1,5 @@
-//! Atomics with orders and scopes, atomics of floats, and fences: values against plain Rust, and what each order
-//! promises, by threads that would show it if it were broken.
+//! Atomics with orders and scopes, atomics of floats, and fences: values compared with plain Rust, and the guarantees
+//! of each order, by threads that would observe a violation.
 
 use phalanx::prelude::*;
 
@@ -10,8 +10,8 @@ macro_rules! orders {
         mod $module {
             use super::*;
 
-            /// Every order of every method, at every scope, on global, shared and a peer's memory: thread `i` has the
-            /// element `i` of each to itself.
+            /// Calls every method in every order, at every scope, on global, shared and a peer's memory: thread `i` has
+            /// the element `i` of each to itself.
             #[cluster_kernel(cluster = 2, block = 32)]
             pub(super) fn every(a: &[$t], global: &mut [$t], out: &mut [$t]) {
                 let cluster = this_cluster();
@@ -113,7 +113,7 @@ macro_rules! contentions {
         mod $module {
             use super::*;
 
-            /// All threads on the same places: sums of whole numbers are exact whatever their order.
+            /// All threads use the same elements: sums of whole numbers are exact in any order.
             #[cluster_kernel(cluster = 2, block = 128)]
             pub(super) fn contend(global: &mut [$t], of_blocks: &mut [$t], out: &mut [$t]) {
                 let cluster = this_cluster();
@@ -176,7 +176,7 @@ contentions! {
     many_f64: f64;
 }
 
-/// A message by release and acquire: from block to block through global memory, and through a peer's shared memory.
+/// Passes a message by release and acquire: from block to block through global memory, and through a peer's shared memory.
 ///
 /// # Safety
 /// The flags order what the two threads do.
@@ -224,7 +224,7 @@ fn messages_arrive(device: &Device) -> Outcome {
     same(&out.read()?, &[5050 * 8, 5050 * 7], |i| format!("sum {i}"))
 }
 
-/// Each of two blocks writes its place and reads the other's: by `SeqCst` never both read the old value.
+/// Each of two blocks writes its location and reads the other's: with `SeqCst` they never both read the old value.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn store_buffering(x: &mut [u32], seen: &mut [u32], rounds: usize) {
     let cluster = this_cluster();
@@ -252,7 +252,7 @@ fn one_of_two_is_first(device: &Device) -> Outcome {
     same(&both, &[0; 200], |i| format!("both read the old value in round {i}"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let (mut checks, mut kernels) = value_checks();
     let (of_many, kernels_of_many) = contention_checks();

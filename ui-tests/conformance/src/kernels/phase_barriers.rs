@@ -1,11 +1,11 @@
-//! Phase barriers of a block: that they order, whoever takes part; every method; and that a thread which fails keeps
-//! nobody waiting. Where tokens go is `phase_tokens`'s, what peers do with barriers `cluster_phases`'s.
+//! Phase barriers of a block: that they order, whichever threads take part; every method; and that a failing thread
+//! does not leave others waiting. `phase_tokens` has the use of tokens, `cluster_phases` what peers do with barriers.
 
 use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, equal, failure, kernel_list, read, same};
 
-/// The documents' `split_arrive_wait`: a value goes round its block, by way of two arrays that take turns.
+/// The documents' `split_arrive_wait`: a value goes around its block, through two arrays that take turns.
 #[cluster_kernel]
 fn split_arrive_wait(out: &mut [u32], rounds: u32) {
     let block = this_thread_block();
@@ -34,7 +34,7 @@ fn split_arrive_wait(out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = value + work * 10_000;
 }
 
-/// The same in one call each.
+/// A value goes around its block, with one call for arrival and wait.
 #[cluster_kernel]
 fn arrive_and_wait(out: &mut [u32], rounds: u32) {
     let block = this_thread_block();
@@ -74,7 +74,7 @@ fn blocks_of_all_sizes(device: &Device) -> Outcome {
 }
 
 /// The guide's producers and consumers: two buffers, each with a barrier that says it is full and one that says it is
-/// free, to which all threads come.
+/// free, at which all threads arrive.
 #[cluster_kernel(block = 128)]
 fn by_tokens(input: &[f32], out: &mut [f32], rounds: u32) {
     let block = this_thread_block();
@@ -109,8 +109,8 @@ fn by_tokens(input: &[f32], out: &mut [f32], rounds: u32) {
     }
 }
 
-/// The same as pipelines are deployed: one warp fills four stages, three empty them; phases by their parity, one arrival
-/// for a warp.
+/// Producers and consumers as pipelines are deployed: one warp fills four stages, three empty them; phases by parity,
+/// one arrival for a warp.
 #[cluster_kernel(block = 128)]
 fn by_parity(input: &[f32], out: &mut [f32], rounds: u32) {
     let block = this_thread_block();
@@ -162,7 +162,7 @@ fn producers_and_consumers(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// One lane of each warp arrives for all of it; the last warp arrives late, and asks before.
+/// One lane of each warp arrives for all of it; the last warp arrives late, and polls before.
 #[cluster_kernel(block = 128)]
 fn for_a_warp(out: &mut [u32]) {
     let block = this_thread_block();
@@ -251,7 +251,7 @@ fn threads_drop_out(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A barrier's memory is used again, for another number of threads.
+/// A barrier's memory is reused, for another number of threads.
 #[cluster_kernel(block = 64)]
 fn again(out: &mut [u32]) {
     let block = this_thread_block();
@@ -282,7 +282,7 @@ fn used_again(device: &Device) -> Outcome {
     equal(&got, &(0..64).map(of).collect::<Vec<u32>>())
 }
 
-/// As many barriers as there are, beside arrays for which static shared memory has no room.
+/// Uses the maximal number of barriers, beside arrays that do not fit into static shared memory.
 #[cluster_kernel(block = 64)]
 fn beside_large_arrays(out: &mut [u32]) {
     let block = this_thread_block();
@@ -311,7 +311,7 @@ fn many_beside_large_arrays(device: &Device) -> Outcome {
     equal(&got, &want.collect::<Vec<u32>>())
 }
 
-/// A thread fails before its arrival, or between arrival and wait; the others wait in each way there is.
+/// A thread fails before its arrival, or between arrival and wait; the others wait in each possible way.
 #[cluster_kernel]
 fn one_fails(out: &mut [u32], stage: u32, who: u32) {
     let block = this_thread_block();
@@ -361,7 +361,7 @@ fn expects(count: u32) {
     block.sync();
 }
 
-/// What would be undefined on the chip is looked at before.
+/// A count that would be undefined on the chip is checked before.
 fn a_count_is_in_range(device: &Device) -> Outcome {
     for count in [0, 1 << 20, u32::MAX] {
         let failure = failure(expects(count).grid(1).launch(device))?;
@@ -395,7 +395,7 @@ fn an_index_is_in_range(device: &Device) -> Outcome {
     }
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "phase_barriers",

@@ -16,7 +16,7 @@ fn read_next(bar: &Barrier, array: &SharedArray<u32, 96>, i: u32, token: Arrival
     array[(i + 1) % 96]
 }
 
-/// Whose the token is, a type parameter says.
+/// A type parameter says which barrier the token belongs to.
 #[device]
 fn meet_twice<B: Brand>(written: &Barrier<B>, read: &Barrier, token: ArrivalToken<Barrier<B>>) {
     written.wait(token);
@@ -92,7 +92,7 @@ fn tokens_go_anywhere(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "phase_tokens",

@@ -20,7 +20,7 @@ struct Cell {
     _padding: [u8; 3],
 }
 
-/// What a cell keeps of its heat, by phase and by whether it is at the rim.
+/// The heat that a cell keeps, by phase and by whether it is at the rim.
 const KEPT: [[f32; 2]; 4] = [[0.9, 0.8], [0.0, 0.0], [0.75, 0.5], [0.5, 0.25]];
 const COLD: Cell = Cell { heat: 0.0, phase: Phase::Solid, _padding: [0; 3] };
 
@@ -85,7 +85,7 @@ fn exchanges(device: &Device) -> Outcome {
     equal(&buffer.read()?, &want)
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module { name: "guide", checks: check_list![exchanges], kernels: kernel_list![exchange_cells] }]
 }

@@ -53,7 +53,7 @@ fn rings_of_stages(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A warp copies together; of each warp that consumes one thread releases, and the others go on with it.
+/// A warp copies together; one thread of each consuming warp releases, and the others go on with it.
 #[cluster_kernel(block = 128)]
 fn by_warps(input: &[f32], out: &mut [f32], chunks: u32) {
     let block = this_thread_block();
@@ -98,7 +98,7 @@ fn warps_copy_and_release(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "pipelines",

@@ -1,5 +1,5 @@
-//! Parts of shared memory that blocks choose by their ranks, with no barrier between blocks that do not meet: rings, slots and
-//! sums in place, for clusters of several sizes.
+//! Parts of shared memory that blocks choose by their ranks, with no barrier between blocks whose parts are disjoint:
+//! rings, slots and sums in place, for clusters of several sizes.
 
 use phalanx::prelude::*;
 
@@ -47,7 +47,7 @@ fn ring<const N: usize>(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
-/// The same in two barriers: each block sums one part of all in its own memory, and reads the others'.
+/// Adds up in two barriers: each block sums one part of all in its own memory, and reads the others'.
 #[cluster_kernel(cluster = N, block = THREADS)]
 fn in_place<const N: usize>(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -74,7 +74,7 @@ fn in_place<const N: usize>(input: &[u32], out: &mut [u32]) {
     cluster.sync();
 }
 
-/// And by halves, between two blocks.
+/// Adds up by halves, between two blocks.
 #[cluster_kernel(cluster = 2, block = THREADS)]
 fn by_halves(input: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -115,7 +115,7 @@ fn slots<const N: usize>(input: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = sum;
 }
 
-/// What each block of a cluster of `blocks` has at the end: the sum of their vectors.
+/// Returns what each block of a cluster of `blocks` has at the end: the sum of their vectors.
 fn sums(input: &[u32], blocks: usize) -> Vec<u32> {
     let width = blocks * THREADS;
     let sum = |i: usize| {
@@ -136,7 +136,7 @@ fn of_size<const N: usize>(device: &Device) -> Outcome {
     let got = read!(device, len, |out| in_place::<N>(&input, out).grid(grid).shared_bytes(bytes));
     same(&got, &want, |i| format!("in place, {N} blocks, {i}"))?;
     let got = read!(device, 2 * N * THREADS, |out| slots::<N>(&input, out).grid(grid));
-    // A block gets of each what it has for it.
+    // A block gets from each what it has for it.
     let of_block = |i: usize| want[i / THREADS * N * THREADS + i / THREADS % N * THREADS + i % THREADS];
     same(&got, &(0..2 * N * THREADS).map(of_block).collect::<Vec<_>>(), |i| format!("{N} slots, {i}"))
 }

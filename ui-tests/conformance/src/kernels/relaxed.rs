@@ -51,7 +51,7 @@ fn fenced_ring(out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = value;
 }
 
-/// The same, by one fence of a block.
+/// The ring with one fence per block.
 #[cluster_kernel(cluster = BLOCKS, block = BLOCK)]
 fn one_fence_a_block(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -99,7 +99,7 @@ fn sum_of_block(block: &ThreadBlock, cells: &SharedArray<u32, 96>, value: u32) -
     sum
 }
 
-/// In loops and branches of which no assembler sees that all threads take them: `.aligned` says so.
+/// Loops and branches for which no assembler sees that all threads take them: `.aligned` says so.
 #[cluster_kernel(cluster = 2, block = BLOCK)]
 fn aligned_in_loops(rounds: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -120,7 +120,7 @@ fn aligned_in_loops(rounds: &[u32], out: &mut [u32]) {
     out[this_grid().thread_rank()] = value;
 }
 
-/// The same, with barriers that are not.
+/// The same kernel with barriers that are not `.aligned`.
 #[cluster_kernel(cluster = 2, block = BLOCK, unchecked(divergent_collective))]
 fn not_aligned(rounds: &[u32], out: &mut [u32]) {
     let cluster = this_cluster();
@@ -128,7 +128,7 @@ fn not_aligned(rounds: &[u32], out: &mut [u32]) {
     let cells = shared_array::<u32, 96>();
     let i = block.thread_rank();
     let mut value = i;
-    // All threads hold the same, but that no check can see.
+    // All threads hold the same, but no check can see that.
     for round in 0..rounds[i % 1] {
         if rounds[1 + round + i % 1] % 2 == 0 {
             value = sum_of_block(&block, &cells, value % 7) + i;
@@ -156,12 +156,12 @@ fn aligned_or_not(device: &Device) -> Outcome {
     let rounds = device.upload(&rounds)?;
     let aligned = read!(device, 2 * BLOCK as usize, |out| aligned_in_loops(&rounds, out).grid(2));
     same(&aligned, &want, |t| format!("aligned, thread {t}"))?;
-    // SAFETY: all threads read the same words, so that they come to each barrier together.
+    // SAFETY: all threads read the same words, so that they reach each barrier together.
     let not = read!(device, 2 * BLOCK as usize, |out| unsafe { not_aligned(&rounds, out) }.grid(2));
     same(&not, &want, |t| format!("not aligned, thread {t}"))
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "relaxed",

@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 use super::warps::{Numbers, Random, grouped, sources, values};
 use crate::{Kernel, Module, Outcome, check_list, same};
 
-/// What a thread of a tile gets, and finds to match.
+/// The number of values that a thread of a tile gets, and finds to match.
 const MOVES: usize = 4;
 
 #[cluster_kernel]
@@ -23,7 +23,7 @@ fn of_tiles<T: DeviceCopy, const N: u32>(input: &[T], by: &[u32], moved: &mut [T
     matched[i * 2 + 1] = tile.match_all(value);
 }
 
-/// The same of the threads with one label; a coalesced group has no `shfl_xor`.
+/// Shuffles among the threads with one label; a coalesced group has no `shfl_xor`.
 #[cluster_kernel]
 fn of_groups<T: DeviceCopy>(input: &[T], labels: &[i32], by: &[u32], moved: &mut [T], matched: &mut [u32]) {
     let block = this_thread_block();
@@ -41,7 +41,7 @@ fn of_groups<T: DeviceCopy>(input: &[T], labels: &[i32], by: &[u32], moved: &mut
 
 const THREADS: usize = 256;
 
-/// Values of which some are equal, so that there is something to match, and distances, some of them too large.
+/// Returns values of which some are equal, so that there is something to match, and distances, some of them too large.
 fn inputs<T: Random>(seed: u64) -> (Vec<T>, Vec<u32>) {
     let mut numbers = Numbers(!seed);
     let distinct = values::<T>(seed, 64);
@@ -56,7 +56,7 @@ fn inputs<T: Random>(seed: u64) -> (Vec<T>, Vec<u32>) {
     (input, by.collect())
 }
 
-/// What the threads of the groups get, and find to match.
+/// Returns what the threads of the groups get, and find to match.
 fn expected<T: Random>(groups: &[Vec<usize>], xor: bool, input: &[T], by: &[u32]) -> (Vec<T>, Vec<u32>) {
     let mut moved = vec![input[0]; THREADS * MOVES];
     let mut matched = vec![0; THREADS * 2];
@@ -112,7 +112,7 @@ fn check_groups<T: Random>(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Every size for one type, and some for every type.
+/// Makes every size for one type, and some for every type.
 macro_rules! table {
     (tiles { $($name:ident: $t:ident, $($n:literal)*;)* } groups { $($groups:ident: $g:ident;)* }) => {
         $(fn $name(device: &Device) -> Outcome {

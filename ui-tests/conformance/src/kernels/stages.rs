@@ -1,5 +1,5 @@
 //! The five stages (before, arrival, between, wait, after) of each barrier, iterated. `toolkit/by_hand.cu` has each of
-//! these kernels once more, written by hand with CUDA's own headers; they are held against the same results.
+//! these kernels written by hand with CUDA's own headers; both are compared with the same results.
 
 use phalanx::prelude::*;
 
@@ -67,7 +67,7 @@ fn grid_stages(input: &[u32], passed: &mut [u32], out: &mut [u32], rounds: u32) 
     out[i] = value;
 }
 
-/// A phase barrier's, of the block: half of the threads write what the other half reads, and wait for nobody until they write again.
+/// Uses a phase barrier of the block: half of the threads write what the other half reads, and do not wait until they write again.
 #[cluster_kernel(block = 128)]
 fn phase_stages(input: &[u32], out: &mut [u32], rounds: u32) {
     let block = this_thread_block();
@@ -100,7 +100,7 @@ fn phase_stages(input: &[u32], out: &mut [u32], rounds: u32) {
     out[this_grid().thread_rank()] = value;
 }
 
-/// Phase barriers of the cluster: each block tells the next one that it has written, and the one before that it has read.
+/// Uses phase barriers of the cluster: each block signals the next one that it has written, and the previous one that it has read.
 #[cluster_kernel(cluster = 4, block = 128)]
 fn remote_stages(input: &[u32], passed: &mut [u32], out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -135,7 +135,7 @@ fn input() -> Vec<u32> {
     (0..THREADS as u32).map(|i| i.wrapping_mul(0x9e37_79b9) >> 7).collect()
 }
 
-/// What comes out, where `step` makes the next values of all threads from those of a round and its factor.
+/// Returns the result if `step` makes the next values of all threads from those of an iteration and its factor.
 fn rounds_of(rounds: u32, step: impl Fn(&[u32], u32) -> Vec<u32>) -> Vec<u32> {
     let (mut values, mut work) = (input(), 1_u32);
     for round in 0..rounds {
@@ -145,7 +145,7 @@ fn rounds_of(rounds: u32, step: impl Fn(&[u32], u32) -> Vec<u32>) -> Vec<u32> {
     values
 }
 
-/// One launch for each of some numbers of rounds.
+/// Makes one launch for each of some numbers of iterations.
 macro_rules! check {
     ($name:ident, $kernel:ident($($passed:ident)?), |$values:ident, $work:ident, $i:ident| $step:expr) => {
         fn $name(device: &Device) -> Outcome {
@@ -180,7 +180,7 @@ check!(of_peers, remote_stages(passed), |values, work, i| {
     values[cluster + (block + 3) % 4 * 128 + 127 - i % 128].wrapping_mul(work)
 });
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "stages",

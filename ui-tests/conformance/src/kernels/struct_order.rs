@@ -1,5 +1,5 @@
-//! In which order the parts of a struct literal and of a place are evaluated; several instances of a generic struct in one
-//! program.
+//! The order in which the parts of a struct literal and of a place are evaluated; several instances of a generic struct
+//! in one program.
 
 use phalanx::prelude::*;
 
@@ -79,7 +79,7 @@ fn order(out: &mut [u32], scratch: &mut [u32]) {
 fn orders(device: &Device) -> Outcome {
     let mut scratch = device.zeros(1)?;
     let out = read!(device, 13, |out| order(out, &mut scratch).grid(1));
-    // Of the last two statements, Rust evaluates the right sides first: 1 goes to row 2, and 2 * 3 to row 0.
+    // For the last two statements, Rust evaluates the right sides first: 1 goes to row 2, and 2 * 3 to row 0.
     let want = [11, 1, 9, 11, 5, 111, 111, 2, 1, 7, 1, 101, 1];
     equal(&out, &want)
 }
@@ -107,7 +107,7 @@ fn generic(device: &Device) -> Outcome {
     equal(&sums.read()?, &[Pair { first: 1.5, second: 1.0 }; 8])
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "struct_order",

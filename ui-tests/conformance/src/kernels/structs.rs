@@ -1,5 +1,5 @@
-//! Structs and enums: in buffers, in shared memory and local arrays, as parameters and results; their literals, fields and methods.
-//! Each kernel against the same in plain Rust.
+//! Structs and enums: in buffers, in shared memory and local arrays, as parameters and results; their literals, fields
+//! and methods. Each kernel is compared with the same in plain Rust.
 
 use phalanx::prelude::*;
 
@@ -411,7 +411,7 @@ fn assertions(device: &Device) -> Outcome {
     if shown.ends_with(want) { Ok(()) } else { Err(shown.into()) }
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "structs",

@@ -1,5 +1,5 @@
-//! What kernels say: `println!` against the host's own `format!`, in the documented order; the messages of assertions and
-//! panics, with as many values as they may have.
+//! The output of kernels: `println!` compared with the host's own `format!`, in the documented order; the messages of
+//! assertions and panics, with as many values as they may have.
 
 use phalanx::Launch;
 use phalanx::prelude::*;
@@ -104,7 +104,7 @@ fn in_order(rounds: u32) {
     println!();
 }
 
-/// By block, by thread, and for each thread in the order of its statements.
+/// The order is by block, by thread, and for each thread that of its statements.
 fn order(device: &Device) -> Outcome {
     let mut want = String::new();
     for (by, bx) in (0..3).flat_map(|y| (0..4).map(move |x| (y, x))) {
@@ -137,7 +137,7 @@ fn shown(at: &u32, by: &mut i64) -> bool {
     *at > 4
 }
 
-/// From device functions, with arguments that have effects, in the order of the source.
+/// Prints from device functions, with arguments that have effects, in the order of the source.
 #[cluster_kernel(block = 1)]
 fn effects(out: &mut [u32]) {
     const LIMIT: u32 = 1 << 20;
@@ -219,7 +219,7 @@ fn what_finds_no_room_is_counted(device: &Device) -> Outcome {
     prints(device, much(1).grid(1), &"0\n".repeat(64))
 }
 
-/// One way to fail for each number.
+/// Fails in one way for each number.
 #[cluster_kernel(block = 1)]
 fn failing(way: u32, n: i32, x: f64, big: u128) {
     let p = n > 3;
@@ -340,7 +340,7 @@ fn messages(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Values that are more than one, and a message of a closure.
+/// Shows values of several words, and a message of a closure.
 #[cluster_kernel(block = 1)]
 fn compound(n: u32, x: f64) {
     let some = Some(n as u16);
@@ -398,7 +398,7 @@ fn messages_of_instances(device: &Device) -> Outcome {
     fails_with(device, generic::<i128, 5>(0, &mut wide).grid(1), "-1 is below 0")
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "text",

@@ -1,12 +1,12 @@
-//! Which threads are in a group, and its votes: tiles of blocks and of tiles, labels, predicates, branches, blocks that
-//! end within a warp; what groups are passed to; the order of operands; the tile that cannot be.
+//! The threads of a group, and its votes: tiles of blocks and of tiles, labels, predicates, branches, blocks that end
+//! within a warp; what groups are passed to; the order of operands; the tile that cannot exist.
 
 use phalanx::prelude::*;
 
 use super::warps::{Numbers, grouped};
 use crate::{Module, Outcome, check_list, failure, find, kernel_list, read, same};
 
-/// What a thread can ask its group.
+/// The number of queries of a thread to its group.
 const ANSWERS: usize = 8;
 
 #[device]
@@ -35,7 +35,7 @@ fn ask_group(group: &CoalescedGroup, predicate: bool, out: &mut [u32], at: usize
     group.sync();
 }
 
-/// The answers to the threads of these groups, whose number and place among their like `meta` says.
+/// Returns the answers to the threads of these groups; `meta` gives the number of groups and the rank among them.
 fn answers(
     out: &mut [u32],
     stride: usize,
@@ -58,7 +58,7 @@ fn answers(
 }
 
 fn predicates(seed: u64, count: usize) -> Vec<bool> {
-    // Some warps have all, some none.
+    // In some warps all hold it, in some none.
     let mut numbers = Numbers(seed);
     let odds: Vec<u64> = numbers.list(count.div_ceil(8), |draw| draw % 5);
     (0..count).map(|thread| numbers.below(4) < odds[thread / 8]).collect()
@@ -92,7 +92,7 @@ fn tiles(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// The threads with a label, of those the ones with a predicate, of those the ones with another label.
+/// The threads with a label, among them those with a predicate, and among those the ones with another label.
 #[cluster_kernel]
 fn partitions(labels: &[i64], chosen: &[bool], holds: &[bool], out: &mut [u32]) {
     let block = this_thread_block();
@@ -117,7 +117,7 @@ fn labels_and_predicates(device: &Device) -> Outcome {
         let buffers = (device.upload(&labels)?, device.upload(&chosen)?, device.upload(&holds)?);
         partitions(&buffers.0, &buffers.1, &buffers.2, &mut out).grid(1).block(THREADS as u32).launch(device)?;
         let mut want = vec![0; THREADS * ANSWERS * 3];
-        // The place of a thread's label among those of `of`, by their first threads, and how many there are.
+        // The rank of a thread's label among those of `of`, by their first threads, and how many there are.
         let meta = |thread: usize, of: &dyn Fn(usize) -> bool| {
             let warp = thread / 32 * 32;
             let mut seen: Vec<i64> = Vec::new();
@@ -189,7 +189,7 @@ fn coalesced(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// What coalesces need not be known where it does not matter: one atomic for all who come together.
+/// The members of a coalesced group need not be known where it does not matter: one atomic for all converged threads.
 #[cluster_kernel]
 fn aggregated(values: &[u32], count: &mut [u32], kept: &mut [u32]) {
     let i = this_grid().thread_rank();
@@ -217,7 +217,7 @@ fn aggregated_atomics(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("the {i}th"))
 }
 
-/// Operands from left to right, each collective once, whatever stands around it.
+/// Operands are evaluated from left to right, each collective once, whatever stands around it.
 #[cluster_kernel(block = 64)]
 fn nested(out: &mut [u32], logic: &mut [bool]) {
     let block = this_thread_block();
@@ -244,7 +244,7 @@ fn nested(out: &mut [u32], logic: &mut [bool]) {
     out[i] += op - op;
 }
 
-/// Values other than scalars: of three words, of less than one, of parts.
+/// Exchanges values other than scalars: of three words, of less than one, of parts.
 #[cluster_kernel(block = 32)]
 fn compound(out: &mut [u32], whole: &mut [[u32; 3]]) {
     let block = this_thread_block();
@@ -338,7 +338,7 @@ fn a_rest(device: &Device) -> Outcome {
     }
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "tiles",

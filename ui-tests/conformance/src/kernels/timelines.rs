@@ -17,7 +17,7 @@ fn busy(turns: u32) -> u32 {
     state
 }
 
-/// Each kind of barrier, once or twice a round. The last warp comes late to those of its block.
+/// Uses each kind of barrier, once or twice per iteration. The last warp arrives late at those of its block.
 #[cluster_kernel(cluster = 2, block = 64, profile)]
 fn rounds(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -57,7 +57,7 @@ fn launched(device: &Device, timeline: bool) -> Outcome<(Vec<u32>, Option<Timeli
     Ok((out.read()?, timeline))
 }
 
-/// How often each is in the timeline.
+/// Counts how often each is in the timeline.
 fn all_barriers(device: &Device) -> Outcome {
     let (with, timeline) = launched(device, true)?;
     let (without, _) = launched(device, false)?;
@@ -97,7 +97,7 @@ fn all_barriers(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// What hides a wait is the work since the arrival: the late warps wait less.
+/// The work since the arrival hides a wait: the late warps wait less.
 fn late_warps_wait_less(device: &Device) -> Outcome {
     let (_, timeline) = launched(device, true)?;
     let timeline = timeline.unwrap_or_default();
@@ -122,7 +122,7 @@ fn plain(out: &mut [u32]) {
     out[this_grid().thread_rank()] = 1;
 }
 
-/// Without the option, a GPU records nothing, and says so.
+/// Without the option, a GPU records nothing, and reports that.
 fn without_the_option(device: &Device) -> Outcome {
     let mut out = device.zeros(32)?;
     let timeline = plain(&mut out).grid(1).timeline(device);
@@ -134,7 +134,7 @@ fn without_the_option(device: &Device) -> Outcome {
     equal(&read!(device, 32, |out| plain(out).grid(1)), &[1; 32])
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "timelines",

@@ -1,11 +1,11 @@
-//! Arrival tokens wherever the language lets them go: round loops, through branches and device functions, in options.
-//! What must be refused is in `ui-tests/reject`.
+//! Arrival tokens wherever the language allows them: around loops, through branches and device functions, in options.
+//! `ui-tests/reject` has what must be refused.
 
 use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
-/// Arrives before the loop, waits first in each round: the token goes round.
+/// Arrives before the loop, waits first in each iteration: the token goes around.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn round_a_loop(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -37,7 +37,7 @@ fn carried(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Arrives under a condition, waits under the same.
+/// Arrives under a condition, and waits under the same.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn under_a_condition(out: &mut [u32], split: bool) {
     let cluster = this_cluster();
@@ -122,7 +122,7 @@ fn lent(device: &Device) -> Outcome {
     same(&got, &(0..64).map(|t| total(t) * 2 + t * 1_000_000).collect::<Vec<u32>>(), |i| format!("thread {i}"))
 }
 
-/// A token of each group at once: the block's phase inside of the cluster's.
+/// Holds a token of each group at once: the block's phase inside of the cluster's.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn two_groups(out: &mut [u32]) {
     let cluster = this_cluster();
@@ -147,7 +147,7 @@ fn of_two_groups(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("thread {i}"))
 }
 
-/// An option that is filled, asked and taken from.
+/// Fills, tests and takes from an option.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn taken(out: &mut [u32], rounds: u32) {
     let cluster = this_cluster();
@@ -182,7 +182,7 @@ fn in_options(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "tokens",

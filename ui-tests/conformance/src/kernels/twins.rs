@@ -1,5 +1,5 @@
 //! Functions that are compiled twice from one text, as a device function and as plain Rust. A kernel of the same name
-//! calls the first for every pair of small arguments, and rustc says what must come out.
+//! calls the first for every pair of small arguments, and rustc's result is what it must return.
 
 /// Functions in two modules, `gpu` and `host`, and a kernel that calls all of them.
 macro_rules! twins {
@@ -58,7 +58,7 @@ macro_rules! twins {
             )*
         }
 
-        /// This file's part of the table.
+        /// Returns this file's part of the table.
         pub(super) fn modules() -> Vec<Module> {
             let checks = vec![$(Check { name: stringify!($name), run: checks::$name }),*];
             let kernels = vec![$(Kernel::of::<kernels::$name>(stringify!($name))),*];

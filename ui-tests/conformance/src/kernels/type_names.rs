@@ -1,4 +1,4 @@
-//! Types and fields whose names C++, NVRTC or the prelude have for something of their own; alignment, and variants of
+//! Types and fields whose names C++, NVRTC or the prelude use for something of their own; alignment, and variants of
 //! unusual values.
 
 use phalanx::prelude::*;
@@ -204,7 +204,7 @@ impl option<f32> {
     }
 }
 
-/// Methods of one name, of two instances of one type.
+/// Calls methods of one name, of two instances of one type.
 #[cluster_kernel(block = 1)]
 fn instances(out: &mut [f32]) {
     out[0] = option { value: 1.5f32, some: 1 }.doubled() + option { value: 4u32, some: 1 }.doubled() as f32;
@@ -216,7 +216,7 @@ fn of_instances(device: &Device) -> Outcome {
     equal(&out.read()?, &[11.0])
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let (checks, kernels) = (check_list![of_types, of_layouts, of_instances], kernel_list![names, layouts, instances]);
     vec![Module { name: "type_names", checks, kernels }]

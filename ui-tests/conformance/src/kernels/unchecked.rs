@@ -50,7 +50,7 @@ fn leave(cluster: &Cluster) {
     cluster.sync();
 }
 
-/// The rule is broken by what a call does, which only rustc sees.
+/// A call breaks the rule, which only rustc sees.
 ///
 /// # Safety
 /// One of `early` and `late` is zero.
@@ -83,7 +83,7 @@ fn arrive_and(cluster: &Cluster, now: bool) -> u32 {
 #[cluster_kernel(cluster = 2, block = 32)]
 fn through_a_device_function(out: &mut [u32]) {
     let cluster = this_cluster();
-    // SAFETY: it is true.
+    // SAFETY: `now` is true.
     let rank = unsafe { arrive_and(&cluster, true) };
     out[this_grid().thread_rank()] = rank;
 }

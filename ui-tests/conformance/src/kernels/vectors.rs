@@ -6,7 +6,7 @@ use crate::{Bits, Check, Kernel, Module, Outcome, check_list, fails, find, kerne
 
 const SOURCE: &str = include_str!("vectors.rs");
 
-/// Global to shared, a peer's shared to global, each by vectors; what is left over one by one.
+/// Copies global to shared, a peer's shared to global, each by vectors; the remainder one by one.
 #[cluster_kernel(cluster = 2, block = 16)]
 fn exchange<T: VectorElement<N>, const N: usize>(input: &[T], out: &mut [T]) {
     let cluster = this_cluster();
@@ -43,7 +43,7 @@ fn exchanged<T: VectorElement<N> + Bits, const N: usize>(device: &Device, make: 
         first.extend_from_slice(of_peer);
         *first.last_mut().unwrap() = values[(peer * 16 + 15 - i) * N];
     }
-    // What a peer wrote into one's dynamic memory is what it gave.
+    // What a peer wrote into this block's dynamic memory is what it returned.
     let second: Vec<T> = (0..32).flat_map(|thread| first[(thread ^ 16) * N..][..N].to_vec()).collect();
     same(&out.read()?, &[first, second].concat(), |i| format!("element {i} of {N} lanes"))
 }
@@ -93,7 +93,7 @@ fn scaled(v: f32x4, factor: f32) -> f32x4 {
     result
 }
 
-/// Constructors, lanes, vectors as arguments, results, locals of a written type, and elements of arrays.
+/// Uses constructors, lanes, vectors as arguments, results, locals of a written type, and elements of arrays.
 #[cluster_kernel(block = 32)]
 fn lanes(input: &[f32], factor: f32x2, out: &mut [f32]) {
     let i = this_grid().thread_rank();
@@ -131,7 +131,7 @@ fn lanes_are_values(device: &Device) -> Outcome {
     same(&got, &want, |i| format!("number {i}"))
 }
 
-/// 16 bytes at a time, and the rest. Its machine code is looked at in `tests/machine_code.rs`.
+/// Copies 16 bytes at a time, and the rest. `tests/machine_code.rs` checks its machine code.
 #[cluster_kernel(block = 128)]
 fn copy(input: &[f32], output: &mut [f32]) {
     let grid = this_grid();
@@ -187,7 +187,7 @@ fn bounds_and_alignment(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     let mut checks = exchange_checks();
     checks.extend(check_list![lanes_are_values, copies, bounds_and_alignment]);

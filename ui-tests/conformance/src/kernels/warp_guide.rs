@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, kernel_list, read, same};
 
-/// The sum of each block: of each warp first, then of the warps' sums.
+/// Adds up each block: each warp first, then the warps' sums.
 #[cluster_kernel(block = 256)]
 fn sum_by_warps(input: &[f32], out: &mut [f32]) {
     let block = this_thread_block();
@@ -27,7 +27,7 @@ fn sum_by_warps(input: &[f32], out: &mut [f32]) {
     }
 }
 
-/// A place for each thread of the group: one atomic for all of them.
+/// Reserves a slot for each thread of the group: one atomic for all of them.
 #[device]
 fn places(group: &CoalescedGroup, count: &mut [u32]) -> u32 {
     let mut first = 0;
@@ -37,7 +37,7 @@ fn places(group: &CoalescedGroup, count: &mut [u32]) -> u32 {
     group.shfl(first, 0) + group.thread_rank()
 }
 
-/// The values above a limit, in any order.
+/// Keeps the values above a limit, in any order.
 #[cluster_kernel]
 fn above(input: &[i32], limit: i32, kept: &mut [i32], count: &mut [u32]) {
     let i = this_grid().thread_rank();
@@ -47,7 +47,7 @@ fn above(input: &[i32], limit: i32, kept: &mut [i32], count: &mut [u32]) {
     }
 }
 
-/// Per warp, how often each digit comes: the first thread that has it writes it.
+/// Counts per warp how often each digit occurs: the first thread that has it writes it.
 #[cluster_kernel(block = 64)]
 fn digits(input: &[u32], counts: &mut [u32]) {
     let block = this_thread_block();
@@ -59,7 +59,7 @@ fn digits(input: &[u32], counts: &mut [u32]) {
     }
 }
 
-/// What the butterfly of `reduce` gives: neighbours first.
+/// Returns what the butterfly of `reduce` computes: neighbours first.
 fn tree(values: &[f32]) -> f32 {
     match values {
         [value] => *value,
@@ -100,7 +100,7 @@ fn digits_of_warps(device: &Device) -> Outcome {
     })
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "guide",

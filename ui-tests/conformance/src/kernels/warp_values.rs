@@ -1,5 +1,5 @@
-//! What values the threads of a warp hand to each other: structs, enums, arrays, vectors and half floats by shuffles,
-//! matches, labels and broadcasts; structs and vectors by reductions and scans with closures.
+//! Values that the threads of a warp exchange: structs, enums, arrays, vectors and half floats by shuffles, matches,
+//! labels and broadcasts; structs and vectors by reductions and scans with closures.
 
 use std::fmt::Debug;
 
@@ -55,7 +55,7 @@ fn handed<T: DeviceCopy>(input: &[T], by: &[u32], moved: &mut [T], masks: &mut [
 }
 
 fn check<T: DeviceCopy + PartialEq + Debug>(device: &Device, make: impl Fn(u8) -> T) -> Outcome {
-    // All of the second tile are one.
+    // All of the second tile are equal.
     let input: Vec<T> = (0..THREADS).map(|i| make(if i / 16 == 1 { 3 } else { (i * i % 7) as u8 })).collect();
     let by: Vec<u32> = (0..THREADS as u32).map(|i| i * 5 % 19).collect();
     let mut moved = device.upload(&[input[0]; THREADS * MOVES])?;
@@ -154,7 +154,7 @@ fn folds(device: &Device) -> Outcome {
     equal(&of_vectors.read()?, &want_vectors)
 }
 
-/// One atomic for all threads that come together, and what it gives for all of them.
+/// One atomic for all converged threads, and its result for all of them.
 #[cluster_kernel(block = 128)]
 fn claimed(wanted: &[u32], next: &mut [u32], claims: &mut [u32], calls: &mut [u32]) {
     let i = this_grid().thread_rank();
@@ -190,7 +190,7 @@ fn claims(device: &Device) -> Outcome {
     equal(&next.read()?, &[threads.len() as u32])?;
     let calls = calls.read()?;
     equal(&calls[1..], &[256 / 8, 0])?;
-    // At least a call for each warp, at most one for each thread.
+    // There is at least one call for each warp, and at most one for each thread.
     match (8..=threads.len() as u32).contains(&calls[0]) {
         true => Ok(()),
         false => Err(format!("{} calls", calls[0]).into()),
@@ -203,7 +203,7 @@ macro_rules! values {
             check::<$t>(device, $make)
         })*
 
-        /// This file's part of the table.
+        /// Returns this file's part of the table.
         pub(super) fn modules() -> Vec<Module> {
             let mut checks = vec![$(Check { name: stringify!($name), run: $name }),*];
             checks.push(Check { name: "folds", run: folds });

@@ -1,5 +1,5 @@
-//! What the kernels of `shuffles`, `folds` and `tiles` are compared with: what a group's threads do together, in plain
-//! Rust, by rank. No kernels.
+//! The reference for the kernels of `shuffles`, `folds` and `tiles`: the collectives of a group's threads, in plain
+//! Rust, by rank. It has no kernels.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ impl Numbers {
         self.draw() % end
     }
 
-    /// `count` of them, each made of one draw.
+    /// Returns `count` values, each made from one draw.
     pub(super) fn list<T>(&mut self, count: usize, from: impl Fn(u64) -> T) -> Vec<T> {
         (0..count).map(|_| from(self.draw())).collect()
     }
@@ -58,7 +58,7 @@ random! {
     u64: |n| n.draw();
     u128: |n| u128::from(n.draw()) << 64 | u128::from(n.draw());
     usize: |n| n.draw() as usize;
-    // No NaN, and of many magnitudes.
+    // Never NaN, and of many magnitudes.
     f32: |n| (n.draw() as i32 as f32) * 2.0_f32.powi(n.below(40) as i32 - 20);
     f16: |n| f16::from_f32(n.draw() as i16 as f32 / 64.0);
     bf16: |n| bf16::from_f32(n.draw() as i16 as f32 * 2.0_f32.powi(n.below(40) as i32 - 20));
@@ -70,7 +70,7 @@ pub(super) fn values<T: Random>(seed: u64, count: usize) -> Vec<T> {
     (0..count).map(|_| T::random(&mut numbers)).collect()
 }
 
-/// The threads, of `0..count`, in groups: those of one warp for which `key` is the same, in order.
+/// Groups the threads `0..count`: those of one warp for which `key` is the same, in order.
 pub(super) fn grouped<K: PartialEq>(count: usize, key: impl Fn(usize) -> K) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for thread in 0..count {
@@ -83,13 +83,13 @@ pub(super) fn grouped<K: PartialEq>(count: usize, key: impl Fn(usize) -> K) -> V
     groups
 }
 
-/// The rank of a value in its group, or its own, as the shuffles have it.
+/// Returns the rank of a value in its group, or the thread's own, as in the shuffles.
 pub(super) fn sources(rank: usize, count: usize, by: u32) -> [usize; 3] {
     let by = by as usize;
     [by % count, rank.checked_sub(by).unwrap_or(rank), if rank + by < count { rank + by } else { rank }]
 }
 
-/// Neighbours first.
+/// Reduces with neighbours first.
 pub(super) fn tree<T: Copy>(values: &[T], op: impl Fn(T, T) -> T + Copy) -> T {
     match values {
         [value] => *value,
@@ -100,7 +100,7 @@ pub(super) fn tree<T: Copy>(values: &[T], op: impl Fn(T, T) -> T + Copy) -> T {
     }
 }
 
-/// In steps of 1, 2, 4, ... (Hillis and Steele).
+/// Scans in steps of 1, 2, 4, ... (Hillis and Steele).
 pub(super) fn scan<T: Copy>(values: &[T], op: impl Fn(T, T) -> T) -> Vec<T> {
     let mut values = values.to_vec();
     let mut step = 1;

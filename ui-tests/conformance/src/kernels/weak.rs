@@ -1,6 +1,6 @@
-//! What atomics and fences promise, over and over: pairs of threads in different blocks, each with places of their own in every
-//! round. What must not be found is counted, in the simulator under schedules that show all that relaxed atomics may do
-//! (`sim::weak` has the programs one by one), and on a GPU, where more than 10^7 pairs are looked at.
+//! The guarantees of atomics and fences, many times: pairs of threads in different blocks, each with locations of their
+//! own in every iteration. Forbidden results are counted, in the simulator under schedules that show all that relaxed
+//! atomics may do (`sim::weak` has the programs one by one), and on a GPU, where more than 10^7 pairs are checked.
 
 use phalanx::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::{Module, Outcome, check_list, kernel_list};
 
 const BLOCK: u32 = 256;
 
-/// `$first` and `$second` run side by side, on two places that hold zeros, and leave two results.
+/// Runs `$first` and `$second` concurrently, on two locations that hold zeros, with two results.
 macro_rules! pairs {
     ($($name:ident: |$cells:ident, $found:ident, $x:ident, $y:ident| $first:expr, $second:expr;)*) => {$(
         #[cluster_kernel(block = BLOCK)]
@@ -79,7 +79,7 @@ pairs! {
     };
 }
 
-/// Runs a kernel, and looks for pairs that must not be.
+/// Runs a kernel, and counts forbidden pairs.
 macro_rules! never {
     ($kernel:ident, $device:expr, |$a:ident, $b:ident| $wrong:expr) => {{
         let device: &Device = $device;
@@ -117,7 +117,7 @@ fn coherence(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// This file's part of the table.
+/// Returns this file's part of the table.
 pub(super) fn modules() -> Vec<Module> {
     vec![Module {
         name: "weak",
