@@ -1,12 +1,12 @@
-//! `cargo xtask mutate` switches each rule off in turn and lists the tests that fail without it: the compiler's own and those on
-//! generated kernels. A rule that no test misses is a fault. Checks that rustc makes of calls are not switched off:
-//! `ui-tests/reject` tests those.
+//! `cargo xtask mutate` switches each rule off in turn and lists the tests that fail without it: the compiler's own, and
+//! those on generated kernels. A rule that no test misses is a fault. Checks that rustc makes of calls are not switched
+//! off: `ui-tests/reject` tests those.
 
 use phalanx_compiler::Rule;
 
 use crate::run::{Result, cargo};
 
-/// The tests that run without a rule: the compiler's own, and its checks on generated kernels.
+/// The tests that run without a rule: the compiler's own, and those of its checks on generated kernels.
 const TESTS: [[&str; 3]; 2] =
     [["--package", "phalanx-compiler", "--lib"], ["--package", "phalanx-generators", "--tests"]];
 
@@ -28,12 +28,12 @@ pub(crate) fn mutate() -> Result<()> {
 fn failed_without(rule: Rule) -> Result<Vec<String>> {
     let mut failed = Vec::new();
     for tests in TESTS {
-        failed.extend(failed_of(&tests, rule)?);
+        failed.extend(failed_of(tests, rule)?);
     }
     Ok(failed)
 }
 
-fn failed_of(tests: &[&str; 3], rule: Rule) -> Result<Vec<String>> {
+fn failed_of(tests: [&str; 3], rule: Rule) -> Result<Vec<String>> {
     let mut test = cargo(&["test", "--release"]);
     let output = test.args(tests).env("PHALANX_WITHOUT_RULE", rule.name()).output();
     let output = output.map_err(|error| format!("cargo cannot be run: {error}"))?;

@@ -17,14 +17,13 @@ mod shrink;
 use phalanx_compiler::{Fault, Session};
 use proc_macro2::{TokenStream, TokenTree};
 
-/// Returns the session that `cargo xtask mutate` asks for: without the rule that `PHALANX_WITHOUT_RULE` names.
+/// Returns the session that `cargo xtask mutate` sets: without the rule that `PHALANX_WITHOUT_RULE` names.
 fn session() -> Session {
     let without = std::env::var("PHALANX_WITHOUT_RULE").ok();
     Session { without: without.map(|rule| rule.parse().expect("PHALANX_WITHOUT_RULE is a rule")) }
 }
 
-/// Returns what is wrong with the function under the attribute at the head of the text. Lines are counted from the text's
-/// start.
+/// Returns the faults of the function with the attribute at the head of the text. Lines are counted from the text's start.
 #[track_caller]
 fn faults(source: &str) -> Vec<Fault> {
     let mut trees = source.parse::<TokenStream>().expect("a generator's text is made of tokens").into_iter();
@@ -44,7 +43,8 @@ fn faults(source: &str) -> Vec<Fault> {
     }
 }
 
-/// Returns what is wrong with a function as a kernel under these options. A generator's text has no faults of syntax or types.
+/// Returns the faults of a function as a kernel with these options. A generator's text has no faults of syntax or
+/// types.
 #[track_caller]
 fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
     let options = options.parse().expect("options are made of tokens");

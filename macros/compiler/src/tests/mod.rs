@@ -89,7 +89,7 @@ fn faults(source: &str) -> Vec<Fault> {
     Attributed::parse(source).faults()
 }
 
-/// The `compile_error!`s of an expansion, in its order: line, column and text.
+/// Returns the `compile_error!`s of an expansion, in order: line, column and text.
 fn errors(expansion: &TokenStream) -> Vec<(usize, usize, String)> {
     let trees: Vec<TokenTree> = expansion.clone().into_iter().collect();
     let at = |index: usize| match (&trees[index], trees.get(index + 2)) {

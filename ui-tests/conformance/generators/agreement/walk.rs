@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 
 use phalanx::__private::{Arguments, Launch, atomic, load, store, update};
 use phalanx::prelude::*;
-use phalanx::{Cause, RaceAccess};
+use phalanx::{Cause, Error, RaceAccess};
 
 use super::super::generated_dsm::relative::{Relative, Values};
 use super::super::generated_dsm::tree::{

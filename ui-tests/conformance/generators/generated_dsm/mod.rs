@@ -245,7 +245,7 @@ fn clusters_of_any_size() {
     assert!(accepted > 300 && faulty > 1_000, "{accepted} accepted, {faulty} wrong");
 }
 
-/// A long run: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_dsm`. It continues after a
+/// A long run: `KERNELS=1000000 cargo test -p phalanx-generators -- --ignored more_random_dsm`. It continues after a
 /// failure, and shows one kernel of each kind.
 #[test]
 #[ignore = "as long as one likes"]

@@ -114,7 +114,7 @@ fn every_attacker_with_every_detector() {
     assert!(kernels.iter().filter(|kernel| kernel.real.is_empty()).count() > 1_000);
 }
 
-/// A long run: `KERNELS=1000000 cargo test -p phalanx-compiler -- --ignored more_random_kernels`.
+/// A long run: `KERNELS=1000000 cargo test -p phalanx-generators -- --ignored more_random_kernels`.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_kernels() {

@@ -154,7 +154,7 @@ fn random_kernels() {
     assert!(count.open * 4 < count.refused, "{count:?}");
 }
 
-/// A long run: `KERNELS=100000 cargo test -p phalanx-compiler -- --ignored more_random_uniformity`.
+/// A long run: `KERNELS=100000 cargo test -p phalanx-generators -- --ignored more_random_uniformity`.
 #[test]
 #[ignore = "as long as one likes"]
 fn more_random_uniformity() {
