@@ -29,7 +29,7 @@ trait Measured: Float + Edges + Into<f64> {
     /// Returns the error of this result against the exact one.
     fn error(self, exact: f64) -> f64;
     /// Returns the largest error allowed.
-    fn bound(error: &ulp::Error) -> f64;
+    fn bound(error: &ulp::FunctionError) -> f64;
 }
 
 macro_rules! measured {
