@@ -40,9 +40,9 @@ impl Parser<'_> {
         let copies = |group: Group| group.is_of_a_warp() || group == Group::ThreadBlock;
         let group = self.group_argument(&arguments[0], "a block, a tile or a coalesced group", copies);
         let (to, from) = (self.copied(&arguments[1]), self.copied(&arguments[2]));
-        let bar = arguments.get(3).map(|bar| self.told(bar, false));
+        let bar = arguments.get(3).map(|bar| self.completion_barrier(bar, false));
         let (Some((group, first)), Some(to), Some(from)) = (group, to, from) else { return Expr::error(span) };
-        if self.copy_ends(&to, &from) != Some(BulkDirection::GlobalToShared) {
+        if self.bulk_direction(&to, &from) != Some(BulkDirection::GlobalToShared) {
             return self.error(messages::copy_ends(span, "memcpy_async"));
         }
         let mut operands = vec![first, to, from];
@@ -61,8 +61,8 @@ impl Parser<'_> {
         }
         let (to, from) = (self.copied(&arguments[0]), self.copied(&arguments[1]));
         let (Some(to), Some(from)) = (to, from) else { return Expr::error(span) };
-        let ends = match self.copy_ends(&to, &from) {
-            Some(ends) if (ends == BulkDirection::SharedToGlobal) == (arguments.len() == 2) => ends,
+        let direction = match self.bulk_direction(&to, &from) {
+            Some(direction) if (direction == BulkDirection::SharedToGlobal) == (arguments.len() == 2) => direction,
             Some(_) => return self.error(messages::bulk_copy_form(span)),
             None => return self.error(messages::copy_ends(span, "bulk_copy_async")),
         };
@@ -71,12 +71,12 @@ impl Parser<'_> {
         }
         let mut operands = vec![to, from];
         if let Some(bar) = arguments.get(2) {
-            match self.told(bar, ends == BulkDirection::SharedToPeer) {
+            match self.completion_barrier(bar, direction == BulkDirection::SharedToPeer) {
                 Some(bar) => operands.push(bar),
                 None => return Expr::error(span),
             }
         }
-        self.op(Op::Copy(CopyOp::Bulk(ends)), operands, span)
+        self.op(Op::Copy(CopyOp::Bulk(direction)), operands, span)
     }
 
     /// Parses `remote.store_async(i, value, &bar)`.
@@ -89,7 +89,7 @@ impl Parser<'_> {
         let index = self.beside(index);
         self.require_value(&index);
         let value = self.value(value);
-        let bar = self.told(bar, true);
+        let bar = self.completion_barrier(bar, true);
         if !matches!(memory.result_kind, Kind::Memory(Memory::RemoteArray | Memory::RemoteSlice)) {
             return self.error(messages::store_async_target(memory.span));
         }
@@ -144,7 +144,7 @@ impl Parser<'_> {
         }
     }
 
-    fn copy_ends(&self, to: &Expr, from: &Expr) -> Option<BulkDirection> {
+    fn bulk_direction(&self, to: &Expr, from: &Expr) -> Option<BulkDirection> {
         let (Kind::Memory(to), Kind::Memory(from)) = (to.result_kind, from.result_kind) else { return None };
         let side = |memory| match memory {
             Memory::Global | Memory::GlobalMut => 0,
@@ -160,7 +160,7 @@ impl Parser<'_> {
     }
 
     /// Parses the barrier on which a copy completes: the block's own, or a peer's.
-    fn told(&mut self, argument: &syn::Expr, remote: bool) -> Option<Expr> {
+    fn completion_barrier(&mut self, argument: &syn::Expr, remote: bool) -> Option<Expr> {
         let barrier = match argument {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => self.expr(&reference.expr),
             other => self.expr(other),

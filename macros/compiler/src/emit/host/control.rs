@@ -58,7 +58,7 @@ impl Host<'_> {
         quote_spanned!(at.lo=> if #condition #then #otherwise)
     }
 
-    pub(super) fn choice(&self, scrutinee: &Expr, arms: &[Arm], discarded: bool, at: SpanRange) -> TokenStream {
+    pub(super) fn match_expr(&self, scrutinee: &Expr, arms: &[Arm], discarded: bool, at: SpanRange) -> TokenStream {
         let scrutinee = self.operand(scrutinee);
         let arms = arms.iter().map(|arm| {
             let pattern = self.pattern(&arm.pattern);

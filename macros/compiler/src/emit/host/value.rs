@@ -164,7 +164,7 @@ impl Host<'_> {
                 self.with_slot(*slot, value, at)
             }
             ExprKind::Match { scrutinee, arms, slot } => {
-                let value = self.choice(scrutinee, arms, expr.result_kind == Kind::Unit, at);
+                let value = self.match_expr(scrutinee, arms, expr.result_kind == Kind::Unit, at);
                 self.with_slot(*slot, value, at)
             }
             ExprKind::Loop { label, body, slot, .. } => {

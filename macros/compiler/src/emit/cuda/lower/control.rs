@@ -112,7 +112,7 @@ impl Lower<'_> {
         self.choose(None, condition, then, otherwise);
     }
 
-    pub(super) fn repeat(&mut self, expr: &Expr, dest: &Dest) {
+    pub(super) fn jump_target(&mut self, expr: &Expr, dest: &Dest) {
         match &expr.kind {
             ExprKind::Labelled { id, label, block, .. } => {
                 self.enter(*id, false, &label.to_string(), dest);

@@ -206,10 +206,10 @@ impl Lower<'_> {
             }
             ExprKind::Match { scrutinee, arms, .. } => match self.selection(expr, scrutinee, arms, dest) {
                 Some(value) => self.finish(value, dest),
-                None => self.choice(scrutinee, arms, dest),
+                None => self.match_expr(scrutinee, arms, dest),
             },
             ExprKind::Labelled { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } | ExprKind::For { .. } => {
-                self.repeat(expr, dest);
+                self.jump_target(expr, dest);
             }
             ExprKind::None(_) if matches!(dest, Dest::Assign(_)) => self.finish(CuExpr::name("none"), dest),
             ExprKind::Break { target, value, .. } => self.break_to(*target, value.as_deref()),

@@ -17,7 +17,7 @@ use crate::model::pattern::{Pattern, PatternKind};
 use crate::model::ty::ValueType;
 
 impl Lower<'_> {
-    pub(super) fn choice(&mut self, scrutinee: &Expr, arms: &[Arm], dest: &Dest) {
+    pub(super) fn match_expr(&mut self, scrutinee: &Expr, arms: &[Arm], dest: &Dest) {
         let value = self.value(scrutinee);
         let value = self.spill_unless_name(value);
         self.arms(&value, arms, dest);
