@@ -23,7 +23,7 @@ use crate::sim::Ticket;
 ///     let cluster = this_cluster();
 ///     let i = this_thread_block().thread_rank();
 ///     let array = shared_array::<u32, 32>();
-///     let token = publish(&cluster, &array, i);
+///     let token: ArrivalToken<Cluster> = publish(&cluster, &array, i);
 ///     let remote = cluster.map_shared_rank(&array, 1 - cluster.block_rank());
 ///     cluster.barrier_wait(token);
 ///     out[cluster.thread_rank()] = remote[31 - i];
