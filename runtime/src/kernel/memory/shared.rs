@@ -18,7 +18,7 @@ use crate::sim::{self, Key, SharedId};
 ///
 #[doc = reading!("array", "a [`SharedSlice`]")]
 #[doc = writing!("array")]
-/// | `cluster.map_shared_rank(&array, rank)` | the same array of a peer, a [`RemoteArray`](crate::RemoteArray) |
+/// | `cluster.map_shared_rank(&array, rank)` | the same array of a peer, a [`RemoteArray`] |
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -69,7 +69,7 @@ pub struct SharedArray<T, const N: usize> {
 ///
 #[doc = reading!("slice", "a `SharedSlice`")]
 #[doc = writing!("slice")]
-/// | `cluster.map_shared_rank(&slice, rank)` | the same memory of a peer, a [`RemoteSlice`](crate::RemoteSlice) |
+/// | `cluster.map_shared_rank(&slice, rank)` | the same memory of a peer, a [`RemoteSlice`] |
 ///
 /// ```
 /// use phalanx::prelude::*;
