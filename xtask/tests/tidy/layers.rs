@@ -79,10 +79,9 @@ fn rooms_import_one_way() {
                 found.push(format!("{module} is in no room that ARCHITECTURE.md names"));
                 continue;
             };
-            // What the crate's root re-exports is named by its own code only where that is kernel code.
+            // A name that is no room is one that the root re-exports, which would evade the layers. `tests` is built in tests alone.
             let rooms = imports(&format!("{module}.rs"), &text).into_iter().filter_map(|path| path.first().cloned());
-            let known = rooms.filter(|room| layers.rooms.iter().any(|(known, _)| known == room));
-            let forbidden = known.filter(|room| room != own && !allowed.contains(&room.as_str()));
+            let forbidden = rooms.filter(|room| room != own && room != "tests" && !allowed.contains(&room.as_str()));
             found.extend(forbidden.map(|room| format!("{module} imports from {room}")));
             let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
             for (library, rooms) in layers.libraries {

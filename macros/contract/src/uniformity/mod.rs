@@ -9,7 +9,8 @@ mod lattice;
 
 pub use lattice::Uniformity;
 
-use crate::{Groups, IndexSet};
+use crate::groups::Groups;
+use crate::index_set::IndexSet;
 
 /// How many groups of a warp one function can tell apart. Of more, a need asks for the warp, and nothing is known.
 pub const MAX_GROUPS: usize = IndexSet::CAPACITY;
