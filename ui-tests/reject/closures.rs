@@ -53,4 +53,19 @@ fn jumps(output: &mut [u32]) {
     let number = f + 1;
 }
 
+#[cluster_kernel]
+fn too_many(output: &mut [u32]) {
+    let one = |x: u32| x;
+    let two = |x: u32| one(x) + one(x + 1);
+    let four = |x: u32| two(x) + two(x + 1);
+    let eight = |x: u32| four(x) + four(x + 1);
+    let sixteen = |x: u32| eight(x) + eight(x + 1);
+    let more = |x: u32| sixteen(x) + sixteen(x + 1);
+    let many = |x: u32| more(x) + more(x + 1);
+    let hundred = |x: u32| many(x) + many(x + 1);
+    let hundreds = |x: u32| hundred(x) + hundred(x + 1);
+    let most = |x: u32| hundreds(x) + hundreds(x + 1);
+    output[0] = most(1) + most(2) + most(3);
+}
+
 fn main() {}

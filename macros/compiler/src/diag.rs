@@ -185,6 +185,12 @@ impl Diags {
         self.list.append(&mut other.list);
     }
 
+    /// Reports a fault after which the pipeline cannot continue.
+    pub(crate) fn refuse(&mut self, diag: Diag) -> Reported {
+        self.push(diag);
+        Reported
+    }
+
     /// Stops the pipeline between two of its stages if anything was reported.
     pub(crate) fn gate(&self) -> Result<(), Reported> {
         if self.list.is_empty() { Ok(()) } else { Err(Reported) }

@@ -152,6 +152,12 @@ pub(crate) fn unsupported_syntax(at: SpanRange, what: &str) -> Diag {
     Diag::new(Rule::UnsupportedSyntax, at, format!("{what} not part of the kernel language"))
 }
 
+pub(crate) fn too_many_closure_bodies(at: SpanRange, most: usize) -> Diag {
+    let fault = format!("the closures of a function must not expand to more than {most} bodies, one for each call");
+    Diag::new(Rule::UnsupportedSyntax, at, fault)
+        .help("make the closure that is called most often a `#[device]` function")
+}
+
 pub(crate) fn statement_attribute(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSyntax, at, "attributes inside a function are not part of the kernel language")
         .help("put the attribute on the function")

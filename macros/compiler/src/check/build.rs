@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, AccessKind, BarrierCall, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
-    NodeId, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    Access, BarrierCall, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node, NodeId, Region,
+    Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
@@ -24,9 +24,12 @@ use crate::model::kind::Kind;
 use crate::model::query::Query;
 use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
+pub(crate) use closure::MOST_BODIES as MOST_CLOSURE_BODIES;
+use closure::{Closure, ClosureId};
 use memory::region_of_kind;
 
-pub(crate) fn build(function: &Function) -> Cfg<'_> {
+/// Builds the graph; the error is the call of a closure for whose body it has no room.
+pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
     let mut builder = Builder {
         function,
         blocks: vec![BasicBlock::default()],
@@ -46,7 +49,11 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         sizes: BTreeMap::new(),
         regions: BTreeMap::new(),
         slices: Vec::new(),
-        closures: BTreeMap::new(),
+        closures: Vec::new(),
+        named_closures: BTreeMap::new(),
+        copies_of: BTreeMap::new(),
+        closure_bodies: 0,
+        too_many_bodies: None,
         fields: BTreeMap::new(),
     };
     builder.params();
@@ -56,7 +63,10 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
     builder.give(Some(value), end);
     builder.drop_scopes(0, Loss::EndOfScope, end);
     builder.end(End::Leave);
-    Cfg {
+    if let Some(call) = builder.too_many_bodies {
+        return Err(call);
+    }
+    Ok(Cfg {
         blocks: builder.blocks,
         entry: BlockId(0),
         nodes: builder.nodes,
@@ -67,7 +77,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
         slices: builder.slices,
         names: builder.names,
         teams,
-    }
+    })
 }
 
 struct Builder<'f> {
@@ -96,8 +106,16 @@ struct Builder<'f> {
     regions: BTreeMap<LocalId, Region>,
     /// Uses of `dynamic_shared_slice`.
     slices: Vec<Slice>,
-    /// PhaseAction locals that are closures touch.
-    closures: BTreeMap<LocalId, Vec<(Region, AccessKind)>>,
+    /// The closures that the body makes, in the order of the text.
+    closures: Vec<Closure<'f>>,
+    /// The locals that are closures.
+    named_closures: BTreeMap<LocalId, ClosureId>,
+    /// The copies that the `move` closures around the current expression made of locals.
+    copies_of: BTreeMap<LocalId, Variable>,
+    /// The number of closure bodies in the graph.
+    closure_bodies: usize,
+    /// The first call of a closure for which there is no room.
+    too_many_bodies: Option<SpanRange>,
     /// The numbers of fields, by their names.
     fields: BTreeMap<String, u16>,
 }
@@ -112,13 +130,13 @@ struct Value {
     fields: Vec<(u16, Value)>,
     /// The memory that it is, or an element of.
     region: Option<Region>,
-    /// What it touches where it is called, if it is a closure.
-    touches: Vec<(Region, AccessKind)>,
+    /// The closure that it is, if it is one.
+    closure: Option<ClosureId>,
 }
 
 impl Value {
     fn of(node: NodeId) -> Value {
-        Value { node, token: None, fields: Vec::new(), region: None, touches: Vec::new() }
+        Value { node, token: None, fields: Vec::new(), region: None, closure: None }
     }
 
     fn in_memory(self, region: Region) -> Value {
@@ -234,7 +252,7 @@ impl<'f> Builder<'f> {
     fn give(&mut self, value: Option<Value>, at: SpanRange) {
         for param in &self.function.params {
             if let Kind::Reference { mutable: true } = self.function.kind(param.local) {
-                let left = self.read(Variable::Local(param.local), at);
+                let left = self.read(self.variable_of(param.local), at);
                 self.step(StepKind::Value(ValueStep::Return(left)), at);
             }
         }
@@ -372,8 +390,8 @@ impl<'f> Builder<'f> {
             }
             self.regions.insert(local, region);
         }
-        if !value.touches.is_empty() {
-            self.closures.insert(local, value.touches);
+        if let Some(closure) = value.closure {
+            self.named_closures.insert(local, closure);
         }
     }
 

@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 use phalanx_contract::Groups;
 
 use crate::diag::{Diags, Reported};
+use crate::messages;
 use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
@@ -45,7 +46,10 @@ pub(crate) struct Checked<'f> {
 
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
-    let cfg = build::build(function);
+    let cfg = match build::build(function) {
+        Ok(cfg) => cfg,
+        Err(call) => return Err(diags.refuse(messages::too_many_closure_bodies(call, build::MOST_CLOSURE_BODIES))),
+    };
     let tokens = Tokens::of(function, &cfg);
     let mut pending = tokens::check(&cfg, &tokens, diags);
     let control = Control::of(&cfg);

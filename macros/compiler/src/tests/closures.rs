@@ -1,5 +1,5 @@
-//! Tests of closures: their control flow is not followed, so each operation in one counts with everything it may return
-//! and access.
+//! Tests of closures: whatever the body of a closure does, it does wherever the closure is called, also where a device function or
+//! a collective calls it.
 
 use super::faults;
 
@@ -8,7 +8,7 @@ use super::faults;
 fn broken(body: &str) -> Vec<String> {
     let source = format!(
         "#[cluster_kernel(cluster = 2, block = 64)]
-        fn calls(output: &mut [u32]) {{
+        fn calls(input: &[u32], output: &mut [u32]) {{
             let cluster = this_cluster();
             let block = this_thread_block();
             let array = shared_array::<u32, 64>();
@@ -71,4 +71,82 @@ fn what_threads_do_together_is_not_in_closures_or_methods() {
     let method = "#[device] impl Point { fn same(&self, block: &ThreadBlock) -> u32 { block.uniform(7) } }";
     let rules: Vec<String> = faults(method).iter().map(|fault| fault.rule().to_string()).collect();
     assert_eq!(rules, ["collective_in_method"]);
+}
+
+/// What a closure assigns to a variable that it captures is what the variable holds after the call.
+#[test]
+fn a_closure_writes_to_what_it_captures() {
+    let rank = "let rank = block.thread_rank();";
+    let test = |body: &str| broken(&format!("{rank} {body} if flag == 0 {{ block.sync(); }}"));
+    for body in [
+        "let mut flag = 0; let mut put = |x: u32| flag = x; put(rank);",
+        "let mut flag = 0; let mut put = |x: u32| flag += x; put(rank);",
+        "let mut flags = [0u32; 2]; let mut put = |x: u32| flags[1] = x; put(rank); let flag = flags[0];",
+        "let mut flag = 0; let mut put = || flag = rank; let mut again = || put(); again();",
+        "let mut flag = 0; let mut put = |x: u32| if x > 3 { flag = 1; }; put(rank);",
+    ] {
+        assert_eq!(test(body), ["divergent_collective"], "{body}");
+    }
+    for body in [
+        "let mut flag = rank; let mut put = |x: u32| flag = x; put(3);",
+        "let mut flag = 0; let mut put = |x: u32| flag = x; put(cluster.block_rank());",
+    ] {
+        assert!(test(body).is_empty(), "{body}: {:?}", test(body));
+    }
+}
+
+/// A `move` closure sees the variables as they were where it was made.
+#[test]
+fn a_move_closure_keeps_what_it_copied() {
+    let test =
+        |body: &str| broken(&format!("let rank = block.thread_rank(); {body} if ask() == 0 {{ block.sync(); }}"));
+    assert_eq!(test("let mut x = rank; let ask = move || x; x = 0; output[0] = x;"), ["divergent_collective"]);
+    assert!(test("let mut x = 0; let ask = move || x; x = rank; output[0] = x;").is_empty());
+    assert_eq!(
+        test("let mut x = rank; let inner = move || x; x = 0; let ask = move || inner() + x;"),
+        ["divergent_collective"]
+    );
+    assert!(test("let mut x = 0; let mut ask = move || { x += 1; x }; x = rank; output[0] = x;").is_empty());
+}
+
+/// A closure that is an argument does what it does before and after whatever the function does that calls it.
+#[test]
+fn closures_that_others_call() {
+    let call = |given: &str, after: &str| broken(&format!("output[0] = apply({given}, 1); {after}"));
+    assert_eq!(call("|i| peer[i]", "array[3] = 2;"), ["overwrite_while_read"]);
+    assert_eq!(call("|i| array[i]", ""), [""; 0]);
+    assert_eq!(broken("if apply(|i| i + block.thread_rank(), 1) == 0 { block.sync(); }"), [""; 0], "rustc is asked");
+    let warp = "let warp = tiled_partition::<32>(&block); let rank = block.thread_rank();";
+    let reduced = |closure: &str| broken(&format!("{warp} if warp.reduce(rank, {closure}) == 0 {{ warp.sync(); }}"));
+    assert!(reduced("|a, b| a + b").is_empty());
+    assert!(reduced("op::Plus").is_empty());
+    assert_eq!(reduced("|a, b| a + b + rank"), ["divergent_collective"]);
+    let once =
+        |closure: &str| broken(&format!("{warp} if warp.invoke_one_broadcast({closure}) == 0 {{ warp.sync(); }}"));
+    assert!(once("|| output[rank]").is_empty());
+}
+
+/// Asynchronous copies that a closure begins are in flight after it.
+#[test]
+fn copies_in_closures() {
+    let copied = |body: &str| {
+        broken(&format!(
+            "let rank = block.thread_rank(); let mut begin = || bulk_copy_async(&mut output[..64], &array);
+            if rank == 0 {{ begin(); {body} }}"
+        ))
+    };
+    assert_eq!(copied("array[3] = 2; bulk_wait_group_read::<0>();"), ["copy_in_flight"]);
+    assert!(copied("bulk_wait_group_read::<0>(); array[3] = 2;").is_empty());
+}
+
+/// Closures expand to one body for each call, so that nested ones are limited.
+#[test]
+fn bodies_are_limited() {
+    let double = |n: usize| format!("let f{} = |x: u32| f{n}(x) + f{n}(x + 1);", n + 1);
+    let nested = |depth: usize| {
+        let chain: String = (0..depth).map(double).collect();
+        broken(&format!("let f0 = |x: u32| x; {chain} output[0] = f{depth}(1);"))
+    };
+    assert!(nested(8).is_empty());
+    assert_eq!(nested(12), ["unsupported_syntax"]);
 }

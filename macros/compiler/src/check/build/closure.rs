@@ -1,266 +1,160 @@
-//! Closures: they capture values and call no collective, so that what they capture and what they ask the GPU is all that
-//! matters of them. Their control flow is not followed: a part of what they see is as good as all of it.
+//! Closures. The body of a closure stands in the graph wherever the closure is called, with its parameters as variables that
+//! each call sets: what it captures, accesses, begins and writes is analysed like any other part of the function. A closure that
+//! is an argument is called by somebody else, any number of times and by any of the threads: its body is a loop there, whose
+//! trip count and whose parameters are unknown.
+//!
+//! Closures cannot call themselves, so this ends; that the number of bodies grows with the product of nested calls is limited by
+//! [`MOST_BODIES`].
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use phalanx_contract::uniformity::Uniformity;
 
-use super::copy::touched_by_copy;
-use super::memory::atomically;
-use super::{Builder, NodeId, Source, Variable};
-use crate::check::cfg::{AccessKind, Region, Root};
+use super::{Builder, End, NodeId, Source, Value, Variable};
 use crate::model::LocalId;
-use crate::model::barrier::BarrierForm;
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::op::Op;
-use crate::model::place::local_of;
+use crate::model::kind::Kind;
 use crate::model::ty::ValueType;
 use crate::model::walk::walk;
 use crate::span::SpanRange;
 
+/// The most closure bodies that the graph of a function has.
+pub(crate) const MOST_BODIES: usize = 1024;
+
+/// An index into `Builder::closures`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ClosureId(usize);
+
+/// A closure that the function makes.
+pub(super) struct Closure<'f> {
+    params: &'f [(LocalId, Option<ValueType>)],
+    body: &'f Expr,
+    /// The copies of locals that are seen inside, made by it and by the `move` closures around it.
+    copies_of: BTreeMap<LocalId, Variable>,
+}
+
 impl<'f> Builder<'f> {
-    /// Its value, and the memory that a call of it touches.
+    /// Makes a closure. A `move` closure copies the variables that it captures, as they are now.
     pub(super) fn closure(
         &mut self,
         body: &'f Expr,
-        params: &[(LocalId, Option<ValueType>)],
-        at: SpanRange,
-    ) -> (NodeId, Vec<(Region, AccessKind)>) {
-        let mut inside: Vec<&Expr> = Vec::new();
-        walk(body, &mut |expr| inside.push(expr));
-        let mut operands = Vec::new();
-        let touches = self.touches(&inside);
-        for expr in inside {
-            let what = match &expr.kind {
-                // Locals of the closure's own hold what it makes of the others.
-                ExprKind::Local(local) | ExprKind::CallClosure { closure: local, .. }
-                    if self.is_outside(*local) && !params.iter().any(|(own, _)| own == local) =>
-                {
-                    operands.push(self.read(Variable::Local(*local), expr.span));
-                    continue;
-                }
-                ExprKind::Op { op, operands, .. } => self.operation_in_closure(*op, operands),
-                ExprKind::Call { .. } => {
-                    Some((Uniformity::Divergent, "the result of a device function that a closure calls"))
-                }
-                ExprKind::Cuda(_) => Some((Uniformity::Divergent, "cuda!")),
-                ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } => self.in_memory_of_others(base),
-                // Nothing but what is made of these.
-                ExprKind::Error
-                | ExprKind::Int { .. }
-                | ExprKind::Float { .. }
-                | ExprKind::Bool(_)
-                | ExprKind::Local(_)
-                | ExprKind::Constant(_)
-                | ExprKind::Unary(..)
-                | ExprKind::Binary { .. }
-                | ExprKind::Cast(..)
-                | ExprKind::Typed(..)
-                | ExprKind::Deref(_)
-                | ExprKind::Axis(..)
-                | ExprKind::Field { .. }
-                | ExprKind::Borrow { .. }
-                | ExprKind::Array { .. }
-                | ExprKind::Repeat { .. }
-                | ExprKind::Struct { .. }
-                | ExprKind::Tuple { .. }
-                | ExprKind::Some(_)
-                | ExprKind::None(_)
-                | ExprKind::Vector { .. }
-                | ExprKind::Method { .. }
-                | ExprKind::ScalarCall { .. }
-                | ExprKind::FastCall { .. }
-                | ExprKind::Operator(..)
-                | ExprKind::CallClosure { .. }
-                | ExprKind::Closure { .. }
-                | ExprKind::Block(_)
-                | ExprKind::Unsafe(_)
-                | ExprKind::Labelled { .. }
-                | ExprKind::If { .. }
-                | ExprKind::Match { .. }
-                | ExprKind::Loop { .. }
-                | ExprKind::While { .. }
-                | ExprKind::For { .. }
-                | ExprKind::Assign(..)
-                | ExprKind::AssignOp { .. }
-                | ExprKind::Break { .. }
-                | ExprKind::Continue { .. }
-                | ExprKind::Return { .. }
-                | ExprKind::Assert(..)
-                | ExprKind::Panic(_)
-                | ExprKind::Print(_) => None,
-            };
-            if let Some((uniformity, what)) = what {
-                operands.push(self.node(Source::Known { uniformity, what }, Vec::new(), expr.span));
+        params: &'f [(LocalId, Option<ValueType>)],
+        by_value: bool,
+    ) -> ClosureId {
+        let mut copies_of = self.copies_of.clone();
+        if by_value {
+            for local in self.captured_variables(body) {
+                let (copy, held) = (self.temporary(), self.read(self.variable_of(local), body.span));
+                self.set(copy, &Value::of(held), body.span);
+                copies_of.insert(local, copy);
             }
         }
-        (self.node(Source::Operands, operands, at), touches)
+        self.closures.push(Closure { params, body, copies_of });
+        ClosureId(self.closures.len() - 1)
     }
 
-    /// At which scope what an operation gives is uniform, and what it is called, where its operands do not decide that.
-    fn operation_in_closure(&mut self, op: Op, operands: &[Expr]) -> Option<(Uniformity, &'static str)> {
-        match op {
-            Op::Query(_, query) => {
-                let team = operands.first().map(|group| self.team(group))?;
-                Some((Self::query_uniformity(team, query), query.name))
+    /// The variables around a closure that it names and that may change.
+    fn captured_variables(&self, body: &Expr) -> BTreeSet<LocalId> {
+        let mut captured = BTreeSet::new();
+        walk(body, &mut |expr| {
+            if let ExprKind::Local(local) = expr.kind
+                && self.scopes.iter().flatten().any(|known| *known == local)
+                && self.function.local(local).mutable.is_some()
+                && self.function.kind(local) == Kind::Value
+            {
+                captured.insert(local);
             }
-            Op::Atomic(_) => Some((Uniformity::Divergent, "the result of an atomic operation")),
-            Op::LoadVec(_) | Op::LoadUnchecked => self.in_memory_of_others(operands.first()?),
-            Op::QuerySharedRank => Some((Uniformity::Block, "query_shared_rank")),
-            Op::Barrier(_, method) => Some((Uniformity::Divergent, method.name)),
-            // Refused in closures, as all collectives are.
-            Op::Warp(_, method) => Some((Uniformity::Divergent, method.name)),
-            Op::Uniform(_) => Some((Uniformity::Divergent, "uniform")),
-            Op::This(_)
-            | Op::TiledPartition(..)
-            | Op::Partition(..)
-            | Op::Sync(..)
-            | Op::Arrive(..)
-            | Op::Wait(..)
-            | Op::MapSharedRank(_)
-            | Op::SharedArray(_)
-            | Op::SharedBarrier(..)
-            | Op::MapBarrier(_)
-            | Op::DynamicShared
-            | Op::DynamicSharedSlice
-            | Op::Part { .. }
-            | Op::SplitAt { .. }
-            | Op::StoreVec
-            | Op::Length
-            | Op::IsEmpty
-            | Op::Fence(..)
-            | Op::Copy(_)
-            | Op::Is(_)
-            | Op::Take
-            | Op::Unwrap
-            | Op::UnwrapOr => None,
+        });
+        captured
+    }
+
+    /// The variable that a name stands for, which is a copy inside a `move` closure.
+    pub(super) fn variable_of(&self, local: LocalId) -> Variable {
+        self.copies_of.get(&local).copied().unwrap_or(Variable::Local(local))
+    }
+
+    /// A call of a closure by the function itself.
+    pub(super) fn call_closure(&mut self, ClosureId(closure): ClosureId, arguments: &[Value], at: SpanRange) -> Value {
+        if self.closure_bodies == MOST_BODIES {
+            self.too_many_bodies.get_or_insert(at);
+            return self.nothing(at);
         }
+        self.closure_bodies += 1;
+        let Closure { params, body, ref copies_of } = self.closures[closure];
+        let around = std::mem::replace(&mut self.copies_of, copies_of.clone());
+        for ((param, _), argument) in params.iter().zip(arguments) {
+            self.set(Variable::Local(*param), argument, at);
+        }
+        self.scopes.push(params.iter().map(|(param, _)| *param).collect());
+        let value = self.value(body);
+        self.scopes.pop();
+        self.copies_of = around;
+        value
     }
 
-    /// An element of memory is nobody's but the thread's that reads it, unless nobody writes there.
-    fn in_memory_of_others(&self, memory: &Expr) -> Option<(Uniformity, &'static str)> {
-        let others = memory.memory().is_some() && self.region_unseen(memory).root != Root::ReadOnly;
-        others.then_some((Uniformity::Divergent, "memory that other threads may write to"))
-    }
-
-    fn touches(&self, inside: &[&Expr]) -> Vec<(Region, AccessKind)> {
-        let mut touches = Vec::new();
-        for expr in inside {
-            let mut touch = |memory: &Expr, how: AccessKind| touches.push((self.region_unseen(memory), how));
-            match &expr.kind {
-                ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } if base.memory().is_some() => {
-                    touch(expr, AccessKind::Read);
-                }
-                ExprKind::Assign(variable, _) | ExprKind::AssignOp { place: variable, .. }
-                    if local_of(variable).is_none() =>
-                {
-                    touch(variable, AccessKind::Write);
-                }
-                ExprKind::Op { op, operands, .. } => {
-                    let touched = Self::touched_in_closure(*op).into_iter();
-                    let touched = touched.filter_map(|(index, how)| Some((operands.get(index)?, how)));
-                    touched.for_each(|(memory, how)| touch(memory, how));
-                }
-                ExprKind::Call { arguments, .. } => {
-                    let memory = arguments.iter().filter(|argument| argument.memory().is_some());
-                    memory.for_each(|memory| touch(memory, AccessKind::Lent));
-                }
-                ExprKind::CallClosure { closure, .. } => {
-                    touches.extend(self.closures.get(closure).into_iter().flatten().cloned());
-                }
-                ExprKind::Cuda(by_hand) => {
-                    let memory = by_hand.operands.iter().filter(|operand| operand.value.memory().is_some());
-                    memory.for_each(|operand| touch(&operand.value, AccessKind::ByHand));
-                }
-                ExprKind::Error
-                | ExprKind::Int { .. }
-                | ExprKind::Float { .. }
-                | ExprKind::Bool(_)
-                | ExprKind::Local(_)
-                | ExprKind::Constant(_)
-                | ExprKind::Unary(..)
-                | ExprKind::Binary { .. }
-                | ExprKind::Cast(..)
-                | ExprKind::Typed(..)
-                | ExprKind::Index { .. }
-                | ExprKind::UncheckedPlace { .. }
-                | ExprKind::Deref(_)
-                | ExprKind::Axis(..)
-                | ExprKind::Field { .. }
-                | ExprKind::Borrow { .. }
-                | ExprKind::Array { .. }
-                | ExprKind::Repeat { .. }
-                | ExprKind::Struct { .. }
-                | ExprKind::Tuple { .. }
-                | ExprKind::Some(_)
-                | ExprKind::None(_)
-                | ExprKind::Vector { .. }
-                | ExprKind::Method { .. }
-                | ExprKind::ScalarCall { .. }
-                | ExprKind::FastCall { .. }
-                | ExprKind::Operator(..)
-                | ExprKind::Closure { .. }
-                | ExprKind::Block(_)
-                | ExprKind::Unsafe(_)
-                | ExprKind::Labelled { .. }
-                | ExprKind::If { .. }
-                | ExprKind::Match { .. }
-                | ExprKind::Loop { .. }
-                | ExprKind::While { .. }
-                | ExprKind::For { .. }
-                | ExprKind::Assign(..)
-                | ExprKind::AssignOp { .. }
-                | ExprKind::Break { .. }
-                | ExprKind::Continue { .. }
-                | ExprKind::Return { .. }
-                | ExprKind::Assert(..)
-                | ExprKind::Panic(_)
-                | ExprKind::Print(_) => {}
+    /// Closures among the arguments of a call: the value of each is what it contributes to the result.
+    pub(super) fn give_closures(&mut self, arguments: &mut [Value], at: SpanRange) {
+        for argument in arguments {
+            if let Some(closure) = argument.closure {
+                argument.node = self.calls_by_another(closure, at);
             }
         }
-        touches
     }
 
-    /// The operands that an operation touches, and how.
-    fn touched_in_closure(op: Op) -> Vec<(usize, AccessKind)> {
-        match op {
-            Op::LoadVec(_) | Op::LoadUnchecked => vec![(0, AccessKind::Read)],
-            Op::StoreVec => vec![(0, AccessKind::Write)],
-            Op::Atomic(atomic) => vec![(0, atomically(atomic))],
-            Op::Copy(copy) => touched_by_copy(copy).to_vec(),
-            Op::Barrier(barrier, _) => match barrier.form {
-                BarrierForm::Remote => vec![(0, AccessKind::Atomic)],
-                BarrierForm::One | BarrierForm::Array => Vec::new(),
-            },
-            Op::This(_)
-            | Op::TiledPartition(..)
-            | Op::Partition(..)
-            | Op::Warp(..)
-            | Op::Query(..)
-            | Op::Uniform(_)
-            | Op::Sync(..)
-            | Op::Arrive(..)
-            | Op::Wait(..)
-            | Op::MapSharedRank(_)
-            | Op::QuerySharedRank
-            | Op::SharedArray(_)
-            | Op::SharedBarrier(..)
-            | Op::MapBarrier(_)
-            | Op::DynamicShared
-            | Op::DynamicSharedSlice
-            | Op::Part { .. }
-            | Op::SplitAt { .. }
-            | Op::Length
-            | Op::IsEmpty
-            | Op::Fence(..)
-            | Op::Is(_)
-            | Op::Take
-            | Op::Unwrap
-            | Op::UnwrapOr => Vec::new(),
-        }
+    /// Calls of a closure by somebody else. Returns what the closure contributes to a result, beside its arguments.
+    pub(super) fn calls_by_another(&mut self, closure: ClosureId, at: SpanRange) -> NodeId {
+        let (again, inside, after) = (self.new_block(), self.new_block(), self.new_block());
+        let unknown = Source::Known { uniformity: Uniformity::Divergent, what: "whether a closure is called" };
+        let on = self.node(unknown, Vec::new(), at);
+        self.goto(again);
+        self.end(End::Branch { on, then: inside, otherwise: after });
+        self.current = inside;
+        let params = self.closures[closure.0].params.len();
+        let arguments: Vec<_> = (0..params)
+            .map(|_| {
+                let unknown = Source::Known {
+                    uniformity: Uniformity::Divergent,
+                    what: "an argument that a closure is called with",
+                };
+                Value::of(self.node(unknown, Vec::new(), at))
+            })
+            .collect();
+        let first = self.nodes.len();
+        self.call_closure(closure, &arguments, at);
+        let own = self.contributions(first, closure);
+        self.end(End::Goto(again));
+        self.current = after;
+        self.node(Source::Operands, own, at)
     }
 
-    fn is_outside(&self, local: LocalId) -> bool {
-        self.scopes.iter().flatten().any(|known| *known == local)
+    /// The nodes from `first` on that bring in something: what the others are made of, but for the closure's own variables.
+    fn contributions(&self, first: usize, closure: ClosureId) -> Vec<NodeId> {
+        let is_outside = |variable: Variable| match variable {
+            Variable::Local(local) | Variable::Field(local, _) => {
+                self.scopes.iter().flatten().any(|known| *known == local)
+            }
+            Variable::Temporary(_) => self.closures[closure.0].copies_of.values().any(|copy| *copy == variable),
+        };
+        let brings_in = |source: &Source<'_>| match source {
+            Source::Read(variable) => is_outside(*variable),
+            Source::Known { .. }
+            | Source::Param(_)
+            | Source::ThreadRank
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => true,
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Round(..) => false,
+        };
+        let nodes = (first..self.nodes.len()).map(NodeId);
+        nodes.filter(|node| brings_in(&self.nodes[node.0].source)).collect()
     }
 }

@@ -88,7 +88,7 @@ impl Builder<'_> {
 }
 
 /// The operands that a copy touches, and how.
-pub(super) fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
+fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
     match copy {
         CopyOp::Cooperative { .. } => &[(2, AccessKind::Read), (1, AccessKind::Write)],
         CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToGlobal) => {

@@ -45,26 +45,6 @@ impl<'f> Builder<'f> {
         })
     }
 
-    /// PhaseAction memory an expression is a part of, where nothing of it is evaluated: in the body of a closure.
-    pub(super) fn region_unseen(&self, expr: &Expr) -> Region {
-        match &expr.kind {
-            ExprKind::Local(local) => self.region_of_local(*local),
-            ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } | ExprKind::Field { base, .. } => {
-                self.region_unseen(base).at(Select::Unknown)
-            }
-            ExprKind::Borrow { target, .. } | ExprKind::Deref(target) => self.region_unseen(target),
-            ExprKind::Op { op: Op::MapSharedRank(_) | Op::MapBarrier(_), operands, .. } => match operands.get(1) {
-                Some(array) => remote(self.region_unseen(array), None),
-                None => region_of_kind(expr.result_kind),
-            },
-            ExprKind::Op { operands, .. } => match operands.first() {
-                Some(memory) => self.region_unseen(memory).several(Select::Unknown),
-                None => region_of_kind(expr.result_kind),
-            },
-            _ => region_of_kind(expr.result_kind),
-        }
-    }
-
     /// What an operation gives that gives memory.
     pub(super) fn region_of_op(
         &mut self,

@@ -18,13 +18,14 @@ use crate::model::op::Op;
 use crate::model::options::Extents;
 use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::ty::ParamType;
-use crate::model::warp::WarpResult;
+use crate::model::warp::{WarpOperand, WarpResult};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
     pub(super) fn op(&mut self, op: Op, operands: &'f [Expr], expr: &'f Expr) -> Value {
         let at = expr.span;
-        let values = self.values(operands);
+        let mut values = self.values(operands);
+        self.give_closures(&mut values, at);
         let token = values.iter().find_map(|value| value.token);
         let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
         let region = values.first().and_then(|first| first.region.clone());
@@ -56,7 +57,12 @@ impl<'f> Builder<'f> {
                 match method.result {
                     WarpResult::OfOneThread => self.node(Source::Shuffled { team }, nodes[1..].to_vec(), at),
                     WarpResult::Agreed => {
-                        self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at)
+                        let agreed = self.node(Source::Agreed { team, what: method.name }, nodes[1..].to_vec(), at);
+                        // Each thread applies its own closure, unless one thread applies its closure for all.
+                        let is_for_all = method.operands.contains(&WarpOperand::NullaryClosure);
+                        let own = values.iter().filter(|value| value.closure.is_some() && !is_for_all);
+                        let own: Vec<_> = own.map(|value| value.node).collect();
+                        if own.is_empty() { agreed } else { self.combined([vec![agreed], own].concat(), at).node }
                     }
                     WarpResult::PerThread => {
                         self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at)

@@ -21,15 +21,12 @@ impl<'f> Builder<'f> {
         match &expr.kind {
             ExprKind::Local(local) => {
                 let token = self.holds_token(*local).then_some(Variable::Local(*local));
-                let value = Value::of(self.read(Variable::Local(*local), at)).with(token);
+                let value = Value::of(self.read(self.variable_of(*local), at)).with(token);
                 match expr.result_kind {
                     Kind::Memory(_) | Kind::OptionalMemory(_) | Kind::Barrier(_) => {
                         value.in_memory(self.region_of_local(*local))
                     }
-                    Kind::Closure => {
-                        let touches = self.closures.get(local).cloned().unwrap_or_default();
-                        Value { touches, ..value }
-                    }
+                    Kind::Closure => Value { closure: self.named_closures.get(local).copied(), ..value },
                     Kind::Unknown
                     | Kind::Value
                     | Kind::Reference { .. }
@@ -147,7 +144,9 @@ impl<'f> Builder<'f> {
             | ExprKind::ScalarCall { operands, .. }
             | ExprKind::FastCall { operands, .. } => self.made_of(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
-                let values = self.values(arguments);
+                let mut values = self.values(arguments);
+                let closures: Vec<_> = values.iter().filter_map(|value| value.closure).collect();
+                self.give_closures(&mut values, at);
                 let seen = arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value)).collect();
                 let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
                 let regions = arguments.iter().zip(&values).map(|(argument, value)| {
@@ -160,7 +159,6 @@ impl<'f> Builder<'f> {
                 let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, seen, at);
-                self.touch(values.iter(), at);
                 let takes = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
                 for value in &values {
                     self.hand_over(value.token, at);
@@ -169,18 +167,27 @@ impl<'f> Builder<'f> {
                 self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
                 let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::ByHand };
                 self.lent(arguments, &values, how, node, at);
+                // It may call them before what it does itself, and after that.
+                for closure in closures {
+                    self.calls_by_another(closure, at);
+                }
                 Value::of(node).with(gives.map(|(_, variable)| variable))
             }
             ExprKind::CallClosure { closure, arguments } => {
-                let touches = self.closures.get(closure).cloned().unwrap_or_default();
-                let closure = self.read(Variable::Local(*closure), at);
-                let arguments = self.nodes(arguments);
-                touches.into_iter().for_each(|(region, how)| self.access(region, how, at));
-                self.combined(std::iter::once(closure).chain(arguments).collect(), at)
+                let arguments = self.values(arguments);
+                match self.named_closures.get(closure) {
+                    Some(closure) => self.call_closure(*closure, &arguments, at),
+                    // A parameter, which the caller knows.
+                    None => {
+                        let closure = self.read(Variable::Local(*closure), at);
+                        let arguments = arguments.into_iter().map(|argument| argument.node);
+                        self.combined(std::iter::once(closure).chain(arguments).collect(), at)
+                    }
+                }
             }
-            ExprKind::Closure { body, params, .. } => {
-                let (node, touches) = self.closure(body, params, at);
-                Value { touches, ..Value::of(node) }
+            ExprKind::Closure { body, params, by_value } => {
+                let closure = self.closure(body, params, by_value.is_some());
+                Value { closure: Some(closure), ..self.nothing(at) }
             }
             ExprKind::Block(block) | ExprKind::Unsafe(block) => self.block(block),
             ExprKind::Labelled { id, block, .. } => {
@@ -388,7 +395,7 @@ impl<'f> Builder<'f> {
     /// A variable gets a value.
     fn store(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
         if let ExprKind::Local(local) = variable.kind {
-            return self.set(Variable::Local(local), value, at);
+            return self.set(self.variable_of(local), value, at);
         }
         if let ExprKind::Field { base, member } = &variable.kind
             && let ExprKind::Local(local) = base.kind
@@ -431,13 +438,6 @@ impl<'f> Builder<'f> {
             if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
                 self.access(region.clone(), how, at);
             }
-        }
-    }
-
-    /// What closures touch that are called here.
-    fn touch<'v>(&mut self, values: impl Iterator<Item = &'v Value>, at: SpanRange) {
-        for (region, how) in values.flat_map(|value| &value.touches) {
-            self.access(region.clone(), *how, at);
         }
     }
 

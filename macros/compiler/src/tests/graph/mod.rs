@@ -17,7 +17,7 @@ fn graph(function: &str) -> String {
     let mut diags = Diags::new(session());
     let function = parse::function(&item, Role::Device, &mut diags);
     assert!(diags.rules().is_empty(), "{:?}", diags.rules());
-    dump(&function, &build(&function))
+    dump(&function, &build(&function).unwrap())
 }
 
 #[track_caller]
