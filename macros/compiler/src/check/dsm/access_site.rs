@@ -1,67 +1,72 @@
-//! Something that sites memory: the function itself, or one that it calls.
+//! Accesses to shared memory that are compared for races, by the function itself or by one that it calls.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, Uses, When};
 
 use super::conflict::Conflict;
 use super::in_flight::Record;
-use super::path::Path;
+use super::index_path::IndexPath;
 use super::protocol::{Guard, Predicate, Row};
 use crate::check::cfg::Shared;
 use crate::span::SpanRange;
 
+/// An access to a shared object, or all accesses of a called function to one of its arguments.
 #[derive(Clone, Copy)]
 pub(super) struct AccessSite {
+    /// Whose memory it is, as the accessing thread sees it.
     pub(super) party: Party,
     pub(super) shared: Shared,
     pub(super) at: SpanRange,
-    pub(super) by: Accessor,
+    pub(super) accessor: Accessor,
 }
 
 impl AccessSite {
-    /// Whether the function itself accesses the memory, and reads it only.
+    /// Whether the function itself accesses the memory, and only reads it.
     pub(super) fn only_reads(&self) -> bool {
-        matches!(self.by, Accessor::Itself(uses) if Uses::READ.union(Uses::ATOMIC_READ).contains(uses))
+        matches!(self.accessor, Accessor::Itself(uses) if Uses::READ.union(Uses::ATOMIC_READ).contains(uses))
     }
 
-    pub(super) fn part<'p>(&self, path: &'p Path) -> Part<'p> {
+    pub(super) fn part<'p>(&self, path: &'p IndexPath) -> Part<'p> {
         Part { party: self.party, shared: self.shared, path }
     }
 }
 
-/// Memory, as the thread that sites it names it.
+/// A part of a shared object, as the accessing thread names it.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'p> {
     pub(super) party: Party,
     pub(super) shared: Shared,
-    pub(super) path: &'p Path,
+    pub(super) path: &'p IndexPath,
 }
 
+/// The function that makes an access.
 #[derive(Clone, Copy)]
 pub(super) enum Accessor {
-    /// By the function itself: what it does.
+    /// The function that is checked, which uses the memory in this way.
     Itself(Uses),
-    /// By one that it calls: the argument, and when.
-    Call(u16, usize, When),
+    /// A function that it calls with the memory as this argument, at this time of the callee.
+    Call { slot: u16, argument: usize, when: When },
 }
 
-/// Those that a call may site alone.
-pub(super) fn rows(site: &AccessSite, path: &Path) -> Vec<(Row, Path)> {
-    match site.by {
+/// The rows that a callee may be confined to, with their paths.
+pub(super) fn rows(site: &AccessSite, path: &IndexPath) -> Vec<(Row, IndexPath)> {
+    match site.accessor {
         Accessor::Itself(_) => Vec::new(),
-        Accessor::Call(slot, param, _) => {
-            path.rows().map(|(by, row)| (Row { call: slot, parameter: param, by }, row)).collect()
+        Accessor::Call { slot, argument, .. } => {
+            path.rows().map(|(by, row)| (Row { call: slot, parameter: argument, by }, row)).collect()
         }
     }
 }
 
-/// When the two do what must not be at once; `None` if they do other things.
-pub(super) fn guard_of(first: &AccessSite, second: &AccessSite, pair: &Conflict, record: &Record) -> Option<Guard> {
-    let mut guard = Guard::unless(&record.passed, Behavior::MAY_NOT_ORDER);
-    for (site, mask) in [(first, pair.first), (second, pair.second)] {
-        match site.by {
-            Accessor::Itself(kind) if !kind.intersects(mask) => return None,
+/// The guard under which two accesses, the first of which is in flight, conflict in this way; `None` if they never do.
+pub(super) fn guard_of(first: &AccessSite, second: &AccessSite, conflict: &Conflict, record: &Record) -> Option<Guard> {
+    let mut guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
+    for (site, mask) in [(first, conflict.first), (second, conflict.second)] {
+        match site.accessor {
+            Accessor::Itself(uses) if !uses.intersects(mask) => return None,
             Accessor::Itself(_) => {}
-            Accessor::Call(slot, argument, when) => {
+            Accessor::Call { slot, argument, when } => {
                 guard = guard.when(Predicate::Uses(slot, argument, ParameterUses::of(site.party, when, mask)));
             }
         }

@@ -1,22 +1,29 @@
-//! Which two accesses to one region of shared memory must not be at once: one by the block that owns it, one by a peer.
-//! Two of peers are not compared: whose part of it each has, the text does not show.
+//! Which accesses to the same shared memory conflict, if one is by the owner and one by a peer and they are concurrent. Two accesses
+//! by peers are not compared, because the text does not show which part each of them has.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::protocol::{Party, Uses};
 
 use super::in_flight::Timing;
 use crate::check::cfg::{AccessKind, Shared};
 
-/// How two accesses race; each has a rule of its own.
+/// How two accesses race. Each way has a rule of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Race {
+    /// A peer reads what the owner has written since the last wait.
     UnpublishedRead,
+    /// The owner writes what a peer may still be reading.
     OverwriteWhileRead,
+    /// The owner wrote between an arrival and its wait, and a peer reads after the wait.
     WriteAfterArrive,
+    /// Only a relaxed arrival is between the two.
     RelaxedPublishes,
+    /// A peer's write or atomic is not ordered with the owner's access.
     UnorderedWrite,
 }
 
-/// How two accesses race that are at once, and what they do.
+/// A race of two accesses, and the uses of each that take part in it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Conflict {
     pub(super) race: Race,
@@ -24,36 +31,37 @@ pub(super) struct Conflict {
     pub(super) second: Uses,
 }
 
-/// What the owner does, what a peer does, and whether the peer's is a write.
-const PAIRS: [(Uses, Uses, bool); 4] = [
+/// Conflicting uses: the owner's, a peer's, and whether the peer writes.
+const CONFLICTING: [(Uses, Uses, bool); 4] = [
     (Uses::WRITE.union(Uses::ATOMIC), Uses::READ, false),
     (Uses::WRITE, Uses::ATOMIC_READ, false),
     (Uses::all(), Uses::WRITE, true),
     (Uses::READ.union(Uses::WRITE), Uses::ATOMIC, true),
 ];
 
-pub(super) fn use_of(how: AccessKind) -> Uses {
-    match how {
+/// What an access does that may conflict with another.
+pub(super) fn uses_of(kind: AccessKind) -> Uses {
+    match kind {
         AccessKind::Read => Uses::READ,
         AccessKind::Write => Uses::WRITE,
         AccessKind::AtomicRead => Uses::ATOMIC_READ,
         AccessKind::Atomic => Uses::ATOMIC,
-        // The barrier that is told orders it.
+        // A copy is ordered by the barrier on which it completes; the others are not compared.
         AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => Uses::empty(),
     }
 }
 
-/// The first came before the second on one way, with this timing.
+/// The conflicts of an access with an earlier one on the same path, whose record has this timing.
 pub(super) fn between(first: Party, second: Party, timing: Timing) -> impl Iterator<Item = Conflict> {
-    let pairs = PAIRS.into_iter().filter(move |_| first != second);
-    pairs.map(move |(own, remote, written)| {
-        let now = timing.intersects(Timing::SINCE_WAIT | Timing::SINCE_ARRIVAL);
+    let pairs = CONFLICTING.into_iter().filter(move |_| first != second);
+    pairs.map(move |(own, remote, peer_writes)| {
+        let since_wait = timing.intersects(Timing::SINCE_WAIT | Timing::SINCE_ARRIVAL);
         let relaxed = timing.contains(Timing::RELAXED) && !timing.contains(Timing::BEFORE_WAIT);
-        let race = match (written, first) {
-            _ if relaxed && !now => Race::RelaxedPublishes,
+        let race = match (peer_writes, first) {
+            _ if relaxed && !since_wait => Race::RelaxedPublishes,
             (true, _) => Race::UnorderedWrite,
             (false, Party::Peer) => Race::OverwriteWhileRead,
-            (false, Party::Owner) if now => Race::UnpublishedRead,
+            (false, Party::Owner) if since_wait => Race::UnpublishedRead,
             (false, Party::Owner) => Race::WriteAfterArrive,
         };
         let (first, second) = if first == Party::Owner { (own, remote) } else { (remote, own) };
@@ -61,8 +69,8 @@ pub(super) fn between(first: Party, second: Party, timing: Timing) -> impl Itera
     })
 }
 
-/// Whether two regions may have memory in common.
-pub(super) fn overlap(a: Shared, b: Shared) -> bool {
+/// Whether two shared objects may overlap.
+pub(super) fn may_overlap(a: Shared, b: Shared) -> bool {
     match (a, b) {
         (Shared::Any, _) | (_, Shared::Any) => true,
         (Shared::Dynamic, Shared::Slice(_)) | (Shared::Slice(_), Shared::Dynamic) => true,

@@ -1,6 +1,8 @@
-//! Branches at which blocks of a cluster may part: what some do on one side happens while others are on the other. No
-//! barrier of the cluster is between such a branch and where its ways meet (`divergent_collective`), so that it is
-//! enough to let what was done on each side be seen on both.
+//! Branches at which blocks of a cluster may diverge: the accesses of some in one arm are concurrent with those of others in the
+//! other arm. No barrier of the cluster comes between such a branch and the merge of its arms (`divergent_collective`), so it is
+//! enough that the analysis of each arm also starts from the accesses of both.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeSet;
 
@@ -10,16 +12,17 @@ use super::index_analysis::IndexAnalysis;
 use crate::check::cfg::{BlockId, Cfg, End, GroupStep, Step, StepKind, Variable, spans_cluster};
 use crate::check::uniform::values::Values;
 
+/// The edges that an analysis adds to the graph for divergent branches.
 #[derive(Debug, Default)]
 pub(super) struct DivergentArms {
-    /// From where the arms end to where they begin.
+    /// By block that ends an arm, the blocks that begin one.
     edges: Vec<Vec<BlockId>>,
-    /// PhaseAction may be set differently on them, of what numbers are counted from, edge by edge.
+    /// By block and edge, the variables that the arms may set differently and that indexes depend on.
     forgotten: Vec<Vec<BTreeSet<Variable>>>,
 }
 
-/// Whether all threads of the cluster come to a step together.
-pub(super) fn is_barrier(step: &Step) -> bool {
+/// Whether all threads of the cluster execute a step together.
+pub(super) fn is_cluster_collective(step: &Step) -> bool {
     match &step.kind {
         StepKind::Group(GroupStep::Arrive { group, .. }) | StepKind::Group(GroupStep::Wait { group, .. }) => {
             spans_cluster(*group)
@@ -42,39 +45,42 @@ impl DivergentArms {
         for (branch, region, end) in values.control.regions(cfg) {
             let tested = values.tested(branch);
             let mut steps = region.iter().flat_map(|block| &cfg.blocks[block.0].steps);
-            // Where a barrier is between, all go one way: that is asked elsewhere.
-            if tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty() || steps.any(is_barrier) {
+            // If a barrier comes between, `divergent_collective` requires that all threads take the same arm.
+            if tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty()
+                || steps.any(is_cluster_collective)
+            {
                 continue;
             }
             for last in region.iter() {
-                let way = &cfg.blocks[last.0].end;
-                let leaves = matches!(way, End::Leave) || way.successors().any(|next| Some(next) == end);
-                if !leaves || last == branch {
+                let exit = &cfg.blocks[last.0].end;
+                let ends_arm = matches!(exit, End::Leave) || exit.successors().any(|next| Some(next) == end);
+                if !ends_arm || last == branch {
                     continue;
                 }
-                for side in cfg.blocks[branch.0].end.successors() {
+                for arm in cfg.blocks[branch.0].end.successors() {
                     let edges = &mut arms.edges[last.0];
-                    let edge = edges.iter().position(|known| *known == side).unwrap_or_else(|| {
-                        edges.push(side);
+                    let edge = edges.iter().position(|known| *known == arm).unwrap_or_else(|| {
+                        edges.push(arm);
                         arms.forgotten[last.0].push(BTreeSet::new());
                         edges.len() - 1
                     });
                     let assigned = values.control.assigned.get(&branch).into_iter().flatten();
-                    let counted = assigned.filter(|variable| indexes.counts_from(**variable));
-                    arms.forgotten[last.0][edge].extend(counted);
+                    let relevant = assigned.filter(|variable| indexes.is_relevant(**variable));
+                    arms.forgotten[last.0][edge].extend(relevant);
                 }
             }
         }
         arms
     }
 
-    pub(super) fn of(&self, block: BlockId) -> &[BlockId] {
+    /// The blocks that the edges from this one lead to.
+    pub(super) fn edges_from(&self, block: BlockId) -> &[BlockId] {
         &self.edges[block.0]
     }
 
-    /// Of the edge from one block to another, if there is one.
+    /// The variables of which indexes lose their relation on the edge between two blocks, if there is such an edge.
     pub(super) fn forgotten(&self, from: BlockId, to: BlockId) -> Option<&BTreeSet<Variable>> {
-        let edge = self.edges[from.0].iter().position(|side| *side == to)?;
+        let edge = self.edges[from.0].iter().position(|arm| *arm == to)?;
         Some(&self.forgotten[from.0][edge])
     }
 }

@@ -1,10 +1,11 @@
-//! Which accesses to shared memory may still be under way, in some block of the cluster, when control comes to a point.
+//! A may-analysis of the accesses to shared memory that are still in flight at a point: no barrier of the cluster orders them before
+//! it, in some block.
 //!
-//! Let a thread have made `a` arrivals at barriers of the cluster before an access, and waited `w` times. An access is
-//! before one of another block if its `a` is less than the other's `w`, and the two are at once if neither is before
-//! the other. All blocks go the same way from barrier to barrier (`divergent_collective`), so at a point there are the
-//! accesses since the last wait, and those between the arrival before and that wait. Where blocks may go different
-//! ways between two barriers, what is done on one of them is done while others go the other (`divergent_arms`).
+//! Let a thread have made `a` arrivals at barriers of the cluster before an access, and have waited `w` times. The access
+//! happens-before one of another block if its `a` is less than the other's `w`. All blocks take the same path from barrier to
+//! barrier (`divergent_collective`), so in flight are the accesses since the last wait, and those between that wait and its
+//! arrival. Where blocks may diverge between two barriers, the accesses in one arm are concurrent with those in the other
+//! (`divergent_arms`).
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -15,7 +16,7 @@ use phalanx_contract::protocol::Party;
 
 use super::affine::Change;
 use super::divergent_arms::DivergentArms;
-use super::path::Path;
+use super::index_path::IndexPath;
 use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
     AccessId, AccessKind, BarrierCallId, BlockId, Cfg, End, GroupStep, MemoryStep, NodeId, Region, Source, Step,
@@ -27,83 +28,88 @@ use crate::model::expr::{BinaryOp, Callee};
 use crate::model::group::Group;
 use crate::span::SpanRange;
 
-/// PhaseAction was done to memory, and by what.
+/// What a record stands for: one access, or all accesses that another function may make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum RecordKey {
+    /// An access of the function itself.
     Access(AccessId),
-    /// A device function had this argument, after it arrived or else before.
-    Argument(u16, usize, bool),
-    /// A device function may have touched what it has itself.
+    /// What a called function does to one of its arguments, before or after the arrival whose token it returns.
+    Argument { slot: u16, argument: usize, arrived: bool },
+    /// What a called function does to its own shared memory.
     Call(u16),
-    /// The caller's.
+    /// What the caller did before it called this function.
     Caller,
 }
 
 bitflags! {
-    /// When an access was made, and what has ordered it since.
+    /// When an access may have been made, and what has not ordered it since.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) struct Timing: u8 {
-        /// Since the last wait, with no arrival before it.
+        /// Since the last wait, with no arrival pending.
         const SINCE_WAIT = 1;
-        /// Since the last wait, after an arrival.
+        /// Since the last wait, while an arrival was pending.
         const SINCE_ARRIVAL = 1 << 1;
-        /// Between the arrival of the last wait and that wait.
+        /// Before the last wait, but after the arrival of that wait.
         const BEFORE_WAIT = 1 << 2;
-        /// Before a wait whose arrival was relaxed.
+        /// Before a wait whose arrival was relaxed and did not order it.
         const RELAXED = 1 << 3;
-        /// No fence came after it.
+        /// No fence follows it.
         const UNFENCED = 1 << 4;
-        /// No barrier of the block came after it, so that a fence of one of its threads would not be enough.
+        /// No barrier of the block follows it, so the fence of a single thread would not order it.
         const UNSYNCED = 1 << 5;
-        /// It was unfenced when a relaxed arrival came that is not waited for.
+        /// A relaxed arrival is pending that no fence orders it before.
         const MISSED = 1 << 6;
     }
 }
 
+/// An access in flight.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
-    pub(super) path: Path,
+    pub(super) path: IndexPath,
     pub(super) timing: Timing,
-    /// Only by others, who went another way.
-    pub(super) aside: bool,
-    /// Device functions that were called since: had one a barrier of the cluster in it, this is over.
-    pub(super) passed: BTreeSet<u16>,
-    /// The last relaxed arrival that did not order it.
+    /// Only threads that took the other arm of a divergent branch make the access.
+    pub(super) on_other_arm: bool,
+    /// The calls since the access, on all paths. If one of them has a barrier of the cluster, the access is not in flight.
+    pub(super) calls_since: BTreeSet<u16>,
+    /// A relaxed arrival that did not order it.
     pub(super) relaxed: Option<SpanRange>,
 }
 
-/// A remote access that no arrival has ordered.
+/// An access to a peer's memory that is open: no arrival has ordered it before the peer's exit.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Open {
-    /// Calls after it, one of which may have.
-    pub(super) calls: BTreeSet<u16>,
-    /// A relaxed arrival after it.
+pub(super) struct OpenAccess {
+    /// The calls since the access, on all paths. If one of them arrives, the access is not open.
+    pub(super) calls_since: BTreeSet<u16>,
+    /// A relaxed arrival that did not order it.
     pub(super) relaxed: Option<SpanRange>,
-    /// There was a fence after it on all ways.
+    /// A fence follows it on all paths.
     fenced: bool,
 }
 
+/// What is in flight at a point.
 #[derive(Debug, Clone)]
 pub(super) struct State {
-    /// `None`: a barrier of the cluster is behind us. Otherwise if one of these calls had one in it.
-    pub(super) entered: Option<BTreeSet<u16>>,
-    /// Those since the last wait, and those before it (`true`), of which the same may be known of both.
-    pub(super) records: BTreeMap<(Key, bool), Record>,
-    /// Remote accesses after which nobody has arrived yet.
-    pub(super) open: BTreeMap<Key, Open>,
+    /// `None` if a barrier of the cluster has been waited for, so that all blocks have started. Otherwise the calls since the
+    /// function's start, on all paths: one of them may have waited.
+    pub(super) not_entered: Option<BTreeSet<u16>>,
+    /// The accesses in flight. The flag says whether the access came before the last wait: one access of a loop may have a
+    /// record of each kind.
+    pub(super) records: BTreeMap<(RecordKey, bool), Record>,
+    /// The open accesses to peers' memory.
+    pub(super) open: BTreeMap<RecordKey, OpenAccess>,
 }
 
 impl Join for State {
-    // bottom = entered, nothing under way; join = what may be
+    // bottom = entered, nothing in flight; join = union of what may be in flight
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        match (&mut self.entered, &other.entered) {
+        match (&mut self.not_entered, &other.not_entered) {
             (_, None) => {}
-            (entered @ None, Some(_)) => {
-                entered.clone_from(&other.entered);
+            (not_entered @ None, Some(_)) => {
+                not_entered.clone_from(&other.not_entered);
                 changed = true;
             }
-            (Some(calls), Some(others)) => changed |= keep(calls, others),
+            (Some(calls), Some(others)) => changed |= intersect(calls, others),
         }
         for (key, record) in &other.records {
             match self.records.get_mut(key) {
@@ -117,7 +123,7 @@ impl Join for State {
         for (key, open) in &other.open {
             match self.open.get_mut(key) {
                 Some(known) => {
-                    changed |= keep(&mut known.calls, &open.calls) || known.fenced && !open.fenced;
+                    changed |= intersect(&mut known.calls_since, &open.calls_since) || known.fenced && !open.fenced;
                     known.fenced &= open.fenced;
                     known.relaxed = known.relaxed.or(open.relaxed);
                 }
@@ -131,8 +137,8 @@ impl Join for State {
     }
 }
 
-/// PhaseAction both have.
-fn keep(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
+/// Keeps the calls that are in both sets; says whether any was removed.
+fn intersect(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
     if calls.is_empty() {
         return false;
     }
@@ -143,10 +149,10 @@ fn keep(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
 
 impl Record {
     fn join(&mut self, other: &Record) -> bool {
-        let mut changed = keep(&mut self.passed, &other.passed);
-        changed |= !self.timing.contains(other.timing) || self.aside && !other.aside;
+        let mut changed = intersect(&mut self.calls_since, &other.calls_since);
+        changed |= !self.timing.contains(other.timing) || self.on_other_arm && !other.on_other_arm;
         self.timing |= other.timing;
-        self.aside &= other.aside;
+        self.on_other_arm &= other.on_other_arm;
         self.relaxed = self.relaxed.or(other.relaxed);
         changed |= self.path.join(&other.path);
         changed
@@ -154,12 +160,13 @@ impl Record {
 }
 
 impl State {
+    /// An arrival at a barrier of the cluster. What it orders is in flight until the wait.
     fn arrive(&mut self) {
         self.open.clear();
         self.records.values_mut().for_each(|record| record.timing.remove(Timing::MISSED));
     }
 
-    /// Orders only what was fenced.
+    /// A relaxed arrival, which orders only what a fence follows.
     fn arrive_relaxed(&mut self, at: SpanRange) {
         self.open.retain(|_, open| !open.fenced);
         self.open.values_mut().for_each(|open| open.relaxed = Some(at));
@@ -172,8 +179,9 @@ impl State {
         }
     }
 
+    /// A wait at a barrier of the cluster, which ends what its arrival ordered.
     fn wait(&mut self) {
-        self.entered = None;
+        self.not_entered = None;
         for ((key, _), mut record) in std::mem::take(&mut self.records) {
             let since_arrival = record.timing.contains(Timing::SINCE_ARRIVAL);
             let missed = record.timing.contains(Timing::MISSED);
@@ -181,112 +189,117 @@ impl State {
                 record.timing &= Timing::UNFENCED | Timing::UNSYNCED;
                 record.timing.set(Timing::BEFORE_WAIT, since_arrival);
                 record.timing.set(Timing::RELAXED, missed);
-                self.keep(key, true, record);
+                self.add(key, true, record);
             }
         }
     }
 
-    /// What all threads of the block did before is seen by each of them.
+    /// A barrier of the block, before which the accesses of all of its threads happen.
     fn sync_block(&mut self) {
         self.records.values_mut().for_each(|record| record.timing.remove(Timing::UNSYNCED));
     }
 
+    /// A fence that all threads execute.
     fn fence(&mut self) {
         self.records.values_mut().for_each(|record| record.timing.remove(Timing::UNFENCED));
         self.open.values_mut().for_each(|open| open.fenced = true);
     }
 
-    /// By one thread of the block: for those that it knows of.
-    fn fence_of_one(&mut self) {
+    /// A fence that one thread of the block executes. It covers the accesses that a barrier of the block ordered before it.
+    fn fence_by_one_thread(&mut self) {
         for record in self.records.values_mut().filter(|record| !record.timing.contains(Timing::UNSYNCED)) {
             record.timing.remove(Timing::UNFENCED);
         }
     }
 
-    fn sync(&mut self) {
+    /// A barrier of the cluster that is not split.
+    fn sync_cluster(&mut self) {
         self.open.clear();
-        self.entered = None;
+        self.not_entered = None;
         self.records.clear();
     }
 
-    /// A call that may have had barriers in it.
-    fn pass(&mut self, slot: u16) {
-        self.entered.iter_mut().for_each(|calls| {
+    /// A call of a function that may have barriers.
+    fn pass_call(&mut self, slot: u16) {
+        self.not_entered.iter_mut().for_each(|calls| {
             calls.insert(slot);
         });
         self.records.values_mut().for_each(|record| {
-            record.passed.insert(slot);
+            record.calls_since.insert(slot);
         });
         self.open.values_mut().for_each(|open| {
-            open.calls.insert(slot);
+            open.calls_since.insert(slot);
         });
     }
 
-    /// `arrived`: after an arrival that is not waited for.
-    fn record(&mut self, key: Key, path: Path, arrived: bool) {
-        let when = if arrived { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
+    /// Records an access at this point, given whether an arrival may be pending.
+    fn record(&mut self, key: RecordKey, path: IndexPath, arrival_pending: bool) {
+        let when = if arrival_pending { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
         let timing = when | Timing::UNFENCED | Timing::UNSYNCED;
-        self.keep(key, false, Record { path, timing, aside: false, passed: BTreeSet::new(), relaxed: None });
+        self.add(key, false, Record { path, timing, on_other_arm: false, calls_since: BTreeSet::new(), relaxed: None });
     }
 
-    fn keep(&mut self, key: Key, before: bool, record: Record) {
-        match self.records.get_mut(&(key, before)) {
+    fn add(&mut self, key: RecordKey, before_wait: bool, record: Record) {
+        match self.records.get_mut(&(key, before_wait)) {
             Some(known) => {
                 known.join(&record);
             }
             None => {
-                self.records.insert((key, before), record);
+                self.records.insert((key, before_wait), record);
             }
         }
     }
 
-    /// `None`: what the caller did is ordered by a barrier of the cluster. Otherwise if one of these calls had one in it.
-    pub(super) fn unordered(&self) -> Option<&BTreeSet<u16>> {
-        let of = |before| self.records.get(&(Key::Caller, before));
-        of(false).or(of(true)).map(|record| &record.passed)
+    /// `None` if the caller's accesses are no longer in flight. Otherwise the calls since the function's start, on all paths: one
+    /// of them may have a barrier that orders what the caller did.
+    pub(super) fn calls_since_caller(&self) -> Option<&BTreeSet<u16>> {
+        let caller = |before_wait| self.records.get(&(RecordKey::Caller, before_wait));
+        caller(false).or(caller(true)).map(|record| &record.calls_since)
     }
 
-    fn changed(&mut self, variable: Variable, change: Change) {
+    /// States the indexes of all records in terms of what the variable holds after the change.
+    fn rewrite_indexes(&mut self, variable: Variable, change: Change) {
         for Record { path, .. } in self.records.values_mut() {
-            path.change(variable, change);
+            path.rewrite(variable, change);
         }
     }
 }
 
+/// The analysis, with what it knows of the function's steps.
 pub(super) struct InFlight<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) facts: StepFacts,
     pub(super) arms: DivergentArms,
-    /// The accesses that matter to peers.
-    pub(super) shared: Vec<bool>,
+    /// By access, whether the owner and a peer may both access the memory.
+    pub(super) shared_with_peers: Vec<bool>,
     pub(super) role: Role,
-    /// Waits at phase barriers that are as good as a barrier of the cluster.
+    /// The waits at phase barriers that order like a barrier of the cluster.
     pub(super) meetings: &'a BTreeSet<BarrierCallId>,
 }
 
 impl InFlight<'_, '_> {
-    /// A remote access before the cluster was entered is a fault by itself: what else it breaks is not looked for.
-    pub(super) fn has_entered(&self, state: &State) -> bool {
+    /// Whether all blocks may have started. A remote access before that is a fault by itself and is not checked for races.
+    pub(super) fn may_have_entered(&self, state: &State) -> bool {
         match self.role {
-            Role::Kernel => state.entered.as_ref().is_none_or(|calls| !calls.is_empty()),
+            Role::Kernel => state.not_entered.as_ref().is_none_or(|calls| !calls.is_empty()),
             Role::Device => true,
             Role::Method => false,
         }
     }
 
-    /// `block.thread_rank() == 0`: of each block there is one for whom it is so.
-    fn is_first_thread(&self, condition: NodeId) -> bool {
+    /// Whether the condition is `block.thread_rank() == 0`, which holds for exactly one thread of each block.
+    fn is_thread_zero(&self, condition: NodeId) -> bool {
         let node = &self.cfg.nodes[condition.0];
         match (&node.source, &node.operands[..]) {
             (Source::Binary(BinaryOp::Eq), [a, b]) => {
                 let zero = |node: &NodeId| matches!(self.cfg.nodes[node.0].source, Source::Integer(0));
-                self.is_rank(*a) && zero(b) || zero(a) && self.is_rank(*b)
+                self.is_thread_rank(*a) && zero(b) || zero(a) && self.is_thread_rank(*b)
             }
             _ => false,
         }
     }
 
-    fn is_rank(&self, node: NodeId) -> bool {
+    fn is_thread_rank(&self, node: NodeId) -> bool {
         matches!(self.cfg.nodes[self.cfg.origin(node).0].source, Source::ThreadRank)
     }
 
@@ -294,39 +307,41 @@ impl InFlight<'_, '_> {
         let access = &self.cfg.accesses[id.0];
         let Some((party, _)) = access.region.root.party() else { return };
         if party == Party::Peer && access.kind != AccessKind::Lent {
-            state.open.insert(Key::Access(id), Open::default());
+            state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
-        let counts = !matches!(access.kind, AccessKind::Lent | AccessKind::ByHand) && self.shared[id.0];
-        if counts && (party == Party::Owner || self.has_entered(state)) {
-            let AccessFacts { path, arrived } = self.facts.access(id);
-            state.record(Key::Access(id), path.clone(), *arrived);
+        let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::ByHand) && self.shared_with_peers[id.0];
+        if may_race && (party == Party::Owner || self.may_have_entered(state)) {
+            let AccessFacts { path, arrival_pending } = self.facts.access(id);
+            state.record(RecordKey::Access(id), path.clone(), *arrival_pending);
         }
     }
 
-    fn call(&self, state: &mut State, slot: u16, takes: bool, gives: bool, regions: &[Option<Region>]) {
-        match (takes, gives) {
+    /// A call of a device function, given whether it takes and returns a token of a barrier of the cluster.
+    fn call(&self, state: &mut State, slot: u16, takes: bool, returns: bool, regions: &[Option<Region>]) {
+        match (takes, returns) {
             (true, false) => state.wait(),
             (false, true) => state.arrive(),
-            (false, false) | (true, true) => state.pass(slot),
+            (false, false) | (true, true) => state.pass_call(slot),
         }
-        // What it still does when it has returned.
+        // Its accesses may still be in flight after it has returned.
         for (argument, region) in regions.iter().enumerate() {
             if region.as_ref().is_some_and(|region| region.root.party().is_some())
-                && let Some(AccessFacts { path, arrived }) = self.facts.argument(slot, argument)
+                && let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(slot, argument)
             {
-                if gives {
-                    state.record(Key::Argument(slot, argument, true), path.clone(), true);
+                if returns {
+                    state.record(RecordKey::Argument { slot, argument, arrived: true }, path.clone(), true);
                 }
-                state.record(Key::Argument(slot, argument, false), path.clone(), !gives && *arrived);
+                let pending = !returns && *arrival_pending;
+                state.record(RecordKey::Argument { slot, argument, arrived: false }, path.clone(), pending);
             }
         }
-        state.record(Key::Call(slot), Path::default(), gives);
-        state.open.insert(Key::Call(slot), Open::default());
+        state.record(RecordKey::Call(slot), IndexPath::default(), returns);
+        state.open.insert(RecordKey::Call(slot), OpenAccess::default());
     }
 }
 
-/// Whether who comes here fences, and arrives after that.
-fn fences(cfg: &Cfg<'_>, block: BlockId) -> bool {
+/// Whether the block has a fence, before any arrival and any call.
+fn fences_first(cfg: &Cfg<'_>, block: BlockId) -> bool {
     let mut steps = cfg.blocks[block.0].steps.iter();
     steps
         .find(|step| {
@@ -342,10 +357,10 @@ impl Analysis for InFlight<'_, '_> {
     type State = State;
 
     fn entry(&self) -> State {
-        let mut state = State { entered: Some(BTreeSet::new()), records: BTreeMap::new(), open: BTreeMap::new() };
+        let mut state = State { not_entered: Some(BTreeSet::new()), records: BTreeMap::new(), open: BTreeMap::new() };
         if self.role != Role::Kernel {
-            state.open.insert(Key::Caller, Open::default());
-            state.record(Key::Caller, Path::default(), false);
+            state.open.insert(RecordKey::Caller, OpenAccess::default());
+            state.record(RecordKey::Caller, IndexPath::default(), false);
         }
         state
     }
@@ -354,7 +369,7 @@ impl Analysis for InFlight<'_, '_> {
         match &step.kind {
             StepKind::Value(ValueStep::Set { variable, value, .. }) => {
                 if let Some(change) = self.facts.change(*variable, *value) {
-                    state.changed(*variable, change);
+                    state.rewrite_indexes(*variable, change);
                 }
             }
             StepKind::Memory(MemoryStep::Access(id)) => self.access(state, *id),
@@ -363,17 +378,17 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Memory(MemoryStep::Fence) => state.fence(),
             StepKind::Group(GroupStep::Wait { group, .. }) if spans_cluster(*group) => state.wait(),
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if spans_cluster(team.group) => {
-                state.sync()
+                state.sync_cluster()
             }
-            StepKind::BarrierCall(phase) if self.meetings.contains(phase) => state.sync(),
+            StepKind::BarrierCall(phase) if self.meetings.contains(phase) => state.sync_cluster(),
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {
                 state.sync_block()
             }
             StepKind::Call { node, takes, gives, slot } => {
                 if let Source::Call { callee: Callee::Function(_), regions, .. } = &self.cfg.nodes[node.0].source {
                     let takes = takes.iter().any(|group| spans_cluster(*group));
-                    let gives = gives.is_some_and(|(group, _)| spans_cluster(group));
-                    self.call(state, slot.0, takes, gives, regions);
+                    let returns = gives.is_some_and(|(group, _)| spans_cluster(group));
+                    self.call(state, slot.0, takes, returns, regions);
                 }
             }
             StepKind::Group(
@@ -392,22 +407,22 @@ impl Analysis for InFlight<'_, '_> {
     }
 
     fn beyond(&self, from: BlockId) -> &[BlockId] {
-        self.arms.of(from)
+        self.arms.edges_from(from)
     }
 
     fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
         if let End::Branch { on, then, otherwise } = cfg.blocks[from.0].end
             && to == otherwise
-            && self.is_first_thread(on)
-            && fences(cfg, then)
+            && self.is_thread_zero(on)
+            && fences_first(cfg, then)
         {
-            state.fence_of_one();
+            state.fence_by_one_thread();
         }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
-            state.records.values_mut().for_each(|record| record.aside = true);
+            state.records.values_mut().for_each(|record| record.on_other_arm = true);
         }
         for variable in self.arms.forgotten(from, to).into_iter().flatten() {
-            state.changed(*variable, Change::Lost);
+            state.rewrite_indexes(*variable, Change::Lost);
         }
     }
 }

@@ -1,5 +1,7 @@
-//! What is known of the numbers in variables at each point: the relation of one to another, which `prev = k`, `k += 1`,
-//! `cur ^= 1` and `(cur + 1) % 3` make. Only of what is the same for the whole cluster; of anything else, a bound at most.
+//! A must-analysis of the values that select elements of shared memory. Relations between variables, as `prev = k`, `k += 1`,
+//! `cur ^= 1` and `(cur + 1) % 3` make them, are known only of values that are uniform for the cluster; of others, only bounds.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeMap;
 
@@ -20,58 +22,60 @@ use crate::model::options::Extents;
 use crate::model::query::Answer;
 use crate::model::{Function, ValueId};
 
+/// The analysis, with the nodes and variables that it follows.
 pub(super) struct IndexAnalysis<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     live: &'a Live,
     values: &'a Values<'a, 'f>,
-    /// Nodes that choose parts of memory which are touched in another block.
-    kept: Vec<bool>,
-    /// All that choose, and what they are made of.
-    asked: Vec<bool>,
-    /// The variables that they are read from, as `Live` numbers them.
-    variables: Vec<bool>,
-    /// How many blocks a cluster has, and the constant that says it.
+    /// By node, whether it is used in another basic block than the one that evaluates it.
+    outlives_block: Vec<bool>,
+    /// By node, whether it is an index or an index is computed from it.
+    relevant: Vec<bool>,
+    /// By variable, as `Live` numbers them, whether a relevant node reads it.
+    relevant_variables: Vec<bool>,
+    /// The number of blocks in a cluster, if it is a literal.
     blocks: Option<u64>,
-    named: Option<ValueId>,
+    /// The constant of the program that is the number of blocks in a cluster.
+    cluster_constant: Option<ValueId>,
 }
 
-/// What is not named holds just what it holds, or is not read any more.
+/// The known values of variables and nodes. A variable without an entry is unknown or not live; if it is uniform for the cluster,
+/// it is still a base that others are affine in.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Known {
+pub(super) struct KnownValues {
     variables: BTreeMap<Variable, IndexValue>,
     nodes: BTreeMap<NodeId, IndexValue>,
 }
 
-impl Join for Known {
-    // bottom = everything is known; join = what both say
+impl Join for KnownValues {
+    // bottom = not reached; join = the entries that are equal in both
     fn join(&mut self, other: &Self) -> bool {
         let before = (self.variables.len(), self.nodes.len());
-        self.variables.retain(|variable, number| other.variables.get(variable) == Some(number));
-        self.nodes.retain(|node, number| other.nodes.get(node) == Some(number));
+        self.variables.retain(|variable, value| other.variables.get(variable) == Some(value));
+        self.nodes.retain(|node, value| other.nodes.get(node) == Some(value));
         before != (self.variables.len(), self.nodes.len())
     }
 }
 
-impl Known {
+impl KnownValues {
     pub(super) fn node(&self, node: NodeId) -> IndexValue {
         self.nodes.get(&node).copied().unwrap_or_default()
     }
 
-    /// A variable gets a value.
-    fn set(&mut self, variable: Variable, number: IndexValue) {
-        let change = number.change_of(variable);
-        self.nodes.values_mut().for_each(|other| other.change(variable, change));
+    /// Sets a variable, and states what is affine in it in terms of its new value.
+    fn set(&mut self, variable: Variable, value: IndexValue) {
+        let change = value.change_of(variable);
+        self.nodes.values_mut().for_each(|other| other.rewrite(variable, change));
         self.variables.retain(|known, other| {
-            other.change(variable, change);
-            // Its fields that are known get theirs by steps of their own.
+            other.rewrite(variable, change);
+            // Fields whose values are known are set by steps of their own.
             known.whole() != Some(variable) && other.is_known()
         });
-        // Of what it was, only what it is below.
-        let number =
-            if number.is_counted_from(variable) { IndexValue { form: Form::Unknown, ..number } } else { number };
-        match number.is_known() {
-            true => self.variables.insert(variable, number),
+        // What depends on the old value keeps its bounds alone.
+        let value = if value.depends_on(variable) { IndexValue { form: Form::Unknown, ..value } } else { value };
+        match value.is_known() {
+            true => self.variables.insert(variable, value),
             false => self.variables.remove(&variable),
         };
     }
@@ -79,42 +83,57 @@ impl Known {
 
 impl<'a, 'f> IndexAnalysis<'a, 'f> {
     pub(super) fn new(function: &'f Function, cfg: &'a Cfg<'f>, live: &'a Live, values: &'a Values<'a, 'f>) -> Self {
-        let (mut chosen, mut kept) = (Vec::new(), vec![false; cfg.nodes.len()]);
-        let mut at = vec![BlockId(0); cfg.nodes.len()];
+        let (mut indexes, mut outlives_block) = (Vec::new(), vec![false; cfg.nodes.len()]);
+        let mut evaluated_in = vec![BlockId(0); cfg.nodes.len()];
         for (block, step) in
             (0..cfg.blocks.len()).flat_map(|block| cfg.blocks[block].steps.iter().map(move |s| (block, s)))
         {
-            let mut choose = |region: &Region, arguments: &[NodeId]| {
+            let mut visit = |region: &Region, arguments: &[NodeId]| {
                 if region.root.party().is_some() {
-                    let choices = region.path.iter().flat_map(nodes_of).chain(region.rank);
-                    for node in choices.chain(arguments.iter().copied()) {
-                        chosen.push(node);
-                        kept[node.0] |= at[node.0] != BlockId(block);
+                    let selectors = region.path.iter().flat_map(nodes_of).chain(region.rank);
+                    for node in selectors.chain(arguments.iter().copied()) {
+                        indexes.push(node);
+                        outlives_block[node.0] |= evaluated_in[node.0] != BlockId(block);
                     }
                 }
             };
             match &step.kind {
-                StepKind::Value(ValueStep::Evaluate(node)) => at[node.0] = BlockId(block),
-                StepKind::Memory(MemoryStep::Access(id)) => choose(&cfg.accesses[id.0].region, &[]),
+                StepKind::Value(ValueStep::Evaluate(node)) => evaluated_in[node.0] = BlockId(block),
+                StepKind::Memory(MemoryStep::Access(id)) => visit(&cfg.accesses[id.0].region, &[]),
                 StepKind::Call { node, .. } => {
                     let call = &cfg.nodes[node.0];
                     if let Source::Call { regions, .. } = &call.source {
-                        regions.iter().flatten().for_each(|region| choose(region, &call.operands));
+                        regions.iter().flatten().for_each(|region| visit(region, &call.operands));
                     }
                 }
-                _ => {}
+                StepKind::Value(ValueStep::Set { .. } | ValueStep::Return(_))
+                | StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Group(_)
+                | StepKind::Token(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_) => {}
             }
         }
-        let (asked, variables) = (vec![false; cfg.nodes.len()], vec![false; live.variables().count()]);
+        let (relevant, relevant_variables) = (vec![false; cfg.nodes.len()], vec![false; live.variables().count()]);
         let blocks = blocks_of_cluster(function);
-        let named = function.options.cluster.as_ref().and_then(|extents| constant(function, extents));
-        let mut indexes = IndexAnalysis { function, cfg, live, values, asked, variables, kept, blocks, named };
-        indexes.ask(chosen);
-        indexes
+        let cluster_constant = function.options.cluster.as_ref().and_then(|extents| constant(function, extents));
+        let mut analysis = IndexAnalysis {
+            function,
+            cfg,
+            live,
+            values,
+            relevant,
+            relevant_variables,
+            outlives_block,
+            blocks,
+            cluster_constant,
+        };
+        analysis.mark_relevant(indexes);
+        analysis
     }
 
-    /// Follows what chooses back to what it is made of: of nothing else anything needs to be known.
-    fn ask(&mut self, mut work: Vec<NodeId>) {
+    /// Marks the nodes and variables that these nodes are computed from. The analysis ignores all others.
+    fn mark_relevant(&mut self, mut work: Vec<NodeId>) {
         let variables = self.live.variables();
         let mut sets: Vec<Vec<NodeId>> = vec![Vec::new(); variables.count()];
         for step in self.cfg.blocks.iter().flat_map(|block| &block.steps) {
@@ -123,7 +142,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             }
         }
         while let Some(id) = work.pop() {
-            if std::mem::replace(&mut self.asked[id.0], true) {
+            if std::mem::replace(&mut self.relevant[id.0], true) {
                 continue;
             }
             let node = &self.cfg.nodes[id.0];
@@ -131,47 +150,59 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             let (variable, end) = match node.source {
                 Source::Read(variable) => (variable, None),
                 Source::Counter { of, range, .. } => (of, range.map(|(_, end)| end)),
-                _ => continue,
+                Source::Operands
+                | Source::Integer(_)
+                | Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Param(_)
+                | Source::Known { .. }
+                | Source::ThreadRank
+                | Source::Round(..)
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. } => continue,
             };
-            // It is evaluated before the loop.
+            // The end is evaluated before the loop.
             if let Some(end) = end {
-                self.kept[end.0] = true;
+                self.outlives_block[end.0] = true;
                 work.push(end);
             }
-            // With the whole, its fields change.
+            // An assignment to the whole changes its fields.
             for variable in std::iter::once(variable).chain(variable.whole()).map(|variable| variables.number(variable))
             {
-                if !std::mem::replace(&mut self.variables[variable], true) {
+                if !std::mem::replace(&mut self.relevant_variables[variable], true) {
                     work.extend(&sets[variable]);
                 }
             }
         }
     }
 
-    /// Whether anything may be counted from it.
-    pub(super) fn counts_from(&self, variable: Variable) -> bool {
-        self.variables[self.live.variables().number(variable)]
+    /// Whether an index may depend on the variable.
+    pub(super) fn is_relevant(&self, variable: Variable) -> bool {
+        self.relevant_variables[self.live.variables().number(variable)]
     }
 
-    /// What a step assigns, if others may be counted from it.
-    pub(super) fn assigned(&self, state: &Known, step: &Step) -> Option<(Variable, IndexValue)> {
+    /// The variable that a step sets and its new value, if an index may depend on the variable.
+    pub(super) fn assigned(&self, state: &KnownValues, step: &Step) -> Option<(Variable, IndexValue)> {
         let (variable, value, extent) = step.kind.set()?;
         match extent {
-            // The field has a step of its own.
+            // The field is set by a step of its own.
             Extent::Field => None,
-            Extent::Whole | Extent::Part if !self.counts_from(variable) => None,
+            Extent::Whole | Extent::Part if !self.is_relevant(variable) => None,
             Extent::Whole => Some((variable, state.node(value))),
             Extent::Part => Some((variable, IndexValue::UNKNOWN)),
         }
     }
 
-    fn evaluate(&self, state: &Known, id: NodeId) -> IndexValue {
+    fn evaluate(&self, state: &KnownValues, id: NodeId) -> IndexValue {
         let node = &self.cfg.nodes[id.0];
         let operand =
             |index: usize| node.operands.get(index).map_or(IndexValue::UNKNOWN, |operand| state.node(*operand));
         match &node.source {
             Source::Integer(number) => IndexValue::literal(*number),
-            Source::Constant(value) if self.named == Some(*value) => IndexValue::blocks(self.blocks),
+            Source::Constant(value) if self.cluster_constant == Some(*value) => IndexValue::blocks(self.blocks),
             Source::Constant(value) => IndexValue::of(Base::Constant(*value)),
             Source::Not => operand(0).flipped(),
             Source::Binary(op) => {
@@ -199,9 +230,9 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             }
             Source::Read(variable) => self.read(state, id, *variable),
             Source::Counter { of, by, range } => {
-                let counted = by.map_or(IndexValue::UNKNOWN, |by| self.read_counter(id, *of, by));
-                let bounds = range.map(|(from, end)| IndexValue::between(from, state.node(end).limit()));
-                IndexValue { form: counted.form, ..bounds.unwrap_or_default() }
+                let advanced = by.map_or(IndexValue::UNKNOWN, |by| self.read_counter(id, *of, by));
+                let bounds = range.map(|(lower, end)| IndexValue::between(lower, state.node(end).as_upper_bound()));
+                IndexValue { form: advanced.form, ..bounds.unwrap_or_default() }
             }
             Source::ThreadRank => IndexValue::between(0, self.block_size()),
             Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
@@ -219,13 +250,13 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         }
     }
 
-    fn read(&self, state: &Known, node: NodeId, variable: Variable) -> IndexValue {
+    fn read(&self, state: &KnownValues, node: NodeId, variable: Variable) -> IndexValue {
         let known = state.variables.get(&variable).copied().unwrap_or_default();
         match known.form {
             Form::Unknown if self.is_uniform(node) => {
                 IndexValue { form: IndexValue::of(Base::Variable(variable)).form, ..known }
             }
-            _ => known,
+            Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. } => known,
         }
     }
 
@@ -240,20 +271,20 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         }
     }
 
-    /// The whole cluster has the same.
+    /// Whether the value is uniform for the cluster.
     pub(super) fn is_uniform(&self, node: NodeId) -> bool {
         let level = self.values.level(node);
         level.at_most.covers(Uniformity::Cluster) && level.unknown.is_empty()
     }
 
-    /// How many threads a block has.
+    /// The number of threads in a block.
     fn block_size(&self) -> Option<Size> {
         let extents = self.function.options.block.as_ref()?;
         extents.count().map(Size::Number).or_else(|| constant(self.function, extents).map(Size::Constant))
     }
 }
 
-/// The constant that a body uses for extents of one dimension.
+/// The constant that the extent of one dimension is, if the body also uses that constant as an expression.
 fn constant(function: &Function, extents: &Extents) -> Option<ValueId> {
     let [extent] = &extents.each[..] else { return None };
     let text = extent.tokens.to_string();
@@ -261,7 +292,7 @@ fn constant(function: &Function, extents: &Extents) -> Option<ValueId> {
     u16::try_from(value).ok().map(ValueId)
 }
 
-/// What is evaluated for a choice.
+/// The nodes that a selection evaluates.
 fn nodes_of(select: &Select) -> impl Iterator<Item = NodeId> {
     let (first, second) = match *select {
         Select::At(node) | Select::Half { mid: node, .. } => (Some(node), None),
@@ -272,32 +303,39 @@ fn nodes_of(select: &Select) -> impl Iterator<Item = NodeId> {
 }
 
 impl Analysis for IndexAnalysis<'_, '_> {
-    type State = Known;
+    type State = KnownValues;
 
-    fn entry(&self) -> Known {
-        Known::default()
+    fn entry(&self) -> KnownValues {
+        KnownValues::default()
     }
 
-    fn transfer(&self, state: &mut Known, step: &Step) {
+    fn transfer(&self, state: &mut KnownValues, step: &Step) {
         match &step.kind {
-            StepKind::Value(ValueStep::Evaluate(node)) if self.asked[node.0] => {
-                let number = self.evaluate(state, *node);
-                if number.is_known() {
-                    state.nodes.insert(*node, number);
-                } else if self.kept[node.0] {
+            StepKind::Value(ValueStep::Evaluate(node)) if self.relevant[node.0] => {
+                let value = self.evaluate(state, *node);
+                if value.is_known() {
+                    state.nodes.insert(*node, value);
+                } else if self.outlives_block[node.0] {
                     state.nodes.remove(node);
                 }
             }
-            _ => {
-                if let Some((variable, number)) = self.assigned(state, step) {
-                    state.set(variable, number);
+            StepKind::Value(ValueStep::Set { .. }) => {
+                if let Some((variable, value)) = self.assigned(state, step) {
+                    state.set(variable, value);
                 }
             }
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_)
+            | StepKind::Call { .. } => {}
         }
     }
 
-    fn edge(&self, state: &mut Known, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
+    fn edge(&self, state: &mut KnownValues, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
         state.variables.retain(|variable, _| self.live.contains(to, *variable));
-        state.nodes.retain(|node, _| self.kept[node.0]);
+        state.nodes.retain(|node, _| self.outlives_block[node.0]);
     }
 }

@@ -1,19 +1,21 @@
-//! IndexAnalysis as far as indexes of memory need them: what a value is relative to the block's rank and to what a variable
-//! holds now (`affine`), and below what it is. For one question: can two blocks' indexes be the same? Arithmetic is taken as
-//! if it did not overflow, but for differences, which do at zero.
+//! Abstract values of indexes: how a value depends on the block's rank and on what a variable holds now (`affine`), and bounds of
+//! it. They answer one question: can the indexes of two blocks be equal? Arithmetic is taken not to overflow, except that a
+//! difference may go below zero.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use super::affine::{Affine, Base, Change, Ranks};
 use crate::check::cfg::Variable;
 use crate::model::ValueId;
 
-/// What is known of a value.
+/// What is known of a value: its form, and bounds that hold beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct IndexValue {
     pub(super) form: Form,
-    /// At least this.
-    pub(super) from: Option<u64>,
-    /// Less than this. What is less than a granule is taken not to be negative.
-    pub(super) below: Option<Size>,
+    /// The inclusive lower bound.
+    pub(super) lower: Option<u64>,
+    /// The exclusive upper bound. A value that has one is taken not to be negative.
+    pub(super) upper: Option<Size>,
 }
 
 /// A number that is the same for all blocks.
@@ -22,123 +24,124 @@ pub(super) enum Size {
     Number(u64),
     /// A constant, which rustc knows.
     Constant(ValueId),
-    /// As many as a cluster has blocks.
+    /// The number of blocks in a cluster.
     Blocks,
 }
 
+/// How a value depends on the block's rank and on variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Form {
+    /// Nothing is known of it.
     #[default]
     Unknown,
+    /// The value is affine.
     Affine(Affine),
-    /// At least this, times the granule, and less than a granule more.
-    Scaled {
-        which: Affine,
+    /// The value lies in a chunk: in `[index * size, (index + 1) * size)`.
+    InChunk {
+        index: Affine,
         size: Size,
-        /// `which` is not above its modulus, if it has one.
+        /// `index` is known exactly, or is at most what it is known modulo.
         near: bool,
     },
-    /// Less than this, or not less.
-    Half {
-        mid: Affine,
-        second: bool,
-    },
+    /// The value lies in one half of `split_at(mid)`: it is less than `mid`, or in the second half not less.
+    InHalf { mid: Affine, second: bool },
 }
 
 impl IndexValue {
-    pub(super) const UNKNOWN: IndexValue = IndexValue { form: Form::Unknown, from: None, below: None };
+    pub(super) const UNKNOWN: IndexValue = IndexValue { form: Form::Unknown, lower: None, upper: None };
 
     pub(super) fn literal(number: u64) -> IndexValue {
         let form = i32::try_from(number).map_or(Form::Unknown, |offset| Form::Affine(Affine::of_number(offset)));
-        IndexValue { form, from: Some(number), below: number.checked_add(1).map(Size::Number) }
+        IndexValue { form, lower: Some(number), upper: number.checked_add(1).map(Size::Number) }
     }
 
     pub(super) fn of(base: Base) -> IndexValue {
         Form::Affine(Affine::of(base)).into()
     }
 
-    /// The block's, in a cluster of so many.
+    /// The block's rank in a cluster, which has this many blocks if the text says so.
     pub(super) fn rank(blocks: Option<u64>) -> IndexValue {
         IndexValue {
             form: Form::Affine(Affine::RANK),
-            from: Some(0),
-            below: Some(blocks.map_or(Size::Blocks, Size::Number)),
+            lower: Some(0),
+            upper: Some(blocks.map_or(Size::Blocks, Size::Number)),
         }
     }
 
-    /// As many as the blocks of a cluster.
+    /// The number of blocks in a cluster, which is this if the text says so.
     pub(super) fn blocks(blocks: Option<u64>) -> IndexValue {
-        let unknown = IndexValue { form: Form::Affine(Affine::BLOCKS), from: Some(1), below: None };
+        let unknown = IndexValue { form: Form::Affine(Affine::BLOCKS), lower: Some(1), upper: None };
         blocks.map_or(unknown, IndexValue::literal)
     }
 
-    /// Anything in this range.
-    pub(super) fn between(from: u64, below: Option<Size>) -> IndexValue {
-        IndexValue { form: Form::Unknown, from: Some(from), below }
+    /// A value of which only bounds are known.
+    pub(super) fn between(lower: u64, upper: Option<Size>) -> IndexValue {
+        IndexValue { form: Form::Unknown, lower: Some(lower), upper }
     }
 
-    /// The same for all threads, whatever variables hold.
+    /// Whether the value is the same for all threads, whatever variables hold.
     pub(super) fn is_fixed(&self) -> bool {
         self.exact().is_some_and(|affine| matches!(affine.base, Base::Zero | Base::Constant(_)))
     }
 
-    /// Not the same for all threads, as far as it is understood.
+    /// Whether the value differs between threads or is not understood.
     pub(super) fn is_varied(&self) -> bool {
         match self.form {
             Form::Unknown => true,
-            Form::Affine(affine) | Form::Scaled { which: affine, .. } | Form::Half { mid: affine, .. } => {
+            Form::Affine(affine) | Form::InChunk { index: affine, .. } | Form::InHalf { mid: affine, .. } => {
                 affine.rank != 0
             }
         }
     }
 
-    /// Those of a chunk of `self` elements; of one of no known size, only which it is.
+    /// The indexes in the chunk that starts at this product of a size and a number; unknown if the product is no chunk's start.
     pub(super) fn as_chunk(self) -> IndexValue {
         match self.form {
-            Form::Scaled { .. } => self,
-            Form::Unknown | Form::Affine(_) | Form::Half { .. } => IndexValue::UNKNOWN,
+            Form::InChunk { .. } => self,
+            Form::Unknown | Form::Affine(_) | Form::InHalf { .. } => IndexValue::UNKNOWN,
         }
     }
 
-    /// Those from here up to the end.
+    /// The indexes from this one up to `end`, if that is one chunk. With an end that is `near`, a range that is longer than its
+    /// chunk would begin below zero.
     pub(super) fn up_to(self, end: &IndexValue) -> IndexValue {
         match (self.form, end.form) {
-            (Form::Scaled { which, size, .. }, Form::Scaled { which: next, size: other, near: true })
-                if size == other && which.is_just_before(next) =>
+            (Form::InChunk { index, size, .. }, Form::InChunk { index: next, size: other, near: true })
+                if size == other && index.is_just_before(next) =>
             {
                 self
             }
-            _ => IndexValue::UNKNOWN,
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => IndexValue::UNKNOWN,
         }
     }
 
-    /// One of the two halves that are parted here.
+    /// The indexes in one of the halves that are split at this index.
     pub(super) fn half(self, second: bool) -> IndexValue {
-        self.exact().map_or(IndexValue::UNKNOWN, |mid| Form::Half { mid, second }.into())
+        self.exact().map_or(IndexValue::UNKNOWN, |mid| Form::InHalf { mid, second }.into())
     }
 
     pub(super) fn is_known(&self) -> bool {
-        !matches!(self, IndexValue { form: Form::Unknown, from: None, below: None })
+        !matches!(self, IndexValue { form: Form::Unknown, lower: None, upper: None })
     }
 
     pub(super) fn affine(&self) -> Option<Affine> {
         match self.form {
             Form::Affine(affine) => Some(affine),
-            Form::Unknown | Form::Scaled { .. } | Form::Half { .. } => None,
+            Form::Unknown | Form::InChunk { .. } | Form::InHalf { .. } => None,
         }
     }
 
-    /// All blocks have the same, and it is known itself.
+    /// The value, if it is known exactly and is the same in all blocks.
     fn exact(&self) -> Option<Affine> {
         self.affine().filter(|affine| affine.is_exact())
     }
 
-    /// Of a literal.
-    pub(super) fn value(&self) -> Option<i32> {
+    /// The number that the value is, if it is a literal.
+    pub(super) fn number(&self) -> Option<i32> {
         self.exact().and_then(Affine::number)
     }
 
-    /// As a number of elements.
+    /// The value as a size.
     fn size(&self) -> Option<Size> {
         let affine = self.exact()?;
         match affine.base {
@@ -150,121 +153,122 @@ impl IndexValue {
         }
     }
 
-    /// What is less than this is less than that.
-    pub(super) fn limit(&self) -> Option<Size> {
+    /// The upper bound of all values that are less than this one.
+    pub(super) fn as_upper_bound(&self) -> Option<Size> {
         let affine = self.exact().filter(|affine| !affine.wraps)?;
+        // What is less than `N - 1` is less than `N`.
         let offset = affine.number().unwrap_or(affine.offset.max(0));
         IndexValue::from(Form::Affine(Affine { offset, ..affine })).size()
     }
 
-    /// The largest that it may be.
-    fn last(&self) -> Option<u64> {
-        match self.below? {
-            Size::Number(below) => below.checked_sub(1),
+    /// The largest number that the value may be.
+    fn max(&self) -> Option<u64> {
+        match self.upper? {
+            Size::Number(upper) => upper.checked_sub(1),
             Size::Constant(_) | Size::Blocks => None,
         }
     }
 
-    /// It is not above this.
-    fn most(&self) -> Option<Affine> {
-        let below = match self.below? {
-            Size::Number(below) => Affine::of_number(i32::try_from(below).ok()?),
+    /// The largest value that this may be, as an affine value.
+    fn affine_max(&self) -> Option<Affine> {
+        let upper = match self.upper? {
+            Size::Number(upper) => Affine::of_number(i32::try_from(upper).ok()?),
             Size::Constant(value) => Affine::of(Base::Constant(value)),
             Size::Blocks => Affine::BLOCKS,
         };
-        below.minus(Affine::of_number(1))
+        upper.minus(Affine::of_number(1))
     }
 
     pub(super) fn plus(&self, other: &IndexValue) -> IndexValue {
         match (self.form, other.form) {
-            (Form::Scaled { size, .. }, _) if other.fits(size) => *self,
-            (_, Form::Scaled { size, .. }) if self.fits(size) => *other,
-            _ => {
+            (Form::InChunk { size, .. }, _) if other.is_below(size) => *self,
+            (_, Form::InChunk { size, .. }) if self.is_below(size) => *other,
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => {
                 let sum = |a: Option<u64>, b: Option<u64>| a?.checked_add(b?);
                 let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.plus(b));
-                IndexValue::of_linear(affine, sum(self.from, other.from), sum(self.last(), other.last()))
+                IndexValue::of_affine(affine, sum(self.lower, other.lower), sum(self.max(), other.max()))
             }
         }
     }
 
     pub(super) fn minus(&self, other: &IndexValue) -> IndexValue {
-        let from = self.from.zip(other.last()).and_then(|(from, last)| from.checked_sub(last));
-        let left = self.affine().zip(other.most()).and_then(|(affine, most)| affine.minus(most)?.least());
-        let stays = from.is_some() || left.is_some_and(|left| left >= 0);
-        let last = if stays { self.last() } else { None };
+        let lower = self.lower.zip(other.max()).and_then(|(lower, max)| lower.checked_sub(max));
+        let least = self.affine().zip(other.affine_max()).and_then(|(affine, max)| affine.minus(max)?.lower_bound());
+        let stays_positive = lower.is_some() || least.is_some_and(|least| least >= 0);
+        let max = if stays_positive { self.max() } else { None };
         let affine = self.affine().zip(other.affine()).and_then(|(a, b)| a.minus(b));
-        let affine = affine.map(|affine| Affine { wraps: affine.wraps || !stays, ..affine });
-        IndexValue::of_linear(affine, from, last)
+        let affine = affine.map(|affine| Affine { wraps: affine.wraps || !stays_positive, ..affine });
+        IndexValue::of_affine(affine, lower, max)
     }
 
-    fn of_linear(affine: Option<Affine>, from: Option<u64>, last: Option<u64>) -> IndexValue {
+    fn of_affine(affine: Option<Affine>, lower: Option<u64>, max: Option<u64>) -> IndexValue {
         let number = affine.filter(|affine| !affine.wraps).and_then(Affine::number);
         match number.map(u64::try_from) {
             Some(Ok(number)) => IndexValue::literal(number),
-            _ => IndexValue {
+            Some(Err(_)) | None => IndexValue {
                 form: affine.map_or(Form::Unknown, Form::Affine),
-                from,
-                below: last.and_then(|last| last.checked_add(1)).map(Size::Number),
+                lower,
+                upper: max.and_then(|max| max.checked_add(1)).map(Size::Number),
             },
         }
     }
 
     pub(super) fn times(&self, other: &IndexValue) -> IndexValue {
         let product = |number: &IndexValue, times: &IndexValue| {
-            // Of what is counted from a variable, parts are.
+            // A multiple of a variable or a constant is the start of a chunk, below.
             let affine = number.exact().filter(|affine| affine.base == Base::Zero)?;
-            let by = |bound: Option<u64>| bound?.checked_mul(times.from?);
-            let product = affine.times(times.value().filter(|times| *times >= 0)?);
-            Some(IndexValue::of_linear(product, by(number.from), by(number.last())))
+            let by = |bound: Option<u64>| bound?.checked_mul(times.lower?);
+            let product = affine.times(times.number().filter(|times| *times >= 0)?);
+            Some(IndexValue::of_affine(product, by(number.lower), by(number.max())))
         };
         product(self, other).or_else(|| product(other, self)).unwrap_or_else(|| {
             match (self.affine(), other.size(), other.affine(), self.size()) {
-                (Some(which), Some(size), ..) => self.scaled(which, size),
-                (_, _, Some(which), Some(size)) => other.scaled(which, size),
+                (Some(index), Some(size), ..) => self.chunk_start(index, size),
+                (_, _, Some(index), Some(size)) => other.chunk_start(index, size),
                 _ => IndexValue::UNKNOWN,
             }
         })
     }
 
-    fn scaled(&self, which: Affine, size: Size) -> IndexValue {
-        let near = match (which.modulus, which.cyclic) {
+    fn chunk_start(&self, index: Affine, size: Size) -> IndexValue {
+        let near = match (index.modulus, index.cyclic) {
             (0, false) => true,
-            (modulus, false) => self.last().is_some_and(|last| last <= u64::from(modulus)),
-            (modulus, true) => modulus == 0 && self.fits(Size::Blocks),
+            (modulus, false) => self.max().is_some_and(|max| max <= u64::from(modulus)),
+            (modulus, true) => modulus == 0 && self.is_below(Size::Blocks),
         };
-        Form::Scaled { which, size, near }.into()
+        Form::InChunk { index, size, near }.into()
     }
 
     pub(super) fn remainder(&self, other: &IndexValue) -> IndexValue {
         let Some(size) = other.size() else { return IndexValue::UNKNOWN };
-        if self.fits(size) {
+        if self.is_below(size) {
             return *self;
         }
-        let left = self.affine().and_then(|affine| match size {
-            // Less than nothing is much, and leaves what it leaves.
+        let remainder = self.affine().and_then(|affine| match size {
+            // A power of two divides what a value that wrapped is off by.
             Size::Number(number) if !affine.wraps || number.is_power_of_two() => {
                 affine.modulo(u32::try_from(number).ok().filter(|number| *number > 0)?)
             }
             Size::Blocks if !affine.wraps => Some(affine.modulo_blocks()),
             Size::Number(_) | Size::Blocks | Size::Constant(_) => None,
         });
-        let form = left.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));
-        IndexValue { form, from: self.from.map(|_| 0), below: Some(size) }
+        let form = remainder.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));
+        IndexValue { form, lower: self.lower.map(|_| 0), upper: Some(size) }
     }
 
-    /// `n & mask`
+    /// `n & mask`, which is a remainder if the mask is one less than a power of two.
     pub(super) fn and(&self, other: &IndexValue) -> IndexValue {
-        let mask = |number: &IndexValue| number.value().and_then(|mask| u64::try_from(mask).ok()).map(|mask| mask + 1);
-        match (mask(self), mask(other)) {
+        let modulus = |mask: &IndexValue| mask.number().and_then(|mask| u64::try_from(mask).ok()).map(|mask| mask + 1);
+        match (modulus(self), modulus(other)) {
             (_, Some(modulus)) if modulus.is_power_of_two() => self.remainder(&IndexValue::literal(modulus)),
             (Some(modulus), _) if modulus.is_power_of_two() => other.remainder(&IndexValue::literal(modulus)),
             _ => IndexValue::UNKNOWN,
         }
     }
 
-    /// `n ^ 1`
+    /// `n ^ m`, of two literals or with a 1.
     pub(super) fn xor(&self, other: &IndexValue) -> IndexValue {
-        match (self.value(), other.value()) {
+        match (self.number(), other.number()) {
             (Some(a), Some(b)) => u64::try_from(a ^ b).map_or(IndexValue::UNKNOWN, IndexValue::literal),
             (_, Some(1)) => self.flipped(),
             (Some(1), _) => other.flipped(),
@@ -272,81 +276,83 @@ impl IndexValue {
         }
     }
 
-    /// Of the other parity: `n ^ 1`, `!n`.
+    /// `n ^ 1` or `!n`, which has the other parity.
     pub(super) fn flipped(&self) -> IndexValue {
         let other = self.affine().and_then(|affine| affine.plus(Affine::of_number(1))?.modulo(2));
         let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));
-        match self.fits(Size::Number(2)) {
+        match self.is_below(Size::Number(2)) {
             true => IndexValue { form, ..IndexValue::between(0, Some(Size::Number(2))) },
             false => form.into(),
         }
     }
 
     pub(super) fn shifted_left(&self, by: &IndexValue) -> IndexValue {
-        match by.value() {
+        match by.number() {
             Some(bits @ 0..32) => self.times(&IndexValue::literal(1 << bits)),
             _ => IndexValue::UNKNOWN,
         }
     }
 
-    /// It is less than this.
-    fn fits(&self, size: Size) -> bool {
-        match (self.below, size) {
-            (Some(Size::Number(below)), Size::Number(size)) => below <= size,
-            (below, size) => below == Some(size),
+    fn is_below(&self, size: Size) -> bool {
+        match (self.upper, size) {
+            (Some(Size::Number(upper)), Size::Number(size)) => upper <= size,
+            (upper, size) => upper == Some(size),
         }
     }
 
-    pub(super) fn is_counted_from(&self, variable: Variable) -> bool {
+    /// Whether an assignment to this variable changes the value.
+    pub(super) fn depends_on(&self, variable: Variable) -> bool {
         match self.form {
             Form::Unknown => false,
-            Form::Affine(affine) | Form::Scaled { which: affine, .. } | Form::Half { mid: affine, .. } => {
-                affine.is_counted_from(variable)
+            Form::Affine(affine) | Form::InChunk { index: affine, .. } | Form::InHalf { mid: affine, .. } => {
+                affine.depends_on(variable)
             }
         }
     }
 
-    /// The variable that it may be counted from has changed.
-    pub(super) fn change(&mut self, variable: Variable, change: Change) {
-        if self.is_counted_from(variable) {
-            let affine = |affine: Affine| affine.changed(variable, change);
+    /// States the value in terms of what the variable holds after the change, or forgets its form.
+    pub(super) fn rewrite(&mut self, variable: Variable, change: Change) {
+        if self.depends_on(variable) {
+            let rewritten = |affine: Affine| affine.rewritten(variable, change);
             let form = match self.form {
                 Form::Unknown => None,
-                Form::Half { mid, second } => affine(mid).map(|mid| Form::Half { mid, second }),
-                Form::Affine(of) => affine(of).map(Form::Affine),
-                Form::Scaled { which, size, near } => affine(which).map(|which| Form::Scaled { which, size, near }),
+                Form::InHalf { mid, second } => rewritten(mid).map(|mid| Form::InHalf { mid, second }),
+                Form::Affine(affine) => rewritten(affine).map(Form::Affine),
+                Form::InChunk { index, size, near } => {
+                    rewritten(index).map(|index| Form::InChunk { index, size, near })
+                }
             };
             self.form = form.unwrap_or_default();
         }
     }
 
-    /// PhaseAction becomes of `variable` if it gets this.
+    /// What assigning this value to `variable` does to it.
     pub(super) fn change_of(&self, variable: Variable) -> Change {
         self.affine().map_or(Change::Lost, |affine| affine.change_of(variable))
     }
 
-    /// What the block that owns some memory chooses of it, and what a peer chooses, are never the same.
-    pub(super) fn is_apart(&self, peers: &IndexValue, ranks: Ranks) -> bool {
-        let is_less = |a: &IndexValue, b: &IndexValue| a.last().zip(b.from).is_some_and(|(last, from)| last < from);
+    /// Whether this index of the owner and the peer's index are never equal.
+    pub(super) fn is_disjoint(&self, peers: &IndexValue, ranks: Ranks) -> bool {
+        let is_less = |a: &IndexValue, b: &IndexValue| a.max().zip(b.lower).is_some_and(|(max, lower)| max < lower);
         if is_less(self, peers) || is_less(peers, self) {
             return true;
         }
         match (self.form, peers.form) {
-            (Form::Affine(a), Form::Affine(b)) => a.is_apart(b, ranks),
-            (Form::Scaled { which: a, size: of, .. }, Form::Scaled { which: b, size: other, .. }) => {
-                of == other && a.is_apart(b, ranks)
+            (Form::Affine(a), Form::Affine(b)) => a.is_disjoint(b, ranks),
+            (Form::InChunk { index: a, size, .. }, Form::InChunk { index: b, size: other, .. }) => {
+                size == other && a.is_disjoint(b, ranks)
             }
-            (Form::Half { mid: a, second: of }, Form::Half { mid: b, second: other }) => {
-                a == b && a.is_exact() && of != other
+            (Form::InHalf { mid: a, second }, Form::InHalf { mid: b, second: other }) => {
+                a == b && a.is_exact() && second != other
             }
-            _ => false,
+            (Form::Unknown | Form::Affine(_) | Form::InChunk { .. } | Form::InHalf { .. }, _) => false,
         }
     }
 }
 
 impl From<Form> for IndexValue {
     fn from(form: Form) -> IndexValue {
-        IndexValue { form, from: None, below: None }
+        IndexValue { form, lower: None, upper: None }
     }
 }
 
@@ -366,101 +372,101 @@ mod tests {
     }
 
     #[track_caller]
-    fn apart(a: IndexValue, b: IndexValue) {
-        assert!(a.is_apart(&b, Ranks::default()) && b.is_apart(&a, Ranks::default()), "{a:?} {b:?}");
+    fn disjoint(a: IndexValue, b: IndexValue) {
+        assert!(a.is_disjoint(&b, Ranks::default()) && b.is_disjoint(&a, Ranks::default()), "{a:?} {b:?}");
     }
 
     #[track_caller]
-    fn maybe_one(a: IndexValue, b: IndexValue) {
-        assert!(!a.is_apart(&b, Ranks::default()) && !b.is_apart(&a, Ranks::default()), "{a:?} {b:?}");
+    fn may_be_equal(a: IndexValue, b: IndexValue) {
+        assert!(!a.is_disjoint(&b, Ranks::default()) && !b.is_disjoint(&a, Ranks::default()), "{a:?} {b:?}");
     }
 
     #[test]
-    fn counted_from_one_variable() {
-        apart(k(), k().plus(&n(1)));
-        apart(k().remainder(&n(2)), k().plus(&n(1)).remainder(&n(2)));
-        apart(k().remainder(&n(3)), k().plus(&n(5)).remainder(&n(3)));
-        maybe_one(k().remainder(&n(3)), k().plus(&n(3)).remainder(&n(3)));
-        maybe_one(k().remainder(&n(3)), k().plus(&n(1)).remainder(&n(2)));
-        // Of remainders by 6 and 4, what they say of remainders by 2.
-        apart(k().remainder(&n(6)), k().plus(&n(1)).remainder(&n(4)));
-        apart(k(), n(1).minus(&k()));
-        apart(k(), k().xor(&n(1)));
-        apart(k(), k().flipped());
-        maybe_one(k(), k().flipped().flipped());
-        apart(k().and(&n(7)), k().plus(&n(1)).and(&n(7)));
-        maybe_one(k().and(&n(6)), k().plus(&n(1)).and(&n(6)));
-        maybe_one(k(), n(0));
-        maybe_one(k(), IndexValue::UNKNOWN);
-        apart(n(3), n(4));
+    fn affine_in_one_variable() {
+        disjoint(k(), k().plus(&n(1)));
+        disjoint(k().remainder(&n(2)), k().plus(&n(1)).remainder(&n(2)));
+        disjoint(k().remainder(&n(3)), k().plus(&n(5)).remainder(&n(3)));
+        may_be_equal(k().remainder(&n(3)), k().plus(&n(3)).remainder(&n(3)));
+        may_be_equal(k().remainder(&n(3)), k().plus(&n(1)).remainder(&n(2)));
+        // Remainders by 6 and by 4 determine remainders by 2.
+        disjoint(k().remainder(&n(6)), k().plus(&n(1)).remainder(&n(4)));
+        disjoint(k(), n(1).minus(&k()));
+        disjoint(k(), k().xor(&n(1)));
+        disjoint(k(), k().flipped());
+        may_be_equal(k(), k().flipped().flipped());
+        disjoint(k().and(&n(7)), k().plus(&n(1)).and(&n(7)));
+        may_be_equal(k().and(&n(6)), k().plus(&n(1)).and(&n(6)));
+        may_be_equal(k(), n(0));
+        may_be_equal(k(), IndexValue::UNKNOWN);
+        disjoint(n(3), n(4));
     }
 
-    /// A remainder of something below zero is as of something very large, which is known to be even or odd only.
+    /// A difference that goes below zero wraps to a very large number, of which only the parity is known.
     #[test]
     fn below_zero() {
-        apart(k().remainder(&n(2)), k().minus(&n(1)).remainder(&n(2)));
-        maybe_one(k().remainder(&n(3)), k().minus(&n(1)).remainder(&n(3)));
-        maybe_one(n(5).minus(&k().remainder(&n(3))), k());
+        disjoint(k().remainder(&n(2)), k().minus(&n(1)).remainder(&n(2)));
+        may_be_equal(k().remainder(&n(3)), k().minus(&n(1)).remainder(&n(3)));
+        may_be_equal(n(5).minus(&k().remainder(&n(3))), k());
     }
 
     #[test]
     fn chunks() {
         let (size, inside) = (n(64), IndexValue::between(0, Some(Size::Number(64))));
-        let of = |k: IndexValue, i: &IndexValue| k.remainder(&n(2)).times(&n(64)).plus(i);
-        apart(of(k(), &inside), of(k().plus(&n(1)), &inside));
-        apart(of(k(), &n(63)), of(k().plus(&n(1)), &inside).plus(&n(0)));
-        maybe_one(of(k(), &n(64)), of(k().plus(&n(1)), &inside));
-        maybe_one(of(k(), &IndexValue::UNKNOWN), of(k().plus(&n(1)), &inside));
-        apart(k().times(&size).as_chunk(), k().plus(&n(1)).times(&size).as_chunk());
+        let chunk = |k: IndexValue, i: &IndexValue| k.remainder(&n(2)).times(&n(64)).plus(i);
+        disjoint(chunk(k(), &inside), chunk(k().plus(&n(1)), &inside));
+        disjoint(chunk(k(), &n(63)), chunk(k().plus(&n(1)), &inside).plus(&n(0)));
+        may_be_equal(chunk(k(), &n(64)), chunk(k().plus(&n(1)), &inside));
+        may_be_equal(chunk(k(), &IndexValue::UNKNOWN), chunk(k().plus(&n(1)), &inside));
+        disjoint(k().times(&size).as_chunk(), k().plus(&n(1)).times(&size).as_chunk());
         let part = |k: IndexValue| k.times(&size).up_to(&k.plus(&n(1)).times(&size));
-        apart(part(k()), part(k().plus(&n(1))));
-        maybe_one(k().times(&size).up_to(&k().plus(&n(2)).times(&size)), part(k().plus(&n(1))));
-        apart(k().shifted_left(&n(3)).plus(&n(7)), k().plus(&n(1)).times(&n(8)));
+        disjoint(part(k()), part(k().plus(&n(1))));
+        may_be_equal(k().times(&size).up_to(&k().plus(&n(2)).times(&size)), part(k().plus(&n(1))));
+        disjoint(k().shifted_left(&n(3)).plus(&n(7)), k().plus(&n(1)).times(&n(8)));
     }
 
-    /// Cells of a halo, and those between them.
+    /// Cells of a halo are disjoint from those between them.
     #[test]
     fn ranges() {
         let inside = IndexValue::between(0, Some(Size::Number(64))).plus(&n(1));
-        apart(inside, n(0));
-        apart(inside, n(65));
-        maybe_one(inside, n(64));
-        apart(n(1).plus(&IndexValue::between(0, None)), n(0));
-        maybe_one(IndexValue::between(0, None), n(0));
-        apart(k().remainder(&n(2)), n(2));
-        maybe_one(k().remainder(&n(2)).plus(&n(1)), n(2));
-        maybe_one(n(0).xor(&n(1)), n(1));
-        apart(n(0).xor(&n(1)).xor(&n(1)), n(1));
+        disjoint(inside, n(0));
+        disjoint(inside, n(65));
+        may_be_equal(inside, n(64));
+        disjoint(n(1).plus(&IndexValue::between(0, None)), n(0));
+        may_be_equal(IndexValue::between(0, None), n(0));
+        disjoint(k().remainder(&n(2)), n(2));
+        may_be_equal(k().remainder(&n(2)).plus(&n(1)), n(2));
+        may_be_equal(n(0).xor(&n(1)), n(1));
+        disjoint(n(0).xor(&n(1)).xor(&n(1)), n(1));
     }
 
     #[test]
     fn halves() {
-        apart(k().half(false), k().half(true));
-        maybe_one(k().half(false), k().plus(&n(1)).half(true));
+        disjoint(k().half(false), k().half(true));
+        may_be_equal(k().half(false), k().plus(&n(1)).half(true));
     }
 
-    /// PhaseAction was counted from `k` before it changed, beside what is counted from it now.
+    /// Values that were affine in `k` before it changed are compared with values that are affine in it now.
     #[test]
     fn the_variable_changes() {
         let was = |mut number: IndexValue, change| {
-            number.change(K, change);
+            number.rewrite(K, change);
             number
         };
         let next = k().plus(&n(1)).change_of(K);
-        maybe_one(was(k().plus(&n(1)), next), k());
-        apart(was(k(), next), k());
-        apart(was(k().remainder(&n(2)), next), k().remainder(&n(2)));
+        may_be_equal(was(k().plus(&n(1)), next), k());
+        disjoint(was(k(), next), k());
+        disjoint(was(k().remainder(&n(2)), next), k().remainder(&n(2)));
         let turned = n(1).minus(&k()).change_of(K);
-        apart(was(k(), turned), k());
-        maybe_one(was(k(), turned), k().plus(&n(1)).remainder(&n(2)));
+        disjoint(was(k(), turned), k());
+        may_be_equal(was(k(), turned), k().plus(&n(1)).remainder(&n(2)));
         let round = k().plus(&n(1)).remainder(&n(3)).change_of(K);
-        apart(was(k(), round), k());
-        maybe_one(was(k().remainder(&n(2)), round), k().remainder(&n(2)));
-        maybe_one(was(k(), n(0).change_of(K)), k());
-        // Another variable's is as it was; a field's is lost with the whole.
+        disjoint(was(k(), round), k());
+        may_be_equal(was(k().remainder(&n(2)), round), k().remainder(&n(2)));
+        may_be_equal(was(k(), n(0).change_of(K)), k());
+        // A change of one variable leaves others alone; a change of the whole loses its fields.
         let other = IndexValue::of(Base::Variable(Variable::Local(LocalId(1))));
         assert_eq!(was(other, Change::Lost), other);
         let field = IndexValue::of(Base::Variable(Variable::Field(LocalId(0), 3)));
-        maybe_one(was(field, next), field.plus(&n(1)));
+        may_be_equal(was(field, next), field.plus(&n(1)));
     }
 }

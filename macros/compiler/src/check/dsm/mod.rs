@@ -2,13 +2,15 @@
 //! `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`, `rank_out_of_range`,
 //! `uninit_shared_read`.
 //!
-//! CUDA C++ Programming Guide, Distributed Shared Memory: all blocks have started before one sites another's memory, and
-//! none leaves while a peer sites its own. That reads and writes of one element are ordered by a barrier of the
-//! cluster is the memory model's (PTX ISA, Memory Consistency Model). Who sites what when is found by `phases`; which
-//! parts of memory are apart by `number`.
+//! CUDA C++ Programming Guide, Distributed Shared Memory: all blocks must have started before one accesses another's memory, and no
+//! block may exit while a peer accesses its memory. That a barrier of the cluster orders conflicting accesses is the memory model's
+//! (PTX ISA, Memory Consistency Model). `in_flight` finds the accesses that no barrier orders, and `index_analysis` the indexes that
+//! are disjoint.
 //!
-//! Not checked here: accesses of the block's own threads against each other, or of two peers to one block's memory, and
-//! orders that are made by atomics; those are races, and the simulator's.
+//! Not checked here: races between threads of one block or between two peers. Nor is an order that atomics make known. The
+//! simulator covers both.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 mod access_site;
 mod affine;
@@ -17,8 +19,8 @@ mod conflict;
 mod divergent_arms;
 mod in_flight;
 mod index_analysis;
+mod index_path;
 mod index_value;
-mod path;
 pub(crate) mod protocol;
 pub(crate) mod ranks;
 mod rows;
@@ -47,13 +49,14 @@ use crate::span::SpanRange;
 use access_site::{AccessSite, Accessor, Part, guard_of, rows};
 use conflict::{Conflict, Race};
 use divergent_arms::DivergentArms;
-use in_flight::{InFlight, Key, Record, State};
+use in_flight::{InFlight, Record, RecordKey, State};
 use index_analysis::IndexAnalysis;
-use path::Path;
+use index_path::IndexPath;
 use protocol::{Effect, Guard, Predicate, Protocol};
 use slices::Slices;
 use step_facts::StepFacts;
 
+/// Checks a function against all rules about distributed shared memory, and returns its summary.
 pub(super) fn check<'f>(
     function: &'f Function,
     cfg: &Cfg<'f>,
@@ -65,14 +68,17 @@ pub(super) fn check<'f>(
 ) -> Protocol {
     ranks::check(function, diags);
     uninit::check(function, cfg, values, diags);
-    if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1) || !has_peers(cfg) && !is_seen(cfg) {
+    if function.role == Role::Kernel && blocks_of_cluster(function) == Some(1)
+        || !may_access_peers(cfg) && !is_visible_to_callers(cfg)
+    {
         return Protocol::plain();
     }
     let indexes = IndexAnalysis::new(function, cfg, live, values);
     let facts = StepFacts::of(cfg, &indexes, tokens);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
-    let in_flight = InFlight { cfg, facts, arms, shared: shared(cfg, &slices), role, meetings };
+    let shared_with_peers = shared_with_peers(cfg, &slices);
+    let in_flight = InFlight { cfg, facts, arms, shared_with_peers, role, meetings };
     let states = engine::solve(&in_flight, cfg);
     let rows = if role == Role::Device { rows::of(function, cfg) } else { Vec::new() };
     let mut check = Check {
@@ -81,55 +87,58 @@ pub(super) fn check<'f>(
         slices,
         blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
         calls: calls(cfg),
-        found: BTreeMap::new(),
-        firsts: Vec::new(),
+        faults: BTreeMap::new(),
+        first_accesses: Vec::new(),
         protocol: Protocol { rows, ..Protocol::default() },
     };
     engine::visit(&in_flight, cfg, &states, |state, step| check.step(state, step));
     for (block, state) in engine::leaves(&in_flight, cfg, &states) {
-        let at = block.steps.iter().rev().find(|step| matches!(step.kind, StepKind::Value(ValueStep::Return(_))));
-        check.leave(&state, at.map_or(SpanRange::at(function.body.span.hi), |step| step.at));
+        let result = block.steps.iter().rev().find(|step| matches!(step.kind, StepKind::Value(ValueStep::Return(_))));
+        check.check_exit(&state, result.map_or(SpanRange::at(function.body.span.hi), |step| step.at));
     }
     check.finish(diags)
 }
 
-/// Whether the function sites memory of peers, or calls one that may.
-fn has_peers(cfg: &Cfg<'_>) -> bool {
+/// Whether the function accesses memory of peers, or calls a function that may.
+fn may_access_peers(cfg: &Cfg<'_>) -> bool {
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
     let remote = cfg.accesses.iter().any(|access| matches!(access.region.root, Root::Remote(_)));
     remote || steps.any(|step| matches!(step.kind, StepKind::Call { .. }))
 }
 
-/// Whether its callers can tell that the function uses the cluster or what it was given.
-fn is_seen(cfg: &Cfg<'_>) -> bool {
-    let given = |access: &Access| matches!(access.region.root.party(), Some((_, Shared::Param(_))));
+/// Whether the function has an effect for its callers: it accesses a parameter, or executes a collective of the cluster.
+fn is_visible_to_callers(cfg: &Cfg<'_>) -> bool {
+    let is_parameter = |access: &Access| matches!(access.region.root.party(), Some((_, Shared::Param(_))));
     let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-    cfg.accesses.iter().any(given) || steps.any(divergent_arms::is_barrier)
+    cfg.accesses.iter().any(is_parameter) || steps.any(divergent_arms::is_cluster_collective)
 }
 
-/// The accesses that can be at once with one of a peer.
-fn shared(cfg: &Cfg<'_>, slices: &Slices) -> Vec<bool> {
-    let of = |access: &Access| access.region.root.party();
-    let met: BTreeSet<Shared> = cfg
+/// By access, whether a peer may access the same shared memory.
+fn shared_with_peers(cfg: &Cfg<'_>, slices: &Slices) -> Vec<bool> {
+    let party_of = |access: &Access| access.region.root.party();
+    let by_peers: BTreeSet<Shared> = cfg
         .accesses
         .iter()
-        .filter_map(|access| match (of(access)?, access.kind) {
+        .filter_map(|access| match (party_of(access)?, access.kind) {
             ((Party::Peer, shared), _) | ((Party::Owner, shared), AccessKind::Lent) => Some(shared),
             ((Party::Owner, _), _) => None,
         })
         .collect();
-    let meets = |shared: Shared| match shared {
+    let is_shared = |shared: Shared| match shared {
         Shared::Param(_) | Shared::Any => true,
-        Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => met.iter().any(|other| slices.overlap(shared, *other)),
+        Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
+            by_peers.iter().any(|other| slices.may_overlap(shared, *other))
+        }
     };
-    cfg.accesses.iter().map(|access| of(access).is_some_and(|(_, shared)| meets(shared))).collect()
+    cfg.accesses.iter().map(|access| party_of(access).is_some_and(|(_, shared)| is_shared(shared))).collect()
 }
 
+/// The number of blocks in a cluster, if it is a literal.
 fn blocks_of_cluster(function: &Function) -> Option<u64> {
     function.options.cluster.as_ref().and_then(|extents| extents.count())
 }
 
-/// What a region is called, in a sentence.
+/// The name of a shared object in a message.
 fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
     match cfg.names.get(&shared) {
         Some(local) => format!("`{}`", function.local(*local).name),
@@ -142,43 +151,49 @@ fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
 struct Call<'a> {
     at: SpanRange,
     path: &'a FunctionPath,
+    /// By argument, the memory that it is.
     regions: &'a [Option<Region>],
 }
 
+/// The calls of device functions by their paths, by slot.
 fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
-    let of = cfg.nodes.iter().filter_map(|node| match &node.source {
-        Source::Call { slot, callee: Callee::Function(path), regions, .. } => {
-            Some((slot.0, Call { at: node.at, path, regions }))
-        }
-        _ => None,
+    let calls = cfg.nodes.iter().filter_map(|node| {
+        let Source::Call { slot, callee: Callee::Function(path), regions, .. } = &node.source else { return None };
+        Some((slot.0, Call { at: node.at, path, regions }))
     });
-    of.collect()
+    calls.collect()
 }
 
-/// Line and column.
+/// A line and a column.
 type SourcePos = (u32, u32);
 
-/// A fault is told once where it is: by its rule and its place.
+fn position(at: SpanRange) -> SourcePos {
+    (at.line(), at.column())
+}
+
+/// A fault is reported once for each rule and position.
 type FaultId = (Rule, SourcePos);
 
+/// A fault to report, unless another one turns out to describe the same race.
 struct Fault {
     diag: Diag,
-    /// Only another thread's way makes it, and not the order of the text.
-    aside: bool,
-    /// The accesses that it is a fault with.
+    /// The two accesses are on different arms of a divergent branch, so that no path has both in the order of the fault.
+    on_other_arm: bool,
+    /// The positions of the accesses that race with this one.
     others: BTreeSet<SourcePos>,
 }
 
+/// The visitor that reports, with what it has found so far.
 struct Check<'a, 'f> {
     function: &'f Function,
     in_flight: &'a InFlight<'a, 'f>,
     slices: Slices,
-    /// Of a cluster.
+    /// The number of blocks in a cluster, if it is known.
     blocks: Option<u32>,
     calls: BTreeMap<u16, Call<'a>>,
-    found: BTreeMap<FaultId, Fault>,
-    /// What is done to shared memory of the function's own before it has waited, and after which calls.
-    firsts: Vec<(AccessSite, Path, BTreeSet<u16>)>,
+    faults: BTreeMap<FaultId, Fault>,
+    /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
+    first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
     protocol: Protocol,
 }
 
@@ -196,29 +211,28 @@ impl Check<'_, '_> {
         }
     }
 
-    /// A fault, or a question to rustc whether it is one.
-    fn tell(&mut self, guard: Guard, diag: Diag) {
-        self.tell_if(guard, diag, false);
+    /// Reports a fault; if its guard depends on callees, lets rustc report it.
+    fn report(&mut self, guard: Guard, diag: Diag) {
+        self.report_race(guard, diag, false);
     }
 
-    /// `aside`: only another thread's way makes it.
-    fn tell_if(&mut self, guard: Guard, diag: Diag, aside: bool) {
+    /// Reports a fault, given whether the other access is on the other arm of a divergent branch.
+    fn report_race(&mut self, guard: Guard, diag: Diag, on_other_arm: bool) {
         if !guard.is_certain() {
             return self.protocol.ask(guard, &diag);
         }
-        let place = |at: SpanRange| (at.line(), at.column());
-        let other = diag.notes.first().and_then(|(at, _)| *at).map(place);
-        let id = (diag.rule, place(diag.at));
-        let fault = self.found.entry(id).or_insert(Fault { diag, aside, others: BTreeSet::new() });
-        fault.aside &= aside;
+        let other = diag.notes.first().and_then(|(at, _)| *at).map(position);
+        let id = (diag.rule, position(diag.at));
+        let fault = self.faults.entry(id).or_insert(Fault { diag, on_other_arm, others: BTreeSet::new() });
+        fault.on_other_arm &= on_other_arm;
         fault.others.extend(other);
     }
 
-    /// What the function does, for its callers.
-    fn give(&mut self, effect: Effect, guard: Guard) {
-        let given = (effect, guard);
-        if self.function.role == Role::Device && !self.protocol.effects.contains(&given) {
-            self.protocol.effects.push(given);
+    /// Adds an effect to the summary of a device function.
+    fn add_effect(&mut self, effect: Effect, guard: Guard) {
+        let effect = (effect, guard);
+        if self.function.role == Role::Device && !self.protocol.effects.contains(&effect) {
+            self.protocol.effects.push(effect);
         }
     }
 
@@ -231,86 +245,88 @@ impl Check<'_, '_> {
         if party == Party::Peer {
             self.check_entered(state, access.at, shared);
         }
-        let uses = conflict::use_of(access.kind);
-        if uses.is_empty() || !self.in_flight.shared[id.0] || party == Party::Peer && !self.in_flight.has_entered(state)
+        let uses = conflict::uses_of(access.kind);
+        if uses.is_empty()
+            || !self.in_flight.shared_with_peers[id.0]
+            || party == Party::Peer && !self.in_flight.may_have_entered(state)
         {
             return;
         }
         let path = &self.in_flight.facts.access(id).path;
-        let site = AccessSite { party, shared, at: access.at, by: Accessor::Itself(uses) };
+        let site = AccessSite { party, shared, at: access.at, accessor: Accessor::Itself(uses) };
         self.check_conflicts(state, &site, path);
-        if let Some(calls) = state.unordered() {
+        if let Some(calls) = state.calls_since_caller() {
             match shared {
                 Shared::Param(param) => {
                     let effect = Effect::Uses(param, ParameterUses::of(party, When::First, uses));
-                    self.give(effect, Guard::unless(calls, Behavior::MAY_NOT_ORDER));
+                    self.add_effect(effect, Guard::unless(calls, Behavior::MAY_NOT_ORDER));
                 }
                 Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => {
-                    self.firsts.push((site, path.clone(), calls.clone()));
+                    self.first_accesses.push((site, path.clone(), calls.clone()));
                 }
                 Shared::Any => {}
             }
         }
     }
 
-    /// `remote_before_entry`: all blocks have come to a barrier of the cluster before one sites another's memory.
+    /// `remote_before_entry`: a barrier of the cluster comes before an access to a peer's memory.
     ///
     /// ```text
     /// let peer = cluster.map_shared_rank(&array, rank);
     /// let x = peer[0];                                        // the peer may not have started
     /// ```
     fn check_entered(&mut self, state: &State, at: SpanRange, shared: Shared) {
-        let Some(calls) = &state.entered else { return };
+        let Some(calls) = &state.not_entered else { return };
         let guard = Guard::unless(calls, Behavior::MAY_NOT_ENTER);
         match (self.function.role, shared) {
-            (Role::Kernel, _) => self.tell(guard, messages::remote_before_entry(at)),
-            (Role::Device, _) => self.give(Effect::Does(Behavior::NEEDS_ENTRY), guard),
-            // Whoever calls it has the remote memory, and is asked.
+            (Role::Kernel, _) => self.report(guard, messages::remote_before_entry(at)),
+            (Role::Device, _) => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
+            // The peer's memory is the caller's, which must have entered.
             (Role::Method, Shared::Param(_) | Shared::Any) => {}
-            (Role::Method, _) => self.tell(guard, messages::remote_in_method(at)),
+            (Role::Method, _) => self.report(guard, messages::remote_in_method(at)),
         }
     }
 
-    /// PhaseAction may be done still when control comes to a point.
-    fn under_way<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
+    /// The accesses in flight at a point, with their records.
+    fn sites_in_flight<'s>(&self, state: &'s State) -> impl Iterator<Item = (AccessSite, &'s Record)> {
         let records = state.records.iter();
         records.flat_map(|((key, _), record)| self.sites(*key).into_iter().map(move |site| (site, record)))
     }
 
-    fn sites(&self, key: Key) -> Vec<AccessSite> {
+    /// The accesses that a record stands for.
+    fn sites(&self, key: RecordKey) -> Vec<AccessSite> {
         match key {
-            Key::Access(id) => {
+            RecordKey::Access(id) => {
                 let access = &self.in_flight.cfg.accesses[id.0];
-                let by = Accessor::Itself(conflict::use_of(access.kind));
-                let site = |(party, shared)| AccessSite { party, shared, at: access.at, by };
+                let accessor = Accessor::Itself(conflict::uses_of(access.kind));
+                let site = |(party, shared)| AccessSite { party, shared, at: access.at, accessor };
                 access.region.root.party().map(site).into_iter().collect()
             }
-            Key::Argument(slot, argument, arrived) => {
-                self.taken(slot, argument, if arrived { When::Arrived } else { When::Last })
+            RecordKey::Argument { slot, argument, arrived } => {
+                self.argument_sites(slot, argument, if arrived { When::Arrived } else { When::Last })
             }
-            Key::Call(_) | Key::Caller => Vec::new(),
+            RecordKey::Call(_) | RecordKey::Caller => Vec::new(),
         }
     }
 
-    /// By a device function that is given memory: of its own block, it can map that of a peer.
-    fn taken(&self, slot: u16, argument: usize, when: When) -> Vec<AccessSite> {
+    /// The accesses of a callee to one of its arguments. If that is memory of the own block, the callee may also map a peer's.
+    fn argument_sites(&self, slot: u16, argument: usize, when: When) -> Vec<AccessSite> {
         let call = self.calls.get(&slot);
         let region = call.and_then(|call| call.regions.get(argument)?.as_ref());
         let (Some(Call { at, .. }), Some((given, shared))) = (call, region.and_then(|region| region.root.party()))
         else {
             return Vec::new();
         };
-        let sides = match given {
+        let parties = match given {
             Party::Owner => &[Party::Owner, Party::Peer][..],
             Party::Peer => &[Party::Peer],
         };
-        let site =
-            |party: &Party| AccessSite { party: *party, shared, at: *at, by: Accessor::Call(slot, argument, when) };
-        sides.iter().map(site).collect()
+        let accessor = Accessor::Call { slot, argument, when };
+        parties.iter().map(|party| AccessSite { party: *party, shared, at: *at, accessor }).collect()
     }
 
-    /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`: what a block does
-    /// to its memory, and what a peer does to it, is ordered by a barrier of the cluster.
+    /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`: a barrier
+    /// of the cluster orders conflicting accesses of a block to its own memory and of a peer to it.
     ///
     /// ```text
     /// array[i] = x; let y = peer[i];                          // the peer may not have written it
@@ -318,79 +334,77 @@ impl Check<'_, '_> {
     /// arrive(); array[i] = x; wait(); let y = peer[i];        // the peer's arrival came before its write
     /// peer[i] = x; let y = array[i];                          // a peer may not have written it
     /// ```
-    fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &Path) {
-        let mut told = Vec::new();
-        for (other, record) in self.under_way(state) {
-            if other.party == site.party || !self.meet(other.part(&record.path), site.part(path)) {
+    fn check_conflicts(&mut self, state: &State, site: &AccessSite, path: &IndexPath) {
+        let mut faults = Vec::new();
+        for (other, record) in self.sites_in_flight(state) {
+            if other.party == site.party || !self.may_alias(other.part(&record.path), site.part(path)) {
                 continue;
             }
-            for pair in conflict::between(other.party, site.party, record.timing) {
-                if pair.race == Race::UnorderedWrite && record.path.is_edge(path) {
+            for conflict in conflict::between(other.party, site.party, record.timing) {
+                if conflict.race == Race::UnorderedWrite && record.path.is_halo_pair(path) {
                     continue;
                 }
-                if let Some(mut guard) = guard_of(&other, site, &pair, record) {
-                    guard.when.extend(self.beyond_rows((&other, &record.path), (site, path)));
-                    told.push((guard, self.message(&other, site, &pair, record), record.aside));
+                if let Some(mut guard) = guard_of(&other, site, &conflict, record) {
+                    guard.when.extend(self.row_predicates((&other, &record.path), (site, path)));
+                    faults.push((guard, self.message(&other, site, &conflict, record), record.on_other_arm));
                 }
             }
         }
-        // What is in the order of the text goes first.
-        told.sort_by_key(|(.., aside)| *aside);
-        told.into_iter().for_each(|(guard, diag, aside)| self.tell_if(guard, diag, aside));
+        // The first report of a fault gives the message: one whose accesses are on one path is preferred.
+        faults.sort_by_key(|(.., on_other_arm)| *on_other_arm);
+        faults.into_iter().for_each(|(guard, diag, on_other_arm)| self.report_race(guard, diag, on_other_arm));
         self.check_parameters(state, site);
     }
 
-    /// Whether the two may be to one element: one by the block that owns it, one by a peer.
-    fn meet(&self, first: Part<'_>, second: Part<'_>) -> bool {
+    /// Whether two parts may have an element in common, where one is the owner's and the other a peer's.
+    fn may_alias(&self, first: Part<'_>, second: Part<'_>) -> bool {
         let slices = &self.slices;
-        if !slices.are_one(first.shared, second.shared) {
-            return slices.overlap(first.shared, second.shared);
+        if !slices.have_same_base(first.shared, second.shared) {
+            return slices.may_overlap(first.shared, second.shared);
         }
         let (own, peers) = if first.party == Party::Owner { (first, second) } else { (second, first) };
-        own.path.meets(peers.path, self.blocks)
+        own.path.may_alias(peers.path, self.blocks)
     }
 
-    /// Calls that site no more than rows which their arguments choose do not meet in these: that they do more.
-    fn beyond_rows(
+    /// The predicates under which two accesses conflict although certain rows of their memory are disjoint: a callee accesses more
+    /// than the row that one of its arguments selects.
+    fn row_predicates(
         &self,
-        (first, path): (&AccessSite, &Path),
-        (second, other): (&AccessSite, &Path),
+        (first, path): (&AccessSite, &IndexPath),
+        (second, other): (&AccessSite, &IndexPath),
     ) -> Vec<Predicate> {
         let (firsts, seconds) = (rows(first, path), rows(second, other));
-        let apart = |a: &Path, b: &Path| !self.meet(first.part(a), second.part(b));
-        let (firsts_alone, firsts): (Vec<_>, Vec<_>) = firsts.into_iter().partition(|(_, row)| apart(row, other));
-        let (seconds_alone, seconds): (Vec<_>, Vec<_>) = seconds.into_iter().partition(|(_, row)| apart(path, row));
+        let disjoint = |a: &IndexPath, b: &IndexPath| !self.may_alias(first.part(a), second.part(b));
+        // Rows that are disjoint from all of the other memory come first, then pairs of rows that are disjoint.
+        let (firsts_alone, firsts): (Vec<_>, Vec<_>) = firsts.into_iter().partition(|(_, row)| disjoint(row, other));
+        let (seconds_alone, seconds): (Vec<_>, Vec<_>) = seconds.into_iter().partition(|(_, row)| disjoint(path, row));
         let pairs = firsts.iter().flat_map(|first| seconds.iter().map(move |second| (first, second)));
         let pairs =
-            pairs.filter(|((_, a), (_, b))| apart(a, b)).map(|((a, _), (b, _))| Predicate::Beyond(*a, Some(*b)));
+            pairs.filter(|((_, a), (_, b))| disjoint(a, b)).map(|((a, _), (b, _))| Predicate::Beyond(*a, Some(*b)));
         let alone = firsts_alone.into_iter().chain(seconds_alone).map(|(row, _)| Predicate::Beyond(row, None));
         alone.chain(pairs).collect()
     }
 
-    fn message(&self, first: &AccessSite, second: &AccessSite, pair: &Conflict, record: &Record) -> Diag {
-        let fault = self.fault(first, second, pair, record);
-        match (first.shared, second.shared) {
-            (Shared::Dynamic | Shared::Slice(_), Shared::Dynamic | Shared::Slice(_))
-                if first.shared != second.shared =>
-            {
-                let name = |site: &AccessSite| name_of(self.function, self.in_flight.cfg, site.shared);
-                messages::may_share_bytes(fault, &name(first), &name(second))
-            }
-            _ => fault,
+    fn message(&self, first: &AccessSite, second: &AccessSite, conflict: &Conflict, record: &Record) -> Diag {
+        let diag = self.race_message(first, second, conflict, record);
+        let are_dynamic = [first, second].iter().all(|site| site.shared.whole() == Shared::Dynamic);
+        if !are_dynamic || first.shared == second.shared {
+            return diag;
         }
+        let name = |site: &AccessSite| name_of(self.function, self.in_flight.cfg, site.shared);
+        messages::may_share_bytes(diag, &name(first), &name(second))
     }
 
-    fn fault(&self, first: &AccessSite, second: &AccessSite, pair: &Conflict, record: &Record) -> Diag {
-        let Record { aside, relaxed, .. } = *record;
+    fn race_message(&self, first: &AccessSite, second: &AccessSite, conflict: &Conflict, record: &Record) -> Diag {
+        let Record { on_other_arm, relaxed, .. } = *record;
         let shared = if second.shared == Shared::Any { first.shared } else { second.shared };
         let name = name_of(self.function, self.in_flight.cfg, shared);
-        let place = |at: SpanRange| (at.line(), at.column());
-        let round = !aside && place(first.at) >= place(second.at);
-        if let (Race::RelaxedPublishes, Some(arrival)) = (pair.race, relaxed) {
-            let firsts = (first.party == Party::Peer, first.only_reads());
-            return messages::relaxed_publishes(second.at, first.at, arrival, &name, firsts, round);
+        let round = !on_other_arm && position(first.at) >= position(second.at);
+        if let (Race::RelaxedPublishes, Some(arrival)) = (conflict.race, relaxed) {
+            let role = (first.party == Party::Peer, first.only_reads());
+            return messages::relaxed_publishes(second.at, first.at, arrival, &name, role, round);
         }
-        match pair.race {
+        match conflict.race {
             Race::UnpublishedRead => messages::unpublished_remote_read(second.at, first.at, &name, round),
             Race::WriteAfterArrive => messages::write_after_arrive(first.at, second.at, &name, round),
             Race::OverwriteWhileRead => messages::overwrite_while_read(second.at, first.at, &name, round),
@@ -402,76 +416,71 @@ impl Check<'_, '_> {
         }
     }
 
-    /// `exit_before_peers_done`: no block leaves while a peer sites its memory.
+    /// `exit_before_peers_done`: no block exits while a peer may access its memory. Of a device function, callers are asked that.
     ///
     /// ```text
     /// out[i] = peer[i];
-    /// }                                                       // the peer may have left before it was read
+    /// }                                                       // the peer may have exited before this read
     /// ```
-    fn leave(&mut self, state: &State, end: SpanRange) {
+    fn check_exit(&mut self, state: &State, end: SpanRange) {
         for (key, open) in &state.open {
-            let guard = Guard::unless(&open.calls, Behavior::MAY_NOT_ARRIVE);
+            let guard = Guard::unless(&open.calls_since, Behavior::MAY_NOT_ARRIVE);
             match (*key, self.function.role) {
-                (Key::Access(id), Role::Kernel) => {
+                (RecordKey::Access(id), Role::Kernel) => {
                     let at = self.in_flight.cfg.accesses[id.0].at;
-                    self.tell(
-                        guard,
-                        match open.relaxed {
-                            Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
-                            None => messages::exit_before_peers_done(at, end),
-                        },
-                    );
+                    let diag = match open.relaxed {
+                        Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
+                        None => messages::exit_before_peers_done(at, end),
+                    };
+                    self.report(guard, diag);
                 }
-                (Key::Call(slot), Role::Kernel) => {
+                (RecordKey::Call(slot), Role::Kernel) => {
                     let at = self.calls.get(&slot).map_or(end, |call| call.at);
                     let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
-                    self.tell(
-                        guard,
-                        match open.relaxed {
-                            Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
-                            None => messages::call_before_exit(at, end),
-                        },
-                    );
+                    let diag = match open.relaxed {
+                        Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
+                        None => messages::call_before_exit(at, end),
+                    };
+                    self.report(guard, diag);
                 }
-                (Key::Access(_), _) => self.give(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard),
-                (Key::Call(slot), _) => {
-                    self.give(
-                        Effect::Does(Behavior::LEAVES_REMOTE_OPEN),
-                        guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN)),
-                    );
+                (RecordKey::Access(_), _) => self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard),
+                (RecordKey::Call(slot), _) => {
+                    let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
+                    self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
                 }
-                (Key::Caller, _) => self.give(Effect::Does(Behavior::MAY_NOT_ARRIVE), guard),
-                (Key::Argument(..), _) => {}
+                (RecordKey::Caller, _) => self.add_effect(Effect::Does(Behavior::MAY_NOT_ARRIVE), guard),
+                (RecordKey::Argument { .. }, _) => {}
             }
         }
         if self.function.role == Role::Kernel {
             return;
         }
-        if let Some(calls) = &state.entered {
-            self.give(Effect::Does(Behavior::MAY_NOT_ENTER), Guard::unless(calls, Behavior::MAY_NOT_ENTER));
+        if let Some(calls) = &state.not_entered {
+            self.add_effect(Effect::Does(Behavior::MAY_NOT_ENTER), Guard::unless(calls, Behavior::MAY_NOT_ENTER));
         }
         for ((key, _), record) in &state.records {
-            self.leave_behind(*key, record);
+            self.summarize_in_flight(*key, record);
         }
     }
 
+    /// Reports the faults that were found, except those that describe the same race as another one.
     fn finish(mut self, diags: &mut Diags) -> Protocol {
-        self.protocol.demands.sort_by_key(|demand| (demand.at.line(), demand.at.column()));
-        // Of two accesses on different ways, each may be the first: one of the two is told, in the order of the text
-        // if there is one.
-        let is_told = |(rule, place): &FaultId, other: &SourcePos| {
-            self.found.iter().any(|((as_rule, at), mirrored)| {
-                at == other
-                    && mirrored.others.contains(place)
-                    && (!mirrored.aside
+        self.protocol.demands.sort_by_key(|demand| position(demand.at));
+        // Two accesses on different arms race in both orders. One of the two faults is reported: the one whose accesses are on one
+        // path, if there is such a path.
+        let is_reported = |(rule, at): &FaultId, other: &SourcePos| {
+            self.faults.iter().any(|((as_rule, mirrored_at), mirrored)| {
+                mirrored_at == other
+                    && mirrored.others.contains(at)
+                    && (!mirrored.on_other_arm
                         || *as_rule == Rule::UnpublishedRemoteRead && *rule != Rule::UnpublishedRemoteRead)
             })
         };
-        let is_needless = |(id, fault): &(&FaultId, &Fault)| {
-            fault.aside && !fault.others.is_empty() && fault.others.iter().all(|other| is_told(id, other))
+        let is_duplicate = |(id, fault): &(&FaultId, &Fault)| {
+            fault.on_other_arm && !fault.others.is_empty() && fault.others.iter().all(|other| is_reported(id, other))
         };
-        let needless: BTreeSet<FaultId> = self.found.iter().filter(is_needless).map(|(id, _)| *id).collect();
-        let faults = self.found.into_iter().filter(|(id, _)| !needless.contains(id));
+        let duplicates: BTreeSet<FaultId> = self.faults.iter().filter(is_duplicate).map(|(id, _)| *id).collect();
+        let faults = self.faults.into_iter().filter(|(id, _)| !duplicates.contains(id));
         faults.for_each(|(_, fault)| diags.push(fault.diag));
         self.protocol
     }

@@ -1,6 +1,8 @@
-//! The summary of what a function does to shared memory and the cluster's barriers, while the checks make it: effects for
-//! callers, and questions about the functions that it calls. rustc joins them (`phalanx_contract::protocol`), because the macro
+//! The summary of what a function does to shared memory and the cluster's barriers, as the checks collect it: its effects for
+//! callers, and its questions about the functions that it calls. rustc joins them (`phalanx_contract::protocol`), because the macro
 //! sees one function at a time. Data, no analysis.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeSet;
 
@@ -10,21 +12,22 @@ use crate::diag::Diag;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// A question about a call, which is named by its slot.
+/// A question about a called function. It names calls by their slots.
 pub(crate) type Predicate = contract::Predicate<u16>;
-/// What the function does; it names calls by their slots.
+/// Something that a function does. It names calls by their slots.
 pub(crate) type Effect = contract::Effect<u16>;
-/// A row of memory that a call is given; the call is named by its slot.
+/// A row of memory that a call is given. It names the call by its slot.
 pub(crate) type Row = contract::Row<u16>;
 
-/// A condition on the functions that are called: all of `when` hold, and all of `unless` do what is said.
+/// A condition on the called functions. It holds if all of `when` hold, and each call of `unless` has the behavior beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Guard {
     pub(crate) when: Vec<Predicate>,
+    /// Calls that come between two accesses, and the behavior without which one of them makes the two harmless.
     pub(crate) unless: Vec<(u16, Behavior)>,
 }
 
-/// A fault, if its guard holds.
+/// A fault that rustc reports if its guard holds.
 #[derive(Debug)]
 pub(crate) struct Demand {
     pub(crate) guard: Guard,
@@ -33,34 +36,37 @@ pub(crate) struct Demand {
     pub(crate) message: String,
 }
 
+/// The summary of one function.
 #[derive(Debug, Default)]
 pub(crate) struct Protocol {
+    /// What the function requires of its callees.
     pub(crate) demands: Vec<Demand>,
+    /// What the function does, for its callers.
     pub(crate) effects: Vec<(Effect, Guard)>,
-    /// For memory that the function accesses in one row alone, by the parameters' positions: that of the parameter that says
-    /// which.
+    /// By parameter, if it is memory that the function accesses in one row alone: the position of the parameter that selects
+    /// the row.
     pub(crate) rows: Vec<Option<usize>>,
 }
 
 impl Protocol {
-    /// The summary of a function that does nothing with the cluster.
+    /// The summary of a function that uses neither barriers of the cluster nor memory that peers access.
     pub(super) fn plain() -> Protocol {
         let nothing = Behavior::MAY_NOT_ENTER | Behavior::MAY_NOT_ARRIVE | Behavior::MAY_NOT_ORDER;
         Protocol { effects: vec![(Effect::Does(nothing), Guard::default())], ..Protocol::default() }
     }
 
-    /// Asks no more about a rule; says whether anything was asked.
+    /// Removes the demands of a rule; says whether there were any.
     pub(crate) fn waive(&mut self, rule: Rule) -> bool {
         let before = self.demands.len();
         self.demands.retain(|demand| demand.rule != rule);
         self.demands.len() != before
     }
 
-    /// The calls that anything depends on, by their slots.
+    /// The slots of the calls that a guard or an effect names.
     pub(crate) fn calls(&self) -> BTreeSet<u16> {
         let guards = self.demands.iter().map(|demand| &demand.guard);
         let guards = guards.chain(self.effects.iter().map(|(_, guard)| guard));
-        let of_guards = guards.flat_map(|guard| {
+        let in_guards = guards.flat_map(|guard| {
             let when = guard.when.iter().flat_map(|predicate| match predicate {
                 Predicate::Does(slot, _) | Predicate::Uses(slot, ..) | Predicate::Clashes(slot, ..) => {
                     [Some(*slot), None]
@@ -73,9 +79,10 @@ impl Protocol {
             Effect::Passes { call, .. } => Some(*call),
             Effect::Does(_) | Effect::Uses(..) | Effect::Clashes(..) => None,
         });
-        of_guards.chain(passed).collect()
+        in_guards.chain(passed).collect()
     }
 
+    /// Makes rustc report a fault if its guard holds.
     pub(in crate::check) fn ask(&mut self, guard: Guard, fault: &Diag) {
         let message = fault.text();
         let known = |demand: &Demand| demand.message == message && demand.guard == guard;
@@ -86,16 +93,18 @@ impl Protocol {
 }
 
 impl Guard {
+    /// The guard that holds unless one of the calls lacks the behavior.
     pub(super) fn unless(calls: &BTreeSet<u16>, behavior: Behavior) -> Guard {
         Guard { when: Vec::new(), unless: calls.iter().map(|call| (*call, behavior)).collect() }
     }
 
+    /// The guard that also requires the predicate.
     pub(in crate::check) fn when(mut self, predicate: Predicate) -> Guard {
         self.when.push(predicate);
         self
     }
 
-    /// Whether it holds whatever the called functions do.
+    /// Whether the guard holds whatever the called functions do.
     pub(in crate::check) fn is_certain(&self) -> bool {
         self.when.is_empty() && self.unless.is_empty()
     }

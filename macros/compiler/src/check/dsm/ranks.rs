@@ -1,4 +1,4 @@
-//! `rank_out_of_range`: the ranks of peers that the text shows.
+//! `rank_out_of_range`: ranks of peers that are literals. rustc checks constants, and a launch checks all others.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::model::op::Op;
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId};
 
-/// `rank_out_of_range`, of literals. rustc is asked about constants, and what only the run knows fails there.
+/// `rank_out_of_range`: a literal rank is less than the number of blocks in a cluster.
 ///
 /// ```text
 /// #[cluster_kernel(cluster = 2)] ... cluster.map_shared_rank(&array, 2)

@@ -1,10 +1,12 @@
-//! Memory that a device function is given and sites in one row alone, which another parameter names: its callers can
-//! tell such rows apart.
+//! Shared memory that a device function is given and accesses in one row alone, which another parameter selects. Its callers can
+//! then compare rows.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use crate::check::cfg::{Cfg, NodeId, Region, Select, Shared, Source};
 use crate::model::Function;
 
-/// Finds for each parameter the position of the one that names its row.
+/// Finds, for each parameter that is accessed in one row alone, the position of the parameter that selects the row.
 ///
 /// ```text
 /// fn fill(buffers: &SharedArray<[f32; 64], 2>, stage: u32, i: u32, x: f32) {
@@ -12,28 +14,28 @@ use crate::model::Function;
 /// }
 /// ```
 pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<Option<usize>> {
-    let of_call = cfg.nodes.iter().filter_map(|node| match &node.source {
-        Source::Call { regions, .. } => Some(regions.iter().flatten()),
-        _ => None,
+    let arguments = cfg.nodes.iter().filter_map(|node| {
+        let Source::Call { regions, .. } = &node.source else { return None };
+        Some(regions.iter().flatten())
     });
     let regions: Vec<(Shared, &Region)> = cfg
         .accesses
         .iter()
         .map(|access| &access.region)
-        .chain(of_call.flatten())
+        .chain(arguments.flatten())
         .filter_map(|region| Some((region.root.party()?.1, region)))
         .collect();
-    // PhaseAction may be any of them is not followed.
-    let is_hidden = regions.iter().any(|(shared, _)| *shared == Shared::Any);
+    // An access to one of several objects may be to any parameter, in any row.
+    let may_be_any = regions.iter().any(|(shared, _)| *shared == Shared::Any);
     let row = |param: usize| {
-        let mut of = regions.iter().filter(|(shared, _)| *shared == Shared::Param(param));
-        let row = row_of(cfg, of.next()?.1)?;
-        of.all(|(_, region)| row_of(cfg, region) == Some(row)).then_some(row)
+        let mut accessed = regions.iter().filter(|(shared, _)| *shared == Shared::Param(param));
+        let row = row_of(cfg, accessed.next()?.1)?;
+        accessed.all(|(_, region)| row_of(cfg, region) == Some(row)).then_some(row)
     };
-    (0..function.params.len()).map(|param| if is_hidden { None } else { row(param) }).collect()
+    (0..function.params.len()).map(|param| if may_be_any { None } else { row(param) }).collect()
 }
 
-/// The parameter that chooses first.
+/// The position of the parameter that is the index of the region's first dimension.
 fn row_of(cfg: &Cfg<'_>, region: &Region) -> Option<usize> {
     match region.path.first()? {
         Select::At(node) => param(cfg, *node),
@@ -42,8 +44,6 @@ fn row_of(cfg: &Cfg<'_>, region: &Region) -> Option<usize> {
 }
 
 fn param(cfg: &Cfg<'_>, node: NodeId) -> Option<usize> {
-    match cfg.nodes[cfg.origin(node).0].source {
-        Source::Param(param) => Some(param),
-        _ => None,
-    }
+    let Source::Param(param) = cfg.nodes[cfg.origin(node).0].source else { return None };
+    Some(param)
 }

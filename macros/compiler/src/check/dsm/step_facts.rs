@@ -1,31 +1,35 @@
-//! PhaseAction holds at a step whatever way control took to it, found once: which part of memory an access chooses, how an assignment
-//! changes what others are counted from, and whether an arrival is pending.
+//! Facts of a step that hold on every path to it, computed once: which part of memory an access selects, how an assignment changes
+//! a variable that indexes depend on, and whether an arrival is pending.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeMap;
 
 use super::affine::Change;
-use super::index_analysis::{IndexAnalysis, Known};
+use super::index_analysis::{IndexAnalysis, KnownValues};
+use super::index_path::IndexPath;
 use super::index_value::IndexValue;
-use super::path::Path;
 use crate::check::cfg::{
     AccessId, Cfg, MemoryStep, NodeId, Region, Select, Source, StepKind, ValueStep, Variable, spans_cluster,
 };
 use crate::check::engine;
 use crate::check::tokens::Tokens;
 
-/// Of something that sites memory.
+/// The facts of an access to memory, or of an argument of a call that is memory.
 #[derive(Default)]
 pub(super) struct AccessFacts {
-    pub(super) path: Path,
-    /// An arrival at a barrier of the cluster is not waited for yet.
-    pub(super) arrived: bool,
+    pub(super) path: IndexPath,
+    /// The thread may have arrived at a barrier of the cluster and not waited yet.
+    pub(super) arrival_pending: bool,
 }
 
+/// The facts of all steps of a function.
 pub(super) struct StepFacts {
+    /// By access.
     accesses: Vec<AccessFacts>,
-    /// By slot.
+    /// By the slot of a call, one entry for each argument.
     calls: BTreeMap<u16, Vec<AccessFacts>>,
-    /// By the value that is assigned.
+    /// By the node that is assigned, what it does to the variables that it is assigned to.
     changes: Vec<Vec<(Variable, Change)>>,
 }
 
@@ -47,26 +51,36 @@ impl StepFacts {
                     let path = |region: &Region| path(state, region, &call.operands);
                     let given = regions.iter().map(|region| AccessFacts {
                         path: region.as_ref().map(path).unwrap_or_default(),
-                        arrived: false,
+                        arrival_pending: false,
                     });
                     facts.calls.insert(slot.0, given.collect());
                 }
             }
             StepKind::Value(ValueStep::Set { value, .. }) => {
                 let change =
-                    indexes.assigned(state, step).map(|(variable, number)| (variable, number.change_of(variable)));
+                    indexes.assigned(state, step).map(|(variable, value)| (variable, value.change_of(variable)));
                 facts.changes[value.0].extend(change);
             }
-            _ => {}
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
+            | StepKind::Memory(MemoryStep::Fence)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_) => {}
         });
         engine::visit(tokens, cfg, tokens.states(), |held, step| {
-            let touched = match &step.kind {
+            let accesses = match &step.kind {
                 StepKind::Memory(MemoryStep::Access(id)) => std::slice::from_mut(&mut facts.accesses[id.0]),
                 StepKind::Call { slot, .. } => facts.calls.entry(slot.0).or_default(),
-                _ => return,
+                StepKind::Value(_)
+                | StepKind::Memory(MemoryStep::Fence)
+                | StepKind::Group(_)
+                | StepKind::Token(_)
+                | StepKind::BarrierCall(_)
+                | StepKind::Copy(_) => return,
             };
-            let arrived = tokens.is_pending(held, spans_cluster);
-            touched.iter_mut().for_each(|point| point.arrived = arrived);
+            let pending = tokens.is_pending(held, spans_cluster);
+            accesses.iter_mut().for_each(|access| access.arrival_pending = pending);
         });
         facts
     }
@@ -75,33 +89,33 @@ impl StepFacts {
         &self.accesses[id.0]
     }
 
-    /// What a device function is given as this argument.
+    /// The facts of the memory that a call is given as this argument.
     pub(super) fn argument(&self, slot: u16, argument: usize) -> Option<&AccessFacts> {
         self.calls.get(&slot)?.get(argument)
     }
 
-    /// PhaseAction becomes of a variable that this value is assigned to.
-    pub(super) fn change(&self, variable: Variable, value: NodeId) -> Option<Change> {
-        let mut of = self.changes[value.0].iter().filter(|(changed, _)| *changed == variable);
-        let (_, change) = of.next()?;
-        Some(if of.next().is_some() { Change::Lost } else { *change })
+    /// What assigning this node to the variable does to it; `None` if no index depends on the variable.
+    pub(super) fn change(&self, variable: Variable, node: NodeId) -> Option<Change> {
+        let mut changes = self.changes[node.0].iter().filter(|(changed, _)| *changed == variable);
+        let (_, change) = changes.next()?;
+        Some(if changes.next().is_some() { Change::Lost } else { *change })
     }
 }
 
-/// `arguments`: of a call that is given it.
-fn path(state: &Known, region: &Region, arguments: &[NodeId]) -> Path {
+/// The path of a region that is accessed, or is given to a call with these arguments.
+fn path(state: &KnownValues, region: &Region, arguments: &[NodeId]) -> IndexPath {
     if region.root.party().is_none() {
-        return Path::default();
+        return IndexPath::default();
     }
     let owner = region.rank.map_or(IndexValue::UNKNOWN, |rank| state.node(rank));
-    let choices: Vec<IndexValue> = region.path.iter().map(|select| number(state, select)).collect();
-    // A row of a part is not one of the whole.
+    let indexes: Vec<IndexValue> = region.path.iter().map(|select| index(state, select)).collect();
+    // An index into a chunk or a range is no index into the whole.
     let arguments = if region.open { &[] } else { arguments };
     let arguments: Vec<IndexValue> = arguments.iter().map(|argument| state.node(*argument)).collect();
-    Path::of(owner, &choices, &arguments)
+    IndexPath::of(owner, &indexes, &arguments)
 }
 
-fn number(state: &Known, select: &Select) -> IndexValue {
+fn index(state: &KnownValues, select: &Select) -> IndexValue {
     let node = |node| state.node(node);
     match *select {
         Select::At(index) => node(index),

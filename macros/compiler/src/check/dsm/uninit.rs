@@ -1,7 +1,8 @@
-//! `uninit_shared_read`: shared memory that is read, and that no thread can have written to by then.
+//! `uninit_shared_read`: shared memory is not read where no thread can have written to it.
 //!
-//! A write counts that may come before the read on some way, or that another thread may make before: on another way, or
-//! further on where no barrier keeps it back. Memory that leaves the function's sight is taken to be written to.
+//! A write may come before a read if a path leads from it to the read, or if another thread may execute it first: on the other arm of
+//! a divergent branch, or after the read with no barrier in between. Memory that is lent, or that inline CUDA or a method accesses,
+//! counts as written.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::conflict::overlap;
+use super::conflict::may_overlap;
 use super::name_of;
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
@@ -22,14 +23,16 @@ use crate::messages;
 use crate::model::Function;
 use crate::model::group::Group;
 
-/// An access, and where it is.
-struct AccessFacts {
+/// An access and its point in the graph.
+struct AccessPoint {
     id: AccessId,
     shared: Shared,
     block: BlockId,
     step: usize,
 }
 
+/// `uninit_shared_read`: some write to shared memory may come before each read.
+///
 /// ```text
 /// let sums = shared_array::<f32, 32>();
 /// block.sync();
@@ -46,50 +49,50 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
             else {
                 continue;
             };
-            let point = AccessFacts { id, shared, block, step };
+            let point = AccessPoint { id, shared, block, step };
             match access.kind {
                 AccessKind::Read | AccessKind::AtomicRead => reads.push(point),
                 AccessKind::Write | AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => writes.push(point),
-                // What it adds to must have been there: `store` and `swap` begin.
+                // Not checked as a read: `store` and `swap` may be the first to write.
                 AccessKind::Atomic => writes.push(point),
             }
         }
     }
-    let mut ways: BTreeMap<BlockId, BlockSet> = BTreeMap::new();
-    let mut leads = |from: &AccessFacts, to: &AccessFacts| {
+    let mut reachable_after: BTreeMap<BlockId, BlockSet> = BTreeMap::new();
+    let mut reaches = |from: &AccessPoint, to: &AccessPoint| {
         if from.block == to.block && from.step < to.step {
             return true;
         }
-        let after = ways.entry(from.block).or_insert_with(|| {
+        let after = reachable_after.entry(from.block).or_insert_with(|| {
             let next = cfg.blocks[from.block.0].end.successors().map(|next| reachable(cfg, next, None));
-            next.fold(BlockSet::none(cfg.blocks.len()), |all, way| all.or(&way))
+            next.fold(BlockSet::none(cfg.blocks.len()), |all, blocks| all.or(&blocks))
         });
         after.contains(to.block)
     };
-    let mut told: Vec<Shared> = Vec::new();
+    let mut reported: Vec<Shared> = Vec::new();
     for read in reads.iter().filter(|read| read.shared != Shared::Any) {
-        // Dynamic memory is one: its parts may overlap.
-        let of = |write: &&AccessFacts| overlap(write.shared.whole(), read.shared.whole());
-        let may = writes.iter().filter(of).any(|write| {
-            leads(write, read)
-                || is_free(cfg, read, write)
-                || !leads(read, write) && may_part(cfg, values, write.block, read.block)
+        // Slices of the dynamic memory may overlap, so it is one object here.
+        let same_object = |write: &&AccessPoint| may_overlap(write.shared.whole(), read.shared.whole());
+        let may_be_written = writes.iter().filter(same_object).any(|write| {
+            reaches(write, read)
+                || reaches_without_barrier(cfg, read, write)
+                || !reaches(read, write) && are_on_divergent_arms(cfg, values, write.block, read.block)
         });
-        if !may && !told.contains(&read.shared) {
-            told.push(read.shared);
+        if !may_be_written && !reported.contains(&read.shared) {
+            reported.push(read.shared);
             let at = cfg.accesses[read.id.0].at;
             diags.push(messages::uninit_shared_read(at, &name_of(function, cfg, read.shared)));
         }
     }
 }
 
-/// Whether a way leads from the read to the write with no barrier on it of those that site the memory.
-fn is_free(cfg: &Cfg<'_>, read: &AccessFacts, write: &AccessFacts) -> bool {
-    let of_peers = matches!(cfg.accesses[write.id.0].region.root, Root::Remote(_));
-    let keeps = |step: &Step| match &step.kind {
-        StepKind::Group(GroupStep::Wait { group, .. }) => !of_peers || spans_cluster(*group),
+/// Whether a path leads from the read to the write without a barrier of the block, or of the cluster if a peer writes.
+fn reaches_without_barrier(cfg: &Cfg<'_>, read: &AccessPoint, write: &AccessPoint) -> bool {
+    let by_peer = matches!(cfg.accesses[write.id.0].region.root, Root::Remote(_));
+    let is_barrier = |step: &Step| match &step.kind {
+        StepKind::Group(GroupStep::Wait { group, .. }) => !by_peer || spans_cluster(*group),
         StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => {
-            team.group == Group::ThreadBlock && !of_peers || spans_cluster(team.group)
+            team.group == Group::ThreadBlock && !by_peer || spans_cluster(team.group)
         }
         StepKind::Group(GroupStep::Collective { barrier: false, .. })
         | StepKind::Value(_)
@@ -109,7 +112,7 @@ fn is_free(cfg: &Cfg<'_>, read: &AccessFacts, write: &AccessFacts) -> bool {
     let mut work = vec![(read.block, read.step + 1)];
     while let Some((block, from)) = work.pop() {
         let steps = &cfg.blocks[block.0].steps;
-        let to = steps.iter().skip(from).position(keeps).map_or(steps.len(), |kept| from + kept);
+        let to = steps.iter().skip(from).position(is_barrier).map_or(steps.len(), |barrier| from + barrier);
         if block == write.block && (from..to).contains(&write.step) {
             return true;
         }
@@ -121,14 +124,14 @@ fn is_free(cfg: &Cfg<'_>, read: &AccessFacts, write: &AccessFacts) -> bool {
     false
 }
 
-/// Whether some threads of a cluster may come to the one block, and others to the other at the same time.
-fn may_part(cfg: &Cfg<'_>, values: &Values<'_, '_>, one: BlockId, other: BlockId) -> bool {
+/// Whether a branch that may diverge within the cluster leads to one block on one arm and to the other block on the other arm.
+fn are_on_divergent_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>, one: BlockId, other: BlockId) -> bool {
     values.control.regions(cfg).any(|(branch, ..)| {
         let tested = values.tested(branch);
-        let ways: Vec<BlockSet> =
+        let arms: Vec<BlockSet> =
             cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None)).collect();
-        let parts = |a: &BlockSet, b: &BlockSet| a.contains(one) && b.contains(other);
+        let separates = |a: &BlockSet, b: &BlockSet| a.contains(one) && b.contains(other);
         !(tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty())
-            && matches!(&ways[..], [a, b] if parts(a, b) || parts(b, a))
+            && matches!(&arms[..], [a, b] if separates(a, b) || separates(b, a))
     })
 }

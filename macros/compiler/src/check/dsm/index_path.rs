@@ -1,0 +1,91 @@
+//! Which part of a shared object is selected: the owner's rank, and an index for each dimension.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::rc::Rc;
+
+use super::affine::{Change, Ranks};
+use super::index_value::IndexValue;
+use crate::check::cfg::Variable;
+
+/// The indexes that select a part of a shared object.
+#[derive(Debug, Clone, Default)]
+pub(super) struct IndexPath {
+    /// The owner's rank, as a peer computes it; then the index of each dimension; then, if the part is given to a call, the call's
+    /// arguments, one of which may select a row. `None` if nothing is known of any of them.
+    values: Option<Rc<[IndexValue]>>,
+    /// The number of dimensions that have an index.
+    dimensions: usize,
+}
+
+impl IndexPath {
+    pub(super) fn of(owner: IndexValue, indexes: &[IndexValue], arguments: &[IndexValue]) -> IndexPath {
+        let values = [&[owner], indexes, arguments].concat();
+        IndexPath { values: Some(values.into()), dimensions: indexes.len() }
+    }
+
+    /// Keeps the values that are equal in both; says whether this path changed.
+    pub(super) fn join(&mut self, other: &IndexPath) -> bool {
+        let both = self.values.as_mut().zip(other.values.as_ref());
+        let Some((values, others)) = both.filter(|(values, others)| values.len() == others.len()) else {
+            return self.values.take().is_some();
+        };
+        if Rc::ptr_eq(values, others) {
+            return false;
+        }
+        let both = values.iter().zip(&**others);
+        let changes = both.clone().any(|(value, other)| value != other && value.is_known());
+        if changes {
+            *values = both.map(|(value, other)| if value == other { *value } else { IndexValue::UNKNOWN }).collect();
+        }
+        changes
+    }
+
+    /// States the values in terms of what the variable holds after the change.
+    pub(super) fn rewrite(&mut self, variable: Variable, change: Change) {
+        let depends = |values: &&mut Rc<[IndexValue]>| values.iter().any(|value| value.depends_on(variable));
+        if let Some(values) = self.values.as_mut().filter(depends) {
+            let mut rewritten = values.to_vec();
+            rewritten.iter_mut().for_each(|value| value.rewrite(variable, change));
+            *values = rewritten.into();
+        }
+    }
+
+    /// The path with only those values that are literals, which hold at every call of the function.
+    pub(super) fn literals(&self) -> IndexPath {
+        let literal = |value: &IndexValue| value.number().map_or(IndexValue::UNKNOWN, |_| *value);
+        IndexPath { values: self.values.as_ref().map(|values| values.iter().map(literal).collect()), ..*self }
+    }
+
+    /// The rows of the part that the arguments of a call may select, with the position of the argument.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, IndexPath)> {
+        let values = self.values.as_deref().unwrap_or_default();
+        let (whole, arguments) = values.split_at((self.dimensions + 1).min(values.len()));
+        let known = arguments.iter().enumerate().filter(|(_, row)| row.is_known());
+        known.map(|(by, row)| {
+            let values = whole.iter().chain([row]).copied().collect();
+            (by, IndexPath { values: Some(values), dimensions: self.dimensions + 1 })
+        })
+    }
+
+    /// Whether the owner, by this path, and a peer, by the other, may select the same element.
+    pub(super) fn may_alias(&self, peers: &IndexPath, blocks: Option<u32>) -> bool {
+        let ranks = Ranks { owner: peers.values().next().and_then(IndexValue::affine), blocks };
+        !self.indexes().zip(peers.indexes()).any(|(own, peers)| own.is_disjoint(peers, ranks))
+    }
+
+    /// Whether in some dimension one index is fixed and the other varies with the thread, as for the cells of a halo and those
+    /// between them. The two are then taken to be disjoint, though nothing shows it.
+    pub(super) fn is_halo_pair(&self, other: &IndexPath) -> bool {
+        let mut both = self.indexes().zip(other.indexes());
+        both.any(|(a, b)| a.is_fixed() && b.is_varied() || a.is_varied() && b.is_fixed())
+    }
+
+    fn indexes(&self) -> impl Iterator<Item = &IndexValue> {
+        self.values().skip(1).take(self.dimensions)
+    }
+
+    fn values(&self) -> impl Iterator<Item = &IndexValue> {
+        self.values.iter().flat_map(|values| values.iter())
+    }
+}
