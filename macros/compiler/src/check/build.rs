@@ -2,6 +2,8 @@
 //! Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in `op`, memory in
 //! `memory`.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod closure;
 mod condition;
 mod copy;

@@ -1,6 +1,8 @@
 //! `unchecked(rule, ...)`: takes the faults of those rules out of what the checks reported. A rule of which there was
 //! none is a fault itself, so that nothing stays switched off by mistake.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::dsm::{self, protocol::Protocol};
 use super::tokens::PendingAtCalls;
 use super::uniform::summary::Summary;

@@ -6,9 +6,9 @@
 use super::cuda::Text;
 use crate::model::Function;
 use crate::model::expr::ExprKind;
+use crate::model::form::Form;
 use crate::model::group::Group;
 use crate::model::kind::{Kind, Memory};
-use crate::model::method::ScalarFunction;
 use crate::model::op::Op;
 use crate::model::ty::{ParamType, TypeShape};
 use crate::model::walk::walk_block;
@@ -29,7 +29,7 @@ pub(super) fn headers(function: &Function, text: &Text) -> Vec<&'static str> {
     // Neither the arrival nor the wait of a fused token is in the text.
     let mut split = 0;
     walk_block(&function.body, &mut |expr| {
-        need(of_expression(&expr.kind));
+        need(&of_expression(&expr.kind));
         if let ExprKind::Op { op: Op::Arrive(Group::ThreadBlock, _) | Op::Wait(Group::ThreadBlock, _), .. } = expr.kind
         {
             split += 1;
@@ -96,59 +96,16 @@ fn of_kind(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// Returns the headers for an expression, without its operands.
-fn of_expression(kind: &ExprKind) -> &'static [&'static str] {
-    match kind {
-        ExprKind::Op { op, .. } => of_operation(*op),
-        ExprKind::Vector { .. } => &["lanes.cuh"],
-        ExprKind::Some(_) | ExprKind::None(_) => &["option.cuh"],
-        ExprKind::Tuple { .. } => &["tuple.cuh"],
+/// Returns the headers for an expression, without its operands. The scalars' headers have the operators and literals; what
+/// is not named here is C++'s own, or has the headers of its kind.
+fn of_expression(kind: &ExprKind) -> Vec<&'static str> {
+    match kind.form() {
+        Form::Operation { op, .. } => of_operation(op).to_vec(),
+        Form::Prelude(header) => vec![header],
+        Form::Element { .. } => vec!["memory.cuh"],
         // The user's text may use all of the prelude.
-        ExprKind::Cuda(_) => &["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"],
-        ExprKind::Method { method, .. } => std::slice::from_ref(&method.header),
-        ExprKind::ScalarCall { function, .. } => match function {
-            ScalarFunction::Method(method) => std::slice::from_ref(&method.header),
-            ScalarFunction::From | ScalarFunction::Constructor(_) | ScalarFunction::Default => &[],
-        },
-        ExprKind::FastCall { .. } => &["fast.cuh"],
-        ExprKind::For { .. } => &["range.cuh"],
-        ExprKind::Array { .. } | ExprKind::Repeat { .. } | ExprKind::Index { .. } => &["memory.cuh"],
-        ExprKind::Assert(..) | ExprKind::Panic(_) => &["message.cuh"],
-        ExprKind::Print(_) => &["print.cuh"],
-        // The scalars' headers have the operators and literals; the other expressions are C++'s own, or have the
-        // headers of their kind.
-        ExprKind::Error
-        | ExprKind::Int { .. }
-        | ExprKind::Float { .. }
-        | ExprKind::Bool(_)
-        | ExprKind::Local(_)
-        | ExprKind::Constant(_)
-        | ExprKind::Unary(..)
-        | ExprKind::Binary { .. }
-        | ExprKind::Cast(..)
-        | ExprKind::Typed(..)
-        | ExprKind::UncheckedPlace { .. }
-        | ExprKind::Deref(_)
-        | ExprKind::Axis(..)
-        | ExprKind::Field { .. }
-        | ExprKind::Borrow { .. }
-        | ExprKind::Struct { .. }
-        | ExprKind::Operator(..)
-        | ExprKind::Call { .. }
-        | ExprKind::CallClosure { .. }
-        | ExprKind::Closure { .. }
-        | ExprKind::Block(_)
-        | ExprKind::Unsafe(_)
-        | ExprKind::Labelled { .. }
-        | ExprKind::If { .. }
-        | ExprKind::Match { .. }
-        | ExprKind::Loop { .. }
-        | ExprKind::While { .. }
-        | ExprKind::Assign(..)
-        | ExprKind::AssignOp { .. }
-        | ExprKind::Break { .. }
-        | ExprKind::Continue { .. }
-        | ExprKind::Return { .. } => &[],
+        Form::Cuda(_) => vec!["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"],
+        Form::Plain | Form::Variable(_) | Form::Store { .. } | Form::Call { .. } | Form::CallClosure(_) => Vec::new(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The summary of a function's uniformity, as constants that rustc combines with those of its callees
 //! (`phalanx_contract::uniformity`).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::Groups;
 use phalanx_contract::uniformity::{MAX_GROUPS, Uniformity};
 use proc_macro2::TokenStream;

@@ -1,5 +1,7 @@
 //! Sentences about arrival tokens (CUDA C++ Programming Guide 11.6.1.1).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::short;
 use crate::diag::Diag;
 use crate::model::group::Group;

@@ -7,6 +7,7 @@ pub(crate) mod copy;
 pub(crate) mod effect;
 pub(crate) mod expr;
 pub(crate) mod facts;
+pub(crate) mod form;
 pub(crate) mod fused_barriers;
 pub(crate) mod group;
 pub(crate) mod group_barrier;

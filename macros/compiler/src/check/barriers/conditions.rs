@@ -1,6 +1,8 @@
 //! Conditions of branches that are the same wherever a thread comes to them, so that what was decided by one of them is known
 //! at the next: of values that are set once. Nothing is known of two conditions that are not the same word for word.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use crate::check::cfg::{BlockId, Cfg, End, Extent, NodeId, Source, StepKind, ValueStep, Variable};
@@ -97,11 +99,42 @@ impl Values<'_, '_> {
                     BinaryOp::Ne => (BinaryOp::Eq, false),
                     BinaryOp::Ge => (BinaryOp::Lt, false),
                     BinaryOp::Gt => (BinaryOp::Le, false),
-                    op => (*op, true),
+                    BinaryOp::Eq
+                    | BinaryOp::Lt
+                    | BinaryOp::Le
+                    | BinaryOp::Add
+                    | BinaryOp::Sub
+                    | BinaryOp::Mul
+                    | BinaryOp::Div
+                    | BinaryOp::Rem
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::Shl
+                    | BinaryOp::Shr
+                    | BinaryOp::And
+                    | BinaryOp::Or => (*op, true),
                 };
                 (self.operation(op, *first, *second, deepest), holds)
             }
-            _ => (self.text(node, deepest), true),
+            (
+                Source::Operands
+                | Source::Integer(_)
+                | Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Counter { .. }
+                | Source::Read(_)
+                | Source::Param(_)
+                | Source::Known { .. }
+                | Source::ThreadRank
+                | Source::Round(..)
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. },
+                _,
+            ) => (self.text(node, deepest), true),
         }
     }
 

@@ -4,6 +4,8 @@
 //! That they do is known of a barrier whose every `init` says so, at which all of the function's arrivals count for one, and
 //! at which nobody else arrives. Of all others, how many arrive is for the simulator to see.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
@@ -102,7 +104,18 @@ pub(super) fn is_all(seen: &Facts<'_, '_>, node: NodeId) -> bool {
                 |(group, query): &(Group, &Query)| (*group, query.answer) == (Group::ThreadBlock, Answer::ThreadCount);
             cfg.queries.get(&node).is_some_and(is_count)
         }
-        _ => false,
+        Source::Operands
+        | Source::Binary(_)
+        | Source::Not
+        | Source::Counter { .. }
+        | Source::Read(_)
+        | Source::Param(_)
+        | Source::ThreadRank
+        | Source::Round(..)
+        | Source::Load(_)
+        | Source::Agreed { .. }
+        | Source::Shuffled { .. }
+        | Source::Call { .. } => false,
     }
 }
 

@@ -6,6 +6,8 @@
 //! once, nobody else does, and the wait is for the first phase. Of all other handshakes it is not known: of phases that
 //! a loop counts, of turns that blocks take, of more than two blocks.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use phalanx_contract::uniformity::Uniformity;

@@ -12,6 +12,8 @@
 //! a device function gives or takes, barriers that closures use, and whether as many arrive as are expected, but for the
 //! two cases of `counts`. The simulator reports those where they happen.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod conditions;
 mod counts;
 mod exchange;
@@ -35,6 +37,7 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{Expr, ExprKind};
+use crate::model::form::Form;
 use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::local_of;
@@ -158,20 +161,23 @@ fn is_same(level: &Level, group: Uniformity) -> bool {
 fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
     let mut uses: BTreeMap<LocalId, isize> = BTreeMap::new();
     let is_barrier = |expr: &Expr| matches!(expr.result_kind, Kind::Barrier(_));
-    let name = |expr: &Expr| match &expr.kind {
-        ExprKind::Borrow { target, .. } => local_of(target),
-        _ => local_of(expr),
+    let name = |expr: &Expr| {
+        let target = if let ExprKind::Borrow { target, .. } = &expr.kind { target } else { expr };
+        local_of(target)
     };
     walk_block(&function.body, &mut |expr| {
-        let (followed, by): (Vec<&Expr>, isize) = match &expr.kind {
-            ExprKind::Local(_) if is_barrier(expr) => (vec![expr], 1),
-            ExprKind::Op { op: Op::Barrier(..), operands, .. } => (operands.iter().take(1).collect(), -1),
-            ExprKind::Op { op: Op::MapBarrier(_), operands, .. } => (operands.iter().skip(1).take(1).collect(), -1),
-            ExprKind::Op { op: Op::Copy(copy), operands, .. } => {
-                (copy.barrier().map(|at| &operands[at]).into_iter().collect(), -1)
+        let (followed, by): (Vec<&Expr>, isize) = match expr.kind.form() {
+            Form::Variable(_) => (Some(expr).filter(|expr| is_barrier(expr)).into_iter().collect(), 1),
+            Form::Operation { op, operands } => {
+                (followed_operand(op).and_then(|at| operands.get(at)).into_iter().collect(), -1)
             }
-            ExprKind::Call { arguments, .. } => (arguments.iter().filter(|given| is_barrier(given)).collect(), -1),
-            _ => return,
+            Form::Call { arguments } => (arguments.iter().filter(|given| is_barrier(given)).collect(), -1),
+            Form::Plain
+            | Form::Prelude(_)
+            | Form::Element { .. }
+            | Form::Store { .. }
+            | Form::CallClosure(_)
+            | Form::Cuda(_) => return,
         };
         followed.into_iter().filter_map(name).for_each(|local| *uses.entry(local).or_default() += by);
     });
@@ -186,6 +192,17 @@ fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
     });
     let hidden = cfg.names.iter().filter(|(_, local)| uses.get(local).is_some_and(|left| *left > 0));
     hidden.map(|(shared, _)| *shared).collect()
+}
+
+/// The position of the barrier among the operands of an operation that the analyses follow.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a barrier that any other operation takes is hidden")]
+fn followed_operand(op: Op) -> Option<usize> {
+    match op {
+        Op::Barrier(..) => Some(0),
+        Op::MapBarrier(_) => Some(1),
+        Op::Copy(copy) => copy.barrier(),
+        _ => None,
+    }
 }
 
 struct Check<'a, 'f, 'd> {

@@ -1,6 +1,8 @@
 //! The ways on which control may come to a point, as far as they matter for one barrier: what it is on each, who knows, and
 //! what branches have tested. Data and its order, no analysis.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use crate::model::group::Group;

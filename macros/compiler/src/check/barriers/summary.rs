@@ -1,6 +1,8 @@
 //! Phase barriers that device functions are given: what goes between a function and those that it calls, or is called by, for
 //! rustc to join (`dsm::protocol`).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
@@ -37,10 +39,8 @@ impl Summary {
             let Shared::Param(param) = id.shared else { continue };
             let begins = |call: &BarrierCall| call.method.action.begins();
             let mut guard = Some(Guard::default()).filter(|_| !seen.calls(id).any(begins));
-            for (slot, callee, barriers) in seen.cfg.nodes.iter().filter_map(|node| match &node.source {
-                Source::Call { slot, callee, barriers, .. } => Some((slot, callee, barriers)),
-                _ => None,
-            }) {
+            for node in &seen.cfg.nodes {
+                let Source::Call { slot, callee, barriers, .. } = &node.source else { continue };
                 let given = barriers.iter().filter(|(_, region)| region.root == Root::Shared(id.shared));
                 for (argument, _) in given {
                     let keeps = Predicate::Uses(slot.0, *argument, ParameterUses::of_barrier(BarrierUses::KEEPS));

@@ -4,6 +4,8 @@
 //!
 //! Of an array, only elements that literals choose are followed; and no token that a device function gave.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeMap;
 
 use super::Facts;
@@ -180,9 +182,9 @@ impl Analysis for Tokens<'_, '_> {
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
             StepKind::BarrierCall(phase) => self.phase(state, *phase),
-            StepKind::Value(ValueStep::Evaluate(node)) => match self.seen.cfg.nodes[node.0].source {
-                Source::Read(variable) => state.copy(Holder::Variable(variable), Holder::Node(*node)),
-                _ => state.put(Holder::Node(*node), None),
+            StepKind::Value(ValueStep::Evaluate(node)) => match self.seen.cfg.nodes[node.0].source.read() {
+                Some(variable) => state.copy(Holder::Variable(variable), Holder::Node(*node)),
+                None => state.put(Holder::Node(*node), None),
             },
             StepKind::Value(ValueStep::Set { variable, value, extent: Extent::Whole }) => {
                 state.copy(Holder::Node(*value), Holder::Variable(*variable));

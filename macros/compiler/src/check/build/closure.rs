@@ -11,7 +11,8 @@ use super::{Builder, NodeId, Source, Variable};
 use crate::check::cfg::{AccessKind, Region, Root};
 use crate::model::LocalId;
 use crate::model::barrier::BarrierForm;
-use crate::model::expr::{Expr, ExprKind};
+use crate::model::expr::Expr;
+use crate::model::form::Form;
 use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
@@ -31,64 +32,21 @@ impl<'f> Builder<'f> {
         let mut operands = Vec::new();
         let touches = self.touches(&inside);
         for expr in inside {
-            let what = match &expr.kind {
-                // Locals of the closure's own hold what it makes of the others.
-                ExprKind::Local(local) | ExprKind::CallClosure { closure: local, .. }
-                    if self.is_outside(*local) && !params.iter().any(|(own, _)| own == local) =>
-                {
-                    operands.push(self.read(Variable::Local(*local), expr.span));
-                    continue;
+            let what = match expr.kind.form() {
+                // The closure's own locals hold what it computes from the others.
+                Form::Variable(local) | Form::CallClosure(local) => {
+                    if self.is_outside(local) && !params.iter().any(|(own, _)| *own == local) {
+                        operands.push(self.read(Variable::Local(local), expr.span));
+                    }
+                    None
                 }
-                ExprKind::Op { op, operands, .. } => self.operation_in_closure(*op, operands),
-                ExprKind::Call { .. } => {
+                Form::Operation { op, operands } => self.operation_in_closure(op, operands),
+                Form::Call { .. } => {
                     Some((Uniformity::Divergent, "the result of a device function that a closure calls"))
                 }
-                ExprKind::Cuda(_) => Some((Uniformity::Divergent, "cuda!")),
-                ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } => self.in_memory_of_others(base),
-                // Nothing but what is made of these.
-                ExprKind::Error
-                | ExprKind::Int { .. }
-                | ExprKind::Float { .. }
-                | ExprKind::Bool(_)
-                | ExprKind::Local(_)
-                | ExprKind::Constant(_)
-                | ExprKind::Unary(..)
-                | ExprKind::Binary { .. }
-                | ExprKind::Cast(..)
-                | ExprKind::Typed(..)
-                | ExprKind::Deref(_)
-                | ExprKind::Axis(..)
-                | ExprKind::Field { .. }
-                | ExprKind::Borrow { .. }
-                | ExprKind::Array { .. }
-                | ExprKind::Repeat { .. }
-                | ExprKind::Struct { .. }
-                | ExprKind::Tuple { .. }
-                | ExprKind::Some(_)
-                | ExprKind::None(_)
-                | ExprKind::Vector { .. }
-                | ExprKind::Method { .. }
-                | ExprKind::ScalarCall { .. }
-                | ExprKind::FastCall { .. }
-                | ExprKind::Operator(..)
-                | ExprKind::CallClosure { .. }
-                | ExprKind::Closure { .. }
-                | ExprKind::Block(_)
-                | ExprKind::Unsafe(_)
-                | ExprKind::Labelled { .. }
-                | ExprKind::If { .. }
-                | ExprKind::Match { .. }
-                | ExprKind::Loop { .. }
-                | ExprKind::While { .. }
-                | ExprKind::For { .. }
-                | ExprKind::Assign(..)
-                | ExprKind::AssignOp { .. }
-                | ExprKind::Break { .. }
-                | ExprKind::Continue { .. }
-                | ExprKind::Return { .. }
-                | ExprKind::Assert(..)
-                | ExprKind::Panic(_)
-                | ExprKind::Print(_) => None,
+                Form::Cuda(_) => Some((Uniformity::Divergent, "cuda!")),
+                Form::Element { base } => self.in_memory_of_others(base),
+                Form::Plain | Form::Prelude(_) | Form::Store { .. } => None,
             };
             if let Some((uniformity, what)) = what {
                 operands.push(self.node(Source::Known { uniformity, what }, Vec::new(), expr.span));
@@ -147,75 +105,34 @@ impl<'f> Builder<'f> {
         let mut touches = Vec::new();
         for expr in inside {
             let mut touch = |memory: &Expr, how: AccessKind| touches.push((self.region_unseen(memory), how));
-            match &expr.kind {
-                ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } if base.memory().is_some() => {
-                    touch(expr, AccessKind::Read);
+            match expr.kind.form() {
+                Form::Element { base } => {
+                    if base.memory().is_some() {
+                        touch(expr, AccessKind::Read);
+                    }
                 }
-                ExprKind::Assign(variable, _) | ExprKind::AssignOp { place: variable, .. }
-                    if local_of(variable).is_none() =>
-                {
-                    touch(variable, AccessKind::Write);
+                Form::Store { place } => {
+                    if local_of(place).is_none() {
+                        touch(place, AccessKind::Write);
+                    }
                 }
-                ExprKind::Op { op, operands, .. } => {
-                    let touched = Self::touched_in_closure(*op).into_iter();
+                Form::Operation { op, operands } => {
+                    let touched = Self::touched_in_closure(op).into_iter();
                     let touched = touched.filter_map(|(index, how)| Some((operands.get(index)?, how)));
                     touched.for_each(|(memory, how)| touch(memory, how));
                 }
-                ExprKind::Call { arguments, .. } => {
+                Form::Call { arguments } => {
                     let memory = arguments.iter().filter(|argument| argument.memory().is_some());
                     memory.for_each(|memory| touch(memory, AccessKind::Lent));
                 }
-                ExprKind::CallClosure { closure, .. } => {
-                    touches.extend(self.closures.get(closure).into_iter().flatten().cloned());
+                Form::CallClosure(closure) => {
+                    touches.extend(self.closures.get(&closure).into_iter().flatten().cloned());
                 }
-                ExprKind::Cuda(by_hand) => {
-                    let memory = by_hand.operands.iter().filter(|operand| operand.value.memory().is_some());
+                Form::Cuda(inline_cuda) => {
+                    let memory = inline_cuda.operands.iter().filter(|operand| operand.value.memory().is_some());
                     memory.for_each(|operand| touch(&operand.value, AccessKind::ByHand));
                 }
-                ExprKind::Error
-                | ExprKind::Int { .. }
-                | ExprKind::Float { .. }
-                | ExprKind::Bool(_)
-                | ExprKind::Local(_)
-                | ExprKind::Constant(_)
-                | ExprKind::Unary(..)
-                | ExprKind::Binary { .. }
-                | ExprKind::Cast(..)
-                | ExprKind::Typed(..)
-                | ExprKind::Index { .. }
-                | ExprKind::UncheckedPlace { .. }
-                | ExprKind::Deref(_)
-                | ExprKind::Axis(..)
-                | ExprKind::Field { .. }
-                | ExprKind::Borrow { .. }
-                | ExprKind::Array { .. }
-                | ExprKind::Repeat { .. }
-                | ExprKind::Struct { .. }
-                | ExprKind::Tuple { .. }
-                | ExprKind::Some(_)
-                | ExprKind::None(_)
-                | ExprKind::Vector { .. }
-                | ExprKind::Method { .. }
-                | ExprKind::ScalarCall { .. }
-                | ExprKind::FastCall { .. }
-                | ExprKind::Operator(..)
-                | ExprKind::Closure { .. }
-                | ExprKind::Block(_)
-                | ExprKind::Unsafe(_)
-                | ExprKind::Labelled { .. }
-                | ExprKind::If { .. }
-                | ExprKind::Match { .. }
-                | ExprKind::Loop { .. }
-                | ExprKind::While { .. }
-                | ExprKind::For { .. }
-                | ExprKind::Assign(..)
-                | ExprKind::AssignOp { .. }
-                | ExprKind::Break { .. }
-                | ExprKind::Continue { .. }
-                | ExprKind::Return { .. }
-                | ExprKind::Assert(..)
-                | ExprKind::Panic(_)
-                | ExprKind::Print(_) => {}
+                Form::Plain | Form::Prelude(_) | Form::Variable(_) => {}
             }
         }
         touches

@@ -1,6 +1,8 @@
 //! Branches: what `if`, `while` and `match` test, and what lives while an arm runs.
 
-use super::{BlockId, Builder, End, Node, Source, StepKind, TokenStep, Value, Variable};
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::{BlockId, Builder, End, Node, StepKind, TokenStep, Value, Variable};
 use crate::messages::Loss;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
 use crate::model::kind::Kind;
@@ -151,10 +153,12 @@ impl<'f> Builder<'f> {
 
     /// BulkDirection the current block with a branch on whether a pattern matches.
     pub(super) fn test(&mut self, pattern: &Pattern, value: &Value, yes: BlockId, no: BlockId) {
-        match &pattern.kind {
-            PatternKind::Variant { variant, .. } => self.option_branch(*variant, value, yes, no),
-            _ if pattern.is_irrefutable() => self.end(End::Goto(yes)),
-            _ => self.end(End::Branch { on: value.node, then: yes, otherwise: no }),
+        if let PatternKind::Variant { variant, .. } = &pattern.kind {
+            self.option_branch(*variant, value, yes, no);
+        } else if pattern.is_irrefutable() {
+            self.end(End::Goto(yes));
+        } else {
+            self.end(End::Branch { on: value.node, then: yes, otherwise: no });
         }
     }
 
@@ -203,9 +207,9 @@ impl<'f> Builder<'f> {
         }
         let Node { source, at, .. } = &self.nodes[value.node.0];
         let at = *at;
-        match source {
-            Source::Read(Variable::Local(local)) => Value::of(self.read(Variable::Field(*local, field), at)),
-            _ => Value::of(value.node),
+        match source.read() {
+            Some(Variable::Local(local)) => Value::of(self.read(Variable::Field(local, field), at)),
+            Some(Variable::Field(..) | Variable::Temporary(_)) | None => Value::of(value.node),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Memory: which region an expression is a part of, and what is done to it.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::{Builder, MemoryStep, Source, StepKind, Value, Variable};
@@ -38,14 +40,19 @@ impl<'f> Builder<'f> {
 
     /// What a local that is memory names.
     pub(super) fn region_of_local(&self, local: LocalId) -> Region {
-        self.regions.get(&local).cloned().unwrap_or_else(|| match self.function.kind(local) {
-            // Taken out of an optional parameter.
-            Kind::Memory(memory) => Region::of(given(memory, Shared::Any)),
-            kind => region_of_kind(kind),
+        self.regions.get(&local).cloned().unwrap_or_else(|| {
+            let kind = self.function.kind(local);
+            // Memory without a region was taken out of an optional parameter.
+            let Kind::Memory(memory) = kind else { return region_of_kind(kind) };
+            Region::of(given(memory, Shared::Any))
         })
     }
 
     /// PhaseAction memory an expression is a part of, where nothing of it is evaluated: in the body of a closure.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the kind of any other expression gives a region that covers it"
+    )]
     pub(super) fn region_unseen(&self, expr: &Expr) -> Region {
         match &expr.kind {
             ExprKind::Local(local) => self.region_of_local(*local),
@@ -66,6 +73,7 @@ impl<'f> Builder<'f> {
     }
 
     /// What an operation gives that gives memory.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the kind of any other result gives a region that covers it")]
     pub(super) fn region_of_op(
         &mut self,
         op: Op,
@@ -113,6 +121,7 @@ impl<'f> Builder<'f> {
     }
 
     /// A variable in memory: what leads to it is evaluated, and nothing is read.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other expression is evaluated as a value")]
     pub(super) fn variable(&mut self, expr: &'f Expr) -> Value {
         match &expr.kind {
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {

@@ -1,18 +1,20 @@
 //! Expressions, in the order in which they are evaluated.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, Granule, Region, Root, Select};
 use crate::messages::Loss;
-use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
 use crate::model::ty::TypeShape;
+use crate::model::{LocalId, LoopId};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -81,33 +83,24 @@ impl<'f> Builder<'f> {
                     false => self.combined(vec![value.node], at),
                 }
             }
-            ExprKind::Typed(inner, _) => {
-                let value = self.value(inner);
-                value.with(None)
+            ExprKind::Typed(inner, _) | ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => {
+                self.value(inner).with(None)
             }
             ExprKind::Axis(inner, axis) => self.axis(inner, *axis, at),
-            ExprKind::Borrow { target: inner, .. } => {
-                let value = self.value(inner);
-                value.with(None)
+            ExprKind::Unary(UnaryOp::Not, inner) => {
+                let operand = self.value(inner).node;
+                Value::of(self.node(Source::Not, vec![operand], at))
             }
-            ExprKind::Unary(_, inner)
-            | ExprKind::Deref(inner)
+            ExprKind::Unary(UnaryOp::Neg, inner)
             | ExprKind::Repeat { element: inner, .. }
             | ExprKind::Vector { argument: inner, .. } => {
-                let value = self.value(inner);
-                match expr.kind {
-                    ExprKind::Deref(_) => value.with(None),
-                    ExprKind::Unary(UnaryOp::Not, _) => Value::of(self.node(Source::Not, vec![value.node], at)),
-                    _ => self.combined(vec![value.node], at),
-                }
+                let operand = self.value(inner).node;
+                self.combined(vec![operand], at)
             }
             ExprKind::Binary { op, left, right, .. } if op.short_circuits() => {
                 let first = self.value(left).node;
                 let (second, after) = (self.new_block(), self.new_block());
-                let (then, otherwise) = match op {
-                    BinaryOp::Or => (after, second),
-                    _ => (second, after),
-                };
+                let (then, otherwise) = if *op == BinaryOp::Or { (after, second) } else { (second, after) };
                 self.end(End::Branch { on: first, then, otherwise });
                 self.current = second;
                 let other = self.value(right).node;
@@ -125,11 +118,9 @@ impl<'f> Builder<'f> {
                     return Value { region, ..self.combined(nodes, at) };
                 }
                 let variable = self.variable(expr);
-                // A row of an array of arrays is memory still.
-                match expr.result_kind {
-                    Kind::Memory(_) => variable,
-                    _ => self.load(variable.region, vec![variable.node], at),
-                }
+                // A row of an array of arrays is still memory, and nothing is read yet.
+                let is_row = matches!(expr.result_kind, Kind::Memory(_));
+                if is_row { variable } else { self.load(variable.region, vec![variable.node], at) }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
             ExprKind::Array { elements, .. } => self.made_of(elements, at),
@@ -340,6 +331,7 @@ impl<'f> Builder<'f> {
     }
 
     /// A literal, or a constant that is the same in all instances.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other expression is the same number in all instances")]
     fn granule(&self, expr: &Expr) -> Option<Granule> {
         match &expr.kind {
             ExprKind::Int { .. } => expr.integer().map(Granule::Number),
@@ -417,21 +409,28 @@ impl<'f> Builder<'f> {
     /// Variables that a device function was lent to change.
     fn lent(&mut self, arguments: &'f [Expr], values: &[Value], how: AccessKind, node: NodeId, at: SpanRange) {
         for (argument, value) in arguments.iter().zip(values) {
-            let local = match &argument.kind {
-                ExprKind::Borrow { mutable: true, target } => local_of(target),
-                // The receiver of a method, and a reference that is passed on.
-                _ => local_of(argument).filter(|local| match self.function.kind(*local) {
-                    Kind::Reference { mutable } => mutable,
-                    _ => self.function.local(*local).mutable.is_some(),
-                }),
-            };
-            if let Some(local) = local {
+            if let Some(local) = self.lent_local(argument) {
                 self.set_node(Variable::Local(local), node, Extent::Part, at);
             }
             if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
                 self.access(region.clone(), how, at);
             }
         }
+    }
+
+    /// The variable that a device function may change through this argument.
+    fn lent_local(&self, argument: &Expr) -> Option<LocalId> {
+        if let ExprKind::Borrow { mutable, target } = &argument.kind {
+            return local_of(target).filter(|_| *mutable);
+        }
+        // The receiver of a method, or a reference that is passed on.
+        let local = local_of(argument)?;
+        let may_change = if let Kind::Reference { mutable } = self.function.kind(local) {
+            mutable
+        } else {
+            self.function.local(local).mutable.is_some()
+        };
+        may_change.then_some(local)
     }
 
     /// What closures touch that are called here.

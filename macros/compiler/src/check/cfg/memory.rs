@@ -1,5 +1,7 @@
 //! Memory, as accesses name it: which memory, which part of it, and what is done to it.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::protocol::Party;
 
 use super::NodeId;

@@ -11,6 +11,8 @@
 //! | `Copy` | | | | | x |
 //! | `Call` | x | x | x | x | |
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::Region;

@@ -1,5 +1,7 @@
 //! Values and variables: what a body computes, as nodes of a graph, and what holds it.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::NodeId;
