@@ -19,11 +19,11 @@ use super::cfg::{
     Access, AccessKind, BarrierCall, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
     NodeId, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
-use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::query::Query;
+use crate::model::token::TokenLoss;
 use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
 use memory::region_of_kind;
@@ -56,7 +56,7 @@ pub(crate) fn build(function: &Function) -> Cfg<'_> {
     let end = SpanRange::at(function.body.span.hi);
     let value = builder.block(&function.body);
     builder.give(Some(value), end);
-    builder.drop_scopes(0, Loss::EndOfScope, end);
+    builder.drop_scopes(0, TokenLoss::EndOfScope, end);
     builder.end(End::Leave);
     Cfg {
         blocks: builder.blocks,
@@ -224,7 +224,7 @@ impl<'f> Builder<'f> {
     }
 
     /// Drops the locals of all scopes from `depth` inwards, the last declared first.
-    fn drop_scopes(&mut self, depth: usize, how: Loss, at: SpanRange) {
+    fn drop_scopes(&mut self, depth: usize, how: TokenLoss, at: SpanRange) {
         let locals = self.scopes[depth..].iter().flatten().copied();
         let tokens: Vec<LocalId> = locals.filter(|local| self.holds_token(*local)).collect();
         for local in tokens.into_iter().rev() {
@@ -291,7 +291,7 @@ impl<'f> Builder<'f> {
             None => self.nothing(block.span),
         };
         let depth = self.scopes.len() - 1;
-        self.drop_scopes(depth, Loss::EndOfScope, SpanRange::at(block.span.hi));
+        self.drop_scopes(depth, TokenLoss::EndOfScope, SpanRange::at(block.span.hi));
         self.scopes.pop();
         value
     }
@@ -331,12 +331,12 @@ impl<'f> Builder<'f> {
                 let value = self.value(expr);
                 // `let _ = local;` does not move out of the local.
                 if let Some(variable @ Variable::Temporary(_)) = value.token {
-                    self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Discarded }), statement.span);
+                    self.step(StepKind::Token(TokenStep::Drop { variable, how: TokenLoss::Discarded }), statement.span);
                 }
             }
             StmtKind::Expr(expr) => {
                 if let Some(variable) = self.value(expr).token {
-                    self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Unused }), statement.span);
+                    self.step(StepKind::Token(TokenStep::Drop { variable, how: TokenLoss::Unused }), statement.span);
                 }
             }
             StmtKind::Split { halves, init } => {
@@ -396,7 +396,7 @@ impl<'f> Builder<'f> {
     }
 
     /// What a jump leaves behind: operands on their way, and locals of the scopes from `depth` inwards.
-    fn abandon(&mut self, waiting: usize, depth: usize, how: Loss, at: SpanRange) {
+    fn abandon(&mut self, waiting: usize, depth: usize, how: TokenLoss, at: SpanRange) {
         let lost: Vec<Variable> = self.waiting.iter().skip(waiting).copied().collect();
         for variable in lost {
             self.step(StepKind::Token(TokenStep::Drop { variable, how }), at);

@@ -40,17 +40,17 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
     });
     if function.role == Role::Kernel {
         for (_, state) in engine::leaves(&flights, cfg, &states) {
-            found.extend(flights.left(&state));
+            found.extend(flights.left_at_end(&state));
         }
     }
-    let mut told = BTreeSet::new();
-    found.retain(|diag| told.insert((diag.at.line(), diag.at.column())));
+    let mut reported = BTreeSet::new();
+    found.retain(|diag| reported.insert((diag.at.line(), diag.at.column())));
     found.into_iter().for_each(|diag| diags.push(diag));
 }
 
 #[derive(Clone, Default)]
 struct State {
-    flying: BTreeSet<CopyId>,
+    in_flight: BTreeSet<CopyId>,
     /// On some way, some thread has waited for a copy of these kinds since the last began.
     waited: BTreeSet<CompletionMechanism>,
 }
@@ -58,17 +58,17 @@ struct State {
 impl Join for State {
     // bottom = nothing under way, nobody has waited; join = what may be
     fn join(&mut self, other: &Self) -> bool {
-        let before = (self.flying.len(), self.waited.len());
-        self.flying.extend(&other.flying);
+        let before = (self.in_flight.len(), self.waited.len());
+        self.in_flight.extend(&other.in_flight);
         self.waited.extend(&other.waited);
-        before != (self.flying.len(), self.waited.len())
+        before != (self.in_flight.len(), self.waited.len())
     }
 }
 
 impl State {
     /// The copies of which nobody can have seen the end.
-    fn under_way(&self, flights: &Flights<'_, '_>) -> impl Iterator<Item = CopyId> {
-        self.flying.iter().copied().filter(|copy| !self.waited.contains(&flights.told(*copy)))
+    fn surely_in_flight(&self, flights: &Flights<'_, '_>) -> impl Iterator<Item = CopyId> {
+        self.in_flight.iter().copied().filter(|copy| !self.waited.contains(&flights.completion_of(*copy)))
     }
 }
 
@@ -77,15 +77,15 @@ struct Flights<'a, 'f> {
 }
 
 impl Flights<'_, '_> {
-    fn told(&self, copy: CopyId) -> CompletionMechanism {
+    fn completion_of(&self, copy: CopyId) -> CompletionMechanism {
         match self.cfg.copies[copy.0] {
-            CopyStep::Begin { told, .. } | CopyStep::Wait(told) => told,
+            CopyStep::Begin { completion, .. } | CopyStep::Wait(completion) => completion,
         }
     }
 
-    fn wait(&self, state: &mut State, told: CompletionMechanism) {
-        state.waited.insert(told);
-        state.flying.retain(|copy| self.told(*copy) != told);
+    fn wait(&self, state: &mut State, completion: CompletionMechanism) {
+        state.waited.insert(completion);
+        state.in_flight.retain(|copy| self.completion_of(*copy) != completion);
     }
 
     fn fault(&self, function: &Function, state: &State, id: AccessId) -> Option<Diag> {
@@ -94,10 +94,10 @@ impl Flights<'_, '_> {
             AccessKind::Read | AccessKind::AtomicRead => false,
             AccessKind::Write | AccessKind::Atomic => true,
             // By a function that may wait itself, and by text.
-            AccessKind::Lent | AccessKind::ByHand | AccessKind::Sent => return None,
+            AccessKind::Lent | AccessKind::Opaque | AccessKind::AsyncWrite => return None,
         };
-        state.under_way(self).find_map(|copy| {
-            let CopyStep::Begin { reads, writes: written, told, at: begun } = &self.cfg.copies[copy.0] else {
+        state.surely_in_flight(self).find_map(|copy| {
+            let CopyStep::Begin { reads, writes: written, completion, at: begun } = &self.cfg.copies[copy.0] else {
                 return None;
             };
             let meets = |end: &Option<Region>| end.as_ref().is_some_and(|end| self.overlap(end, region));
@@ -107,17 +107,19 @@ impl Flights<'_, '_> {
             };
             let to = meets(written);
             (to || writes && meets(reads))
-                .then(|| messages::copy_in_flight(*at, *begun, &name.to_string(), writes, to, *told))
+                .then(|| messages::copy_in_flight(*at, *begun, &name.to_string(), writes, to, *completion))
         })
     }
 
     /// Copies that nobody but their thread can wait for, and that it has not.
-    fn left(&self, state: &State) -> Vec<Diag> {
-        let left = state.under_way(self).filter_map(|copy| match &self.cfg.copies[copy.0] {
+    fn left_at_end(&self, state: &State) -> Vec<Diag> {
+        let left = state.surely_in_flight(self).filter_map(|copy| match &self.cfg.copies[copy.0] {
             CopyStep::Begin {
-                told: told @ (CompletionMechanism::Group | CompletionMechanism::BulkGroup), at, ..
-            } => Some(messages::copy_left(*at, *told)),
-            CopyStep::Begin { told: CompletionMechanism::Barrier, .. } | CopyStep::Wait(_) => None,
+                completion: completion @ (CompletionMechanism::Group | CompletionMechanism::BulkGroup),
+                at,
+                ..
+            } => Some(messages::copy_left(*at, *completion)),
+            CopyStep::Begin { completion: CompletionMechanism::Barrier, .. } | CopyStep::Wait(_) => None,
         });
         left.collect()
     }
@@ -146,11 +148,11 @@ impl Analysis for Flights<'_, '_> {
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
             StepKind::Copy(id) => match self.cfg.copies[id.0] {
-                CopyStep::Begin { told, .. } => {
-                    state.flying.insert(*id);
-                    state.waited.remove(&told);
+                CopyStep::Begin { completion, .. } => {
+                    state.in_flight.insert(*id);
+                    state.waited.remove(&completion);
                 }
-                CopyStep::Wait(told) => self.wait(state, told),
+                CopyStep::Wait(completion) => self.wait(state, completion),
             },
             StepKind::BarrierCall(id) => match self.cfg.barrier_calls[id.0].method.action {
                 PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
@@ -167,13 +169,13 @@ impl Analysis for Flights<'_, '_> {
             },
             // What others have waited for by then.
             StepKind::Group(GroupStep::Collective { barrier: true, .. }) | StepKind::Group(GroupStep::Wait { .. }) => {
-                state.flying.retain(|copy| !state.waited.contains(&self.told(*copy)));
+                state.in_flight.retain(|copy| !state.waited.contains(&self.completion_of(*copy)));
             }
             // It may wait.
             StepKind::Call { .. } => {
                 [CompletionMechanism::Barrier, CompletionMechanism::Group, CompletionMechanism::BulkGroup]
                     .into_iter()
-                    .for_each(|told| self.wait(state, told))
+                    .for_each(|completion| self.wait(state, completion))
             }
             StepKind::Group(GroupStep::Collective { barrier: false, .. })
             | StepKind::Memory(_)

@@ -16,9 +16,10 @@ use phalanx_contract::Groups;
 use super::cfg::{BlockId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
-use crate::messages::{self, Loss, Origin};
+use crate::messages;
 use crate::model::Function;
 use crate::model::group::Group;
+use crate::model::token::{TokenLoss, TokenOrigin};
 use crate::span::SpanRange;
 
 /// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.
@@ -35,7 +36,7 @@ pub(crate) fn check(cfg: &Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) -> Pe
 struct Arrival {
     group: Group,
     at: SpanRange,
-    origin: Origin,
+    origin: TokenOrigin,
     /// The variable that first holds it.
     into: Variable,
     /// It publishes nothing.
@@ -57,16 +58,16 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
         let at = SpanRange::of(&function.local(param.local).name);
         let into = Variable::Local(param.local);
         let group = function.kind(param.local).token()?;
-        Some(Arrival { group, at, origin: Origin::Parameter, into, relaxed: false })
+        Some(Arrival { group, at, origin: TokenOrigin::Parameter, into, relaxed: false })
     });
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
         StepKind::Group(GroupStep::Arrive { group, method, into }) => {
-            Some(Arrival { group, at: step.at, origin: Origin::Arrival, into, relaxed: method.relaxed })
+            Some(Arrival { group, at: step.at, origin: TokenOrigin::Arrival, into, relaxed: method.relaxed })
         }
-        StepKind::Call { gives: Some((group, into)), .. } => {
-            Some(Arrival { group, at: step.at, origin: Origin::Call, into, relaxed: false })
+        StepKind::Call { returned_token: Some((group, into)), .. } => {
+            Some(Arrival { group, at: step.at, origin: TokenOrigin::Call, into, relaxed: false })
         }
-        StepKind::Call { gives: None, .. }
+        StepKind::Call { returned_token: None, .. }
         | StepKind::Value(_)
         | StepKind::Memory(_)
         | StepKind::Copy(_)
@@ -143,7 +144,7 @@ impl Analysis for Tokens<'_> {
     type State = Held;
 
     fn entry(&self) -> Held {
-        let params = self.arrivals.iter().enumerate().filter(|(_, arrival)| arrival.origin == Origin::Parameter);
+        let params = self.arrivals.iter().enumerate().filter(|(_, arrival)| arrival.origin == TokenOrigin::Parameter);
         Held(params.map(|(id, arrival)| (arrival.into, BTreeSet::from([id]))).collect())
     }
 
@@ -159,8 +160,9 @@ impl Analysis for Tokens<'_> {
             | StepKind::Memory(_)
             | StepKind::BarrierCall(_)
             | StepKind::Value(_)
-            | StepKind::Call { gives: None, .. } => {}
-            StepKind::Group(GroupStep::Arrive { into, .. }) | StepKind::Call { gives: Some((_, into)), .. } => {
+            | StepKind::Call { returned_token: None, .. } => {}
+            StepKind::Group(GroupStep::Arrive { into, .. })
+            | StepKind::Call { returned_token: Some((_, into)), .. } => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
             StepKind::Group(GroupStep::Wait { from, .. }) | StepKind::Token(TokenStep::HandOver { from }) => {
@@ -190,7 +192,7 @@ struct Report<'a, 'f> {
     analysis: &'a Tokens<'f>,
     diags: &'a mut Diags,
     /// Where each arrival's token is lost, so that an arrival is reported once, with all of them.
-    losses: BTreeMap<ArrivalId, Vec<(Loss, SpanRange, Option<String>)>>,
+    losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<String>)>>,
     pending: PendingAtCalls,
 }
 
@@ -223,7 +225,7 @@ impl Report<'_, '_> {
     /// if done { return; }                     // the token is dropped here
     /// cluster.barrier_wait(token);
     /// ```
-    fn check_dropped(&mut self, state: &Held, variable: Variable, how: Loss, at: SpanRange) {
+    fn check_dropped(&mut self, state: &Held, variable: Variable, how: TokenLoss, at: SpanRange) {
         let name = match variable {
             Variable::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
             Variable::Field(..) | Variable::Temporary(_) => None,

@@ -130,7 +130,7 @@ impl<'f> Builder<'f> {
                 }
                 Form::Cuda(inline_cuda) => {
                     let memory = inline_cuda.operands.iter().filter(|operand| operand.value.memory().is_some());
-                    memory.for_each(|operand| touch(&operand.value, AccessKind::ByHand));
+                    memory.for_each(|operand| touch(&operand.value, AccessKind::Opaque));
                 }
                 Form::Plain | Form::Prelude(_) | Form::Variable(_) => {}
             }

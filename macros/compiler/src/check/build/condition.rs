@@ -3,11 +3,11 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{BlockId, Builder, End, Node, StepKind, TokenStep, Value, Variable};
-use crate::messages::Loss;
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Variant};
 use crate::model::pattern::{Pattern, PatternKind};
+use crate::model::token::TokenLoss;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -92,7 +92,7 @@ impl<'f> Builder<'f> {
                 Condition::Value(value) | Condition::Let { scrutinee: value, .. } => value.span,
                 Condition::All(_) => continue,
             };
-            self.abandon(waiting, depth, Loss::EndOfScope, at);
+            self.abandon(waiting, depth, TokenLoss::EndOfScope, at);
             self.end(End::Goto(no));
             self.current = holds;
             self.waiting.extend(&variable);
@@ -244,7 +244,7 @@ impl<'f> Builder<'f> {
     /// A token that is only looked at, and held by no variable, is lost.
     pub(super) fn drop_temporary(&mut self, variable: Option<Variable>, at: SpanRange) {
         if let Some(variable @ Variable::Temporary(_)) = variable {
-            self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Discarded }), at);
+            self.step(StepKind::Token(TokenStep::Drop { variable, how: TokenLoss::Discarded }), at);
         }
     }
 

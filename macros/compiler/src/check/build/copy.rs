@@ -43,19 +43,19 @@ impl Builder<'_> {
                 self.step(StepKind::Group(GroupStep::Convergent { team, name: copy.name() }), at);
                 touch(self);
                 tell(self);
-                let told = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };
-                self.copy_step(CopyStep::Begin { reads: None, writes: region(1), told, at }, at);
+                let completion = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };
+                self.copy_step(CopyStep::Begin { reads: None, writes: region(1), completion, at }, at);
             }
             CopyOp::Bulk(ends) => {
                 touch(self);
                 tell(self);
-                let (reads, writes, told) = match ends {
+                let (reads, writes, completion) = match ends {
                     BulkDirection::GlobalToShared => (None, region(0), CompletionMechanism::Barrier),
                     // The peer tells that it has come: by what, only the run knows.
                     BulkDirection::SharedToPeer => return,
                     BulkDirection::SharedToGlobal => (region(1), None, CompletionMechanism::BulkGroup),
                 };
-                self.copy_step(CopyStep::Begin { reads, writes, told, at }, at);
+                self.copy_step(CopyStep::Begin { reads, writes, completion, at }, at);
             }
             CopyOp::Store => {
                 touch(self);
@@ -70,14 +70,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The barrier that is told of a copy's end is in use from its beginning.
+    /// The barrier that is completion of a copy's end is in use from its beginning.
     fn phase_of_copy(&mut self, of: Kind, region: Option<Region>, at: SpanRange) {
         let (Kind::Barrier(barrier), Some(region)) = (of, region) else { return };
         if barrier.form == BarrierForm::Remote {
             self.access(region.clone(), AccessKind::Atomic, at);
         }
-        let gives = self.nothing(at).node;
-        self.barrier_calls.push(BarrierCall { barrier, method: &COPY, region, operands: Vec::new(), gives, at });
+        let result = self.nothing(at).node;
+        self.barrier_calls.push(BarrierCall { barrier, method: &COPY, region, operands: Vec::new(), result, at });
         self.step(StepKind::BarrierCall(BarrierCallId(self.barrier_calls.len() - 1)), at);
     }
 
@@ -94,8 +94,8 @@ pub(super) fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
         CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToGlobal) => {
             &[(1, AccessKind::Read), (0, AccessKind::Write)]
         }
-        CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::Sent)],
-        CopyOp::Store => &[(0, AccessKind::Sent)],
+        CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::AsyncWrite)],
+        CopyOp::Store => &[(0, AccessKind::AsyncWrite)],
         CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
     }
 }

@@ -51,7 +51,7 @@ impl<'f> Builder<'f> {
     /// PhaseAction memory an expression is a part of, where nothing of it is evaluated: in the body of a closure.
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "the kind of any other expression gives a region that covers it"
+        reason = "the kind of any other expression result_kind a region that covers it"
     )]
     pub(super) fn region_unseen(&self, expr: &Expr) -> Region {
         match &expr.kind {
@@ -72,14 +72,17 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What an operation gives that gives memory.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the kind of any other result gives a region that covers it")]
+    /// What an operation result_kind that result_kind memory.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the kind of any other result result_kind a region that covers it"
+    )]
     pub(super) fn region_of_op(
         &mut self,
         op: Op,
         values: &[Value],
         element: Option<&ValueType>,
-        gives: Kind,
+        result_kind: Kind,
     ) -> Option<Region> {
         let operand = |index: usize| values.get(index).and_then(|value| value.region.clone());
         let node = |index: usize| values.get(index).map(|value| value.node);
@@ -101,7 +104,7 @@ impl<'f> Builder<'f> {
                     (Part::Range | Part::Chunk | Part::Inclusive | Part::From, _) => whole.several(Select::Unknown),
                 }
             }
-            _ if matches!(gives, Kind::Memory(_)) => region_of_kind(gives),
+            _ if matches!(result_kind, Kind::Memory(_)) => region_of_kind(result_kind),
             _ => return None,
         })
     }

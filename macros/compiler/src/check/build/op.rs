@@ -116,11 +116,11 @@ impl<'f> Builder<'f> {
                     self.access(region.clone(), AccessKind::Atomic, at);
                 }
                 let operands = nodes[1..].to_vec();
-                let gives =
+                let result =
                     self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at);
-                self.barrier_calls.push(BarrierCall { barrier, method, region, operands, gives, at });
+                self.barrier_calls.push(BarrierCall { barrier, method, region, operands, result, at });
                 self.step(StepKind::BarrierCall(BarrierCallId(self.barrier_calls.len() - 1)), at);
-                gives
+                result
             }
             Op::Copy(copy) => {
                 let team = operands.first().and_then(|first| self.team_of_argument(first));
@@ -199,7 +199,7 @@ impl<'f> Builder<'f> {
         }
         let uniformity = self.fresh_group();
         self.step(StepKind::Group(GroupStep::FormGroup(uniformity)), SpanRange::at(self.function.name.span()));
-        Team { group, uniformity, made: Some(self.current), param: None }
+        Team { group, uniformity, formed_at: Some(self.current), param: None }
     }
 
     fn fresh_group(&mut self) -> Uniformity {
@@ -220,13 +220,13 @@ impl<'f> Builder<'f> {
                 }
             },
         };
-        Team { group: Group::Tile, uniformity, made: None, param: None }
+        Team { group: Group::Tile, uniformity, formed_at: None, param: None }
     }
 
     pub(super) fn team_of_param(&mut self, index: usize) -> Option<Team> {
         Some(match &self.function.params[index].ty {
             ParamType::Group(group) if group.is_of_a_warp() => {
-                Team { group: *group, uniformity: self.fresh_group(), made: None, param: Some(index) }
+                Team { group: *group, uniformity: self.fresh_group(), formed_at: None, param: Some(index) }
             }
             ParamType::Group(group) => Team::whole(*group),
             ParamType::Tile { size, .. } => {

@@ -7,12 +7,12 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, Granule, Region, Root, Select};
-use crate::messages::Loss;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
+use crate::model::token::TokenLoss;
 use crate::model::ty::TypeShape;
 use crate::model::{LocalId, LoopId};
 use crate::span::SpanRange;
@@ -152,15 +152,15 @@ impl<'f> Builder<'f> {
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, seen, at);
                 self.touch(values.iter(), at);
-                let takes = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
+                let given_tokens = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
-                let gives = expr.result_kind.token().map(|group| (group, self.temporary()));
-                self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
-                let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::ByHand };
+                let returned_token = expr.result_kind.token().map(|group| (group, self.temporary()));
+                self.step(StepKind::Call { slot: *slot, given_tokens, returned_token, node }, at);
+                let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::Opaque };
                 self.lent(arguments, &values, how, node, at);
-                Value::of(node).with(gives.map(|(_, variable)| variable))
+                Value::of(node).with(returned_token.map(|(_, variable)| variable))
             }
             ExprKind::CallClosure { closure, arguments } => {
                 let touches = self.closures.get(closure).cloned().unwrap_or_default();
@@ -233,7 +233,7 @@ impl<'f> Builder<'f> {
                 match (&variable.kind, new.token) {
                     (ExprKind::Local(local), Some(_)) => {
                         let into = Variable::Local(*local);
-                        self.step(StepKind::Token(TokenStep::Drop { variable: into, how: Loss::Overwritten }), at);
+                        self.step(StepKind::Token(TokenStep::Drop { variable: into, how: TokenLoss::Overwritten }), at);
                         self.move_to(into, &new, at);
                     }
                     _ => self.store(variable, &new, at),
@@ -253,7 +253,7 @@ impl<'f> Builder<'f> {
                     if let Some(carried) = carried {
                         self.move_to(into, &carried, at);
                     }
-                    self.abandon(waiting, depth, Loss::Break, at);
+                    self.abandon(waiting, depth, TokenLoss::Break, at);
                     self.leave(End::Goto(after));
                 }
                 self.nothing(at)
@@ -261,7 +261,7 @@ impl<'f> Builder<'f> {
             ExprKind::Continue { target, .. } => {
                 if let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) {
                     let (again, waiting, depth) = (jump.again, jump.waiting, jump.depth);
-                    self.abandon(waiting, depth, Loss::Continue, at);
+                    self.abandon(waiting, depth, TokenLoss::Continue, at);
                     self.leave(again.map_or(End::Never, End::Goto));
                 }
                 self.nothing(at)
@@ -269,7 +269,7 @@ impl<'f> Builder<'f> {
             ExprKind::Return { value, question } => {
                 let value = value.as_ref().map(|value| self.value(value));
                 self.give(value, at);
-                self.abandon(0, 0, if *question { Loss::Question } else { Loss::Return }, at);
+                self.abandon(0, 0, if *question { TokenLoss::Question } else { TokenLoss::Return }, at);
                 self.leave(End::Leave);
                 self.nothing(at)
             }
@@ -279,7 +279,7 @@ impl<'f> Builder<'f> {
                 self.nodes(&message.values);
                 self.nothing(at)
             }
-            ExprKind::Cuda(by_hand) => self.by_hand(by_hand, expr),
+            ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda, expr),
             ExprKind::Panic(message) => {
                 self.nodes(&message.values);
                 self.leave(End::Never);
@@ -441,17 +441,17 @@ impl<'f> Builder<'f> {
     }
 
     /// What it does with its operands, nobody here knows.
-    fn by_hand(&mut self, by_hand: &'f InlineCuda, expr: &'f Expr) -> Value {
+    fn inline_cuda(&mut self, inline_cuda: &'f InlineCuda, expr: &'f Expr) -> Value {
         let at = expr.span;
-        let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value)).collect();
+        let values: Vec<_> = inline_cuda.operands.iter().map(|operand| self.value(&operand.value)).collect();
         let nodes = values.iter().map(|value| value.node).collect();
         let node = self.node(Source::Known { uniformity: Uniformity::Divergent, what: "cuda!" }, nodes, at);
-        for (operand, value) in by_hand.operands.iter().zip(values) {
+        for (operand, value) in inline_cuda.operands.iter().zip(values) {
             if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
                 self.set_node(Variable::Local(local), node, Extent::Part, at);
             }
             if let (Some(_), Some(region)) = (operand.value.memory(), value.region) {
-                self.access(region, AccessKind::ByHand, at);
+                self.access(region, AccessKind::Opaque, at);
             }
         }
         Value::of(node)

@@ -140,9 +140,9 @@ pub(crate) enum AccessKind {
     /// Whatever a device function does that the memory is lent to.
     Lent,
     /// A write by an asynchronous copy, which completes on a barrier of the memory's owner.
-    Sent,
+    AsyncWrite,
     /// Whatever inline CUDA or a method does.
-    ByHand,
+    Opaque,
 }
 
 impl AccessKind {
@@ -150,7 +150,9 @@ impl AccessKind {
     pub(crate) fn changes(self) -> bool {
         match self {
             AccessKind::Read | AccessKind::AtomicRead => false,
-            AccessKind::Write | AccessKind::Atomic | AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => true,
+            AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => {
+                true
+            }
         }
     }
 }
@@ -159,7 +161,7 @@ impl AccessKind {
 #[derive(Debug)]
 pub(crate) enum CopyStep {
     /// A copy begins: what it reads and what it writes in shared memory.
-    Begin { reads: Option<Region>, writes: Option<Region>, told: CompletionMechanism, at: SpanRange },
+    Begin { reads: Option<Region>, writes: Option<Region>, completion: CompletionMechanism, at: SpanRange },
     /// A wait after which all copies that complete in this way may be over.
     Wait(CompletionMechanism),
 }

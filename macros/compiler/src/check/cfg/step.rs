@@ -19,11 +19,11 @@ use super::memory::Region;
 use super::team::Team;
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CopyId, NodeId};
-use crate::messages::Loss;
 use crate::model::SlotId;
 use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
+use crate::model::token::TokenLoss;
 use crate::span::SpanRange;
 
 /// Something that a thread does, and where the text says so.
@@ -47,8 +47,8 @@ pub(crate) enum StepKind {
     /// A device function is called. The tokens that it was given, of these groups, have moved to it; it may return one.
     Call {
         slot: SlotId,
-        takes: Vec<Group>,
-        gives: Option<(Group, Variable)>,
+        given_tokens: Vec<Group>,
+        returned_token: Option<(Group, Variable)>,
         node: NodeId,
     },
 }
@@ -101,7 +101,7 @@ pub(crate) enum TokenStep {
     /// The variable is set to `None`.
     Clear { variable: Variable },
     /// What the variable holds is dropped.
-    Drop { variable: Variable, how: Loss },
+    Drop { variable: Variable, how: TokenLoss },
 }
 
 /// A call of a method of a phase barrier.
@@ -114,6 +114,6 @@ pub(crate) struct BarrierCall {
     /// The arguments, without the barrier.
     pub(crate) operands: Vec<NodeId>,
     /// The result.
-    pub(crate) gives: NodeId,
+    pub(crate) result: NodeId,
     pub(crate) at: SpanRange,
 }

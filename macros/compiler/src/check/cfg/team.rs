@@ -14,7 +14,7 @@ pub(crate) struct Team {
     pub(crate) group: Group,
     pub(crate) uniformity: Uniformity,
     /// Where control stood when the group was made of the threads that were there.
-    pub(crate) made: Option<BlockId>,
+    pub(crate) formed_at: Option<BlockId>,
     /// The position of the parameter that the group is, where only the caller knows its uniformity.
     pub(crate) param: Option<usize>,
 }
@@ -29,7 +29,7 @@ impl Team {
             // Whichever group of a warp it is, the warp contains it.
             Group::Tile | Group::Coalesced => Uniformity::Warp,
         };
-        Team { group, uniformity, made: None, param: None }
+        Team { group, uniformity, formed_at: None, param: None }
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn use_of(how: AccessKind) -> Uses {
         AccessKind::AtomicRead => Uses::ATOMIC_READ,
         AccessKind::Atomic => Uses::ATOMIC,
         // The barrier that is told orders it.
-        AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => Uses::empty(),
+        AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => Uses::empty(),
     }
 }
 

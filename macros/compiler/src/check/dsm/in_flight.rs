@@ -296,7 +296,7 @@ impl InFlight<'_, '_> {
         if party == Party::Peer && access.kind != AccessKind::Lent {
             state.open.insert(Key::Access(id), Open::default());
         }
-        let counts = !matches!(access.kind, AccessKind::Lent | AccessKind::ByHand) && self.shared[id.0];
+        let counts = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared[id.0];
         if counts && (party == Party::Owner || self.has_entered(state)) {
             let AccessFacts { path, arrived } = self.facts.access(id);
             state.record(Key::Access(id), path.clone(), *arrived);
@@ -369,7 +369,7 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {
                 state.sync_block()
             }
-            StepKind::Call { node, takes, gives, slot } => {
+            StepKind::Call { node, given_tokens: takes, returned_token: gives, slot } => {
                 if let Source::Call { callee: Callee::Function(_), regions, .. } = &self.cfg.nodes[node.0].source {
                     let takes = takes.iter().any(|group| spans_cluster(*group));
                     let gives = gives.is_some_and(|(group, _)| spans_cluster(group));
@@ -391,7 +391,7 @@ impl Analysis for InFlight<'_, '_> {
         }
     }
 
-    fn beyond(&self, from: BlockId) -> &[BlockId] {
+    fn extra_successors(&self, from: BlockId) -> &[BlockId] {
         self.arms.of(from)
     }
 

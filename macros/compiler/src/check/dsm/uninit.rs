@@ -49,7 +49,9 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
             let point = AccessFacts { id, shared, block, step };
             match access.kind {
                 AccessKind::Read | AccessKind::AtomicRead => reads.push(point),
-                AccessKind::Write | AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => writes.push(point),
+                AccessKind::Write | AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => {
+                    writes.push(point)
+                }
                 // What it adds to must have been there: `store` and `swap` begin.
                 AccessKind::Atomic => writes.push(point),
             }
