@@ -1,12 +1,12 @@
-//! Closures: they capture values and call no collective, so that what they capture and what they ask the GPU is all that
-//! matters of them. Their control flow is not followed: a part of what they see is as good as all of it.
+//! Closures. They capture values and execute no collective, so that only the captured values and the operations inside
+//! matter. Their control flow is not followed: a closure is assumed to execute all of its body, in text order.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::copy::touched_by_copy;
-use super::memory::atomically;
+use super::memory::atomic_access;
 use super::{Builder, NodeId, Source, Variable};
 use crate::check::cfg::{AccessKind, Region, Root};
 use crate::model::LocalId;
@@ -20,7 +20,7 @@ use crate::model::walk::walk;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
-    /// Its value, and the memory that a call of it touches.
+    /// Builds a closure: its value, and the memory that a call of it accesses.
     pub(super) fn closure(
         &mut self,
         body: &'f Expr,
@@ -55,7 +55,8 @@ impl<'f> Builder<'f> {
         (self.node(Source::Operands, operands, at), touches)
     }
 
-    /// At which scope what an operation gives is uniform, and what it is called, where its operands do not decide that.
+    /// The scope at which the result of an operation inside a closure is uniform, with a name for it; `None` if its
+    /// operands decide.
     fn operation_in_closure(&mut self, op: Op, operands: &[Expr]) -> Option<(Uniformity, &'static str)> {
         match op {
             Op::Query(_, query) => {
@@ -66,7 +67,7 @@ impl<'f> Builder<'f> {
             Op::LoadVec(_) | Op::LoadUnchecked => self.in_memory_of_others(operands.first()?),
             Op::QuerySharedRank => Some((Uniformity::Block, "query_shared_rank")),
             Op::Barrier(_, method) => Some((Uniformity::Divergent, method.name)),
-            // Refused in closures, as all collectives are.
+            // Collectives are refused in closures.
             Op::Warp(_, method) => Some((Uniformity::Divergent, method.name)),
             Op::Uniform(_) => Some((Uniformity::Divergent, "uniform")),
             Op::This(_)
@@ -95,16 +96,16 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// An element of memory is nobody's but the thread's that reads it, unless nobody writes there.
+    /// A load is divergent, unless nothing writes the memory while the kernel runs.
     fn in_memory_of_others(&self, memory: &Expr) -> Option<(Uniformity, &'static str)> {
-        let others = memory.memory().is_some() && self.region_unseen(memory).root != Root::ReadOnly;
+        let others = memory.memory().is_some() && self.region_in_closure(memory).root != Root::ReadOnly;
         others.then_some((Uniformity::Divergent, "memory that other threads may write to"))
     }
 
     fn touches(&self, inside: &[&Expr]) -> Vec<(Region, AccessKind)> {
         let mut touches = Vec::new();
         for expr in inside {
-            let mut touch = |memory: &Expr, how: AccessKind| touches.push((self.region_unseen(memory), how));
+            let mut touch = |memory: &Expr, how: AccessKind| touches.push((self.region_in_closure(memory), how));
             match expr.kind.form() {
                 Form::Element { base } => {
                     if base.memory().is_some() {
@@ -138,12 +139,12 @@ impl<'f> Builder<'f> {
         touches
     }
 
-    /// The operands that an operation touches, and how.
+    /// The operands that an operation accesses, each with the kind of access.
     fn touched_in_closure(op: Op) -> Vec<(usize, AccessKind)> {
         match op {
             Op::LoadVec(_) | Op::LoadUnchecked => vec![(0, AccessKind::Read)],
             Op::StoreVec => vec![(0, AccessKind::Write)],
-            Op::Atomic(atomic) => vec![(0, atomically(atomic))],
+            Op::Atomic(atomic) => vec![(0, atomic_access(atomic))],
             Op::Copy(copy) => touched_by_copy(copy).to_vec(),
             Op::Barrier(barrier, _) => match barrier.form {
                 BarrierForm::Remote => vec![(0, AccessKind::Atomic)],

@@ -1,4 +1,4 @@
-//! Expressions, in the order in which they are evaluated.
+//! Expressions, in evaluation order.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -52,7 +52,7 @@ impl<'f> Builder<'f> {
             ExprKind::Error | ExprKind::Float { .. } | ExprKind::Operator(..) => self.nothing(at),
             ExprKind::Some(inner) => {
                 let value = self.value(inner);
-                // The variable is moved from, whatever becomes of the `Some`.
+                // The variable is moved from, whatever happens to the `Some`.
                 let token = match value.token {
                     variable @ Some(Variable::Local(_)) => {
                         let into = self.temporary();
@@ -74,10 +74,10 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);
-                // Where a large rank of the grid's would be a negative number, a division rounds the other way.
+                // In a type that could make a large rank negative, a division would round the other way.
                 const RANKS: [&str; 10] = ["i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
                 let whole = matches!(ty.shape, TypeShape::Scalar(name) if RANKS.contains(&name));
-                // A rank is one as long as it is an integer.
+                // A rank stays one while it is an integer.
                 match whole {
                     true => value.with(None),
                     false => self.combined(vec![value.node], at),
@@ -123,7 +123,7 @@ impl<'f> Builder<'f> {
                 if is_row { variable } else { self.load(variable.region, vec![variable.node], at) }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
-            ExprKind::Array { elements, .. } => self.made_of(elements, at),
+            ExprKind::Array { elements, .. } => self.combine(elements, at),
             ExprKind::Tuple { elements, .. } => {
                 let members = (0..).map(Member::Unnamed);
                 let members: Vec<_> = members.zip(elements).map(|(member, _)| self.field(&member)).collect();
@@ -136,11 +136,15 @@ impl<'f> Builder<'f> {
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
             ExprKind::Method { operands, .. }
             | ExprKind::ScalarCall { operands, .. }
-            | ExprKind::FastCall { operands, .. } => self.made_of(operands, at),
+            | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let values = self.values(arguments);
-                let seen = arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value)).collect();
-                let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
+                let operands = arguments
+                    .iter()
+                    .zip(&values)
+                    .map(|(argument, value)| self.argument_node(argument, value))
+                    .collect();
+                let teams = arguments.iter().map(|argument| self.argument_team(argument)).collect();
                 let regions = arguments.iter().zip(&values).map(|(argument, value)| {
                     argument
                         .memory()
@@ -150,7 +154,7 @@ impl<'f> Builder<'f> {
                 let barriers = arguments.iter().zip(&values).enumerate();
                 let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
-                let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, seen, at);
+                let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, operands, at);
                 self.touch(values.iter(), at);
                 let given_tokens = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
                 for value in &values {
@@ -268,13 +272,13 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Return { value, question } => {
                 let value = value.as_ref().map(|value| self.value(value));
-                self.give(value, at);
+                self.return_value(value, at);
                 self.abandon(0, 0, if *question { TokenLoss::Question } else { TokenLoss::Return }, at);
                 self.leave(End::Leave);
                 self.nothing(at)
             }
             ExprKind::Assert(test, message) => {
-                // A thread that fails ends the launch: nothing of its tokens matters any more.
+                // A thread that fails ends the launch, so that its tokens do not matter.
                 self.nodes(test.operands());
                 self.nodes(&message.values);
                 self.nothing(at)
@@ -297,13 +301,13 @@ impl<'f> Builder<'f> {
         self.jumps.push(Jump { id, after, again, depth, waiting, value });
     }
 
-    /// What the ways into the current block have put into a variable.
+    /// The value that the paths into the current block have put into a variable.
     pub(super) fn joined(&mut self, expr: &Expr, variable: Variable) -> Value {
         let token = matches!(expr.result_kind, Kind::Token(_) | Kind::OptionalToken(_)).then_some(variable);
         Value::of(self.read(variable, expr.span)).with(token)
     }
 
-    fn made_of(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
+    fn combine(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
         let operands = self.nodes(exprs);
         self.combined(operands, at)
     }
@@ -330,7 +334,7 @@ impl<'f> Builder<'f> {
         Value::of(self.node(source, operands, at))
     }
 
-    /// A literal, or a constant that is the same in all instances.
+    /// A number that is the same in all instances: a literal, or a constant that is not generic.
     #[expect(clippy::wildcard_enum_match_arm, reason = "no other expression is the same number in all instances")]
     fn granule(&self, expr: &Expr) -> Option<Granule> {
         match &expr.kind {
@@ -345,7 +349,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// `base.member`: of a variable, what that field was set to.
+    /// Builds `base.member`: of a variable, the last value of that field.
     fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
         let field = self.field(member);
         if let ExprKind::Local(local) = base.kind {
@@ -358,7 +362,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// A tuple or a struct.
+    /// Builds a tuple or a struct.
     fn aggregate(
         &mut self,
         members: Vec<u16>,
@@ -368,7 +372,7 @@ impl<'f> Builder<'f> {
     ) -> Value {
         let mut values = self.values(values.chain(base));
         let whole = self.combined(values.iter().map(|value| value.node).collect(), at);
-        // PhaseAction comes from the base has no number.
+        // The base comes last, and is not a field.
         values.truncate(members.len());
         let fields = match base {
             Some(_) => Vec::new(),
@@ -377,7 +381,7 @@ impl<'f> Builder<'f> {
         Value { fields, ..whole }
     }
 
-    /// A variable gets a value.
+    /// Stores a value to a place: a variable, a part of one, or memory.
     fn store(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
         if let ExprKind::Local(local) = variable.kind {
             return self.set(Variable::Local(local), value, at);
@@ -389,7 +393,7 @@ impl<'f> Builder<'f> {
             self.set_node(Variable::Local(local), value.node, Extent::Field, at);
             return self.set(Variable::Field(local, field), value, at);
         }
-        // Where: indexes, and what is behind a reference.
+        // The place has operands of its own: indexes, and references.
         let value_place = self.variable(variable);
         let at_place = value_place.node;
         match (&variable.kind, local_of(variable)) {
@@ -406,7 +410,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Variables that a device function was lent to change.
+    /// Sets the variables that a device function may change through its arguments, and accesses the memory that it is lent.
     fn lent(&mut self, arguments: &'f [Expr], values: &[Value], how: AccessKind, node: NodeId, at: SpanRange) {
         for (argument, value) in arguments.iter().zip(values) {
             if let Some(local) = self.lent_local(argument) {
@@ -433,14 +437,14 @@ impl<'f> Builder<'f> {
         may_change.then_some(local)
     }
 
-    /// What closures touch that are called here.
+    /// Adds the memory accesses of closures that are called here.
     fn touch<'v>(&mut self, values: impl Iterator<Item = &'v Value>, at: SpanRange) {
         for (region, how) in values.flat_map(|value| &value.touches) {
             self.access(region.clone(), *how, at);
         }
     }
 
-    /// What it does with its operands, nobody here knows.
+    /// Builds inline CUDA, whose effect on its operands is unknown.
     fn inline_cuda(&mut self, inline_cuda: &'f InlineCuda, expr: &'f Expr) -> Value {
         let at = expr.span;
         let values: Vec<_> = inline_cuda.operands.iter().map(|operand| self.value(&operand.value)).collect();
