@@ -63,7 +63,7 @@ fn every_accepted_file_is_compiled() {
 
 #[test]
 fn every_rule_has_five_kernels_on_either_side() {
-    for rule in Rule::ALL.iter().filter(|rule| rule.behavior().is_some()) {
+    for rule in Rule::ALL.iter().filter(|rule| rule.requirement().is_some()) {
         let (rejected, accepted) = (cases("reject", rule.name()), cases("accept", rule.name()));
         assert!(rejected >= 5 && accepted >= 5, "{rule}: {rejected} rejected, {accepted} accepted");
     }

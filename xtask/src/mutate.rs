@@ -14,7 +14,7 @@ pub(crate) fn mutate() -> Result<()> {
     let mut missed = Vec::new();
     println!("| rule | tests that fail without it |\n|---|---|");
     // rustc checks the move of a token: the compiler itself does not report a second use.
-    let reported = |rule: &&Rule| rule.behavior().is_some() && **rule != Rule::TokenReused;
+    let reported = |rule: &&Rule| rule.requirement().is_some() && **rule != Rule::TokenReused;
     for rule in Rule::ALL.iter().filter(reported) {
         let failed = failed_without(*rule)?;
         println!("| {rule} | {} |", failed.join(", "));

@@ -22,7 +22,7 @@ mod tests;
 use proc_macro2::TokenStream;
 
 pub use diag::Fault;
-pub use rules::{Behavior, ParseRuleError, Rule, Unchecked};
+pub use rules::{ParseRuleError, Requirement, Rule, Unchecked};
 pub use session::Session;
 use stack::with_large_stack;
 

@@ -3,9 +3,9 @@
 
 mod attribute;
 mod barrier;
-mod by_hand;
 mod control;
 mod copy;
+mod inline_cuda;
 mod memory;
 mod shared;
 mod token;
@@ -13,9 +13,9 @@ mod uniform;
 
 pub(crate) use attribute::*;
 pub(crate) use barrier::*;
-pub(crate) use by_hand::*;
 pub(crate) use control::*;
 pub(crate) use copy::*;
+pub(crate) use inline_cuda::*;
 pub(crate) use memory::*;
 pub(crate) use shared::*;
 pub(crate) use token::*;

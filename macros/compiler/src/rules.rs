@@ -22,14 +22,14 @@ pub enum Unchecked {
 
 /// What is known of a rule about what a kernel does, beyond its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Behavior {
+pub struct Requirement {
     /// What the rule asks for, as a sentence without its full stop.
     pub summary: &'static str,
     /// Whether `unchecked(...)` can switch the rule off.
     pub unchecked: Unchecked,
 }
 
-/// Declares [`Rule`] with what its variants are called and, for those about what a kernel does, their [`Behavior`]: a
+/// Declares [`Rule`] with what its variants are called and, for those about what a kernel does, their [`Requirement`]: a
 /// variant cannot be added without them.
 macro_rules! rules {
     (
@@ -56,9 +56,9 @@ macro_rules! rules {
             }
 
             /// Returns what is known of a rule about what a kernel does; `None` for rules about syntax and types.
-            pub const fn behavior(self) -> Option<Behavior> {
+            pub const fn requirement(self) -> Option<Requirement> {
                 match self {
-                    $(Rule::$rule => Some(Behavior { summary: $summary, unchecked: $unchecked }),)*
+                    $(Rule::$rule => Some(Requirement { summary: $summary, unchecked: $unchecked }),)*
                     $(Rule::$other => None,)*
                 }
             }
@@ -166,9 +166,9 @@ impl Rule {
 
     /// Returns the rules that `unchecked(...)` takes, each with its summary.
     pub(crate) fn switchable() -> impl Iterator<Item = (Rule, &'static str)> {
-        Rule::ALL.iter().filter_map(|rule| match rule.behavior()? {
-            Behavior { summary, unchecked: Allowed } => Some((*rule, summary)),
-            Behavior { unchecked: Refused(_), .. } => None,
+        Rule::ALL.iter().filter_map(|rule| match rule.requirement()? {
+            Requirement { summary, unchecked: Allowed } => Some((*rule, summary)),
+            Requirement { unchecked: Refused(_), .. } => None,
         })
     }
 
@@ -182,7 +182,7 @@ impl Rule {
 
     /// Returns where the rule's page is, if it has one.
     pub(crate) fn page(self) -> Option<String> {
-        self.behavior().map(|_| format!("{RULES_PAGE}#{self}"))
+        self.requirement().map(|_| format!("{RULES_PAGE}#{self}"))
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
     fn the_pages_index_is_this_catalogue() {
         let pages = include_str!("../../../docs/rules.md");
         let row = |rule: &Rule| {
-            let Behavior { summary, unchecked } = rule.behavior()?;
+            let Requirement { summary, unchecked } = rule.requirement()?;
             let off = match unchecked {
                 Allowed => "yes".into(),
                 Refused(why) => format!("no: {why}"),
@@ -270,7 +270,7 @@ mod tests {
         };
         let index: Vec<&str> = pages.lines().filter(|line| line.starts_with("| [")).collect();
         assert_eq!(index, Rule::ALL.iter().filter_map(row).collect::<Vec<_>>());
-        for rule in Rule::ALL.iter().filter(|rule| rule.behavior().is_some()) {
+        for rule in Rule::ALL.iter().filter(|rule| rule.requirement().is_some()) {
             assert!(pages.contains(&format!("\n## {rule}\n")), "docs/rules.md has no page for {rule}");
         }
     }

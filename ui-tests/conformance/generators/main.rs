@@ -50,6 +50,6 @@ fn kernel_faults(options: &str, function: &str) -> Vec<Fault> {
     let options = options.parse().expect("options are made of tokens");
     let item = function.parse().unwrap_or_else(|error| panic!("{error}\n{function}"));
     let faults = session().check_kernel(options, item);
-    assert!(faults.iter().all(|fault| fault.rule().behavior().is_some()), "{faults:?}\n{function}");
+    assert!(faults.iter().all(|fault| fault.rule().requirement().is_some()), "{faults:?}\n{function}");
     faults
 }

@@ -64,7 +64,7 @@ fn every_rule_is_about_a_fault() {
 
 #[test]
 fn every_rule_has_its_witness() {
-    let is_switchable = |rule: &&Rule| rule.behavior().is_some_and(|known| known.unchecked == Unchecked::Allowed);
+    let is_switchable = |rule: &&Rule| rule.requirement().is_some_and(|known| known.unchecked == Unchecked::Allowed);
     let rules = Rule::ALL.iter().filter(is_switchable).map(|rule| rule.name());
     assert_eq!(rules.collect::<Vec<_>>(), WITNESSES.iter().map(|(rule, ..)| *rule).collect::<Vec<_>>());
 }

@@ -1,12 +1,12 @@
-//! What analyses ask of steps and of sources of values, each answered once and without a wildcard: a new kind of step does not
-//! compile until it says whether it sets a variable, a new source until it says what it hands on.
+//! Questions that several analyses ask about steps and sources of values. Each is answered once and without a wildcard: a new
+//! kind of step does not compile until it says whether it sets a variable, a new source until it says what it passes on.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::cfg::{Extent, NodeId, Region, Source, StepKind, ValueStep, Variable};
 
 impl StepKind {
-    /// The variable that the step sets, the value, and how much of the variable. Variables of tokens are not set but moved to.
+    /// The variable that the step sets, its value, and the extent. Variables that hold tokens are moved to, not set.
     pub(crate) fn set(&self) -> Option<(Variable, NodeId, Extent)> {
         match *self {
             StepKind::Value(ValueStep::Set { variable, value, extent }) => Some((variable, value, extent)),
@@ -22,7 +22,7 @@ impl StepKind {
 }
 
 impl Source<'_> {
-    /// The variable of which this is the value.
+    /// The variable that is read, if the source is a read.
     pub(crate) fn read(&self) -> Option<Variable> {
         match *self {
             Source::Read(variable) => Some(variable),
@@ -43,7 +43,7 @@ impl Source<'_> {
         }
     }
 
-    /// The number that it is.
+    /// The number, if the source is a literal.
     pub(crate) fn integer(&self) -> Option<u64> {
         match *self {
             Source::Integer(number) => Some(number),
@@ -64,7 +64,7 @@ impl Source<'_> {
         }
     }
 
-    /// The barriers that others are handed for it, with their positions.
+    /// The barriers that are passed to a device function, if the source is its call, with their positions.
     pub(crate) fn barriers(&self) -> &[(usize, Region)] {
         match self {
             Source::Call { barriers, .. } => barriers,

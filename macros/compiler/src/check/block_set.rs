@@ -1,27 +1,29 @@
-//! Sets of blocks, one bit each: as many as a graph has.
+//! Sets of the basic blocks of a graph, as bits.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::cfg::BlockId;
 
+/// A set of basic blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BlockSet(Vec<u64>);
 
 impl BlockSet {
-    /// Of a graph of this many blocks.
-    pub(crate) fn none(of: usize) -> BlockSet {
-        BlockSet(vec![0; of.div_ceil(64)])
+    /// The empty set, for a graph of this many blocks.
+    pub(crate) fn none(count: usize) -> BlockSet {
+        BlockSet(vec![0; count.div_ceil(64)])
     }
 
-    pub(crate) fn all(of: usize) -> BlockSet {
-        let mut blocks = BlockSet(vec![u64::MAX; of.div_ceil(64)]);
+    /// The set of all blocks of a graph of this many.
+    pub(crate) fn all(count: usize) -> BlockSet {
+        let mut blocks = BlockSet(vec![u64::MAX; count.div_ceil(64)]);
         if let Some(last) = blocks.0.last_mut() {
-            *last >>= of.next_multiple_of(64) - of;
+            *last >>= count.next_multiple_of(64) - count;
         }
         blocks
     }
 
-    /// Says whether it is new.
+    /// Adds a block, and returns whether it is new.
     pub(crate) fn insert(&mut self, BlockId(block): BlockId) -> bool {
         let new = !self.contains(BlockId(block));
         self.0[block / 64] |= 1 << (block % 64);
@@ -55,7 +57,7 @@ impl BlockSet {
         self
     }
 
-    /// In ascending order.
+    /// The blocks in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = BlockId> + '_ {
         self.0.iter().enumerate().flat_map(|(at, word)| {
             let mut left = *word;

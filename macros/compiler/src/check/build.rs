@@ -1,6 +1,8 @@
-//! The tree to the graph: evaluation order, jumps, where tokens move and are dropped, and of what values are made.
-//! Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in `op`, memory in
-//! `memory`.
+//! Lowers a function's tree to the control-flow graph: evaluation order, jumps, moves and drops of tokens, and the values
+//! that are computed. Statements and blocks are here; expressions are in `value`, branches in `condition`, operations in
+//! `op`, memory in `memory`.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 mod closure;
 mod condition;
@@ -17,11 +19,11 @@ use super::cfg::{
     Access, BarrierCall, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node, NodeId, Region,
     Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
-use crate::messages::Loss;
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::group::Group;
 use crate::model::kind::Kind;
 use crate::model::query::Query;
+use crate::model::token::TokenLoss;
 use crate::model::{Function, LocalId, LoopId, ValueId};
 use crate::span::SpanRange;
 pub(crate) use closure::MOST_BODIES as MOST_CLOSURE_BODIES;
@@ -60,8 +62,8 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
     let teams = builder.teams.values().copied().collect();
     let end = SpanRange::at(function.body.span.hi);
     let value = builder.block(&function.body);
-    builder.give(Some(value), end);
-    builder.drop_scopes(0, Loss::EndOfScope, end);
+    builder.return_value(Some(value), end);
+    builder.drop_scopes(0, TokenLoss::EndOfScope, end);
     builder.end(End::Leave);
     if let Some(call) = builder.too_many_bodies {
         return Err(call);
@@ -90,21 +92,21 @@ struct Builder<'f> {
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,
-    /// Locals in scope, innermost last.
+    /// The locals in scope, innermost last.
     scopes: Vec<Vec<LocalId>>,
     jumps: Vec<Jump>,
     temporaries: usize,
-    /// Operands that are evaluated and wait for the others: a jump out of one of those drops them.
+    /// Temporaries that hold the operands evaluated so far. A jump out of a later operand drops them.
     waiting: Vec<Variable>,
-    /// PhaseAction locals that are groups are groups of.
+    /// The groups that locals stand for.
     teams: BTreeMap<LocalId, Team>,
-    /// Groups whose threads only the run knows.
+    /// The number of groups so far whose threads are known only at run time.
     groups: u16,
-    /// Those that are tiles of a size that is no literal, by the size.
+    /// The uniformities of tiles whose size is not a literal, by size.
     sizes: BTreeMap<ValueId, Uniformity>,
-    /// PhaseAction locals that are memory are memory of.
+    /// The regions that locals of memory stand for.
     regions: BTreeMap<LocalId, Region>,
-    /// Uses of `dynamic_shared_slice`.
+    /// The uses of `dynamic_shared_slice`.
     slices: Vec<Slice>,
     /// The closures that the body makes, in the order of the text.
     closures: Vec<Closure<'f>>,
@@ -116,19 +118,19 @@ struct Builder<'f> {
     closure_bodies: usize,
     /// The first call of a closure for which there is no room.
     too_many_bodies: Option<SpanRange>,
-    /// The numbers of fields, by their names.
+    /// The numbers of fields, by name.
     fields: BTreeMap<String, u16>,
 }
 
-/// What an expression comes to.
+/// The value of an expression.
 #[derive(Debug, Clone)]
 struct Value {
     node: NodeId,
-    /// The variable of the token that it is, if it is one.
+    /// The variable that holds the token, if the value is one.
     token: Option<Variable>,
-    /// What is known of its fields, by their numbers.
+    /// The values of its fields that are known, by number.
     fields: Vec<(u16, Value)>,
-    /// The memory that it is, or an element of.
+    /// The region, if the value is memory or an element of memory.
     region: Option<Region>,
     /// The closure that it is, if it is one.
     closure: Option<ClosureId>,
@@ -148,15 +150,15 @@ impl Value {
     }
 }
 
-/// Where `break` and `continue` go.
+/// A loop or labelled block that `break` and `continue` can target.
 struct Jump {
     id: LoopId,
     after: BlockId,
-    /// A labelled block has none.
+    /// The block that `continue` goes to; a labelled block has none.
     again: Option<BlockId>,
-    /// Scopes outside of it.
+    /// The number of scopes around it.
     depth: usize,
-    /// Waiting operands outside of it.
+    /// The number of waiting operands around it.
     waiting: usize,
     value: Variable,
 }
@@ -171,7 +173,7 @@ impl<'f> Builder<'f> {
         self.blocks[self.current.0].end = end;
     }
 
-    /// BulkDirection the current block, and goes on in one that nothing reaches.
+    /// Ends the current block, and continues in one that nothing reaches.
     fn leave(&mut self, end: End) {
         self.end(end);
         self.current = self.new_block();
@@ -198,12 +200,12 @@ impl<'f> Builder<'f> {
         node
     }
 
-    /// A value of its operands and nothing else.
+    /// A value that is computed from its operands alone.
     fn combined(&mut self, operands: Vec<NodeId>, at: SpanRange) -> Value {
         Value::of(self.node(Source::Operands, operands, at))
     }
 
-    /// A literal, a constant, `()`.
+    /// A value without operands: a literal, a constant, `()`.
     fn nothing(&mut self, at: SpanRange) -> Value {
         self.combined(Vec::new(), at)
     }
@@ -225,7 +227,7 @@ impl<'f> Builder<'f> {
         self.step(StepKind::Value(ValueStep::Set { variable, value, extent }), at);
     }
 
-    /// The number of a field's name.
+    /// The number of a field, by its name.
     fn field(&mut self, member: &Member) -> u16 {
         let name = match member {
             Member::Named(name) => name.to_string(),
@@ -240,7 +242,7 @@ impl<'f> Builder<'f> {
     }
 
     /// Drops the locals of all scopes from `depth` inwards, the last declared first.
-    fn drop_scopes(&mut self, depth: usize, how: Loss, at: SpanRange) {
+    fn drop_scopes(&mut self, depth: usize, how: TokenLoss, at: SpanRange) {
         let locals = self.scopes[depth..].iter().flatten().copied();
         let tokens: Vec<LocalId> = locals.filter(|local| self.holds_token(*local)).collect();
         for local in tokens.into_iter().rev() {
@@ -248,8 +250,8 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// The function's result, and what it leaves in variables that it was lent.
-    fn give(&mut self, value: Option<Value>, at: SpanRange) {
+    /// Returns a value from the function, and the values that it leaves in variables behind `&mut` parameters.
+    fn return_value(&mut self, value: Option<Value>, at: SpanRange) {
         for param in &self.function.params {
             if let Kind::Reference { mutable: true } = self.function.kind(param.local) {
                 let left = self.read(self.variable_of(param.local), at);
@@ -273,15 +275,15 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// A variable gets a value, and the token that it is.
+    /// Sets a variable to a value, and moves the value's token into it.
     fn move_to(&mut self, into: Variable, value: &Value, at: SpanRange) {
         self.move_token(into, value.token, at);
         self.set(into, value, at);
     }
 
-    /// What a block comes to: its token is moved out before its locals are dropped.
+    /// Builds a block. The token of its value is moved out before the block's locals are dropped.
     fn block(&mut self, block: &'f Block) -> Value {
-        // What a pattern bound is in scope before the first statement; a `let` adds its own.
+        // Names that a pattern binds are in scope before the first statement; a `let` adds its own.
         let declared_here = |local: &LocalId| {
             block.statements.iter().any(|statement| match &statement.kind {
                 StmtKind::Let { local: own, .. } => own == local,
@@ -307,7 +309,7 @@ impl<'f> Builder<'f> {
             None => self.nothing(block.span),
         };
         let depth = self.scopes.len() - 1;
-        self.drop_scopes(depth, Loss::EndOfScope, SpanRange::at(block.span.hi));
+        self.drop_scopes(depth, TokenLoss::EndOfScope, SpanRange::at(block.span.hi));
         self.scopes.pop();
         value
     }
@@ -347,12 +349,12 @@ impl<'f> Builder<'f> {
                 let value = self.value(expr);
                 // `let _ = local;` does not move out of the local.
                 if let Some(variable @ Variable::Temporary(_)) = value.token {
-                    self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Discarded }), statement.span);
+                    self.step(StepKind::Token(TokenStep::Drop { variable, how: TokenLoss::Discarded }), statement.span);
                 }
             }
             StmtKind::Expr(expr) => {
                 if let Some(variable) = self.value(expr).token {
-                    self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Unused }), statement.span);
+                    self.step(StepKind::Token(TokenStep::Drop { variable, how: TokenLoss::Unused }), statement.span);
                 }
             }
             StmtKind::Split { halves, init } => {
@@ -360,7 +362,7 @@ impl<'f> Builder<'f> {
                 let values = self.values(operands);
                 let (Some(memory), Some(mid)) = (values.first(), values.get(1)) else { return };
                 let value = self.combined(vec![memory.node, mid.node], init.span);
-                // Under a name, what is not understood is still one number.
+                // Read through a variable, a value that is not understood is still the same number in both halves.
                 let named = self.temporary();
                 self.set(named, mid, init.span);
                 let mid = self.read(named, init.span);
@@ -377,7 +379,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What a local is a name of, where that is a group, memory or a closure.
+    /// Records what a local stands for, if it is a group, memory or a closure.
     fn name(&mut self, local: LocalId, init: &Expr, value: Value) {
         if let Kind::Group(_) = init.result_kind {
             let team = self.team(init);
@@ -411,8 +413,8 @@ impl<'f> Builder<'f> {
         self.values(exprs).into_iter().map(|value| value.node).collect()
     }
 
-    /// What a jump leaves behind: operands on their way, and locals of the scopes from `depth` inwards.
-    fn abandon(&mut self, waiting: usize, depth: usize, how: Loss, at: SpanRange) {
+    /// Drops what a jump leaves behind: the waiting operands, and the locals of the scopes from `depth` inwards.
+    fn abandon(&mut self, waiting: usize, depth: usize, how: TokenLoss, at: SpanRange) {
         let lost: Vec<Variable> = self.waiting.iter().skip(waiting).copied().collect();
         for variable in lost {
             self.step(StepKind::Token(TokenStep::Drop { variable, how }), at);

@@ -1,10 +1,11 @@
-//! `copy_in_flight`: what an asynchronous copy reads and writes is left alone until a wait has shown its end, and the kernel does
-//! not end before.
+//! `copy_in_flight`: a thread does not touch what an asynchronous copy reads or writes until a wait has shown that the copy
+//! is complete, and the kernel does not end before.
 //!
-//! A copy is under way on the ways from its beginning to a wait of its kind: at a phase barrier (whichever: who comes there may
-//! tell), of its group, of the thread's bulk copies. Where another way has such a wait, it may be that of the thread: nothing
-//! is said, and a barrier of a group ends it. Only what is certain to overlap is reported: the whole of what is copied, or the same literal element. The rest is the
-//! simulator's.
+//! A copy is in flight on the paths from its beginning to a wait of its kind: at any phase barrier (another thread may have
+//! waited for the copy before it arrived there), of its group, or of the thread's bulk copies. If another path has such a
+//! wait, the thread may have synchronized with that path's thread: nothing is reported, and a barrier of a group completes
+//! the copy. Only certain overlap is reported: all of what is copied, or the same literal element. The simulator finds the
+//! rest.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -21,9 +22,11 @@ use crate::model::barrier::PhaseAction;
 use crate::model::copy::CompletionMechanism;
 use crate::model::{Function, Role};
 
+/// `copy_in_flight`: what a copy reads and writes is left alone until a wait has shown its completion.
+///
 /// ```text
 /// bulk_copy_async(&tile, slice, &full);
-/// let x = tile[0];                        // the bytes may not have come
+/// let x = tile[0];                        // the copy may not be complete
 /// full.wait_parity(false);
 /// ```
 pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
@@ -40,35 +43,35 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, diags: &mut Diags) {
     });
     if function.role == Role::Kernel {
         for (_, state) in engine::leaves(&flights, cfg, &states) {
-            found.extend(flights.left(&state));
+            found.extend(flights.left_at_end(&state));
         }
     }
-    let mut told = BTreeSet::new();
-    found.retain(|diag| told.insert((diag.at.line(), diag.at.column())));
+    let mut reported = BTreeSet::new();
+    found.retain(|diag| reported.insert((diag.at.line(), diag.at.column())));
     found.into_iter().for_each(|diag| diags.push(diag));
 }
 
 #[derive(Clone, Default)]
 struct State {
-    flying: BTreeSet<CopyId>,
-    /// On some way, some thread has waited for a copy of these kinds since the last began.
+    in_flight: BTreeSet<CopyId>,
+    /// The completion mechanisms for which some thread has waited, on some path since the last such copy began.
     waited: BTreeSet<CompletionMechanism>,
 }
 
 impl Join for State {
-    // bottom = nothing under way, nobody has waited; join = what may be
+    // bottom = no copy in flight, no wait; join = union of both
     fn join(&mut self, other: &Self) -> bool {
-        let before = (self.flying.len(), self.waited.len());
-        self.flying.extend(&other.flying);
+        let before = (self.in_flight.len(), self.waited.len());
+        self.in_flight.extend(&other.in_flight);
         self.waited.extend(&other.waited);
-        before != (self.flying.len(), self.waited.len())
+        before != (self.in_flight.len(), self.waited.len())
     }
 }
 
 impl State {
-    /// The copies of which nobody can have seen the end.
-    fn under_way(&self, flights: &Flights<'_, '_>) -> impl Iterator<Item = CopyId> {
-        self.flying.iter().copied().filter(|copy| !self.waited.contains(&flights.told(*copy)))
+    /// The copies whose completion no thread can have observed.
+    fn surely_in_flight(&self, flights: &Flights<'_, '_>) -> impl Iterator<Item = CopyId> {
+        self.in_flight.iter().copied().filter(|copy| !self.waited.contains(&flights.completion_of(*copy)))
     }
 }
 
@@ -77,15 +80,15 @@ struct Flights<'a, 'f> {
 }
 
 impl Flights<'_, '_> {
-    fn told(&self, copy: CopyId) -> CompletionMechanism {
+    fn completion_of(&self, copy: CopyId) -> CompletionMechanism {
         match self.cfg.copies[copy.0] {
-            CopyStep::Begin { told, .. } | CopyStep::Wait(told) => told,
+            CopyStep::Begin { completion, .. } | CopyStep::Wait(completion) => completion,
         }
     }
 
-    fn wait(&self, state: &mut State, told: CompletionMechanism) {
-        state.waited.insert(told);
-        state.flying.retain(|copy| self.told(*copy) != told);
+    fn wait(&self, state: &mut State, completion: CompletionMechanism) {
+        state.waited.insert(completion);
+        state.in_flight.retain(|copy| self.completion_of(*copy) != completion);
     }
 
     fn fault(&self, function: &Function, state: &State, id: AccessId) -> Option<Diag> {
@@ -93,11 +96,11 @@ impl Flights<'_, '_> {
         let writes = match kind {
             AccessKind::Read | AccessKind::AtomicRead => false,
             AccessKind::Write | AccessKind::Atomic => true,
-            // By a function that may wait itself, and by text.
-            AccessKind::Lent | AccessKind::ByHand | AccessKind::Sent => return None,
+            // A device function may wait itself, and inline CUDA is unknown.
+            AccessKind::Lent | AccessKind::Opaque | AccessKind::AsyncWrite => return None,
         };
-        state.under_way(self).find_map(|copy| {
-            let CopyStep::Begin { reads, writes: written, told, at: begun } = &self.cfg.copies[copy.0] else {
+        state.surely_in_flight(self).find_map(|copy| {
+            let CopyStep::Begin { reads, writes: written, completion, at: begun } = &self.cfg.copies[copy.0] else {
                 return None;
             };
             let meets = |end: &Option<Region>| end.as_ref().is_some_and(|end| self.overlap(end, region));
@@ -107,22 +110,24 @@ impl Flights<'_, '_> {
             };
             let to = meets(written);
             (to || writes && meets(reads))
-                .then(|| messages::copy_in_flight(*at, *begun, &name.to_string(), writes, to, *told))
+                .then(|| messages::copy_in_flight(*at, *begun, &name.to_string(), writes, to, *completion))
         })
     }
 
-    /// Copies that nobody but their thread can wait for, and that it has not.
-    fn left(&self, state: &State) -> Vec<Diag> {
-        let left = state.under_way(self).filter_map(|copy| match &self.cfg.copies[copy.0] {
+    /// Reports copies that only their own thread can wait for, and that it has not waited for.
+    fn left_at_end(&self, state: &State) -> Vec<Diag> {
+        let left = state.surely_in_flight(self).filter_map(|copy| match &self.cfg.copies[copy.0] {
             CopyStep::Begin {
-                told: told @ (CompletionMechanism::Group | CompletionMechanism::BulkGroup), at, ..
-            } => Some(messages::copy_left(*at, *told)),
-            CopyStep::Begin { told: CompletionMechanism::Barrier, .. } | CopyStep::Wait(_) => None,
+                completion: completion @ (CompletionMechanism::Group | CompletionMechanism::BulkGroup),
+                at,
+                ..
+            } => Some(messages::copy_left(*at, *completion)),
+            CopyStep::Begin { completion: CompletionMechanism::Barrier, .. } | CopyStep::Wait(_) => None,
         });
         left.collect()
     }
 
-    /// Whether both have memory in common, for certain.
+    /// Whether both regions certainly have memory in common.
     fn overlap(&self, copied: &Region, touched: &Region) -> bool {
         let known = |shared: Shared| shared != Shared::Any;
         let same = matches!((copied.root, touched.root), (Root::Shared(a), Root::Shared(b)) if a == b && known(a));
@@ -131,7 +136,7 @@ impl Flights<'_, '_> {
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => None,
         };
         let equal = |a: &Select, b: &Select| literal(a).is_some() && literal(a) == literal(b);
-        // Of what one leaves open the other is a part.
+        // Where one path is a prefix of the other, the longer one is a part of it.
         same && copied.path.iter().zip(&touched.path).all(|(a, b)| equal(a, b))
     }
 }
@@ -146,11 +151,11 @@ impl Analysis for Flights<'_, '_> {
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
             StepKind::Copy(id) => match self.cfg.copies[id.0] {
-                CopyStep::Begin { told, .. } => {
-                    state.flying.insert(*id);
-                    state.waited.remove(&told);
+                CopyStep::Begin { completion, .. } => {
+                    state.in_flight.insert(*id);
+                    state.waited.remove(&completion);
                 }
-                CopyStep::Wait(told) => self.wait(state, told),
+                CopyStep::Wait(completion) => self.wait(state, completion),
             },
             StepKind::BarrierCall(id) => match self.cfg.barrier_calls[id.0].method.action {
                 PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
@@ -165,15 +170,15 @@ impl Analysis for Flights<'_, '_> {
                 | PhaseAction::Copy
                 | PhaseAction::Invalidate => {}
             },
-            // What others have waited for by then.
+            // Another thread may have waited for these copies before it reached the barrier.
             StepKind::Group(GroupStep::Collective { barrier: true, .. }) | StepKind::Group(GroupStep::Wait { .. }) => {
-                state.flying.retain(|copy| !state.waited.contains(&self.told(*copy)));
+                state.in_flight.retain(|copy| !state.waited.contains(&self.completion_of(*copy)));
             }
-            // It may wait.
+            // The callee may wait.
             StepKind::Call { .. } => {
                 [CompletionMechanism::Barrier, CompletionMechanism::Group, CompletionMechanism::BulkGroup]
                     .into_iter()
-                    .for_each(|told| self.wait(state, told))
+                    .for_each(|completion| self.wait(state, completion))
             }
             StepKind::Group(GroupStep::Collective { barrier: false, .. })
             | StepKind::Memory(_)

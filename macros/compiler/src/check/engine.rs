@@ -1,6 +1,6 @@
-//! Forward dataflow over the graph: `solve` finds the state before each block, `visit` walks the solved states once
-//! more. Transfer functions never report; only a visitor does, so that no fault is found twice by a loop's
-//! iterations. After rustc's `rustc_mir_dataflow`, with one effect a step.
+//! Forward dataflow over the graph: `solve` computes the state before each block, and `visit` walks the solved states once
+//! more. Transfer functions never report; only a visitor does, so that no fault is found once per iteration of a loop. After
+//! rustc's `rustc_mir_dataflow`, with one effect per step.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -10,15 +10,15 @@ use super::cfg::{BasicBlock, BlockId, Cfg, End, Step};
 
 /// A lattice whose bottom is "not reached", which the engine keeps as `None`.
 pub(crate) trait Join: Clone {
-    /// Makes `self` the least state above both; says whether it changed.
+    /// Makes `self` the least upper bound of both, and returns whether it changed.
     fn join(&mut self, other: &Self) -> bool;
 }
 
-/// What is known at each point, as a function of what was known before.
+/// A dataflow analysis: the state after each step as a function of the state before it.
 ///
 /// > If the state before a step grows, the state after it grows too.
 ///
-/// This, and a lattice of finite height, is why `solve` ends.
+/// This law and the finite height of the lattice make `solve` terminate.
 pub(crate) trait Analysis {
     type State: Join;
 
@@ -28,16 +28,16 @@ pub(crate) trait Analysis {
     /// The state after a step.
     fn transfer(&self, state: &mut Self::State, step: &Step);
 
-    /// Where control goes besides, as far as this analysis is concerned.
-    fn beyond(&self, _from: BlockId) -> &[BlockId] {
+    /// Successors of a block that only this analysis has.
+    fn extra_successors(&self, _from: BlockId) -> &[BlockId] {
         &[]
     }
 
-    /// What is known beyond that when control goes from `from` to `to`.
+    /// The effect of the edge from `from` to `to`.
     fn edge(&self, state: &mut Self::State, cfg: &Cfg<'_>, from: BlockId, to: BlockId);
 }
 
-/// The state before each block; `None` where control never comes.
+/// Solves the analysis: the state before each block, `None` where control never comes.
 pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::State>> {
     let mut states: Vec<Option<A::State>> = cfg.blocks.iter().map(|_| None).collect();
     states[cfg.entry.0] = Some(analysis.entry());
@@ -50,9 +50,10 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
             analysis.transfer(&mut state, step);
         }
         let mut left = Some(state);
-        let mut ways = cfg.blocks[block.0].end.successors().chain(analysis.beyond(block).iter().copied()).peekable();
-        while let Some(next) = ways.next() {
-            let state = if ways.peek().is_some() { left.clone() } else { left.take() };
+        let mut successors =
+            cfg.blocks[block.0].end.successors().chain(analysis.extra_successors(block).iter().copied()).peekable();
+        while let Some(next) = successors.next() {
+            let state = if successors.peek().is_some() { left.clone() } else { left.take() };
             let Some(mut state) = state else { break };
             analysis.edge(&mut state, cfg, block, next);
             let changed = match &mut states[next.0] {
@@ -70,12 +71,11 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
     states
 }
 
-/// The blocks that control reaches, each before those that it leads to but for loops, and the place of each in this
-/// order: what comes later is looked at when all before it is settled.
+/// The reachable blocks in reverse post-order, and the position of each block in it.
 fn order(cfg: &Cfg<'_>) -> (Vec<BlockId>, Vec<usize>) {
     let mut seen = vec![false; cfg.blocks.len()];
     let mut order = Vec::new();
-    // Each block twice: to go on from it, and to leave it behind.
+    // Each block is on the stack twice: to visit its successors, and to number it after them.
     let mut stack = vec![(cfg.entry, false)];
     while let Some((block, left)) = stack.pop() {
         if left {
@@ -91,7 +91,7 @@ fn order(cfg: &Cfg<'_>) -> (Vec<BlockId>, Vec<usize>) {
     (order, rank)
 }
 
-/// The blocks where control leaves the function, with the state that it leaves with.
+/// The reachable blocks where control leaves the function, each with the state at its end.
 pub(crate) fn leaves<'c, A: Analysis>(
     analysis: &A,
     cfg: &'c Cfg<'_>,
@@ -106,7 +106,7 @@ pub(crate) fn leaves<'c, A: Analysis>(
     ends.collect()
 }
 
-/// Shows every step that can be reached with the state before it.
+/// Calls the visitor with every reachable step and the state before it.
 pub(crate) fn visit<A: Analysis>(
     analysis: &A,
     cfg: &Cfg<'_>,

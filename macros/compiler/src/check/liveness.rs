@@ -1,5 +1,5 @@
-//! Which variables are read later: of the others, an analysis need not carry along what it knows. Backwards from each read
-//! to where the variable was set, as in any compiler.
+//! Live variables: those that are read before they are set again. Analyses forget what they know of the others. A backward
+//! analysis from each read to where the variable was set.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use super::cfg::{BlockId, Cfg, Extent, Source, StepKind, ValueStep, Variable};
 use crate::model::LocalId;
 
+/// The live variables at the start of each block.
 pub(crate) struct Live {
     variables: Variables,
-    /// By block, whether a variable is read after its start before it is set.
+    /// For each block, whether each variable is read after its start before it is set.
     read: Vec<Vec<bool>>,
 }
 
@@ -27,7 +28,7 @@ impl Live {
                 if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind
                     && let Some(variable) = cfg.nodes[node.0].source.read()
                 {
-                    // A field that was not set by itself is as good as the whole.
+                    // A field that was not set by itself is read from the whole.
                     for variable in std::iter::once(variable).chain(variable.whole()) {
                         if !live.variables.is_in(&set[at], variable) {
                             work.push((at, variable));
@@ -52,18 +53,18 @@ impl Live {
         live
     }
 
-    /// The variables of the function.
+    /// The variables of the function, with their numbers.
     pub(crate) fn variables(&self) -> &Variables {
         &self.variables
     }
 
-    /// Whether it is read after the start of a block before it is set.
+    /// Whether a variable is live at the start of a block.
     pub(crate) fn contains(&self, at: BlockId, variable: Variable) -> bool {
         self.read[at.0][self.variables.number(variable)]
     }
 }
 
-/// The variables of a function that are read or set, in a row: variables, temporary values, fields.
+/// The variables of a function that are read or set, numbered: locals, temporaries, fields.
 pub(crate) struct Variables {
     locals: usize,
     temporaries: usize,
@@ -110,7 +111,7 @@ impl Variables {
         }
     }
 
-    /// With the whole, its fields.
+    /// Whether a variable is in a set, by itself or as a field of the whole.
     fn is_in(&self, set: &[bool], variable: Variable) -> bool {
         set[self.number(variable)] || variable.whole().is_some_and(|whole| set[self.number(whole)])
     }

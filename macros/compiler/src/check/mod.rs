@@ -1,5 +1,5 @@
-//! What the kernel language forbids beyond what rustc does. All rules report before the gate. Only this folder makes
-//! a [`Checked`].
+//! The rules of the kernel language that rustc does not check. All rules report before the gate, and only this folder makes a
+//! [`Checked`].
 
 mod accessors;
 mod barriers;
@@ -33,17 +33,18 @@ use uniform::control::Control;
 use uniform::summary::Summary;
 use uniform::values::Values;
 
-/// A function that broke no rule, with what the checks found out about it.
+/// A function that breaks no rule, with the facts that the checks found.
 pub(crate) struct Checked<'f> {
     function: &'f Function,
     pending: tokens::PendingAtCalls,
-    apart: BTreeSet<SlotId>,
+    hidden_calls: BTreeSet<SlotId>,
     broken_at: Option<BrokenAt>,
     ranks_left_to_rustc: BTreeSet<SiteId>,
     summary: Summary,
     protocol: Protocol,
 }
 
+/// Checks a function by all rules.
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
     let cfg = match build::build(function) {
@@ -66,12 +67,12 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         true => BTreeSet::new(),
         false => dsm::ranks::left_to_rustc(function),
     };
-    let apart = calls_apart(function);
-    Ok(Checked { function, pending, apart, broken_at, ranks_left_to_rustc, summary, protocol })
+    let hidden_calls = hidden_calls(function);
+    Ok(Checked { function, pending, hidden_calls, broken_at, ranks_left_to_rustc, summary, protocol })
 }
 
-/// Calls in methods and closures, whose callers do not see them.
-fn calls_apart(function: &Function) -> BTreeSet<SlotId> {
+/// The calls in methods and closures, which the callers of those do not see.
+fn hidden_calls(function: &Function) -> BTreeSet<SlotId> {
     let mut calls = BTreeSet::new();
     let mut within = |block| {
         walk_block(block, &mut |expr: &Expr| {
@@ -98,27 +99,27 @@ impl<'f> Checked<'f> {
         self.function
     }
 
-    /// For calls made while arrivals are pending, by slot: the groups of which the callee must use no collective.
+    /// For each call while an arrival is pending, by slot, the groups of which the callee must execute no collective.
     pub(crate) fn pending_at_calls(&self) -> &tokens::PendingAtCalls {
         &self.pending
     }
 
-    /// The calls in methods and closures, whose callees must use no collective at all.
-    pub(crate) fn calls_apart(&self) -> &BTreeSet<SlotId> {
-        &self.apart
+    /// The calls in methods and closures, whose callees must execute no collective at all.
+    pub(crate) fn hidden_calls(&self) -> &BTreeSet<SlotId> {
+        &self.hidden_calls
     }
 
-    /// What callers must know of the function's uniformity, and it of its callees'.
+    /// What callers must know of the function's uniformity, and what it asks of its callees.
     pub(crate) fn summary(&self) -> &Summary {
         &self.summary
     }
 
-    /// What callers must know of what the function does to distributed shared memory, and it of its callees.
+    /// What callers must know of the function's use of distributed shared memory, and what it asks of its callees.
     pub(crate) fn protocol(&self) -> &Protocol {
         &self.protocol
     }
 
-    /// Calls one of which must break a rule that is switched off.
+    /// The calls of which one must break a rule that is switched off.
     pub(crate) fn broken_at(&self) -> Option<&BrokenAt> {
         self.broken_at.as_ref()
     }

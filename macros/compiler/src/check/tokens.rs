@@ -1,11 +1,10 @@
 //! Arrival tokens: `token_never_waited`, `arrive_while_pending`, `collective_while_pending`.
 //!
-//! CUDA C++ Programming Guide 11.6.1.1: all threads of a group arrive and wait once a phase; between the two, any
-//! other collective of the group is undefined. A thread is between the two exactly while some variable holds the token,
-//! so where tokens are is all that needs to be known. A token used twice is rustc's to refuse (E0382), one of another
-//! group too (E0308).
+//! CUDA C++ Programming Guide 11.6.1.1: all threads of a group arrive and wait once per phase; between the two, any other
+//! collective of the group is undefined. A thread is between the two exactly while some variable holds the token, so that
+//! it is enough to know where tokens are. rustc refuses a token that is used twice (E0382) or at another group (E0308).
 //!
-//! Not checked here: whether all threads come (uniformity), and what happens to memory between the two.
+//! Not checked here: whether all threads of the group arrive (uniformity), and what happens to memory between the two.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -16,12 +15,13 @@ use phalanx_contract::Groups;
 use super::cfg::{BlockId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
-use crate::messages::{self, Loss, Origin};
+use crate::messages;
 use crate::model::Function;
 use crate::model::group::Group;
+use crate::model::token::{TokenLoss, TokenOrigin};
 use crate::span::SpanRange;
 
-/// What the checks found out: for calls of device functions, by slot, the groups that must not be used in them.
+/// For each call of a device function, by slot, the groups of which the callee must execute no collective.
 pub(crate) type PendingAtCalls = BTreeMap<u16, Groups>;
 
 pub(crate) fn check(cfg: &Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) -> PendingAtCalls {
@@ -30,22 +30,22 @@ pub(crate) fn check(cfg: &Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) -> Pe
     report.finish()
 }
 
-/// A step or parameter that a token comes from.
+/// The step or parameter that a token comes from.
 #[derive(Debug)]
 struct Arrival {
     group: Group,
     at: SpanRange,
-    origin: Origin,
+    origin: TokenOrigin,
     /// The variable that first holds it.
     into: Variable,
-    /// It publishes nothing.
+    /// Whether the arrival publishes nothing.
     relaxed: bool,
 }
 
-/// Index into [`Tokens::arrivals`].
+/// An index into [`Tokens::arrivals`].
 type ArrivalId = usize;
 
-/// Where tokens are, solved.
+/// The solved analysis: the tokens that variables may hold at each point.
 pub(crate) struct Tokens<'f> {
     function: &'f Function,
     arrivals: Vec<Arrival>,
@@ -57,16 +57,16 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
         let at = SpanRange::of(&function.local(param.local).name);
         let into = Variable::Local(param.local);
         let group = function.kind(param.local).token()?;
-        Some(Arrival { group, at, origin: Origin::Parameter, into, relaxed: false })
+        Some(Arrival { group, at, origin: TokenOrigin::Parameter, into, relaxed: false })
     });
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
         StepKind::Group(GroupStep::Arrive { group, method, into }) => {
-            Some(Arrival { group, at: step.at, origin: Origin::Arrival, into, relaxed: method.relaxed })
+            Some(Arrival { group, at: step.at, origin: TokenOrigin::Arrival, into, relaxed: method.relaxed })
         }
-        StepKind::Call { gives: Some((group, into)), .. } => {
-            Some(Arrival { group, at: step.at, origin: Origin::Call, into, relaxed: false })
+        StepKind::Call { returned_token: Some((group, into)), .. } => {
+            Some(Arrival { group, at: step.at, origin: TokenOrigin::Call, into, relaxed: false })
         }
-        StepKind::Call { gives: None, .. }
+        StepKind::Call { returned_token: None, .. }
         | StepKind::Value(_)
         | StepKind::Memory(_)
         | StepKind::Copy(_)
@@ -83,8 +83,8 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
     params.chain(steps).collect()
 }
 
-/// The arrivals whose token each variable may hold. A variable that is not named holds none; whether a variable may *also* be
-/// empty does not matter to any rule.
+/// The arrivals whose tokens each variable may hold. A variable that is missing holds none. No rule depends on whether a
+/// variable may *also* be empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Held(BTreeMap<Variable, BTreeSet<ArrivalId>>);
 
@@ -124,7 +124,7 @@ impl<'f> Tokens<'f> {
         tokens
     }
 
-    /// At the start of each block.
+    /// The state at the start of each block.
     pub(crate) fn states(&self) -> &[Option<Held>] {
         &self.states
     }
@@ -143,7 +143,7 @@ impl Analysis for Tokens<'_> {
     type State = Held;
 
     fn entry(&self) -> Held {
-        let params = self.arrivals.iter().enumerate().filter(|(_, arrival)| arrival.origin == Origin::Parameter);
+        let params = self.arrivals.iter().enumerate().filter(|(_, arrival)| arrival.origin == TokenOrigin::Parameter);
         Held(params.map(|(id, arrival)| (arrival.into, BTreeSet::from([id]))).collect())
     }
 
@@ -159,8 +159,9 @@ impl Analysis for Tokens<'_> {
             | StepKind::Memory(_)
             | StepKind::BarrierCall(_)
             | StepKind::Value(_)
-            | StepKind::Call { gives: None, .. } => {}
-            StepKind::Group(GroupStep::Arrive { into, .. }) | StepKind::Call { gives: Some((_, into)), .. } => {
+            | StepKind::Call { returned_token: None, .. } => {}
+            StepKind::Group(GroupStep::Arrive { into, .. })
+            | StepKind::Call { returned_token: Some((_, into)), .. } => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
             StepKind::Group(GroupStep::Wait { from, .. }) | StepKind::Token(TokenStep::HandOver { from }) => {
@@ -189,8 +190,8 @@ impl Analysis for Tokens<'_> {
 struct Report<'a, 'f> {
     analysis: &'a Tokens<'f>,
     diags: &'a mut Diags,
-    /// Where each arrival's token is lost, so that an arrival is reported once, with all of them.
-    losses: BTreeMap<ArrivalId, Vec<(Loss, SpanRange, Option<String>)>>,
+    /// The places where each arrival's token is lost, so that an arrival is reported once, with all of them.
+    losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<String>)>>,
     pending: PendingAtCalls,
 }
 
@@ -223,7 +224,7 @@ impl Report<'_, '_> {
     /// if done { return; }                     // the token is dropped here
     /// cluster.barrier_wait(token);
     /// ```
-    fn check_dropped(&mut self, state: &Held, variable: Variable, how: Loss, at: SpanRange) {
+    fn check_dropped(&mut self, state: &Held, variable: Variable, how: TokenLoss, at: SpanRange) {
         let name = match variable {
             Variable::Local(local) => Some(self.analysis.function.local(local).name.to_string()),
             Variable::Field(..) | Variable::Temporary(_) => None,
@@ -233,7 +234,7 @@ impl Report<'_, '_> {
         }
     }
 
-    /// `relaxed_publishes`: whoever takes a token or is given one counts on what was done before its arrival.
+    /// `relaxed_publishes`: the function that takes or receives a token relies on what was done before its arrival.
     ///
     /// ```text
     /// fn publish(cluster: &Cluster, ..) -> ArrivalToken<Cluster> { ..; cluster.barrier_arrive_relaxed() }
@@ -245,11 +246,11 @@ impl Report<'_, '_> {
         }
     }
 
-    /// `arrive_while_pending`: a thread arrives once a phase.
+    /// `arrive_while_pending`: a thread arrives once per phase.
     ///
     /// ```text
     /// let first = cluster.barrier_arrive();
-    /// let second = cluster.barrier_arrive();  // the first phase is not over
+    /// let second = cluster.barrier_arrive();  // the first phase has not ended
     /// ```
     fn check_arrive(&mut self, state: &Held, group: Group, name: &str, at: SpanRange) {
         let arrivals = &self.analysis.arrivals;
@@ -259,8 +260,8 @@ impl Report<'_, '_> {
         }
     }
 
-    /// `collective_while_pending`: between arrive and wait there is no other collective of the group, nor of one that
-    /// contains it. One of a smaller group is legal, and common.
+    /// `collective_while_pending`: between an arrival and its wait there is no other collective of the group, nor of one
+    /// that contains it. A collective of a smaller group is legal, and common.
     ///
     /// ```text
     /// let token = cluster.barrier_arrive();
@@ -276,7 +277,7 @@ impl Report<'_, '_> {
         }
     }
 
-    /// A wait is a collective too. Another pending arrival of its own group was reported where it was made.
+    /// A wait is a collective too. Another pending arrival of its own group was reported at that arrival.
     fn check_wait(&mut self, state: &Held, group: Group, from: Variable, at: SpanRange) {
         let mut others = state.clone();
         others.0.retain(|variable, _| *variable != from);
@@ -284,7 +285,8 @@ impl Report<'_, '_> {
         self.check_collective(&others, group, "barrier_wait", at);
     }
 
-    /// What a device function does is known where it is defined: its `collectives` are compared with this.
+    /// Records the groups of which a callee must execute no collective. rustc compares them with the callee's
+    /// `collectives`.
     fn note_pending(&mut self, state: &Held, slot: u16) {
         let arrivals = &self.analysis.arrivals;
         let groups = state.all().map(|(_, arrival)| arrivals[arrival].group);

@@ -1,5 +1,7 @@
-//! `unchecked(rule, ...)`: takes the faults of those rules out of what the checks reported. A rule of which there was
-//! none is a fault itself, so that nothing stays switched off by mistake.
+//! `unchecked(rule, ...)`: removes the faults of those rules from what the checks reported. A rule without a fault is a fault
+//! itself, so that no rule stays switched off by mistake.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use super::dsm::{self, protocol::Protocol};
 use super::tokens::PendingAtCalls;
@@ -10,16 +12,17 @@ use crate::model::Function;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// PhaseAction device functions do is known where they are defined, so that only rustc sees whether one of these calls breaks
-/// `collective_while_pending`. Nothing else breaks it: if none does, it was switched off in vain, at this place.
+/// Calls that may break `collective_while_pending`, where it is `unchecked`. Only rustc knows what the called functions do. If
+/// none of the calls breaks the rule, it was switched off in vain.
 #[derive(Debug)]
 pub(crate) struct BrokenAt {
     pub(crate) calls: PendingAtCalls,
+    /// The place of the waiver.
     pub(crate) waiver: SpanRange,
 }
 
-/// `pending` is what is asked of calls: nothing, where that rule is off. `parsed`: nothing was reported before the
-/// checks, so that what they did not find is not there.
+/// Removes the waived faults from what the checks reported, and the waived questions from what rustc is asked. `parsed` says
+/// that the parser reported nothing, so that a fault that the checks did not find does not exist.
 pub(super) fn apply(
     function: &Function,
     pending: &mut PendingAtCalls,
@@ -43,7 +46,7 @@ pub(super) fn apply(
             needed |= !dsm::ranks::left_to_rustc(function).is_empty();
         }
         if waiver.rule == Rule::DivergentCollective {
-            // PhaseAction only rustc finds is not asked; nor can it be known whether it was needed.
+            // rustc is not asked, so that it stays unknown whether the waiver was needed for a call.
             needed |= !summary.obligations.is_empty();
             summary.waived = true;
         }

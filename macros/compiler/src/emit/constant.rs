@@ -1,6 +1,8 @@
 //! Values of the contract between macros and runtime, printed as constant expressions. `uniformity` and `protocol` make
 //! tables of them; this file does not decide what a table says.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::Groups;
 use phalanx_contract::protocol::{Behavior, Effect, ParameterUses, Predicate, Row, When};
 use phalanx_contract::uniformity::Uniformity;

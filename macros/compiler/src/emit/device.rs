@@ -1,6 +1,8 @@
 //! Calls of a device function: from bodies through its marker, and, if all of its parameters are values, from host code
 //! as the function that it looks like.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
@@ -49,7 +51,15 @@ pub(super) fn entry_param(function: &Function, param: &Param) -> (TokenStream, T
             quote_spanned!(name.span()=> #name: impl ::core::convert::Into<#tokens>),
             quote!(::core::convert::Into::into(#name)),
         ),
-        _ => {
+        ParamType::Slice { mutable: true, .. }
+        | ParamType::Memory { .. }
+        | ParamType::Value(_)
+        | ParamType::Reference { .. }
+        | ParamType::OptionalSlice { .. }
+        | ParamType::Group(_)
+        | ParamType::Tile { .. }
+        | ParamType::Barrier { .. }
+        | ParamType::Closure { .. } => {
             let ty = host_type(function, param);
             (quote_spanned!(name.span()=> #name: #ty), quote!(#name))
         }

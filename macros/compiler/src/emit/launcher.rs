@@ -1,5 +1,7 @@
 //! The function that launches a kernel: `kernel(&input, &mut output)`.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -49,7 +51,13 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
             ParamType::Slice { mutable: true, .. } => quote!(.slice_mut(#name)),
             ParamType::Slice { mutable: false, .. } => quote!(.slice(#name)),
             ParamType::OptionalSlice { .. } => quote!(.optional_slice(#name.as_deref())),
-            _ => quote!(.scalar(#name)),
+            ParamType::Value(_)
+            | ParamType::Reference { .. }
+            | ParamType::Group(_)
+            | ParamType::Tile { .. }
+            | ParamType::Memory { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => quote!(.scalar(#name)),
         }
     });
     let views = function.params.iter().map(|param| {
@@ -63,7 +71,13 @@ pub(super) fn launcher(function: &Function) -> TokenStream {
             ParamType::OptionalSlice { mutable: false, .. } => {
                 quote!(#name.map(::phalanx::__private::global))
             }
-            _ => quote!(#name),
+            ParamType::Value(_)
+            | ParamType::Reference { .. }
+            | ParamType::Group(_)
+            | ParamType::Tile { .. }
+            | ParamType::Memory { .. }
+            | ParamType::Barrier { .. }
+            | ParamType::Closure { .. } => quote!(#name),
         }
     });
     quote! {

@@ -2,6 +2,8 @@
 //! inside it a second method, `name__on_device`, which takes the slot for the marker: this way rustc finds, by the
 //! receiver's type, the function that the text calls.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
@@ -81,7 +83,14 @@ fn receiver(param: &Param) -> TokenStream {
     match &param.ty {
         ParamType::Reference { mutable: true, .. } => quote!(&'__phalanx mut self),
         ParamType::Reference { mutable: false, .. } => quote!(&'__phalanx self),
-        _ => quote!(self),
+        ParamType::Value(_)
+        | ParamType::Slice { .. }
+        | ParamType::OptionalSlice { .. }
+        | ParamType::Group(_)
+        | ParamType::Tile { .. }
+        | ParamType::Memory { .. }
+        | ParamType::Barrier { .. }
+        | ParamType::Closure { .. } => quote!(self),
     }
 }
 

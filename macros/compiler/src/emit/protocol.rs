@@ -1,6 +1,8 @@
 //! The summary of a function's effects on shared memory and barriers, as constants that rustc combines with those of
 //! its callees (`phalanx_contract::protocol`).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::BTreeSet;
 
 use proc_macro2::TokenStream;

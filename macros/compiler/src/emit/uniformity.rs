@@ -1,6 +1,8 @@
 //! The summary of a function's uniformity, as constants that rustc combines with those of its callees
 //! (`phalanx_contract::uniformity`).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::Groups;
 use phalanx_contract::uniformity::{MAX_GROUPS, Uniformity};
 use proc_macro2::TokenStream;
@@ -151,7 +153,8 @@ impl Tables<'_> {
 
     fn together(&self) -> TokenStream {
         let none = path("Need");
-        let needs = self.summary.together.iter().filter(|team| team.made.is_none()).map(|team| team_need(*team));
+        let needs =
+            self.summary.collective_groups.iter().filter(|team| team.formed_at.is_none()).map(|team| team_need(*team));
         quote!(#none::NONE #(.and(#needs))*)
     }
 
@@ -166,8 +169,8 @@ impl Tables<'_> {
 
     /// Returns the groups within one warp that are not parameters, as tiles of a size that only the instance knows.
     fn others(&self) -> TokenStream {
-        let own = |team: &&Team| team.made.is_none() && team.param.is_none();
-        let others = self.summary.together.iter().filter(own).filter_map(|team| group_number(team.uniformity));
+        let own = |team: &&Team| team.formed_at.is_none() && team.param.is_none();
+        let others = self.summary.collective_groups.iter().filter(own).filter_map(|team| group_number(team.uniformity));
         constant::index_set(others.map(usize::from).filter(|group| *group < MAX_GROUPS))
     }
 }

@@ -1,5 +1,7 @@
 //! Sentences about phase barriers, and about the one that a group of a warp has not got.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::{list, short};
 use crate::diag::Diag;
 use crate::model::barrier::{Barrier, BarrierForm, BarrierScope};

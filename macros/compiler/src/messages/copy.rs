@@ -1,5 +1,7 @@
 //! Sentences about asynchronous copies.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use crate::diag::Diag;
 use crate::model::copy::CompletionMechanism;
 use crate::model::kind::Kind;

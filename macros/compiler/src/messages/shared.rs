@@ -1,5 +1,7 @@
 //! Sentences about distributed shared memory.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use crate::diag::Diag;
 use crate::rules::Rule;
 use crate::span::SpanRange;

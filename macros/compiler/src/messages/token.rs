@@ -1,49 +1,26 @@
 //! Sentences about arrival tokens (CUDA C++ Programming Guide 11.6.1.1).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::short;
 use crate::diag::Diag;
 use crate::model::group::Group;
+use crate::model::token::{TokenLoss, TokenOrigin};
 use crate::rules::Rule;
 use crate::span::SpanRange;
-
-/// How a token is lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Loss {
-    /// The statement's value is not used.
-    Unused,
-    /// `let _ =`
-    Discarded,
-    Overwritten,
-    EndOfScope,
-    Return,
-    /// `?`
-    Question,
-    Break,
-    Continue,
-}
-
-/// Where a token comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    Arrival,
-    /// A device function returned it.
-    Call,
-    /// It was passed in.
-    Parameter,
-}
 
 /// `losses`: how, where, and the name of the variable.
 pub(crate) fn token_never_waited(
     arrival: SpanRange,
     group: Group,
-    origin: Origin,
-    losses: &[(Loss, SpanRange, Option<String>)],
+    origin: TokenOrigin,
+    losses: &[(TokenLoss, SpanRange, Option<String>)],
 ) -> Diag {
     let noun = group.noun();
     let what = match origin {
-        Origin::Arrival => format!("this arrival at the barrier of the {noun}"),
-        Origin::Call => format!("the arrival at the barrier of the {noun} whose token this call returns"),
-        Origin::Parameter => format!("the arrival at the barrier of the {noun} that this token is from"),
+        TokenOrigin::Arrival => format!("this arrival at the barrier of the {noun}"),
+        TokenOrigin::Call => format!("the arrival at the barrier of the {noun} whose token this call returns"),
+        TokenOrigin::Parameter => format!("the arrival at the barrier of the {noun} that this token is from"),
     };
     let mut diag = Diag::new(
         Rule::TokenNeverWaited,
@@ -54,21 +31,27 @@ pub(crate) fn token_never_waited(
     for (how, at, name) in losses {
         waited = waited.or(name.as_deref());
         let note = match (how, name) {
-            (Loss::Unused, _) => "the token is dropped immediately: nothing holds it".to_string(),
-            (Loss::Discarded, _) => "the token is dropped here: no name holds it".to_string(),
-            (Loss::Overwritten, Some(name)) => format!("`{name}` is overwritten while it holds the token"),
-            (Loss::EndOfScope, Some(name)) => format!("`{name}` may still hold the token here, where its scope ends"),
-            (Loss::Return, Some(name)) => format!("`{name}` may still hold the token at this `return`"),
-            (Loss::Question, Some(name)) => format!("`{name}` may still hold the token at this `?`"),
-            (Loss::Break, Some(name)) => format!("`{name}` may still hold the token at this `break`"),
-            (Loss::Continue, Some(name)) => format!("`{name}` may still hold the token at this `continue`"),
-            (Loss::Return, None) => "the token has not reached its use yet, and is lost at this `return`".to_string(),
-            (Loss::Question, None) => "the token has not reached its use yet, and is lost at this `?`".to_string(),
-            (Loss::Break, None) => "the token has not reached its use yet, and is lost at this `break`".to_string(),
-            (Loss::Continue, None) => {
+            (TokenLoss::Unused, _) => "the token is dropped immediately: nothing holds it".to_string(),
+            (TokenLoss::Discarded, _) => "the token is dropped here: no name holds it".to_string(),
+            (TokenLoss::Overwritten, Some(name)) => format!("`{name}` is overwritten while it holds the token"),
+            (TokenLoss::EndOfScope, Some(name)) => {
+                format!("`{name}` may still hold the token here, where its scope ends")
+            }
+            (TokenLoss::Return, Some(name)) => format!("`{name}` may still hold the token at this `return`"),
+            (TokenLoss::Question, Some(name)) => format!("`{name}` may still hold the token at this `?`"),
+            (TokenLoss::Break, Some(name)) => format!("`{name}` may still hold the token at this `break`"),
+            (TokenLoss::Continue, Some(name)) => format!("`{name}` may still hold the token at this `continue`"),
+            (TokenLoss::Return, None) => {
+                "the token has not reached its use yet, and is lost at this `return`".to_string()
+            }
+            (TokenLoss::Question, None) => "the token has not reached its use yet, and is lost at this `?`".to_string(),
+            (TokenLoss::Break, None) => {
+                "the token has not reached its use yet, and is lost at this `break`".to_string()
+            }
+            (TokenLoss::Continue, None) => {
                 "the token has not reached its use yet, and is lost at this `continue`".to_string()
             }
-            (Loss::Overwritten | Loss::EndOfScope, None) => "the token is lost here".to_string(),
+            (TokenLoss::Overwritten | TokenLoss::EndOfScope, None) => "the token is lost here".to_string(),
         };
         diag = diag.note(*at, note);
     }
@@ -81,7 +64,7 @@ pub(crate) fn token_never_waited(
     })
 }
 
-pub(crate) fn arrive_while_pending(at: SpanRange, group: Group, pending: SpanRange, origin: Origin) -> Diag {
+pub(crate) fn arrive_while_pending(at: SpanRange, group: Group, pending: SpanRange, origin: TokenOrigin) -> Diag {
     Diag::new(
         Rule::ArriveWhilePending,
         at,
@@ -90,9 +73,9 @@ pub(crate) fn arrive_while_pending(at: SpanRange, group: Group, pending: SpanRan
     .note(
         pending,
         match origin {
-            Origin::Arrival => "the first arrival is here, and its token is still held",
-            Origin::Call => "this call returned the token of the first arrival, which is still held",
-            Origin::Parameter => "this parameter is the token of the first arrival, and is still held",
+            TokenOrigin::Arrival => "the first arrival is here, and its token is still held",
+            TokenOrigin::Call => "this call returned the token of the first arrival, which is still held",
+            TokenOrigin::Parameter => "this parameter is the token of the first arrival, and is still held",
         },
     )
     .help(format!(

@@ -1,5 +1,7 @@
 //! Sentences about uniformity.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use crate::diag::Diag;
@@ -107,7 +109,15 @@ pub(crate) fn differs(what: &str, scope: Uniformity, needed: Uniformity) -> Stri
         Uniformity::Divergent | Uniformity::Rank => {
             format!("{} may differ between threads of the {}", quoted(what), needed.noun())
         }
-        _ => format!("{} is uniform across the {}, but not across the {}", quoted(what), scope.noun(), needed.noun()),
+        Uniformity::Group(_)
+        | Uniformity::Parameter(_)
+        | Uniformity::Tile(_)
+        | Uniformity::Warp
+        | Uniformity::Block
+        | Uniformity::Cluster
+        | Uniformity::Grid => {
+            format!("{} is uniform across the {}, but not across the {}", quoted(what), scope.noun(), needed.noun())
+        }
     }
 }
 

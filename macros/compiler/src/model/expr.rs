@@ -443,8 +443,17 @@ pub(crate) fn integer(digits: &str) -> Option<u128> {
 impl Expr {
     /// Returns the value of an integer literal.
     pub(crate) fn integer(&self) -> Option<u64> {
+        let ExprKind::Int { digits, .. } = &self.kind else { return None };
+        integer(digits).and_then(|number| u64::try_from(number).ok())
+    }
+
+    /// Returns the slot for the type of the value of an `if`, a `match`, a `loop` or a labelled block.
+    pub(crate) fn value_slot(&self) -> Option<SlotId> {
         match &self.kind {
-            ExprKind::Int { digits, .. } => integer(digits).and_then(|number| u64::try_from(number).ok()),
+            ExprKind::If { slot, .. }
+            | ExprKind::Match { slot, .. }
+            | ExprKind::Loop { slot, .. }
+            | ExprKind::Labelled { slot, .. } => *slot,
             _ => None,
         }
     }

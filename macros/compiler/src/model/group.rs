@@ -1,5 +1,7 @@
 //! The groups of threads that a kernel names, as Cooperative Groups has them.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::Groups;
 
 /// A group of threads, smallest first: a group may be contained in any that follows it.

@@ -1,5 +1,7 @@
 //! The methods of groups' own barriers, as a table: they have the same names in Rust and in CUDA C++.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::group::Group;
 
 /// A thread's operation at the barrier of its group.

@@ -1,5 +1,7 @@
 //! `cuda!`: CUDA C++ written by the user, with its operands, and the closure that replaces it in the simulator.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use proc_macro2::{Ident, TokenStream};
 
 use super::expr::Expr;

@@ -1,5 +1,7 @@
 //! The kind of thing that an expression is, as far as syntax shows it. The exact types are rustc's.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::barrier::Barrier;
 use super::group::Group;
 

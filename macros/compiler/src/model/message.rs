@@ -1,6 +1,8 @@
 //! The messages of `assert!`, `panic!`, `println!` and their like. A kernel passes values; the host, which has the user's
 //! format string, makes text of them.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use proc_macro2::Literal;
 
 use super::expr::{BinaryOp, Expr};

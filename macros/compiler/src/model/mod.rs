@@ -20,6 +20,7 @@ pub(crate) mod pattern;
 pub(crate) mod place;
 pub(crate) mod query;
 pub(crate) mod range;
+pub(crate) mod token;
 pub(crate) mod ty;
 pub(crate) mod walk;
 pub(crate) mod warp;

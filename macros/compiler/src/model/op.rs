@@ -2,6 +2,8 @@
 //! is closed, and each check and each printer matches it without a wildcard, so that a new operation does not compile
 //! until all of them handle it. Numeric functions are a table of their own (`method`).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::ValueId;
 use super::atomic::{AtomicUse, MemoryOrder, MemoryScope};
 use super::barrier::{Barrier, PhaseAction, PhaseMethod};

@@ -1,5 +1,7 @@
 //! The ranges of numbers that a `for` loop iterates over.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::SiteId;
 use super::expr::Expr;
 

@@ -1,5 +1,7 @@
 //! The types that a kernel writes, as far as syntax shows them. The exact types are rustc's.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use proc_macro2::{Ident, Span, TokenStream};
 
 use super::barrier::{Barrier, BarrierScope};

@@ -1,5 +1,7 @@
 //! Visits every expression of a body, outer before inner, in source order.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::expr::{Block, Condition, Expr, ExprKind, StmtKind};
 use super::range::Adaptor;
 

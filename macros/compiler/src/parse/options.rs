@@ -12,7 +12,7 @@ use syn::{Expr, ExprLit, Lit, Meta, Token};
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::options::{Extents, Options, Setting, Waiver};
-use crate::rules::{Behavior, Rule, Unchecked};
+use crate::rules::{Requirement, Rule, Unchecked};
 use crate::span::SpanRange;
 
 pub(crate) const OF_KERNELS: [&str; 11] = [
@@ -216,10 +216,10 @@ fn waivers(meta: &Meta) -> Vec<Result<Waiver, Diag>> {
         }
         seen.push(name);
         // A rule about syntax or types is the language itself, and cannot be switched off.
-        let rule = name.to_string().parse().ok().and_then(|rule: Rule| Some((rule, rule.behavior()?)));
+        let rule = name.to_string().parse().ok().and_then(|rule: Rule| Some((rule, rule.requirement()?)));
         match rule {
-            Some((rule, Behavior { unchecked: Unchecked::Allowed, summary })) => Ok(Waiver { rule, summary, at }),
-            Some((rule, Behavior { unchecked: Unchecked::Refused(why), .. })) => {
+            Some((rule, Requirement { unchecked: Unchecked::Allowed, summary })) => Ok(Waiver { rule, summary, at }),
+            Some((rule, Requirement { unchecked: Unchecked::Refused(why), .. })) => {
                 Err(messages::fixed_rule(at, rule, why))
             }
             None => Err(messages::unknown_rule(at, &name.to_string())),

@@ -5,6 +5,8 @@
 //! A function's summary is a list of [`Effect`]s, each behind a [`Guard`] about the functions that it calls itself. A fault
 //! that depends on a call is such a guard too: [`refuse`] makes it a compile error.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use bitflags::bitflags;
 
 bitflags! {

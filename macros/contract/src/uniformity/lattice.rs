@@ -1,5 +1,7 @@
 //! The lattice of uniformity: how far threads agree on a value.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use super::MAX_GROUPS;
 
 /// The largest group all of whose threads hold the same value.
@@ -164,7 +166,14 @@ impl Uniformity {
         match self {
             Uniformity::Rank => Uniformity::Divergent,
             Uniformity::Group(group) if group as usize >= MAX_GROUPS => Uniformity::Divergent,
-            uniformity => uniformity,
+            Uniformity::Divergent
+            | Uniformity::Group(_)
+            | Uniformity::Parameter(_)
+            | Uniformity::Tile(_)
+            | Uniformity::Warp
+            | Uniformity::Block
+            | Uniformity::Cluster
+            | Uniformity::Grid => self,
         }
     }
 }

@@ -5,6 +5,8 @@
 //! leaves its calls as a table ([`Called`]), what it asks for as [`Obligation`]s, and rustc solves the rest: [`results`] is a
 //! greatest fixed point, because calls in a loop may depend on each other.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod lattice;
 
 pub use lattice::Uniformity;
@@ -89,7 +91,12 @@ impl Need {
             Uniformity::Group(_) | Uniformity::Rank | Uniformity::Parameter(_) => {
                 Need { at_least: Uniformity::Warp, ..Need::NONE }
             }
-            at_least => Need { at_least, ..Need::NONE },
+            Uniformity::Divergent
+            | Uniformity::Tile(_)
+            | Uniformity::Warp
+            | Uniformity::Block
+            | Uniformity::Cluster
+            | Uniformity::Grid => Need { at_least: group, ..Need::NONE },
         }
     }
 
@@ -235,10 +242,9 @@ pub const fn results<const N: usize>(calls: &[Called; N]) -> [Bound; N] {
         let mut at = 0;
         while at < N {
             let Called { callee, groups, arguments } = calls[at];
-            let mut result = Bound::of(match callee.result.at_most {
-                Uniformity::Parameter(position) => groups[position],
-                at_most => at_most,
-            });
+            let at_most = callee.result.at_most;
+            let at_caller = if let Uniformity::Parameter(position) = at_most { groups[position] } else { at_most };
+            let mut result = Bound::of(at_caller);
             let mut argument = 0;
             while argument < arguments.len() {
                 if callee.result.parameters.contains(argument) {

@@ -1,5 +1,8 @@
-//! Conditions of branches that are the same wherever a thread comes to them, so that what was decided by one of them is known
-//! at the next: of values that are set once. Nothing is known of two conditions that are not the same word for word.
+//! The conditions of branches. Two conditions with the same text over values that are set once have the same outcome wherever
+//! a thread evaluates them, so that the outcome of the first is known at the second. Nothing is known about the relation of two
+//! conditions with different texts.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeMap;
 
@@ -8,25 +11,25 @@ use crate::check::uniform::control::reachable;
 use crate::model::LocalId;
 use crate::model::expr::BinaryOp;
 
-/// How far values are followed.
-const DEEPEST: u8 = 8;
+/// The number of variables and operators through which a condition's text is built.
+const MAX_DEPTH: u8 = 8;
 
-/// What a branch tests.
+/// The condition that a branch tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Condition {
-    /// The same number for the same condition.
+    /// The number of the condition: conditions with the same text have the same number.
     pub(super) number: usize,
-    /// Whether it holds where control goes on `then`.
+    /// Whether the condition holds on the `then` edge; otherwise the branch tests its negation.
     then: bool,
-    /// Whether it is the same at each time.
+    /// Whether its outcome is the same each time it is evaluated.
     pub(super) fixed: bool,
-    /// It holds for one thread of a block at most.
+    /// Whether it elects a thread: it holds for at most one thread of a block.
     pub(super) elects: bool,
 }
 
 impl Condition {
-    /// What is known of it on the way to a block; `None` where both ways lead there.
-    pub(super) fn on_the_way(self, end: &End, to: BlockId) -> Option<bool> {
+    /// The outcome of the condition on the edge to a block; `None` if both edges lead there.
+    pub(super) fn value_on_edge(self, end: &End, to: BlockId) -> Option<bool> {
         let (then, otherwise) = match *end {
             End::Branch { then, otherwise, .. } => (then, otherwise),
             End::Option { some, none, .. } => (some, none),
@@ -36,7 +39,7 @@ impl Condition {
     }
 }
 
-/// Of each block that ends in a branch.
+/// The condition of each block that ends in a branch.
 pub(super) fn conditions(cfg: &Cfg<'_>) -> BTreeMap<BlockId, Condition> {
     let values = Values { cfg, set: set_once(cfg) };
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
@@ -44,7 +47,7 @@ pub(super) fn conditions(cfg: &Cfg<'_>) -> BTreeMap<BlockId, Condition> {
     for (block, end) in cfg.blocks.iter().map(|block| &block.end).enumerate() {
         let Some(on) = end.condition() else { continue };
         let (text, then) = match end {
-            End::Branch { .. } => values.condition(on, DEEPEST),
+            End::Branch { .. } => values.condition(on, MAX_DEPTH),
             End::Option { .. } | End::Never | End::Leave | End::Goto(_) => (None, true),
         };
         let fixed = text.is_some();
@@ -56,7 +59,7 @@ pub(super) fn conditions(cfg: &Cfg<'_>) -> BTreeMap<BlockId, Condition> {
     conditions
 }
 
-/// Variables that get one value, once.
+/// The variables that are set once, outside of loops, each with its value.
 fn set_once(cfg: &Cfg<'_>) -> BTreeMap<LocalId, NodeId> {
     let mut set: BTreeMap<LocalId, Option<NodeId>> = BTreeMap::new();
     for (block, steps) in cfg.blocks.iter().map(|block| &block.steps).enumerate() {
@@ -77,40 +80,71 @@ struct Values<'a, 'f> {
 }
 
 impl Values<'_, '_> {
-    /// The text of a condition, and whether it is what is tested or the opposite.
-    fn condition(&self, node: NodeId, deepest: u8) -> (Option<String>, bool) {
+    /// The text of a condition, and whether the value is the condition or its negation.
+    fn condition(&self, node: NodeId, depth: u8) -> (Option<String>, bool) {
         let whole = &self.cfg.nodes[node.0];
         match (&whole.source, &whole.operands[..]) {
             (Source::Not, [operand]) => {
-                let (text, holds) = self.condition(*operand, deepest);
+                let (text, holds) = self.condition(*operand, depth);
                 (text, !holds)
             }
             (Source::Read(Variable::Local(local)), _) => match self.set.get(local) {
-                Some(value) if deepest > 0 => {
-                    let (text, holds) = self.condition(*value, deepest - 1);
-                    (text.or_else(|| self.text(node, deepest)), holds)
+                Some(value) if depth > 0 => {
+                    let (text, holds) = self.condition(*value, depth - 1);
+                    (text.or_else(|| self.text(node, depth)), holds)
                 }
-                _ => (self.text(node, deepest), true),
+                _ => (self.text(node, depth), true),
             },
             (Source::Binary(op) | Source::Round(_, op), [first, second]) => {
                 let (op, holds) = match op {
                     BinaryOp::Ne => (BinaryOp::Eq, false),
                     BinaryOp::Ge => (BinaryOp::Lt, false),
                     BinaryOp::Gt => (BinaryOp::Le, false),
-                    op => (*op, true),
+                    BinaryOp::Eq
+                    | BinaryOp::Lt
+                    | BinaryOp::Le
+                    | BinaryOp::Add
+                    | BinaryOp::Sub
+                    | BinaryOp::Mul
+                    | BinaryOp::Div
+                    | BinaryOp::Rem
+                    | BinaryOp::BitAnd
+                    | BinaryOp::BitOr
+                    | BinaryOp::BitXor
+                    | BinaryOp::Shl
+                    | BinaryOp::Shr
+                    | BinaryOp::And
+                    | BinaryOp::Or => (*op, true),
                 };
-                (self.operation(op, *first, *second, deepest), holds)
+                (self.operation(op, *first, *second, depth), holds)
             }
-            _ => (self.text(node, deepest), true),
+            (
+                Source::Operands
+                | Source::Integer(_)
+                | Source::Constant(_)
+                | Source::Binary(_)
+                | Source::Not
+                | Source::Counter { .. }
+                | Source::Read(_)
+                | Source::Param(_)
+                | Source::Known { .. }
+                | Source::ThreadRank
+                | Source::Round(..)
+                | Source::Load(_)
+                | Source::Agreed { .. }
+                | Source::Shuffled { .. }
+                | Source::Call { .. },
+                _,
+            ) => (self.text(node, depth), true),
         }
     }
 
-    fn operation(&self, op: BinaryOp, first: NodeId, second: NodeId, deepest: u8) -> Option<String> {
-        let deepest = deepest.checked_sub(1)?;
-        Some(format!("({} {op:?} {})", self.text(first, deepest)?, self.text(second, deepest)?))
+    fn operation(&self, op: BinaryOp, first: NodeId, second: NodeId, depth: u8) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        Some(format!("({} {op:?} {})", self.text(first, depth)?, self.text(second, depth)?))
     }
 
-    fn text(&self, node: NodeId, deepest: u8) -> Option<String> {
+    fn text(&self, node: NodeId, depth: u8) -> Option<String> {
         let whole = &self.cfg.nodes[node.0];
         Some(match (&whole.source, &whole.operands[..]) {
             (Source::Integer(number), _) => number.to_string(),
@@ -118,12 +152,12 @@ impl Values<'_, '_> {
             (Source::Param(index), _) => format!("parameter {index}"),
             (Source::ThreadRank, _) => "thread".into(),
             (Source::Binary(op) | Source::Round(_, op), [first, second]) => {
-                self.operation(*op, *first, *second, deepest)?
+                self.operation(*op, *first, *second, depth)?
             }
-            (Source::Not, [operand]) => format!("!{}", self.text(*operand, deepest.checked_sub(1)?)?),
+            (Source::Not, [operand]) => format!("!{}", self.text(*operand, depth.checked_sub(1)?)?),
             (Source::Read(Variable::Local(local)), _) => {
                 let value = *self.set.get(local)?;
-                let followed = deepest.checked_sub(1).and_then(|deepest| self.text(value, deepest));
+                let followed = depth.checked_sub(1).and_then(|depth| self.text(value, depth));
                 followed.unwrap_or_else(|| format!("variable {}", local.0))
             }
             (Source::Known { .. }, []) => {

@@ -1,15 +1,17 @@
-//! Barriers that count each thread of the block once a phase: `arrive_while_pending` of those, and the half of `barrier_count`
-//! that is about who arrives. (The other half, numbers that no phase can have, is the parser's.)
+//! Barriers that expect one arrival of each thread of the block in every phase: `arrive_while_pending` at such a barrier, and
+//! the part of `barrier_count` about which threads arrive. (The other part, counts that no phase can have, is the parser's.)
 //!
-//! That they do is known of a barrier whose every `init` says so, at which all of the function's arrivals count for one, and
-//! at which nobody else arrives. Of all others, how many arrive is for the simulator to see.
+//! A barrier is known to be one if every `init` of it has that count, each of the function's arrivals at it counts once, and no
+//! other function arrives. The arrivals at all other barriers are counted by the simulator alone.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::lifecycle::{Id, id_of, is_exact};
-use super::{Facts, is_same};
+use super::{Context, is_uniform};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
     AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, End, GroupStep, MemoryStep, NodeId, Region, Source, Step,
@@ -24,32 +26,32 @@ use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::group::Group;
 use crate::model::query::{Answer, Query};
 
-pub(super) fn check(seen: &Facts<'_, '_>, diags: &mut Diags) {
-    if seen.function.role != Role::Kernel || seen.threads() == Some(1) {
+pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
+    if cx.function.role != Role::Kernel || cx.threads() == Some(1) {
         return;
     }
-    let whole: BTreeMap<Id, BarrierCallId> =
-        seen.ids().into_iter().filter_map(|id| Some((id, counts_all(seen, id)?))).collect();
-    let twice = Twice { seen, whole };
-    let states = engine::solve(&twice, seen.cfg);
-    let mut told = BTreeSet::new();
+    let full_count: BTreeMap<Id, BarrierCallId> =
+        cx.ids().into_iter().filter_map(|id| Some((id, init_of_full_count(cx, id)?))).collect();
+    let analysis = PendingArrivals { cx, full_count };
+    let states = engine::solve(&analysis, cx.cfg);
+    let mut reported = BTreeSet::new();
     for (block, known) in states.iter().enumerate() {
         let Some(mut state) = known.clone() else { continue };
-        for step in &seen.cfg.blocks[block].steps {
-            if let StepKind::BarrierCall(phase) = step.kind {
-                twice.check_pending(&state, phase, BlockId(block), &mut told, diags);
+        for step in &cx.cfg.blocks[block].steps {
+            if let StepKind::BarrierCall(call) = step.kind {
+                analysis.check_pending(&state, call, BlockId(block), &mut reported, diags);
             }
-            twice.transfer(&mut state, step);
+            analysis.transfer(&mut state, step);
         }
     }
-    for (id, init) in &twice.whole {
-        twice.check_apart(*id, *init, diags);
+    for (id, init) in &analysis.full_count {
+        analysis.check_divergent_arrivals(*id, *init, diags);
     }
 }
 
-/// The `init` of a barrier that expects each thread of the block once.
-fn counts_all(seen: &Facts<'_, '_>, id: Id) -> Option<BarrierCallId> {
-    let cfg = seen.cfg;
+/// The `init` of a barrier that expects one arrival of each thread of the block, `None` for other barriers.
+fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
+    let cfg = cx.cfg;
     let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
     if cfg.nodes.iter().flat_map(|node| node.source.barriers()).any(is_given) {
         return None;
@@ -64,7 +66,7 @@ fn counts_all(seen: &Facts<'_, '_>, id: Id) -> Option<BarrierCallId> {
         match call.method.action {
             PhaseAction::Init | PhaseAction::InitCollective if is_of => {
                 let count = call.operands.last()?;
-                let all = is_all(seen, *count);
+                let all = is_block_size(cx, *count);
                 init = Some(BarrierCallId(at)).filter(|_| all);
                 init?;
             }
@@ -85,15 +87,15 @@ fn counts_all(seen: &Facts<'_, '_>, id: Id) -> Option<BarrierCallId> {
     init
 }
 
-/// Whether a number is how many threads the block has.
-pub(super) fn is_all(seen: &Facts<'_, '_>, node: NodeId) -> bool {
-    let (cfg, node) = (seen.cfg, seen.resolved(node));
+/// Whether a value is the number of threads in the block.
+pub(super) fn is_block_size(cx: &Context<'_, '_>, node: NodeId) -> bool {
+    let (cfg, node) = (cx.cfg, cx.resolved(node));
     match cfg.nodes[node.0].source {
-        Source::Integer(number) => seen.threads() == Some(number),
-        Source::Constant(value) => match seen.function.options.block.as_ref().map(|block| &block.each[..]) {
+        Source::Integer(number) => cx.threads() == Some(number),
+        Source::Constant(value) => match cx.function.options.block.as_ref().map(|block| &block.each[..]) {
             Some([extent]) => {
                 let text = |tokens: &proc_macro2::TokenStream| tokens.to_string();
-                text(&extent.tokens) == text(&seen.function.values[usize::from(value.0)].tokens)
+                text(&extent.tokens) == text(&cx.function.values[usize::from(value.0)].tokens)
             }
             _ => false,
         },
@@ -102,11 +104,22 @@ pub(super) fn is_all(seen: &Facts<'_, '_>, node: NodeId) -> bool {
                 |(group, query): &(Group, &Query)| (*group, query.answer) == (Group::ThreadBlock, Answer::ThreadCount);
             cfg.queries.get(&node).is_some_and(is_count)
         }
-        _ => false,
+        Source::Operands
+        | Source::Binary(_)
+        | Source::Not
+        | Source::Counter { .. }
+        | Source::Read(_)
+        | Source::Param(_)
+        | Source::ThreadRank
+        | Source::Round(..)
+        | Source::Load(_)
+        | Source::Agreed { .. }
+        | Source::Shuffled { .. }
+        | Source::Call { .. } => false,
     }
 }
 
-/// The arrivals since which the thread was told nothing.
+/// The arrivals since which the thread cannot have learned that their phase has completed.
 #[derive(Debug, Clone, Default)]
 struct Pending(BTreeMap<Id, BTreeSet<BarrierCallId>>);
 
@@ -124,13 +137,13 @@ impl Join for Pending {
     }
 }
 
-struct Twice<'a, 'f> {
-    seen: &'a Facts<'a, 'f>,
-    /// The barriers that count each thread once, and where they are told to.
-    whole: BTreeMap<Id, BarrierCallId>,
+struct PendingArrivals<'a, 'f> {
+    cx: &'a Context<'a, 'f>,
+    /// The barriers that expect each thread once, with their `init`.
+    full_count: BTreeMap<Id, BarrierCallId>,
 }
 
-impl Analysis for Twice<'_, '_> {
+impl Analysis for PendingArrivals<'_, '_> {
     type State = Pending;
 
     fn entry(&self) -> Pending {
@@ -138,15 +151,15 @@ impl Analysis for Twice<'_, '_> {
     }
 
     fn transfer(&self, state: &mut Pending, step: &Step) {
-        if self.tells(step) {
+        if self.may_learn(step) {
             state.0.clear();
         }
-        if let StepKind::BarrierCall(BarrierCallId(phase)) = step.kind {
-            let call = &self.seen.cfg.barrier_calls[phase];
-            let id = id_of(self.seen.cfg, &call.region).filter(|id| self.whole.contains_key(id));
-            // After a thread's last arrival, there is another rule.
+        if let StepKind::BarrierCall(BarrierCallId(index)) = step.kind {
+            let call = &self.cx.cfg.barrier_calls[index];
+            let id = id_of(self.cx.cfg, &call.region).filter(|id| self.full_count.contains_key(id));
+            // `barrier_use_after_drop` is about arrivals after `arrive_and_drop`.
             if let (PhaseAction::Arrive, Some(id)) = (call.method.action, id) {
-                state.0.entry(id).or_default().insert(BarrierCallId(phase));
+                state.0.entry(id).or_default().insert(BarrierCallId(index));
             }
         }
     }
@@ -154,11 +167,11 @@ impl Analysis for Twice<'_, '_> {
     fn edge(&self, _state: &mut Pending, _cfg: &Cfg<'_>, _from: BlockId, _to: BlockId) {}
 }
 
-impl Twice<'_, '_> {
-    /// By such a step, another may tell the thread that a phase is over.
-    fn tells(&self, step: &Step) -> bool {
+impl PendingArrivals<'_, '_> {
+    /// Whether the thread may learn at this step that a phase has completed.
+    fn may_learn(&self, step: &Step) -> bool {
         match &step.kind {
-            StepKind::BarrierCall(BarrierCallId(phase)) => match self.seen.cfg.barrier_calls[*phase].method.action {
+            StepKind::BarrierCall(BarrierCallId(index)) => match self.cx.cfg.barrier_calls[*index].method.action {
                 PhaseAction::Arrive
                 | PhaseAction::ArriveN
                 | PhaseAction::ArriveAndDrop
@@ -174,9 +187,9 @@ impl Twice<'_, '_> {
             },
             StepKind::Group(GroupStep::Collective { .. } | GroupStep::Wait { .. } | GroupStep::Convergent { .. })
             | StepKind::Call { .. } => true,
-            StepKind::Memory(MemoryStep::Access(id)) => match self.seen.cfg.accesses[id.0].kind {
-                AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Lent | AccessKind::ByHand => true,
-                AccessKind::Read | AccessKind::Write | AccessKind::Sent => false,
+            StepKind::Memory(MemoryStep::Access(id)) => match self.cx.cfg.accesses[id.0].kind {
+                AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Lent | AccessKind::Opaque => true,
+                AccessKind::Read | AccessKind::Write | AccessKind::AsyncWrite => false,
             },
             StepKind::Group(GroupStep::Arrive { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Copy(_)
@@ -186,32 +199,34 @@ impl Twice<'_, '_> {
         }
     }
 
-    /// Whether some way from the one arrival to the other tells the thread something: an `Option` holds the token, perhaps.
-    fn may_tell(&self, first: BarrierCallId, second: BarrierCallId) -> bool {
-        let cfg = self.seen.cfg;
-        let is = |step: &Step, phase: BarrierCallId| matches!(step.kind, StepKind::BarrierCall(at) if at == phase);
-        let Some(start) = self.seen.block_of(first) else { return true };
+    /// Whether the thread may learn, on some path from the first arrival to the second, that the phase has completed: an
+    /// `Option` may hold the token.
+    fn may_learn_between(&self, first: BarrierCallId, second: BarrierCallId) -> bool {
+        let cfg = self.cx.cfg;
+        let is = |step: &Step, call: BarrierCallId| matches!(step.kind, StepKind::BarrierCall(at) if at == call);
+        let Some(start) = self.cx.block_of(first) else { return true };
         let at = cfg.blocks[start.0].steps.iter().position(|step| is(step, first)).map_or(0, |at| at + 1);
         let mut seen = [BlockSet::none(cfg.blocks.len()), BlockSet::none(cfg.blocks.len())];
         let mut work = vec![(start, at, false)];
-        while let Some((block, from, mut told)) = work.pop() {
+        while let Some((block, from, mut learned)) = work.pop() {
             let mut goes_on = true;
             for step in cfg.blocks[block.0].steps.iter().skip(from) {
-                if is(step, second) && told {
+                if is(step, second) && learned {
                     return true;
                 }
                 goes_on &= !is(step, second) && !is(step, first);
-                told |= self.tells(step);
+                learned |= self.may_learn(step);
             }
             if goes_on {
-                let next = cfg.blocks[block.0].end.successors().filter(|next| seen[usize::from(told)].insert(*next));
-                work.extend(next.map(|next| (next, 0, told)));
+                let next = cfg.blocks[block.0].end.successors().filter(|next| seen[usize::from(learned)].insert(*next));
+                work.extend(next.map(|next| (next, 0, learned)));
             }
         }
         false
     }
 
-    /// `arrive_while_pending`: a thread arrives once a phase, where each is counted once. All of the block come to both.
+    /// `arrive_while_pending`: a thread arrives once per phase at a barrier that counts each thread once. Only arrivals that
+    /// all threads of the block reach are compared.
     ///
     /// ```text
     /// bar.init(block.num_threads()); .. let first = bar.arrive(); let second = bar.arrive();
@@ -219,50 +234,50 @@ impl Twice<'_, '_> {
     fn check_pending(
         &self,
         state: &Pending,
-        BarrierCallId(phase): BarrierCallId,
+        BarrierCallId(index): BarrierCallId,
         block: BlockId,
-        told: &mut BTreeSet<BarrierCallId>,
+        reported: &mut BTreeSet<BarrierCallId>,
         diags: &mut Diags,
     ) {
-        let call = &self.seen.cfg.barrier_calls[phase];
-        let Some(id) = id_of(self.seen.cfg, &call.region).filter(|_| call.method.action.arrives()) else { return };
-        let of_all = |arrival: &BarrierCallId| self.seen.block_of(*arrival).is_some_and(|at| self.is_of_all(at));
+        let call = &self.cx.cfg.barrier_calls[index];
+        let Some(id) = id_of(self.cx.cfg, &call.region).filter(|_| call.method.action.arrives()) else { return };
+        let by_all = |arrival: &BarrierCallId| self.cx.block_of(*arrival).is_some_and(|at| self.is_reached_by_all(at));
         let mut pending = state.0.get(&id).into_iter().flatten();
-        let first = pending.find(|first| of_all(first) && !self.may_tell(**first, BarrierCallId(phase)));
+        let first = pending.find(|first| by_all(first) && !self.may_learn_between(**first, BarrierCallId(index)));
         if let Some(first) = first
-            && self.is_of_all(block)
-            && told.insert(BarrierCallId(phase))
+            && self.is_reached_by_all(block)
+            && reported.insert(BarrierCallId(index))
         {
-            let first = self.seen.cfg.barrier_calls[first.0].at;
-            diags.push(messages::phase_arrive_while_pending(call.at, &self.seen.name(id), first));
+            let first = self.cx.cfg.barrier_calls[first.0].at;
+            diags.push(messages::phase_arrive_while_pending(call.at, &self.cx.name(id), first));
         }
     }
 
-    fn is_of_all(&self, block: BlockId) -> bool {
-        self.seen.comes_whole(block, Uniformity::Block)
+    fn is_reached_by_all(&self, block: BlockId) -> bool {
+        self.cx.is_reached_uniformly(block, Uniformity::Block)
     }
 
-    /// `barrier_count`: where all threads are expected, all arrive.
+    /// `barrier_count`: all threads arrive at a barrier that expects all threads.
     ///
     /// ```text
     /// bar.init(block.num_threads()); .. if rank < 32 { bar.arrive_and_wait(); }
     /// ```
-    fn check_apart(&self, id: Id, BarrierCallId(init): BarrierCallId, diags: &mut Diags) {
-        let cfg = self.seen.cfg;
+    fn check_divergent_arrivals(&self, id: Id, BarrierCallId(init): BarrierCallId, diags: &mut Diags) {
+        let cfg = self.cx.cfg;
         let is_arrival = |call: &BarrierCall| call.method.action.arrives() && id_of(cfg, &call.region) == Some(id);
         let arrivals: BTreeSet<usize> =
-            (0..cfg.barrier_calls.len()).filter(|phase| is_arrival(&cfg.barrier_calls[*phase])).collect();
+            (0..cfg.barrier_calls.len()).filter(|index| is_arrival(&cfg.barrier_calls[*index])).collect();
         let blocks: Option<BTreeSet<BlockId>> =
-            arrivals.iter().map(|phase| self.seen.block_of(BarrierCallId(*phase))).collect();
+            arrivals.iter().map(|index| self.cx.block_of(BarrierCallId(*index))).collect();
         let Some(blocks) = blocks.filter(|blocks| !blocks.is_empty()) else { return };
-        let is_alone = |phase: &usize| !self.comes_again(BarrierCallId(*phase), &arrivals);
+        let is_alone = |index: &usize| !self.may_arrive_again(BarrierCallId(*index), &arrivals);
         if !arrivals.iter().all(is_alone) {
             return;
         }
         let all_in = |side: &BlockSet| blocks.iter().all(|block| side.contains(*block));
-        for (branch, _, end) in self.seen.values.control.regions(cfg) {
-            if is_same(&self.seen.values.tested(branch), Uniformity::Block)
-                || !self.seen.values.tested(branch).unknown.is_empty()
+        for (branch, _, end) in self.cx.values.control.regions(cfg) {
+            if is_uniform(&self.cx.values.tested(branch), Uniformity::Block)
+                || !self.cx.values.tested(branch).unknown.is_empty()
             {
                 continue;
             }
@@ -271,27 +286,27 @@ impl Twice<'_, '_> {
             let [a, b] = &sides[..] else { continue };
             let none_in = |side: &BlockSet| !blocks.iter().any(|block| side.contains(*block));
             if all_in(a) && none_in(b) || all_in(b) && none_in(a) {
-                let Some(first) = arrivals.first().map(|phase| &cfg.barrier_calls[*phase]) else { return };
+                let Some(first) = arrivals.first().map(|index| &cfg.barrier_calls[*index]) else { return };
                 let tested = cfg.blocks[branch.0].end.condition().map_or(first.at, |on| cfg.nodes[on.0].at);
                 let init = cfg.barrier_calls[init].at;
-                diags.push(messages::barrier_count_apart(first.at, &self.seen.name(id), init, tested));
+                diags.push(messages::barrier_count_apart(first.at, &self.cx.name(id), init, tested));
                 return;
             }
         }
     }
 
-    /// Whether a thread may arrive again before it has waited at the barrier: for others, perhaps.
-    fn comes_again(&self, phase: BarrierCallId, arrivals: &BTreeSet<usize>) -> bool {
-        let cfg = self.seen.cfg;
-        let shared = id_of(cfg, &cfg.barrier_calls[phase.0].region).map(|id| id.shared);
-        if cfg.barrier_calls[phase.0].method.action == PhaseAction::ArriveAndWait {
+    /// Whether a thread may arrive again before it has waited at the barrier, perhaps in place of other threads.
+    fn may_arrive_again(&self, call: BarrierCallId, arrivals: &BTreeSet<usize>) -> bool {
+        let cfg = self.cx.cfg;
+        let shared = id_of(cfg, &cfg.barrier_calls[call.0].region).map(|id| id.shared);
+        if cfg.barrier_calls[call.0].method.action == PhaseAction::ArriveAndWait {
             return false;
         }
-        let Some(start) = self.seen.block_of(phase) else { return true };
+        let Some(start) = self.cx.block_of(call) else { return true };
         let at = cfg.blocks[start.0]
             .steps
             .iter()
-            .position(|step| matches!(step.kind, StepKind::BarrierCall(at) if at == phase));
+            .position(|step| matches!(step.kind, StepKind::BarrierCall(at) if at == call));
         let mut seen = BlockSet::none(cfg.blocks.len());
         let mut work = vec![(start, at.map_or(0, |at| at + 1))];
         while let Some((block, from)) = work.pop() {

@@ -1,9 +1,9 @@
-//! What a thread knows of each barrier's life on its way: whether anybody has initialised it, whether the threads have met
-//! since, whether it was invalidated. All ways are kept apart that branches about `init` and `invalidate` tell apart,
-//! each with what those tested: a barrier of `if deep { .. }` is initialised where `deep` holds.
+//! The lifecycle of each barrier as a thread observes it: whether a thread has initialized the barrier, whether the threads
+//! have synchronized since, and whether it was invalidated. The analysis is path-sensitive in the branches around `init` and
+//! `invalidate`: a barrier that is initialized in `if deep { .. }` is live on the paths where `deep` holds.
 //!
-//! PhaseAction some threads do on one side of a branch, the others know once all have met. Whatever else may tell them (another phase
-//! barrier, an atomic, a device function) leaves open what they know: of that, nothing is reported.
+//! What some threads do on one arm of a branch, the others observe once all have synchronized. Other means of communication
+//! (another phase barrier, an atomic, a device function) make the state unknown, and nothing is reported about it.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::conditions::Condition;
-use super::path_states::{Lifecycle, Observers, PathState, PathStates, Taker, after};
+use super::path_states::{BarrierArgument, Lifecycle, Observers, PathState, PathStates, after};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
     Access, AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, GroupStep, MemoryStep, NodeId, Region, Root, Select,
@@ -25,59 +25,62 @@ use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::Callee;
 use crate::model::group::Group;
 
-/// A barrier: of an array, one by its literal index, or (`None`) the others and those of which the text does not say which.
+/// A barrier that is followed. In an array, it is the element of a literal index; `None` stands for all other elements, and
+/// for those whose index is not a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Id {
     pub(super) shared: Shared,
     pub(super) index: Option<u64>,
 }
 
+/// The state of all barriers at a point.
 #[derive(Debug, Clone)]
 pub(super) struct State {
-    pub(super) ways: BTreeMap<Id, PathStates>,
-    /// The thread has left these for good, on each way.
-    pub(super) left: BTreeSet<Id>,
-    /// It has come to a barrier of the group, on each way.
+    pub(super) paths: BTreeMap<Id, PathStates>,
+    /// The barriers that the thread has dropped out of, on every path.
+    pub(super) dropped: BTreeSet<Id>,
+    /// Whether the thread has reached a barrier of the scope, on every path.
     pub(super) entered: bool,
 }
 
 impl Join for State {
-    // bottom = no way leads here; join = the ways of both
+    // bottom = no path reaches this point; join = the paths of both
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
-        for (id, ways) in &mut self.ways {
-            let Some(others) = other.ways.get(id) else { continue };
-            let both = PathStates::of(ways.0.iter().chain(&others.0).cloned());
-            // The same ways may be written in several manners.
-            if both.iter().any(|way| !ways.iter().any(|known| known.covers(way))) {
-                *ways = both;
+        for (id, paths) in &mut self.paths {
+            let Some(others) = other.paths.get(id) else { continue };
+            let both = PathStates::of(paths.0.iter().chain(&others.0).cloned());
+            // Different states may cover the same paths.
+            if both.iter().any(|path| !paths.iter().any(|known| known.covers(path))) {
+                *paths = both;
                 changed = true;
             }
         }
-        let left = self.left.len();
-        self.left.retain(|id| other.left.contains(id));
-        changed |= self.left.len() != left || self.entered && !other.entered;
+        let dropped = self.dropped.len();
+        self.dropped.retain(|id| other.dropped.contains(id));
+        changed |= self.dropped.len() != dropped || self.entered && !other.entered;
         self.entered &= other.entered;
         changed
     }
 }
 
-/// Among whom: the block's own threads, or those of the cluster.
+/// The lifecycle analysis for one scope: the threads of the block, or those of the cluster.
 pub(super) struct Lifecycles<'a, 'f> {
     pub(super) cfg: &'a Cfg<'f>,
     pub(super) values: &'a Values<'a, 'f>,
     pub(super) scope: Uniformity,
-    /// The barriers that are followed.
+    /// The barriers that the analysis follows.
     pub(super) ids: BTreeSet<Id>,
     conditions: &'a BTreeMap<BlockId, Condition>,
-    /// Conditions by which a barrier's life is changed, and those of them that are not the same for all of the group.
-    deciding: BTreeSet<usize>,
-    parting: BTreeSet<usize>,
-    /// What is changed on the one side of a branch, by the block that begins the other.
-    changed: BTreeMap<(BlockId, BlockId), BTreeSet<Id>>,
+    /// The conditions of branches that decide whether a barrier's lifecycle changes.
+    life_conditions: BTreeSet<usize>,
+    /// Those of them that are not uniform in the scope.
+    divergent_conditions: BTreeSet<usize>,
+    /// For each edge of a divergent branch, the barriers whose lifecycle changes on the other arm.
+    changed_on_other_arm: BTreeMap<(BlockId, BlockId), BTreeSet<Id>>,
 }
 
-/// The barrier of a call, if the text shows which it is, and those that it may be.
+/// Returns the barrier that a region stands for, `None` for global memory. See [`is_exact`] for whether it is just one.
 pub(super) fn id_of(cfg: &Cfg<'_>, region: &Region) -> Option<Id> {
     let (Root::Shared(shared) | Root::Remote(shared)) = region.root else { return None };
     let index = match region.path.first() {
@@ -87,7 +90,7 @@ pub(super) fn id_of(cfg: &Cfg<'_>, region: &Region) -> Option<Id> {
     Some(Id { shared, index })
 }
 
-/// Whether one barrier is meant, and which.
+/// Whether the text shows exactly which barrier a call is about.
 pub(super) fn is_exact(call: &BarrierCall, id: Id) -> bool {
     call.barrier.form == BarrierForm::One && (call.region.path.is_empty() || id.index.is_some())
 }
@@ -106,28 +109,28 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             scope,
             ids,
             conditions,
-            deciding: BTreeSet::new(),
-            parting: BTreeSet::new(),
-            changed: BTreeMap::new(),
+            life_conditions: BTreeSet::new(),
+            divergent_conditions: BTreeSet::new(),
+            changed_on_other_arm: BTreeMap::new(),
         };
         for (branch, region, end) in values.control.regions(cfg) {
             let Some(condition) = conditions.get(&branch) else { continue };
             if lives.changes(&region).is_empty() {
                 continue;
             }
-            // A loop's rounds are taken to be enough.
+            // A loop is assumed to run often enough to initialize what it initializes.
             if !cfg.blocks[branch.0].end.successors().any(|side| reachable(cfg, side, end).contains(branch)) {
-                lives.deciding.insert(condition.number);
+                lives.life_conditions.insert(condition.number);
             }
-            if lives.is_same(branch) {
+            if lives.is_uniform(branch) {
                 continue;
             }
-            lives.parting.insert(condition.number);
-            let sides: Vec<BlockId> = cfg.blocks[branch.0].end.successors().collect();
-            if let [a, b] = sides[..] {
+            lives.divergent_conditions.insert(condition.number);
+            let arms: Vec<BlockId> = cfg.blocks[branch.0].end.successors().collect();
+            if let [a, b] = arms[..] {
                 for (one, other) in [(a, b), (b, a)] {
                     let changed = lives.changes(&reachable(cfg, one, end));
-                    lives.changed.insert((branch, other), changed);
+                    lives.changed_on_other_arm.insert((branch, other), changed);
                 }
             }
         }
@@ -138,16 +141,16 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         self.conditions.get(&branch)
     }
 
-    /// The barriers whose life is changed in these blocks.
+    /// The barriers whose lifecycle changes in these blocks.
     fn changes(&self, blocks: &BlockSet) -> BTreeSet<Id> {
         let steps = blocks.iter().flat_map(|block| &self.cfg.blocks[block.0].steps);
         let changed = steps.flat_map(|step| match step.kind {
-            StepKind::BarrierCall(BarrierCallId(phase)) => {
-                let call = &self.cfg.barrier_calls[phase];
+            StepKind::BarrierCall(BarrierCallId(index)) => {
+                let call = &self.cfg.barrier_calls[index];
                 let changes = call.method.action.changes_life();
                 id_of(self.cfg, &call.region).filter(|_| changes).into_iter().collect()
             }
-            StepKind::Call { node, .. } => self.takers(node).into_iter().map(|(_, id, _)| id).collect(),
+            StepKind::Call { node, .. } => self.barrier_arguments(node).into_iter().map(|(_, id, _)| id).collect(),
             StepKind::Value(_) | StepKind::Memory(_) | StepKind::Copy(_) | StepKind::Group(_) | StepKind::Token(_) => {
                 Vec::new()
             }
@@ -155,27 +158,27 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         changed.flat_map(|id| self.touched(id)).collect()
     }
 
-    /// The barriers that a device function is given, by it if rustc knows what it does, and whether it is clear which those
-    /// are. At a peer's it can only arrive.
-    pub(super) fn takers(&self, call: NodeId) -> Vec<(Option<Taker>, Id, bool)> {
+    /// The block's own barriers that are passed to a device function, each with the argument if rustc knows the callee's
+    /// summary, and whether it is exactly that barrier. At a peer's barrier the callee can only arrive.
+    pub(super) fn barrier_arguments(&self, call: NodeId) -> Vec<(Option<BarrierArgument>, Id, bool)> {
         let Source::Call { barriers, callee, slot, .. } = &self.cfg.nodes[call.0].source else { return Vec::new() };
         let own = barriers.iter().filter(|(_, region)| matches!(region.root, Root::Shared(_)));
-        let takers = own.filter_map(|(argument, region)| {
+        let arguments = own.filter_map(|(argument, region)| {
             let id = id_of(self.cfg, region)?;
             let known = matches!(callee, Callee::Function(_));
-            let taker = Taker { slot: slot.0, argument: *argument };
-            Some((known.then_some(taker), id, region.path.is_empty() || id.index.is_some()))
+            let argument = BarrierArgument { slot: slot.0, argument: *argument };
+            Some((known.then_some(argument), id, region.path.is_empty() || id.index.is_some()))
         });
-        takers.collect()
+        arguments.collect()
     }
 
-    /// All of the group go the same way.
-    pub(super) fn is_same(&self, branch: BlockId) -> bool {
+    /// Whether all threads of the scope take the same arm of a branch.
+    pub(super) fn is_uniform(&self, branch: BlockId) -> bool {
         let tested = self.values.tested(branch);
         tested.at_most.covers(self.scope) && tested.unknown.is_empty()
     }
 
-    /// Those of an array to which something may be done that is done to this one.
+    /// The followed barriers that may be the same as this one.
     fn touched(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
         let of = move |known: &&Id| {
             known.shared == id.shared && (id.index.is_none() || known.index.is_none() || known.index == id.index)
@@ -183,39 +186,40 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         self.ids.iter().filter(of).copied()
     }
 
-    /// A barrier begins or ends its life.
-    fn change(&self, state: &mut State, call: &BarrierCall, life: Lifecycle, known: Observers) {
+    /// Changes the lifecycle of the barrier of a call.
+    fn change(&self, state: &mut State, call: &BarrierCall, life: Lifecycle, observers: Observers) {
         let Some(id) = id_of(self.cfg, &call.region) else { return };
         let whole = call.region.path.is_empty();
         for touched in self.touched(id) {
-            let ways = state.ways.entry(touched).or_default();
+            let paths = state.paths.entry(touched).or_default();
             if whole || touched.index.is_some() && touched == id {
-                ways.each(|way| way.is(life, known));
+                paths.each(|path| path.with(life, observers));
             } else if touched.index.is_none() && life == Lifecycle::Live {
-                // Some of them are.
-                ways.each(|way| way.is(life, known));
+                // At least one of the other elements is live.
+                paths.each(|path| path.with(life, observers));
             } else {
-                ways.each(|way| way.is(Lifecycle::Open, Observers::Own));
+                paths.each(|path| path.with(Lifecycle::Unknown, Observers::Own));
             }
             if life == Lifecycle::Live {
-                state.left.remove(&touched);
+                state.dropped.remove(&touched);
             }
         }
     }
 
-    /// Something by which threads may have told each other what they did.
-    fn tell(&self, state: &mut State) {
+    /// Threads may have learned here, in a way that is not followed, what others did before.
+    fn may_learn(&self, state: &mut State) {
         let cluster = self.scope == Uniformity::Cluster;
-        for ways in state.ways.values_mut() {
-            ways.each(|way| match way.known {
-                Observers::Aside | Observers::Near => way.is(Lifecycle::Open, Observers::All),
-                Observers::Own | Observers::Sent(_) if cluster => way.is(Lifecycle::Open, Observers::All),
-                Observers::All | Observers::Own | Observers::Sent(_) => way,
+        for paths in state.paths.values_mut() {
+            paths.each(|path| match path.observers {
+                Observers::OtherThread | Observers::OtherWarp => path.with(Lifecycle::Unknown, Observers::All),
+                Observers::Own | Observers::Arrived(_) if cluster => path.with(Lifecycle::Unknown, Observers::All),
+                Observers::All | Observers::Own | Observers::Arrived(_) => path,
             });
         }
     }
 
-    fn is_of_all(&self, group: Group) -> bool {
+    /// Whether a barrier of this group synchronizes all threads of the scope.
+    fn contains_scope(&self, group: Group) -> bool {
         match group {
             Group::ThreadBlock => self.scope == Uniformity::Block,
             Group::Cluster | Group::Grid => true,
@@ -223,51 +227,53 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
         }
     }
 
-    /// All have come here; `sent`: to a wait, so that only what came before the arrival is known.
-    fn meet(&self, state: &mut State, sent: Option<Group>) {
+    /// All threads of the scope have synchronized. With `sent`, they did at a wait for an arrival of this group, which publishes
+    /// only what came before the arrival.
+    fn synchronize(&self, state: &mut State, sent: Option<Group>) {
         state.entered = true;
-        let together = |given: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
-            given.iter().filter(|(number, _)| !self.parting.contains(number)).copied().collect()
+        let uniform = |assumed: &BTreeSet<(usize, bool)>| -> BTreeSet<(usize, bool)> {
+            assumed.iter().filter(|(number, _)| !self.divergent_conditions.contains(number)).copied().collect()
         };
-        let is_told = |way: &PathState| match (way.known, sent) {
-            (Observers::Own, None) | (Observers::Sent(_), None) => true,
-            (Observers::Sent(group), Some(sent)) => group == sent,
-            (Observers::All | Observers::Own | Observers::Aside | Observers::Near, _) => false,
+        let is_published = |path: &PathState| match (path.observers, sent) {
+            (Observers::Own, None) | (Observers::Arrived(_), None) => true,
+            (Observers::Arrived(group), Some(sent)) => group == sent,
+            (Observers::All | Observers::Own | Observers::OtherThread | Observers::OtherWarp, _) => false,
         };
-        for ways in state.ways.values_mut() {
-            let changed = ways.iter().filter(|way| matches!(way.known, Observers::Own | Observers::Sent(_)));
-            let changed = changed.map(|way| (is_told(way), way.life, together(&way.given)));
-            let (told, kept): (Vec<_>, Vec<_>) = changed.partition(|(told, ..)| *told);
-            let mut met = Vec::new();
-            for way in std::mem::take(&mut ways.0) {
-                if is_told(&way) {
-                    met.push(way.clone().is(way.life, Observers::All));
+        for paths in state.paths.values_mut() {
+            let changed = paths.iter().filter(|path| matches!(path.observers, Observers::Own | Observers::Arrived(_)));
+            let changed = changed.map(|path| (is_published(path), path.life, uniform(&path.assumed)));
+            let (published, unpublished): (Vec<_>, Vec<_>) = changed.partition(|(published, ..)| *published);
+            let mut joined = Vec::new();
+            for path in std::mem::take(&mut paths.0) {
+                if is_published(&path) {
+                    joined.push(path.clone().with(path.life, Observers::All));
                     continue;
                 }
-                if let Observers::Own | Observers::Sent(_) = way.known {
-                    met.push(way);
+                if let Observers::Own | Observers::Arrived(_) = path.observers {
+                    joined.push(path);
                     continue;
                 }
-                // What others know may depend on more than the way itself has seen.
-                let mut rest = vec![way];
-                for (_, life, given) in &told {
+                // What another thread did depends on conditions that this path may not have tested.
+                let mut rest = vec![path];
+                for (_, life, assumed) in &published {
                     let parts: Vec<PathState> = std::mem::take(&mut rest);
                     for part in parts {
-                        let (yes, no) = part.split(given);
-                        met.extend(yes.map(|told| told.is(*life, Observers::All)));
+                        let (yes, no) = part.split(assumed);
+                        joined.extend(yes.map(|path| path.with(*life, Observers::All)));
                         rest.extend(no);
                     }
                 }
-                for way in rest {
-                    let aside = kept.iter().any(|(.., given)| way.clone().split(given).0.is_some());
-                    met.push(way.clone().is(way.life, if aside { Observers::Aside } else { Observers::All }));
+                for path in rest {
+                    let in_progress = unpublished.iter().any(|(.., assumed)| path.clone().split(assumed).0.is_some());
+                    let observers = if in_progress { Observers::OtherThread } else { Observers::All };
+                    joined.push(path.clone().with(path.life, observers));
                 }
             }
-            *ways = PathStates::of(met);
+            *paths = PathStates::of(joined);
         }
     }
 
-    fn phase(&self, state: &mut State, call: &BarrierCall) {
+    fn barrier_call(&self, state: &mut State, call: &BarrierCall) {
         if call.barrier.form == BarrierForm::Remote {
             return;
         }
@@ -276,10 +282,10 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
             PhaseAction::InitCollective => self.change(state, call, Lifecycle::Live, Observers::All),
             PhaseAction::Invalidate => self.change(state, call, Lifecycle::Invalid, Observers::Own),
             PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
-                self.tell(state)
+                self.may_learn(state)
             }
             PhaseAction::ArriveAndDrop => {
-                state.left.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id)))
+                state.dropped.extend(id_of(self.cfg, &call.region).filter(|id| is_exact(call, *id)))
             }
             PhaseAction::Arrive | PhaseAction::ArriveN | PhaseAction::ExpectTx | PhaseAction::Copy => {}
         }
@@ -294,59 +300,69 @@ impl Analysis for Lifecycles<'_, '_> {
             let life = match id.shared {
                 Shared::Array(_) => Lifecycle::New,
                 Shared::Param(_) => Lifecycle::Given,
-                Shared::Dynamic | Shared::Slice(_) | Shared::Any => Lifecycle::Open,
+                Shared::Dynamic | Shared::Slice(_) | Shared::Any => Lifecycle::Unknown,
             };
             (*id, PathStates::one(PathState::new(life, Observers::All)))
         };
-        State { ways: self.ids.iter().map(new).collect(), left: BTreeSet::new(), entered: false }
+        State { paths: self.ids.iter().map(new).collect(), dropped: BTreeSet::new(), entered: false }
     }
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::BarrierCall(BarrierCallId(phase)) => self.phase(state, &self.cfg.barrier_calls[*phase]),
-            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if self.is_of_all(team.group) => {
-                self.meet(state, None)
+            StepKind::BarrierCall(BarrierCallId(index)) => self.barrier_call(state, &self.cfg.barrier_calls[*index]),
+            StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if self.contains_scope(team.group) => {
+                self.synchronize(state, None)
             }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group.is_of_a_warp() => {
-                for ways in state.ways.values_mut() {
-                    ways.each(|way| match way.known {
-                        Observers::Aside => way.clone().is(way.life, Observers::Near),
-                        Observers::All | Observers::Own | Observers::Sent(_) | Observers::Near => way,
+                for paths in state.paths.values_mut() {
+                    paths.each(|path| match path.observers {
+                        Observers::OtherThread => path.clone().with(path.life, Observers::OtherWarp),
+                        Observers::All | Observers::Own | Observers::Arrived(_) | Observers::OtherWarp => path,
                     });
                 }
             }
-            StepKind::Group(GroupStep::Arrive { group, method, .. }) if !method.relaxed && self.is_of_all(*group) => {
-                for ways in state.ways.values_mut() {
-                    ways.each(|way| match way.known {
-                        Observers::Own => way.clone().is(way.life, Observers::Sent(*group)),
-                        Observers::All | Observers::Sent(_) | Observers::Aside | Observers::Near => way,
+            StepKind::Group(GroupStep::Arrive { group, method, .. })
+                if !method.relaxed && self.contains_scope(*group) =>
+            {
+                for paths in state.paths.values_mut() {
+                    paths.each(|path| match path.observers {
+                        Observers::Own => path.clone().with(path.life, Observers::Arrived(*group)),
+                        Observers::All | Observers::Arrived(_) | Observers::OtherThread | Observers::OtherWarp => path,
                     });
                 }
             }
-            StepKind::Group(GroupStep::Wait { group, .. }) if self.is_of_all(*group) => self.meet(state, Some(*group)),
+            StepKind::Group(GroupStep::Wait { group, .. }) if self.contains_scope(*group) => {
+                self.synchronize(state, Some(*group))
+            }
             StepKind::Memory(MemoryStep::Access(id)) => {
                 let Access { region, kind, .. } = &self.cfg.accesses[id.0];
                 let arrival = id_of(self.cfg, region).is_some_and(|id| self.ids.contains(&id));
                 match kind {
-                    AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::ByHand if !arrival => self.tell(state),
+                    AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Opaque if !arrival => {
+                        self.may_learn(state)
+                    }
                     AccessKind::AtomicRead
                     | AccessKind::Atomic
-                    | AccessKind::ByHand
+                    | AccessKind::Opaque
                     | AccessKind::Read
                     | AccessKind::Write
-                    | AccessKind::Sent
+                    | AccessKind::AsyncWrite
                     | AccessKind::Lent => {}
                 }
             }
             StepKind::Call { node, .. } => {
-                self.tell(state);
-                for (taker, id, exact) in self.takers(*node) {
+                self.may_learn(state);
+                for (argument, id, exact) in self.barrier_arguments(*node) {
                     for touched in self.touched(id) {
-                        state.left.remove(&touched);
-                        let ways = state.ways.entry(touched).or_default();
-                        *ways = match taker {
-                            Some(taker) if exact => PathStates::of(ways.iter().flat_map(|way| after(way, taker))),
-                            _ => PathStates::of(ways.iter().map(|way| way.clone().is(Lifecycle::Open, Observers::Own))),
+                        state.dropped.remove(&touched);
+                        let paths = state.paths.entry(touched).or_default();
+                        *paths = match argument {
+                            Some(argument) if exact => {
+                                PathStates::of(paths.iter().flat_map(|path| after(path, argument)))
+                            }
+                            _ => PathStates::of(
+                                paths.iter().map(|path| path.clone().with(Lifecycle::Unknown, Observers::Own)),
+                            ),
                         };
                     }
                 }
@@ -367,25 +383,30 @@ impl Analysis for Lifecycles<'_, '_> {
     }
 
     fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
-        let Some(condition) = self.conditions.get(&from).filter(|known| self.deciding.contains(&known.number)) else {
+        let Some(condition) = self.conditions.get(&from).filter(|known| self.life_conditions.contains(&known.number))
+        else {
             return;
         };
-        let Some(holds) = condition.on_the_way(&cfg.blocks[from.0].end, to) else { return };
-        let aside = self.changed.get(&(from, to));
-        for (id, ways) in &mut state.ways {
+        let Some(holds) = condition.value_on_edge(&cfg.blocks[from.0].end, to) else { return };
+        let on_other_arm = self.changed_on_other_arm.get(&(from, to));
+        for (id, paths) in &mut state.paths {
             let not = (condition.number, !holds);
             if condition.fixed {
-                ways.0.retain(|way| !way.given.contains(&not));
+                paths.0.retain(|path| !path.assumed.contains(&not));
             }
-            let aside = aside.is_some_and(|changed| changed.contains(id));
-            ways.each(|mut way| {
-                way.given.remove(&not);
-                way.given.insert((condition.number, holds));
-                match way.known {
-                    Observers::All if aside && !matches!(way.life, Lifecycle::Open | Lifecycle::Given) => {
-                        way.clone().is(way.life, Observers::Aside)
+            let on_other_arm = on_other_arm.is_some_and(|changed| changed.contains(id));
+            paths.each(|mut path| {
+                path.assumed.remove(&not);
+                path.assumed.insert((condition.number, holds));
+                match path.observers {
+                    Observers::All if on_other_arm && !matches!(path.life, Lifecycle::Unknown | Lifecycle::Given) => {
+                        path.clone().with(path.life, Observers::OtherThread)
                     }
-                    Observers::All | Observers::Own | Observers::Sent(_) | Observers::Aside | Observers::Near => way,
+                    Observers::All
+                    | Observers::Own
+                    | Observers::Arrived(_)
+                    | Observers::OtherThread
+                    | Observers::OtherWarp => path,
                 }
             });
         }

@@ -1,16 +1,18 @@
-//! Phase barriers: `barrier_uninitialized`, `barrier_unpublished`, `barrier_init_not_elected`, `barrier_reinit`,
-//! `barrier_use_after_drop`; and, in files of their own, `barrier_stale_token` and what is said of tokens of one array
-//! (`tokens`), `barrier_count` and `arrive_while_pending` (`counts`).
+//! Phase barriers: `barrier_uninitialized`, `barrier_unpublished`, `barrier_init_not_elected`, `barrier_reinit` and
+//! `barrier_use_after_drop`. In files of their own are `barrier_stale_token` and `barrier_token_mixed` for the elements of one
+//! array (`tokens`), and `barrier_count` and `arrive_while_pending` (`counts`).
 //!
-//! CUDA C++ Programming Guide, Asynchronous Barrier: one thread initialises a barrier, the threads meet, and only then does
-//! one arrive. Which ways lead to a use of a barrier, and what was done on them, is found by `life`.
+//! CUDA C++ Programming Guide, Asynchronous Barrier: one thread initializes a barrier, the threads synchronize, and only then
+//! does a thread arrive. `lifecycle` finds the paths that lead to a use of a barrier, and what happened to it on each.
 //!
-//! What a device function does with a barrier that it is given goes into its summary (`summary`): whether it counts on an
-//! `init` before, or begins a life itself.
+//! The function's summary (`summary`) says what a device function does with a barrier that it is given: whether it relies on
+//! an earlier `init`, or initializes the barrier itself.
 //!
-//! Not checked here: which element of an array an index chooses that is no literal, what methods do with a barrier, tokens that
-//! a device function gives or takes, barriers that closures use, and whether as many arrive as are expected, but for the
-//! two cases of `counts`. The simulator reports those where they happen.
+//! Not checked here: elements of an array at an index that is not a literal, what methods do with a barrier, tokens that a
+//! device function takes or returns, barriers that inline CUDA uses, and whether as many threads arrive as are expected, except
+//! for the two cases of `counts`. The simulator reports those where they happen.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 mod conditions;
 mod counts;
@@ -20,12 +22,14 @@ mod path_states;
 mod summary;
 mod tokens;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Select, Shared, Source, Step, StepKind, Variable};
+use super::cfg::{
+    AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, NodeId, Select, Shared, Source, Step, StepKind, Variable,
+};
 use super::dsm::protocol::{Effect, Guard, Predicate};
 use super::engine::{self, Analysis};
 use super::uniform::control::reachable;
@@ -34,32 +38,28 @@ use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::barrier::{BarrierForm, PhaseAction};
-use crate::model::expr::{Expr, ExprKind};
 use crate::model::kind::Kind;
-use crate::model::op::Op;
-use crate::model::place::local_of;
-use crate::model::walk::{walk, walk_block};
-use crate::model::{Function, LocalId, Role};
+use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 use lifecycle::{Id, Lifecycles, State, id_of, is_exact};
-use path_states::{Lifecycle, Observers, PathState, Taker};
+use path_states::{BarrierArgument, Lifecycle, Observers, PathState};
 pub(super) use summary::Summary;
 use summary::unless;
 
-/// Gives what callers must know, and what rustc is asked.
+/// Reports the faults, and returns what callers must know and what rustc is asked.
 pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'_, 'f>, diags: &mut Diags) -> Summary {
     let mut summary = Summary::default();
-    let seen = Facts { function, cfg, values, hidden: hidden(function, cfg) };
-    if seen.ids().is_empty() {
+    let cx = Context { function, cfg, values, hidden: hidden(cfg) };
+    if cx.ids().is_empty() {
         return summary;
     }
     let conditions = conditions::conditions(cfg);
     for scope in [Uniformity::Block, Uniformity::Cluster] {
-        let lives = Lifecycles::new(cfg, values, scope, seen.ids(), &conditions);
+        let lives = Lifecycles::new(cfg, values, scope, cx.ids(), &conditions);
         let states = engine::solve(&lives, cfg);
-        let (told, summary) = (BTreeSet::new(), &mut summary);
-        let mut check = Check { seen: &seen, lives: &lives, told, summary, diags };
+        let (reported, summary) = (BTreeSet::new(), &mut summary);
+        let mut check = Check { cx: &cx, lives: &lives, reported, summary, diags };
         for (block, known) in states.iter().enumerate() {
             let Some(mut state) = known.clone() else { continue };
             for step in &cfg.blocks[block].steps {
@@ -68,24 +68,24 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
             }
         }
     }
-    summary.keeps(&seen);
-    summary.meetings = exchange::meetings(&seen);
-    tokens::check(&seen, diags);
-    counts::check(&seen, diags);
+    summary.add_kept(&cx);
+    summary.meetings = exchange::meetings(&cx);
+    tokens::check(&cx, diags);
+    counts::check(&cx, diags);
     summary
 }
 
-/// What the checks look at.
-struct Facts<'a, 'f> {
+/// What all checks of phase barriers read.
+struct Context<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
-    /// Barriers of which not all uses are steps.
+    /// The barriers with uses that are not steps of the graph, which are not followed.
     hidden: BTreeSet<Shared>,
 }
 
-impl<'a> Facts<'a, '_> {
-    /// The barriers that are followed.
+impl<'a> Context<'a, '_> {
+    /// The barriers that the analyses follow.
     fn ids(&self) -> BTreeSet<Id> {
         let given = self.cfg.nodes.iter().flat_map(|node| node.source.barriers()).map(|(_, region)| region);
         let params = self.cfg.names.iter().filter(|(_, local)| matches!(self.function.kind(**local), Kind::Barrier(_)));
@@ -96,9 +96,9 @@ impl<'a> Facts<'a, '_> {
         ids.filter(|id| id.shared != Shared::Any && !self.hidden.contains(&id.shared)).collect()
     }
 
-    /// What a name stands for that is set once.
+    /// The value of a node, through variables that are set only once.
     fn resolved(&self, mut node: NodeId) -> NodeId {
-        // No longer a chain than anybody writes.
+        // Longer chains are not followed.
         for _ in 0..8 {
             let Source::Read(Variable::Local(_)) = self.cfg.nodes[node.0].source else { break };
             node = self.cfg.origin(node);
@@ -106,17 +106,17 @@ impl<'a> Facts<'a, '_> {
         node
     }
 
-    /// Where a call is.
-    fn block_of(&self, phase: BarrierCallId) -> Option<BlockId> {
-        let at = |step: &Step| matches!(step.kind, StepKind::BarrierCall(at) if at == phase);
+    /// The block that contains a call.
+    fn block_of(&self, call: BarrierCallId) -> Option<BlockId> {
+        let at = |step: &Step| matches!(step.kind, StepKind::BarrierCall(at) if at == call);
         self.cfg.blocks.iter().position(|block| block.steps.iter().any(at)).map(BlockId)
     }
 
-    fn is_of(&self, BarrierCallId(phase): BarrierCallId, shared: Shared) -> bool {
-        id_of(self.cfg, &self.cfg.barrier_calls[phase].region).is_some_and(|id| id.shared == shared)
+    fn is_of(&self, BarrierCallId(index): BarrierCallId, shared: Shared) -> bool {
+        id_of(self.cfg, &self.cfg.barrier_calls[index].region).is_some_and(|id| id.shared == shared)
     }
 
-    /// The calls that may be about a barrier.
+    /// The calls that may be about this barrier.
     fn calls(&self, id: Id) -> impl Iterator<Item = &'a BarrierCall> {
         let cfg = self.cfg;
         cfg.barrier_calls.iter().filter(move |call| {
@@ -126,7 +126,7 @@ impl<'a> Facts<'a, '_> {
         })
     }
 
-    /// In a sentence.
+    /// The barrier's name for a sentence.
     fn name(&self, id: Id) -> String {
         match (self.cfg.names.get(&id.shared), id.index) {
             (Some(local), Some(index)) => format!("`{}[{index}]`", self.function.local(*local).name),
@@ -135,64 +135,36 @@ impl<'a> Facts<'a, '_> {
         }
     }
 
-    /// Whether all threads of each of these groups come to a block, or none of it.
-    fn comes_whole(&self, block: BlockId, group: Uniformity) -> bool {
-        self.values.control.deciders(block).all(|branch| is_same(&self.values.tested(branch), group))
+    /// Whether either all threads of each such group reach a block, or none of them.
+    fn is_reached_uniformly(&self, block: BlockId, group: Uniformity) -> bool {
+        self.values.control.deciders(block).all(|branch| is_uniform(&self.values.tested(branch), group))
     }
 
-    fn is_same_index(&self, node: NodeId, group: Uniformity) -> bool {
-        is_same(&self.values.level(node), group)
+    fn is_uniform_index(&self, node: NodeId, group: Uniformity) -> bool {
+        is_uniform(&self.values.level(node), group)
     }
 
-    /// The blocks have so many threads, if the text says it.
+    /// The number of threads in a block, if the text says it.
     fn threads(&self) -> Option<u64> {
         self.function.options.block.as_ref().and_then(|block| block.count())
     }
 }
 
-fn is_same(level: &Level, group: Uniformity) -> bool {
+fn is_uniform(level: &Level, group: Uniformity) -> bool {
     level.at_most.covers(group) && level.unknown.is_empty()
 }
 
-/// Barriers that closures use, or a text by hand.
-fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
-    let mut uses: BTreeMap<LocalId, isize> = BTreeMap::new();
-    let is_barrier = |expr: &Expr| matches!(expr.result_kind, Kind::Barrier(_));
-    let name = |expr: &Expr| match &expr.kind {
-        ExprKind::Borrow { target, .. } => local_of(target),
-        _ => local_of(expr),
-    };
-    walk_block(&function.body, &mut |expr| {
-        let (followed, by): (Vec<&Expr>, isize) = match &expr.kind {
-            ExprKind::Local(_) if is_barrier(expr) => (vec![expr], 1),
-            ExprKind::Op { op: Op::Barrier(..), operands, .. } => (operands.iter().take(1).collect(), -1),
-            ExprKind::Op { op: Op::MapBarrier(_), operands, .. } => (operands.iter().skip(1).take(1).collect(), -1),
-            ExprKind::Op { op: Op::Copy(copy), operands, .. } => {
-                (copy.barrier().map(|at| &operands[at]).into_iter().collect(), -1)
-            }
-            ExprKind::Call { arguments, .. } => (arguments.iter().filter(|given| is_barrier(given)).collect(), -1),
-            _ => return,
-        };
-        followed.into_iter().filter_map(name).for_each(|local| *uses.entry(local).or_default() += by);
-    });
-    walk_block(&function.body, &mut |expr| {
-        if let ExprKind::Closure { body, .. } = &expr.kind {
-            walk(body, &mut |inner| {
-                if let (ExprKind::Local(local), true) = (&inner.kind, is_barrier(inner)) {
-                    *uses.entry(*local).or_default() += 1;
-                }
-            });
-        }
-    });
-    let hidden = cfg.names.iter().filter(|(_, local)| uses.get(local).is_some_and(|left| *left > 0));
-    hidden.map(|(shared, _)| *shared).collect()
+/// The barriers that inline CUDA uses, of which the graph does not say how.
+fn hidden(cfg: &Cfg<'_>) -> BTreeSet<Shared> {
+    let opaque = cfg.accesses.iter().filter(|access| access.kind == AccessKind::Opaque);
+    opaque.filter_map(|access| Some(access.region.root.party()?.1)).collect()
 }
 
 struct Check<'a, 'f, 'd> {
-    seen: &'a Facts<'a, 'f>,
+    cx: &'a Context<'a, 'f>,
     lives: &'a Lifecycles<'a, 'f>,
-    /// By the rule and the barrier: one fault, one report.
-    told: BTreeSet<(Rule, Shared, bool)>,
+    /// The faults that were reported, by rule and barrier and whether they are certain: each is reported once.
+    reported: BTreeSet<(Rule, Shared, bool)>,
     summary: &'a mut Summary,
     diags: &'d mut Diags,
 }
@@ -200,28 +172,28 @@ struct Check<'a, 'f, 'd> {
 impl Check<'_, '_, '_> {
     fn step(&mut self, state: &State, step: &Step, block: BlockId) {
         if let (StepKind::Call { node, .. }, Uniformity::Block) = (&step.kind, self.lives.scope) {
-            for (taker, id, exact) in self.lives.takers(*node) {
-                if let Some(taker) = taker.filter(|_| exact && self.lives.ids.contains(&id)) {
-                    self.check_taken(state, taker, id, block, step.at);
+            for (argument, id, exact) in self.lives.barrier_arguments(*node) {
+                if let Some(argument) = argument.filter(|_| exact && self.lives.ids.contains(&id)) {
+                    self.check_argument(state, argument, id, block, step.at);
                 }
             }
         }
-        let StepKind::BarrierCall(BarrierCallId(phase)) = step.kind else { return };
-        let call = &self.seen.cfg.barrier_calls[phase];
-        let Some(id) = id_of(self.seen.cfg, &call.region).filter(|id| self.lives.ids.contains(id)) else { return };
+        let StepKind::BarrierCall(BarrierCallId(index)) = step.kind else { return };
+        let call = &self.cx.cfg.barrier_calls[index];
+        let Some(id) = id_of(self.cx.cfg, &call.region).filter(|id| self.lives.ids.contains(id)) else { return };
         let remote = call.barrier.form == BarrierForm::Remote;
         match (self.lives.scope, call.method.action) {
-            // Whether a peer has started, `remote_before_entry` asks.
+            // `remote_before_entry` asks whether the peer has started.
             (Uniformity::Cluster, _) if remote && state.entered => self.check_ready(state, call, id, block),
             (Uniformity::Block, _) if remote => {}
             (Uniformity::Block, PhaseAction::Init) => {
                 self.begins(state, id, Some(block));
                 self.check_elected(state, call, id, block);
-                self.check_again(state, call, id);
+                self.check_reinit(state, call, id);
             }
             (Uniformity::Block, PhaseAction::InitCollective) => {
                 self.begins(state, id, None);
-                self.check_again(state, call, id);
+                self.check_reinit(state, call, id);
             }
             (
                 Uniformity::Block,
@@ -237,7 +209,7 @@ impl Check<'_, '_, '_> {
                 | PhaseAction::Invalidate,
             ) => {
                 self.check_ready(state, call, id, block);
-                self.check_left(state, call, id);
+                self.check_dropped(state, call, id);
             }
             (
                 Uniformity::Divergent
@@ -253,14 +225,14 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    fn tell(&mut self, id: Id, diag: Diag) {
-        self.tell_if(id, Guard::default(), diag);
+    fn report(&mut self, id: Id, diag: Diag) {
+        self.report_if(id, Guard::default(), diag);
     }
 
-    /// A fault, or a question to rustc whether it is one.
-    fn tell_if(&mut self, id: Id, guard: Guard, diag: Diag) {
+    /// Reports a fault if the guard is certain; otherwise rustc is asked whether it is one.
+    fn report_if(&mut self, id: Id, guard: Guard, diag: Diag) {
         let certain = guard.is_certain();
-        if !self.told.insert((diag.rule, id.shared, certain)) {
+        if !self.reported.insert((diag.rule, id.shared, certain)) {
             return;
         }
         match certain {
@@ -269,9 +241,9 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// What the function does to a parameter, for its callers.
-    fn give(&mut self, id: Id, what: BarrierUses, guard: Guard) {
-        if let (Role::Device, Shared::Param(param)) = (self.seen.function.role, id.shared) {
+    /// Adds what the function does to a parameter to its summary.
+    fn add_effect(&mut self, id: Id, what: BarrierUses, guard: Guard) {
+        if let (Role::Device, Shared::Param(param)) = (self.cx.function.role, id.shared) {
             let effect = (Effect::Uses(param, ParameterUses::of_barrier(what)), guard);
             if !self.summary.effects.contains(&effect) {
                 self.summary.effects.push(effect);
@@ -279,137 +251,138 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// The parameter is initialised as the caller left it; at this block by who comes.
-    fn begins(&mut self, state: &State, id: Id, by: Option<BlockId>) {
-        let ways: Vec<&PathState> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).collect();
-        for way in ways.into_iter().filter(|way| way.life == Lifecycle::Given) {
-            self.give(id, BarrierUses::BEGINS, unless(way));
-            if by.is_some_and(|block| self.come_several(block)) {
-                self.give(id, BarrierUses::ALONE, unless(way));
+    /// A parameter is initialized as the caller left it: by all threads of the scope, or by those that reach `block`.
+    fn begins(&mut self, state: &State, id: Id, block: Option<BlockId>) {
+        let paths: Vec<&PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).collect();
+        for path in paths.into_iter().filter(|path| path.life == Lifecycle::Given) {
+            self.add_effect(id, BarrierUses::BEGINS, unless(path));
+            if block.is_some_and(|block| self.reached_by_several(block)) {
+                self.add_effect(id, BarrierUses::ALONE, unless(path));
             }
         }
     }
 
-    /// A device function is given the barrier: the same rules, of what it does first.
-    fn check_taken(&mut self, state: &State, taker: Taker, id: Id, block: BlockId, at: SpanRange) {
-        let Taker { slot, argument } = taker;
-        let name = self.seen.name(id);
+    /// Applies the rules to a device function that takes the barrier, by what it does with the barrier first.
+    fn check_argument(&mut self, state: &State, argument: BarrierArgument, id: Id, block: BlockId, at: SpanRange) {
+        let BarrierArgument { slot, argument } = argument;
+        let name = self.cx.name(id);
         let does = |what: BarrierUses| Predicate::Uses(slot, argument, ParameterUses::of_barrier(what));
-        let ways: Vec<PathState> = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).cloned().collect();
-        let several = self.come_several(block);
-        for way in &ways {
-            let guard = |what| unless(way).when(does(what));
-            match (way.life, way.known) {
+        let paths: Vec<PathState> = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).cloned().collect();
+        let several = self.reached_by_several(block);
+        for path in &paths {
+            let guard = |what| unless(path).when(does(what));
+            match (path.life, path.observers) {
                 (Lifecycle::Given, _) => {
                     for what in [BarrierUses::NEEDS, BarrierUses::BEGINS] {
-                        self.give(id, what, guard(what));
+                        self.add_effect(id, what, guard(what));
                     }
                     if several {
-                        self.give(id, BarrierUses::ALONE, guard(BarrierUses::ALONE));
+                        self.add_effect(id, BarrierUses::ALONE, guard(BarrierUses::ALONE));
                     }
                 }
                 (Lifecycle::New | Lifecycle::Invalid, Observers::All) => {
                     let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
                     let ended =
-                        (way.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
-                    self.tell_if(
+                        (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
+                    self.report_if(
                         id,
                         guard(BarrierUses::NEEDS),
                         messages::barrier_uninitialized(at, &name, ended, later),
                     );
                 }
-                (Lifecycle::New | Lifecycle::Invalid, Observers::Aside) if self.seen.threads() != Some(1) => {
+                (Lifecycle::New | Lifecycle::Invalid, Observers::OtherThread) if self.cx.threads() != Some(1) => {
                     let init = self.place(id, &[PhaseAction::Init]);
-                    self.tell_if(id, guard(BarrierUses::NEEDS), messages::barrier_unpublished(at, &name, init, None));
+                    self.report_if(id, guard(BarrierUses::NEEDS), messages::barrier_unpublished(at, &name, init, None));
                 }
-                (Lifecycle::Live, Observers::All | Observers::Own | Observers::Sent(_)) => {
+                (Lifecycle::Live, Observers::All | Observers::Own | Observers::Arrived(_)) => {
                     let earlier = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-                    self.tell_if(id, guard(BarrierUses::BEGINS), messages::barrier_reinit(at, &name, earlier));
+                    self.report_if(id, guard(BarrierUses::BEGINS), messages::barrier_reinit(at, &name, earlier));
                 }
-                (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Open, _) => {}
+                (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Unknown, _) => {}
             }
         }
-        if self.is_kernel() && several && self.seen.threads() != Some(1) && !ways.is_empty() {
+        if self.sees_all_callers() && several && self.cx.threads() != Some(1) && !paths.is_empty() {
             let guard = Guard::default().when(does(BarrierUses::ALONE));
-            self.tell_if(id, guard, messages::barrier_init_not_elected(at, &name));
+            self.report_if(id, guard, messages::barrier_init_not_elected(at, &name));
         }
     }
 
-    /// Where the barrier's life first changes so.
+    /// The place of the first call that does one of these to the barrier.
     fn place(&self, id: Id, what: &[PhaseAction]) -> Option<SpanRange> {
-        let call = self.seen.calls(id).find(|call| what.contains(&call.method.action));
+        let call = self.cx.calls(id).find(|call| what.contains(&call.method.action));
         call.map(|call| call.at)
     }
 
-    /// `barrier_uninitialized`, `barrier_unpublished`: one thread has initialised the barrier, and all have met since.
+    /// `barrier_uninitialized`, `barrier_unpublished`: before a barrier is used, a thread initializes it and all threads
+    /// synchronize.
     ///
     /// ```text
-    /// let bar = shared_barrier(); bar.arrive_and_wait();       // by nobody
-    /// if rank == 0 { bar.init(n); } bar.arrive_and_wait();     // by rank 0, which may not have come to it
+    /// let bar = shared_barrier(); bar.arrive_and_wait();       // not initialized
+    /// if rank == 0 { bar.init(n); } bar.arrive_and_wait();     // rank 0 may not have reached `init` yet
     /// ```
     fn check_ready(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
-        let Some(ways) = state.ways.get(&id) else { return };
+        let Some(paths) = state.paths.get(&id) else { return };
         let peers = self.lives.scope == Uniformity::Cluster;
-        let threads = self.seen.threads();
+        let threads = self.cx.threads();
         let beyond_a_warp =
-            threads.is_none_or(|threads| threads > 32) && self.seen.comes_whole(block, Uniformity::Block);
-        let name = self.seen.name(id);
+            threads.is_none_or(|threads| threads > 32) && self.cx.is_reached_uniformly(block, Uniformity::Block);
+        let name = self.cx.name(id);
         let is_new = |life: Lifecycle| matches!(life, Lifecycle::New | Lifecycle::Invalid);
-        for way in ways.iter().filter(|way| way.life == Lifecycle::Given) {
-            self.give(id, BarrierUses::NEEDS, unless(way));
+        for path in paths.iter().filter(|path| path.life == Lifecycle::Given) {
+            self.add_effect(id, BarrierUses::NEEDS, unless(path));
         }
-        let new = ways.iter().filter(|way| is_new(way.life) && way.known == Observers::All);
-        if let Some(way) = new.min_by_key(|way| way.unless().count()) {
-            let ended = (way.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
+        let new = paths.iter().filter(|path| is_new(path.life) && path.observers == Observers::All);
+        if let Some(path) = new.min_by_key(|path| path.unless().count()) {
+            let ended = (path.life == Lifecycle::Invalid).then(|| self.place(id, &[PhaseAction::Invalidate])).flatten();
             let later = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
             let diag = messages::barrier_uninitialized(call.at, &name, ended, later);
-            return self.tell_if(id, unless(way), diag);
+            return self.report_if(id, unless(path), diag);
         }
-        let unpublished = ways.iter().filter(|way| match (way.life, way.known) {
-            (Lifecycle::Open, _) | (_, Observers::All) => false,
-            (life, Observers::Aside) => is_new(life) && threads != Some(1),
-            (life, Observers::Near) => is_new(life) && (peers || beyond_a_warp),
-            (Lifecycle::Invalid, Observers::Own | Observers::Sent(_)) => true,
-            (Lifecycle::New | Lifecycle::Live, Observers::Own | Observers::Sent(_)) => peers,
+        let unpublished = paths.iter().filter(|path| match (path.life, path.observers) {
+            (Lifecycle::Unknown, _) | (_, Observers::All) => false,
+            (life, Observers::OtherThread) => is_new(life) && threads != Some(1),
+            (life, Observers::OtherWarp) => is_new(life) && (peers || beyond_a_warp),
+            (Lifecycle::Invalid, Observers::Own | Observers::Arrived(_)) => true,
+            (Lifecycle::New | Lifecycle::Live, Observers::Own | Observers::Arrived(_)) => peers,
             (Lifecycle::Given, _) => false,
         });
-        if let Some(way) = unpublished.min_by_key(|way| way.unless().count()) {
+        if let Some(path) = unpublished.min_by_key(|path| path.unless().count()) {
             let init = self.place(id, &[PhaseAction::Init]);
             let group = call.barrier.scope.group();
             let diag = messages::barrier_unpublished(call.at, &name, init, peers.then_some(group));
-            self.tell_if(id, unless(way), diag);
+            self.report_if(id, unless(path), diag);
         }
     }
 
-    /// `barrier_init_not_elected`: one thread initialises a barrier.
+    /// `barrier_init_not_elected`: a single thread initializes a barrier.
     ///
     /// ```text
-    /// bar.init(block.num_threads()); block.sync();             // each of them does
+    /// bar.init(block.num_threads()); block.sync();             // every thread executes `init`
     /// ```
     fn check_elected(&mut self, state: &State, call: &BarrierCall, id: Id, block: BlockId) {
         let pairs = Uniformity::Tile(1);
         let one = call.region.path.iter().all(|select| match select {
-            Select::At(index) => self.seen.is_same_index(*index, pairs),
+            Select::At(index) => self.cx.is_uniform_index(*index, pairs),
             Select::Chunk { .. } | Select::Range { .. } | Select::Half { .. } | Select::Unknown => false,
         });
-        // Another thread may be at another `init`.
-        let aside = |life: Lifecycle, known: Observers| {
-            matches!(life, Lifecycle::New | Lifecycle::Invalid) && known == Observers::Aside
+        // Another thread may execute another `init`.
+        let aside = |life: Lifecycle, observers: Observers| {
+            matches!(life, Lifecycle::New | Lifecycle::Invalid) && observers == Observers::OtherThread
         };
-        let mut ways = state.ways.get(&id).into_iter().flat_map(|ways| ways.iter()).peekable();
-        if ways.peek().is_none() {
+        let mut paths = state.paths.get(&id).into_iter().flat_map(|paths| paths.iter()).peekable();
+        if paths.peek().is_none() {
             return;
         }
-        let two = is_exact(call, id) && ways.any(|way| aside(way.life, way.known));
-        let several = one && self.is_kernel() && self.come_several(block);
-        if self.seen.threads() != Some(1) && (several || two) {
-            self.tell(id, messages::barrier_init_not_elected(call.at, &self.seen.name(id)));
+        let two = is_exact(call, id) && paths.any(|path| aside(path.life, path.observers));
+        let several = one && self.sees_all_callers() && self.reached_by_several(block);
+        if self.cx.threads() != Some(1) && (several || two) {
+            self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id)));
         }
     }
 
-    /// No branch lets one thread through alone.
-    fn come_several(&self, block: BlockId) -> bool {
-        let Facts { cfg, values, .. } = self.seen;
+    /// Whether several threads may reach a block, because no branch on the way elects one.
+    fn reached_by_several(&self, block: BlockId) -> bool {
+        let Context { cfg, values, .. } = self.cx;
         values.control.deciders(block).all(|branch| {
             let leads = |side: &BlockId| reachable(cfg, *side, Some(branch)).contains(block);
             let sides: Vec<BlockId> = cfg.blocks[branch.0].end.successors().filter(leads).collect();
@@ -417,45 +390,46 @@ impl Check<'_, '_, '_> {
                 condition.elects
                     && sides[..]
                         .iter()
-                        .all(|side| condition.on_the_way(&cfg.blocks[branch.0].end, *side) == Some(false))
+                        .all(|side| condition.value_on_edge(&cfg.blocks[branch.0].end, *side) == Some(false))
             });
-            without_one || is_same(&values.tested(branch), Uniformity::Tile(1))
+            without_one || is_uniform(&values.tested(branch), Uniformity::Tile(1))
         })
     }
 
-    /// Who calls a device function is not seen.
-    fn is_kernel(&self) -> bool {
-        self.seen.function.role == Role::Kernel
+    /// Whether the function is a kernel: the callers of a device function may elect a thread.
+    fn sees_all_callers(&self) -> bool {
+        self.cx.function.role == Role::Kernel
     }
 
-    /// `barrier_reinit`: a barrier that is in use is not initialised again.
+    /// `barrier_reinit`: a barrier in use is not initialized again.
     ///
     /// ```text
     /// bar.init_collective(&block, 64); bar.init_collective(&block, 32);
     /// ```
-    fn check_again(&mut self, state: &State, call: &BarrierCall, id: Id) {
+    fn check_reinit(&mut self, state: &State, call: &BarrierCall, id: Id) {
         let whole = call.region.path.is_empty();
-        let ids = state.ways.iter().filter(|(other, _)| match whole {
+        let ids = state.paths.iter().filter(|(other, _)| match whole {
             true => other.shared == id.shared,
             false => **other == id && is_exact(call, id),
         });
-        let live = |known: Observers| known != Observers::Aside && known != Observers::Near;
-        let again = ids.flat_map(|(_, ways)| ways.iter()).any(|way| way.life == Lifecycle::Live && live(way.known));
+        let live = |observers: Observers| observers != Observers::OtherThread && observers != Observers::OtherWarp;
+        let again =
+            ids.flat_map(|(_, paths)| paths.iter()).any(|path| path.life == Lifecycle::Live && live(path.observers));
         if again {
             let earlier = self.place(id, &[PhaseAction::Init, PhaseAction::InitCollective]);
-            self.tell(id, messages::barrier_reinit(call.at, &self.seen.name(id), earlier));
+            self.report(id, messages::barrier_reinit(call.at, &self.cx.name(id), earlier));
         }
     }
 
-    /// `barrier_use_after_drop`: who has dropped out arrives no more.
+    /// `barrier_use_after_drop`: a thread that has dropped out of a barrier does not arrive again.
     ///
     /// ```text
     /// bar.arrive_and_drop(); bar.arrive_and_wait();
     /// ```
-    fn check_left(&mut self, state: &State, call: &BarrierCall, id: Id) {
-        if call.method.action.arrives() && is_exact(call, id) && state.left.contains(&id) {
-            let dropped = self.seen.calls(id).find(|call| call.method.action == PhaseAction::ArriveAndDrop);
-            self.tell(id, messages::barrier_use_after_drop(call.at, &self.seen.name(id), dropped.map(|call| call.at)));
+    fn check_dropped(&mut self, state: &State, call: &BarrierCall, id: Id) {
+        if call.method.action.arrives() && is_exact(call, id) && state.dropped.contains(&id) {
+            let dropped = self.cx.calls(id).find(|call| call.method.action == PhaseAction::ArriveAndDrop);
+            self.report(id, messages::barrier_use_after_drop(call.at, &self.cx.name(id), dropped.map(|call| call.at)));
         }
     }
 }

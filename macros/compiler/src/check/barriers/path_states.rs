@@ -1,159 +1,168 @@
-//! The ways on which control may come to a point, as far as they matter for one barrier: what it is on each, who knows, and
-//! what branches have tested. Data and its order, no analysis.
+//! Path-sensitive states of one barrier: its lifecycle on each set of paths, the threads that observe it, and the branch
+//! conditions that were assumed. Data and its order, no analysis.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeSet;
 
 use crate::model::group::Group;
 
-/// What a barrier is.
+/// The point of its lifetime that a barrier has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lifecycle {
-    /// Nobody has initialised it.
+    /// No thread has initialized it.
     New,
+    /// It is initialized.
     Live,
+    /// It was invalidated.
     Invalid,
-    /// What the function's caller has made of it.
+    /// It is as the function's caller left it.
     Given,
-    /// The text does not show it.
-    Open,
+    /// The text does not show its state.
+    Unknown,
 }
 
-/// A device function that a barrier is given to.
+/// A barrier that is passed to a device function: the slot of the call, and the position of the argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Taker {
+pub(super) struct BarrierArgument {
     pub(super) slot: u16,
     pub(super) argument: usize,
 }
 
-impl Taker {
-    /// Of the condition that it initialises the barrier. Those of branches are less.
+impl BarrierArgument {
+    /// The number of the condition that the callee initializes the barrier. The numbers of branch conditions are lower.
     fn number(self) -> usize {
         1 << 32 | usize::from(self.slot) << 8 | self.argument & 0xff
     }
 
-    pub(super) fn of(number: usize) -> Option<Taker> {
-        (number >> 32 != 0).then_some(Taker { slot: (number >> 8) as u16, argument: number & 0xff })
+    /// The inverse of [`number`](Self::number); `None` for the number of a branch condition.
+    pub(super) fn of(number: usize) -> Option<BarrierArgument> {
+        (number >> 32 != 0).then_some(BarrierArgument { slot: (number >> 8) as u16, argument: number & 0xff })
     }
 }
 
-/// Who knows.
+/// The threads that observe a barrier's lifecycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Observers {
-    /// All of the group, as far as they have come here.
+    /// All threads of the group that have reached this point.
     All,
-    /// The thread itself has made it so, and not met the others since.
+    /// The thread that changed it, which has not synchronized with the others since.
     Own,
-    /// And has arrived at a barrier of this group since.
-    Sent(Group),
-    /// Others, on another side of a branch, may be changing it.
-    Aside,
-    /// The same, and the thread's warp has met since.
-    Near,
+    /// The thread that changed it, which has since arrived at the barrier of this group.
+    Arrived(Group),
+    /// A thread on another arm of a branch, which may be changing it.
+    OtherThread,
+    /// The same, but a thread of another warp: this warp has synchronized since.
+    OtherWarp,
 }
 
+/// The state of a barrier on the paths on which some conditions hold.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PathState {
     pub(super) life: Lifecycle,
-    pub(super) known: Observers,
-    /// PhaseAction branches have tested, by the conditions' numbers.
-    pub(super) given: BTreeSet<(usize, bool)>,
+    pub(super) observers: Observers,
+    /// The conditions that the paths assume, by number, each with its outcome.
+    pub(super) assumed: BTreeSet<(usize, bool)>,
 }
 
-/// More than that, and a barrier is not followed.
+/// The largest number of path states: a barrier with more is not followed.
 const MOST_PATHS: usize = 32;
 
-/// How control may have come here, as far as it matters for one barrier.
+/// The states of a barrier at a point, which together cover all paths to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PathStates(pub(super) BTreeSet<PathState>);
 
 impl PathState {
-    pub(super) fn new(life: Lifecycle, known: Observers) -> PathState {
-        PathState { life, known, given: BTreeSet::new() }
+    pub(super) fn new(life: Lifecycle, observers: Observers) -> PathState {
+        PathState { life, observers, assumed: BTreeSet::new() }
     }
 
-    /// Whether the other is one of those that this one stands for.
+    /// Whether this state stands for the other one too: it is the same under fewer assumptions.
     pub(super) fn covers(&self, other: &PathState) -> bool {
-        (self.life, self.known) == (other.life, other.known) && self.given.is_subset(&other.given)
+        (self.life, self.observers) == (other.life, other.observers) && self.assumed.is_subset(&other.assumed)
     }
 
-    pub(super) fn is(self, life: Lifecycle, known: Observers) -> PathState {
-        PathState { life, known, ..self }
+    /// The same paths, with another state of the barrier.
+    pub(super) fn with(self, life: Lifecycle, observers: Observers) -> PathState {
+        PathState { life, observers, ..self }
     }
 
-    pub(super) fn given(mut self, number: usize, holds: bool) -> PathState {
-        self.given.insert((number, holds));
+    /// The paths on which a condition has this outcome too.
+    pub(super) fn assuming(mut self, number: usize, holds: bool) -> PathState {
+        self.assumed.insert((number, holds));
         self
     }
 
-    /// The part of it for which these conditions hold, and the parts for which one does not.
-    pub(super) fn split(self, given: &BTreeSet<(usize, bool)>) -> (Option<PathState>, Vec<PathState>) {
-        if given.iter().any(|(number, holds)| self.given.contains(&(*number, !holds))) {
+    /// Splits the paths into those on which all of these conditions have their outcomes, and those on which one has not.
+    pub(super) fn split(self, conditions: &BTreeSet<(usize, bool)>) -> (Option<PathState>, Vec<PathState>) {
+        if conditions.iter().any(|(number, holds)| self.assumed.contains(&(*number, !holds))) {
             return (None, vec![self]);
         }
         let (mut yes, mut no) = (self, Vec::new());
-        for (number, holds) in given {
-            if !yes.given.contains(&(*number, *holds)) {
-                no.push(yes.clone().given(*number, !holds));
-                yes = yes.given(*number, *holds);
+        for (number, holds) in conditions {
+            if !yes.assumed.contains(&(*number, *holds)) {
+                no.push(yes.clone().assuming(*number, !holds));
+                yes = yes.assuming(*number, *holds);
             }
         }
         (Some(yes), no)
     }
 
-    /// It is so if none of these initialises the barrier.
-    pub(super) fn unless(&self) -> impl Iterator<Item = Taker> + '_ {
-        self.given.iter().filter(|(_, holds)| !holds).filter_map(|(number, _)| Taker::of(*number))
+    /// The calls of device functions that the paths assume not to initialize the barrier.
+    pub(super) fn unless(&self) -> impl Iterator<Item = BarrierArgument> + '_ {
+        self.assumed.iter().filter(|(_, holds)| !holds).filter_map(|(number, _)| BarrierArgument::of(*number))
     }
 }
 
 impl PathStates {
-    pub(super) fn one(way: PathState) -> PathStates {
-        PathStates(BTreeSet::from([way]))
+    pub(super) fn one(path: PathState) -> PathStates {
+        PathStates(BTreeSet::from([path]))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &PathState> {
         self.0.iter()
     }
 
-    /// Two that differ in whether one condition holds are one, whatever it is.
-    pub(super) fn of(ways: impl IntoIterator<Item = PathState>) -> PathStates {
-        let mut ways: BTreeSet<PathState> = ways.into_iter().collect();
-        let halves = |ways: &BTreeSet<PathState>| {
-            ways.iter().find_map(|way| {
-                way.given.iter().find_map(|(number, holds)| {
-                    let mut whole = way.clone();
-                    whole.given.remove(&(*number, *holds));
+    /// Collects states in the fewest: two that differ in the outcome of one condition alone become one without it.
+    pub(super) fn of(paths: impl IntoIterator<Item = PathState>) -> PathStates {
+        let mut paths: BTreeSet<PathState> = paths.into_iter().collect();
+        let halves = |paths: &BTreeSet<PathState>| {
+            paths.iter().find_map(|path| {
+                path.assumed.iter().find_map(|(number, holds)| {
+                    let mut whole = path.clone();
+                    whole.assumed.remove(&(*number, *holds));
                     let mut other = whole.clone();
-                    other.given.insert((*number, !holds));
-                    ways.contains(&other).then_some((way.clone(), other, whole))
+                    other.assumed.insert((*number, !holds));
+                    paths.contains(&other).then_some((path.clone(), other, whole))
                 })
             })
         };
-        while let Some((first, second, whole)) = halves(&ways) {
-            ways.remove(&first);
-            ways.remove(&second);
-            ways.insert(whole);
+        while let Some((first, second, whole)) = halves(&paths) {
+            paths.remove(&first);
+            paths.remove(&second);
+            paths.insert(whole);
         }
-        let all: Vec<PathState> = ways.iter().cloned().collect();
-        ways.retain(|way| !all.iter().any(|other| other != way && other.covers(way)));
-        match ways.len() > MOST_PATHS {
-            true => PathStates::one(PathState::new(Lifecycle::Open, Observers::All)),
-            false => PathStates(ways),
+        let all: Vec<PathState> = paths.iter().cloned().collect();
+        paths.retain(|path| !all.iter().any(|other| other != path && other.covers(path)));
+        match paths.len() > MOST_PATHS {
+            true => PathStates::one(PathState::new(Lifecycle::Unknown, Observers::All)),
+            false => PathStates(paths),
         }
     }
 
+    /// Applies a change to each state.
     pub(super) fn each(&mut self, change: impl Fn(PathState) -> PathState) {
         *self = PathStates::of(std::mem::take(&mut self.0).into_iter().map(change));
     }
 }
 
-/// What a barrier may be after a device function had it.
-pub(super) fn after(way: &PathState, taker: Taker) -> Vec<PathState> {
-    match way.life {
+/// The states of a barrier after it was passed to a device function, whose summary rustc knows.
+pub(super) fn after(path: &PathState, argument: BarrierArgument) -> Vec<PathState> {
+    match path.life {
         Lifecycle::New | Lifecycle::Invalid | Lifecycle::Given => {
-            let begun = way.clone().is(Lifecycle::Open, Observers::Own).given(taker.number(), true);
-            vec![way.clone().given(taker.number(), false), begun]
+            let begun = path.clone().with(Lifecycle::Unknown, Observers::Own).assuming(argument.number(), true);
+            vec![path.clone().assuming(argument.number(), false), begun]
         }
-        Lifecycle::Live | Lifecycle::Open => vec![way.clone().is(Lifecycle::Open, Observers::Own)],
+        Lifecycle::Live | Lifecycle::Unknown => vec![path.clone().with(Lifecycle::Unknown, Observers::Own)],
     }
 }

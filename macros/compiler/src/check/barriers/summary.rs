@@ -1,46 +1,49 @@
-//! Phase barriers that device functions are given: what goes between a function and those that it calls, or is called by, for
-//! rustc to join (`dsm::protocol`).
+//! Phase barriers across functions: what a function does with barriers that are its parameters, and what it asks of the
+//! functions that it passes barriers to. rustc joins the two (`dsm::protocol`).
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 
-use super::Facts;
-use super::path_states::{PathState, Taker};
+use super::Context;
+use super::path_states::{BarrierArgument, PathState};
 use crate::check::cfg::{BarrierCall, BarrierCallId, Root, Shared, Source};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate, Protocol};
 use crate::diag::Diag;
 use crate::model::Role;
 use crate::model::expr::Callee;
 
-/// Questions about the functions that are called, and what callers must know.
+/// What the checks of phase barriers found: questions about called functions, and facts for callers.
 #[derive(Default)]
 pub(crate) struct Summary {
+    /// The faults that depend on called functions, each with the guard under which it is one.
     pub(super) asked: Vec<(Guard, Diag)>,
+    /// What the function does with its parameters.
     pub(super) effects: Vec<(Effect, Guard)>,
-    /// Waits that are as good as a barrier of the cluster.
+    /// The waits that synchronize like a barrier of the cluster.
     pub(crate) meetings: BTreeSet<BarrierCallId>,
 }
 
 impl Summary {
+    /// Adds all of it to the function's protocol.
     pub(crate) fn add_to(self, protocol: &mut Protocol) {
         self.asked.into_iter().for_each(|(guard, diag)| protocol.ask(guard, &diag));
         protocol.effects.extend(self.effects);
     }
 
-    /// The parameters that the function does not initialise, nor any that it gives them to.
-    pub(super) fn keeps(&mut self, seen: &Facts<'_, '_>) {
-        if seen.function.role != Role::Device {
+    /// Adds the parameters that neither the function nor a callee initializes.
+    pub(super) fn add_kept(&mut self, cx: &Context<'_, '_>) {
+        if cx.function.role != Role::Device {
             return;
         }
-        for id in seen.ids().into_iter().filter(|id| id.index.is_none()) {
+        for id in cx.ids().into_iter().filter(|id| id.index.is_none()) {
             let Shared::Param(param) = id.shared else { continue };
             let begins = |call: &BarrierCall| call.method.action.begins();
-            let mut guard = Some(Guard::default()).filter(|_| !seen.calls(id).any(begins));
-            for (slot, callee, barriers) in seen.cfg.nodes.iter().filter_map(|node| match &node.source {
-                Source::Call { slot, callee, barriers, .. } => Some((slot, callee, barriers)),
-                _ => None,
-            }) {
+            let mut guard = Some(Guard::default()).filter(|_| !cx.calls(id).any(begins));
+            for node in &cx.cfg.nodes {
+                let Source::Call { slot, callee, barriers, .. } = &node.source else { continue };
                 let given = barriers.iter().filter(|(_, region)| region.root == Root::Shared(id.shared));
                 for (argument, _) in given {
                     let keeps = Predicate::Uses(slot.0, *argument, ParameterUses::of_barrier(BarrierUses::KEEPS));
@@ -54,9 +57,9 @@ impl Summary {
     }
 }
 
-/// If none of the device functions initialised the barrier that had it.
-pub(super) fn unless(way: &PathState) -> Guard {
-    way.unless().fold(Guard::default(), |guard, Taker { slot, argument }| {
+/// The guard that no device function to which the barrier was passed has initialized it.
+pub(super) fn unless(path: &PathState) -> Guard {
+    path.unless().fold(Guard::default(), |guard, BarrierArgument { slot, argument }| {
         guard.when(Predicate::Uses(slot, argument, ParameterUses::of_barrier(BarrierUses::KEEPS)))
     })
 }

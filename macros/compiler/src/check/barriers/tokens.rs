@@ -1,12 +1,14 @@
-//! Tokens of phase barriers: `barrier_stale_token`, and `barrier_token_mixed` of the elements of one array, whose brand is
-//! one. A token is followed through variables, from its arrival on, with the number of phases that the thread has seen end
-//! since; a wait with a token sees the end of its phase. Other barriers' tokens are rustc's to refuse.
+//! Tokens of phase barriers: `barrier_stale_token`, and `barrier_token_mixed` for the elements of one array, which share a
+//! brand. A token is followed from its arrival through variables, with the number of phases that the thread has seen complete
+//! since; a wait with a token observes the completion of its phase. rustc refuses the tokens of other barriers.
 //!
-//! Of an array, only elements that literals choose are followed; and no token that a device function gave.
+//! Only elements of an array at literal indices are followed, and no tokens that device functions return.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use std::collections::BTreeMap;
 
-use super::Facts;
+use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
 use crate::check::cfg::{
     BarrierCall, BarrierCallId, BlockId, Cfg, End, Extent, NodeId, Source, Step, StepKind, ValueStep, Variable,
@@ -18,32 +20,34 @@ use crate::messages;
 use crate::model::barrier::{BarrierForm, PhaseAction, PhaseOperand};
 use crate::span::SpanRange;
 
-/// PhaseAction may hold a token.
+/// Something that may hold a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Holder {
     Variable(Variable),
     Node(NodeId),
 }
 
+/// A token that some variable or value holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
+    /// The barrier that returned it.
     id: Id,
-    /// Its arrival.
-    from: usize,
-    /// So many phases have ended since on some way, of this and the later ones.
-    ended: u8,
-    /// So many phases after those of other tokens this one's came, at least.
-    after: BTreeMap<Holder, u8>,
+    /// The call that arrived, by its index.
+    arrival: usize,
+    /// The largest number of phases, its own and later ones, that the thread has seen complete on some path.
+    completed: u8,
+    /// For other tokens, the least number of phases by which this one's phase comes after theirs.
+    phases_after: BTreeMap<Holder, u8>,
 }
 
-/// From so many on, a token is too old.
+/// The number of completed phases from which on a token is stale.
 const STALE: u8 = 2;
 
 #[derive(Debug, Clone, Default)]
 struct State(BTreeMap<Holder, Token>);
 
 impl Join for State {
-    // bottom = no tokens; join = the oldest that each may be; of two barriers, none
+    // bottom = no tokens; join = the greater age; tokens of two barriers are followed no more
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (holder, token) in &other.0 {
@@ -53,14 +57,14 @@ impl Join for State {
                 continue;
             };
             let mut both = known.clone();
-            both.ended = both.ended.max(token.ended);
-            both.from = both.from.min(token.from);
-            for (other, after) in &token.after {
-                let of = both.after.entry(*other).or_default();
+            both.completed = both.completed.max(token.completed);
+            both.arrival = both.arrival.min(token.arrival);
+            for (other, after) in &token.phases_after {
+                let of = both.phases_after.entry(*other).or_default();
                 *of = (*of).max(*after);
             }
             if both.id != token.id {
-                both.ended = u8::MAX;
+                both.completed = u8::MAX;
             }
             changed |= both != *known;
             *known = both;
@@ -70,43 +74,43 @@ impl Join for State {
 }
 
 impl State {
-    /// The phase of a token, or of an arrival, that is over came so long after those of others.
-    fn end(&mut self, id: Id, after: &BTreeMap<Holder, u8>) {
-        for (holder, token) in self.0.iter_mut().filter(|(_, token)| token.id == id && token.ended < STALE) {
+    /// A phase of the barrier has completed, which came that many phases after those of the tokens in `after`.
+    fn complete(&mut self, id: Id, after: &BTreeMap<Holder, u8>) {
+        for (holder, token) in self.0.iter_mut().filter(|(_, token)| token.id == id && token.completed < STALE) {
             if let Some(before) = after.get(holder) {
-                token.ended = token.ended.max(before + 1).min(STALE);
+                token.completed = token.completed.max(before + 1).min(STALE);
             }
         }
     }
 
-    /// How long after the phases of the tokens that are there the current one came.
-    fn since(&self, id: Id) -> BTreeMap<Holder, u8> {
-        let tokens = self.0.iter().filter(|(_, token)| token.id == id && token.ended <= STALE);
-        tokens.map(|(holder, token)| (*holder, token.ended)).collect()
+    /// For each token of the barrier, the number of phases by which the current phase comes after its own.
+    fn phases_since(&self, id: Id) -> BTreeMap<Holder, u8> {
+        let tokens = self.0.iter().filter(|(_, token)| token.id == id && token.completed <= STALE);
+        tokens.map(|(holder, token)| (*holder, token.completed)).collect()
     }
 
-    /// A holder gets a token, or none: what was known of the one before is not of this one.
+    /// A holder gets a token, or none. What was known about the token that it held before is forgotten.
     fn put(&mut self, holder: Holder, token: Option<Token>) {
         self.0.remove(&holder);
         self.0.values_mut().for_each(|other| {
-            other.after.remove(&holder);
+            other.phases_after.remove(&holder);
         });
         self.0.extend(token.map(|token| (holder, token)));
     }
 
-    /// The same token is in both.
+    /// A second holder gets the token of the first.
     fn copy(&mut self, from: Holder, into: Holder) {
         let Some(token) = self.0.get(&from).cloned().filter(|_| from != into) else { return self.put(into, None) };
         self.put(into, None);
         let mut copy = token;
-        copy.after.insert(from, 0);
+        copy.phases_after.insert(from, 0);
         for other in self.0.values_mut() {
-            if let Some(after) = other.after.get(&from).copied() {
-                other.after.insert(into, after);
+            if let Some(after) = other.phases_after.get(&from).copied() {
+                other.phases_after.insert(into, after);
             }
         }
         if let Some(token) = self.0.get_mut(&from) {
-            token.after.insert(into, 0);
+            token.phases_after.insert(into, 0);
         }
         self.0.insert(into, copy);
     }
@@ -117,38 +121,38 @@ impl State {
 }
 
 struct Tokens<'a, 'f> {
-    seen: &'a Facts<'a, 'f>,
-    /// The calls that give truth values, by those.
-    tries: BTreeMap<NodeId, BarrierCallId>,
+    cx: &'a Context<'a, 'f>,
+    /// The calls of `try_wait`, by their results.
+    tests: BTreeMap<NodeId, BarrierCallId>,
 }
 
 impl Tokens<'_, '_> {
     fn id(&self, call: &BarrierCall) -> Option<Id> {
-        let id = id_of(self.seen.cfg, &call.region).filter(|id| is_exact(call, *id))?;
-        (call.barrier.form != BarrierForm::Remote && !self.seen.hidden.contains(&id.shared)).then_some(id)
+        let id = id_of(self.cx.cfg, &call.region).filter(|id| is_exact(call, *id))?;
+        (call.barrier.form != BarrierForm::Remote && !self.cx.hidden.contains(&id.shared)).then_some(id)
     }
 
-    fn phase(&self, state: &mut State, BarrierCallId(phase): BarrierCallId) {
-        let call = &self.seen.cfg.barrier_calls[phase];
+    fn barrier_call(&self, state: &mut State, BarrierCallId(index): BarrierCallId) {
+        let call = &self.cx.cfg.barrier_calls[index];
         if call.method.action.begins() {
-            let begun = id_of(self.seen.cfg, &call.region);
+            let begun = id_of(self.cx.cfg, &call.region);
             let whole = call.region.path.is_empty();
             let of = |token: &&mut Token| {
                 Some(token.id) == begun || whole && begun.is_some_and(|id| id.shared == token.id.shared)
             };
-            state.0.values_mut().filter(of).for_each(|token| token.ended = token.ended.max(STALE));
+            state.0.values_mut().filter(of).for_each(|token| token.completed = token.completed.max(STALE));
         }
         let Some(id) = self.id(call) else { return };
         match call.method.action {
             PhaseAction::Arrive | PhaseAction::ArriveN => {
-                let token = Token { id, from: phase, ended: 0, after: state.since(id) };
-                state.put(Holder::Node(call.gives), Some(token));
+                let token = Token { id, arrival: index, completed: 0, phases_after: state.phases_since(id) };
+                state.put(Holder::Node(call.result), Some(token));
             }
-            PhaseAction::ArriveAndWait => state.end(id, &state.since(id)),
+            PhaseAction::ArriveAndWait => state.complete(id, &state.phases_since(id)),
             PhaseAction::Wait => {
                 let token = token_of(call).and_then(|node| state.node(node)).cloned();
                 if let Some(token) = token.filter(|token| token.id == id) {
-                    state.end(id, &token.after);
+                    state.complete(id, &token.phases_after);
                 }
             }
             PhaseAction::ArriveAndDrop
@@ -163,7 +167,7 @@ impl Tokens<'_, '_> {
     }
 }
 
-/// What a call is given as its token.
+/// The token that is an argument of a call.
 fn token_of(call: &BarrierCall) -> Option<NodeId> {
     let is_token = |operand: &PhaseOperand| matches!(operand, PhaseOperand::Token | PhaseOperand::TokenRef);
     let at = call.method.operands.iter().position(is_token)?;
@@ -179,16 +183,16 @@ impl Analysis for Tokens<'_, '_> {
 
     fn transfer(&self, state: &mut State, step: &Step) {
         match &step.kind {
-            StepKind::BarrierCall(phase) => self.phase(state, *phase),
-            StepKind::Value(ValueStep::Evaluate(node)) => match self.seen.cfg.nodes[node.0].source {
-                Source::Read(variable) => state.copy(Holder::Variable(variable), Holder::Node(*node)),
-                _ => state.put(Holder::Node(*node), None),
+            StepKind::BarrierCall(call) => self.barrier_call(state, *call),
+            StepKind::Value(ValueStep::Evaluate(node)) => match self.cx.cfg.nodes[node.0].source.read() {
+                Some(variable) => state.copy(Holder::Variable(variable), Holder::Node(*node)),
+                None => state.put(Holder::Node(*node), None),
             },
             StepKind::Value(ValueStep::Set { variable, value, extent: Extent::Whole }) => {
                 state.copy(Holder::Node(*value), Holder::Variable(*variable));
             }
             StepKind::Value(ValueStep::Set { variable, .. }) => state.put(Holder::Variable(*variable), None),
-            // It may have seen phases end: how many, nobody knows.
+            // A callee may have seen phases complete, but their number is unknown.
             StepKind::Call { .. }
             | StepKind::Memory(_)
             | StepKind::Group(_)
@@ -198,56 +202,56 @@ impl Analysis for Tokens<'_, '_> {
         }
     }
 
-    /// Where no way leads on but one on which a `try_wait` was true, the phase is over.
+    /// On an edge that is only taken if a `try_wait` returned true, its phase has completed.
     fn edge(&self, state: &mut State, cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
         let End::Branch { mut on, then, otherwise } = cfg.blocks[from.0].end else { return };
         let mut holds = to == then;
         while let (Source::Not, [operand]) = (&cfg.nodes[on.0].source, &cfg.nodes[on.0].operands[..]) {
             (on, holds) = (*operand, !holds);
         }
-        let Some(BarrierCallId(phase)) = self.tries.get(&on).filter(|_| holds && then != otherwise) else { return };
+        let Some(BarrierCallId(index)) = self.tests.get(&on).filter(|_| holds && then != otherwise) else { return };
         let away = if to == then { otherwise } else { then };
-        let ways = |side| reachable(cfg, side, Some(from));
-        if ways(away).and(&ways(to)).len() != 0 {
+        let paths = |side| reachable(cfg, side, Some(from));
+        if paths(away).and(&paths(to)).len() != 0 {
             return;
         }
-        let call = &cfg.barrier_calls[*phase];
+        let call = &cfg.barrier_calls[*index];
         let token = token_of(call).and_then(|node| state.node(node)).cloned();
         if let Some(token) = token.filter(|token| Some(token.id) == self.id(call)) {
-            state.end(token.id, &token.after);
+            state.complete(token.id, &token.phases_after);
         }
     }
 }
 
-pub(super) fn check(seen: &Facts<'_, '_>, diags: &mut Diags) {
-    let calls = seen.cfg.barrier_calls.iter().enumerate();
-    let tries = calls
+pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
+    let calls = cx.cfg.barrier_calls.iter().enumerate();
+    let tests = calls
         .filter(|(_, call)| call.method.action == PhaseAction::TryWait)
-        .map(|(at, call)| (call.gives, BarrierCallId(at)));
-    let tokens = Tokens { seen, tries: tries.collect() };
-    let states = engine::solve(&tokens, seen.cfg);
-    engine::visit(&tokens, seen.cfg, &states, |state, step| {
-        let StepKind::BarrierCall(BarrierCallId(phase)) = step.kind else { return };
-        let call = &seen.cfg.barrier_calls[phase];
+        .map(|(at, call)| (call.result, BarrierCallId(at)));
+    let tokens = Tokens { cx, tests: tests.collect() };
+    let states = engine::solve(&tokens, cx.cfg);
+    engine::visit(&tokens, cx.cfg, &states, |state, step| {
+        let StepKind::BarrierCall(BarrierCallId(index)) = step.kind else { return };
+        let call = &cx.cfg.barrier_calls[index];
         let Some(id) = tokens.id(call) else { return };
         let Some(token) = token_of(call).and_then(|node| state.node(node)) else { return };
-        let arrival = seen.cfg.barrier_calls[token.from].at;
-        check_token(seen, id, token, call, arrival, diags);
+        let arrival = cx.cfg.barrier_calls[token.arrival].at;
+        check_token(cx, id, token, call, arrival, diags);
     });
 }
 
-/// `barrier_stale_token`: a token is of the phase that lasts, or of the one before. `barrier_token_mixed`: it is of this
-/// barrier.
+/// `barrier_stale_token`: a token belongs to the current phase or the preceding one. `barrier_token_mixed`: it belongs to the
+/// barrier that it is used at.
 ///
 /// ```text
 /// let old = bar.arrive(); bar.arrive_and_wait(); bar.arrive_and_wait(); bar.wait(old);
 /// let token = bars[0].arrive(); bars[1].wait(token);
 /// ```
-fn check_token(seen: &Facts<'_, '_>, id: Id, token: &Token, call: &BarrierCall, arrival: SpanRange, diags: &mut Diags) {
-    let is_known = token.ended <= STALE;
+fn check_token(cx: &Context<'_, '_>, id: Id, token: &Token, call: &BarrierCall, arrival: SpanRange, diags: &mut Diags) {
+    let is_known = token.completed <= STALE;
     if is_known && token.id.shared == id.shared && token.id != id {
-        diags.push(messages::barrier_token_mixed(call.at, &seen.name(id), &seen.name(token.id), arrival));
-    } else if token.id == id && token.ended == STALE {
-        diags.push(messages::barrier_stale_token(call.at, &seen.name(id), arrival));
+        diags.push(messages::barrier_token_mixed(call.at, &cx.name(id), &cx.name(token.id), arrival));
+    } else if token.id == id && token.completed == STALE {
+        diags.push(messages::barrier_stale_token(call.at, &cx.name(id), arrival));
     }
 }

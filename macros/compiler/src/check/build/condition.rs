@@ -1,15 +1,17 @@
-//! Branches: what `if`, `while` and `match` test, and what lives while an arm runs.
+//! Branches: the conditions of `if`, `while` and `match`, and the values that live while an arm runs.
 
-use super::{BlockId, Builder, End, Node, Source, StepKind, TokenStep, Value, Variable};
-use crate::messages::Loss;
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::{BlockId, Builder, End, Node, StepKind, TokenStep, Value, Variable};
 use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Variant};
 use crate::model::pattern::{Pattern, PatternKind};
+use crate::model::token::TokenLoss;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
-    /// A block during which a value without a name lives.
+    /// Builds a block during which temporaries stay alive, and drops those at its end.
     pub(super) fn holding(&mut self, held: Vec<Variable>, block: &'f Block) -> Value {
         let before = self.waiting.len();
         self.waiting.extend(&held);
@@ -42,8 +44,7 @@ impl<'f> Builder<'f> {
         self.joined(expr, value)
     }
 
-    /// BulkDirection the current block with a branch on `condition`.
-    /// Gives what lives on, without a name, while the `yes` side runs.
+    /// Ends the current block with a branch on `condition`. Returns the temporaries that stay alive on the `yes` arm.
     pub(super) fn condition(&mut self, condition: &'f Condition, yes: BlockId, no: BlockId) -> Vec<Variable> {
         match condition {
             Condition::Value(Expr { kind: ExprKind::Op { op: Op::Is(variant), operands, .. }, .. })
@@ -51,7 +52,7 @@ impl<'f> Builder<'f> {
             {
                 let value = self.value(&operands[0]);
                 self.option_branch(*variant, &value, yes, no);
-                // The value that was asked is dropped where it is one.
+                // The token of a tested temporary is dropped on the arm where there is one.
                 let holds = if *variant == Variant::Some { yes } else { no };
                 self.current = holds;
                 self.drop_temporary(value.token, operands[0].span);
@@ -65,7 +66,7 @@ impl<'f> Builder<'f> {
             Condition::Let { pattern, scrutinee } => {
                 let value = self.value(scrutinee);
                 self.test(pattern, &value, yes, no);
-                // `if let None` of a value on its way: that is gone before the other arm.
+                // With `if let None` on a temporary, the token is dropped before the other arm.
                 if matches!(pattern.kind, PatternKind::Variant { variant: Variant::None, .. }) {
                     self.current = no;
                     self.drop_temporary(value.token, scrutinee.span);
@@ -77,7 +78,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Where a part does not hold, what those before it bound is dropped.
+    /// Builds a chain of conditions. Where a part fails, the values that earlier parts bound are dropped.
     fn all(&mut self, parts: &'f [Condition], yes: BlockId, no: BlockId) -> Vec<Variable> {
         let (depth, waiting) = (self.scopes.len(), self.waiting.len());
         let mut held = Vec::new();
@@ -90,7 +91,7 @@ impl<'f> Builder<'f> {
                 Condition::Value(value) | Condition::Let { scrutinee: value, .. } => value.span,
                 Condition::All(_) => continue,
             };
-            self.abandon(waiting, depth, Loss::EndOfScope, at);
+            self.abandon(waiting, depth, TokenLoss::EndOfScope, at);
             self.end(End::Goto(no));
             self.current = holds;
             self.waiting.extend(&variable);
@@ -105,8 +106,8 @@ impl<'f> Builder<'f> {
         held
     }
 
-    /// An arm is tried after those before it; the last one is taken without a test, because rustc knows that the arms
-    /// cover everything.
+    /// Builds a `match`: each arm is tried after those before it. The last one is taken without a test, because rustc knows
+    /// that the arms are exhaustive.
     pub(super) fn match_arms(&mut self, expr: &'f Expr, scrutinee: &'f Expr, arms: &'f [Arm]) -> Value {
         let value = self.temporary();
         let after = self.new_block();
@@ -123,9 +124,9 @@ impl<'f> Builder<'f> {
                 let before = self.waiting.len();
                 self.waiting.extend(matched.token.filter(|variable| matches!(variable, Variable::Temporary(_))));
                 let bound = self.new_block();
-                // For each alternative that binds names, until it holds.
+                // The guard is tried for each alternative that binds names, until it holds.
                 for left in (0..arm.pattern.tried().map_or(1, <[_]>::len)).rev() {
-                    self.see(&arm.pattern, &matched);
+                    self.set_bound(&arm.pattern, &matched);
                     let fails = if left == 0 { no } else { self.new_block() };
                     guarded = self.condition(guard, bound, fails);
                     if left > 0 {
@@ -149,43 +150,45 @@ impl<'f> Builder<'f> {
         self.joined(expr, value)
     }
 
-    /// BulkDirection the current block with a branch on whether a pattern matches.
+    /// Ends the current block with a branch on whether a pattern matches.
     pub(super) fn test(&mut self, pattern: &Pattern, value: &Value, yes: BlockId, no: BlockId) {
-        match &pattern.kind {
-            PatternKind::Variant { variant, .. } => self.option_branch(*variant, value, yes, no),
-            _ if pattern.is_irrefutable() => self.end(End::Goto(yes)),
-            _ => self.end(End::Branch { on: value.node, then: yes, otherwise: no }),
+        if let PatternKind::Variant { variant, .. } = &pattern.kind {
+            self.option_branch(*variant, value, yes, no);
+        } else if pattern.is_irrefutable() {
+            self.end(End::Goto(yes));
+        } else {
+            self.end(End::Branch { on: value.node, then: yes, otherwise: no });
         }
     }
 
-    /// The names that a pattern gives to parts of a value.
-    fn see(&mut self, pattern: &Pattern, value: &Value) {
+    /// Sets the locals that a pattern binds to the parts of a value.
+    fn set_bound(&mut self, pattern: &Pattern, value: &Value) {
         match &pattern.kind {
             PatternKind::Bind { local, sub } => {
                 self.set(Variable::Local(*local), value, pattern.span);
-                sub.iter().for_each(|sub| self.see(sub, value));
+                sub.iter().for_each(|sub| self.set_bound(sub, value));
             }
             PatternKind::Tuple { elements, .. } => {
                 for (element, index) in elements.iter().zip(0..) {
                     let value = self.known_field(value, &Member::Unnamed(index));
-                    self.see(element, &value);
+                    self.set_bound(element, &value);
                 }
             }
             PatternKind::Struct { fields, .. } => {
                 for (member, field) in fields {
                     let value = self.known_field(value, member);
-                    self.see(field, &value);
+                    self.set_bound(field, &value);
                 }
             }
-            PatternKind::Array { elements, .. } => elements.iter().for_each(|element| self.see(element, value)),
-            PatternKind::Variant { field, .. } => field.iter().for_each(|field| self.see(field, value)),
-            // Which alternative it is, the whole value decides.
+            PatternKind::Array { elements, .. } => elements.iter().for_each(|element| self.set_bound(element, value)),
+            PatternKind::Variant { field, .. } => field.iter().for_each(|field| self.set_bound(field, value)),
+            // The whole value decides which alternative matches.
             PatternKind::Or(_) => {
                 for local in pattern.locals() {
                     self.set(Variable::Local(local), &Value::of(value.node), pattern.span);
                 }
             }
-            // They bind nothing.
+            // These patterns bind nothing.
             PatternKind::Error
             | PatternKind::Wild
             | PatternKind::Bool(_)
@@ -195,7 +198,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// A field of a value, as far as it is known from the others.
+    /// A field of a value, as far as its source is known.
     fn known_field(&mut self, value: &Value, member: &Member) -> Value {
         let field = self.field(member);
         if let Some((_, value)) = value.fields.iter().find(|(known, _)| *known == field) {
@@ -203,15 +206,16 @@ impl<'f> Builder<'f> {
         }
         let Node { source, at, .. } = &self.nodes[value.node.0];
         let at = *at;
-        match source {
-            Source::Read(Variable::Local(local)) => Value::of(self.read(Variable::Field(*local, field), at)),
-            _ => Value::of(value.node),
+        match source.read() {
+            Some(Variable::Local(local)) => Value::of(self.read(Variable::Field(local, field), at)),
+            Some(Variable::Field(..) | Variable::Temporary(_)) | None => Value::of(value.node),
         }
     }
 
-    /// The same, and a token moves into its name. Gives what lives on without a name where it has none.
+    /// Sets the locals that a pattern binds, and moves a token into its local. Returns the temporary that still holds the
+    /// token if no local does.
     pub(super) fn bind(&mut self, pattern: &Pattern, value: &Value, at: SpanRange) -> Option<Variable> {
-        self.see(pattern, value);
+        self.set_bound(pattern, value);
         self.bind_token(pattern, value.token?, at)
     }
 
@@ -223,7 +227,7 @@ impl<'f> Builder<'f> {
             }
             PatternKind::Variant { field: Some(field), .. } => self.bind_token(field, variable, at),
             PatternKind::Variant { field: None, .. } => None,
-            // Nothing else is a pattern of tokens.
+            // No other pattern matches a token.
             PatternKind::Wild
             | PatternKind::Error
             | PatternKind::Bool(_)
@@ -237,10 +241,10 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// A token that is only looked at, and held by no variable, is lost.
+    /// Drops the token of a temporary that was only looked at.
     pub(super) fn drop_temporary(&mut self, variable: Option<Variable>, at: SpanRange) {
         if let Some(variable @ Variable::Temporary(_)) = variable {
-            self.step(StepKind::Token(TokenStep::Drop { variable, how: Loss::Discarded }), at);
+            self.step(StepKind::Token(TokenStep::Drop { variable, how: TokenLoss::Discarded }), at);
         }
     }
 

@@ -1,11 +1,10 @@
-//! Asynchronous copies: what they touch, and who comes together for them.
+//! Asynchronous copies: the memory that they access, and the threads that execute them together.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{Builder, GroupStep, StepKind, Value};
 use crate::check::build::memory::region_of_kind;
-use crate::check::cfg::Team;
-use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, CopyId, CopyStep, Region};
+use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, CopyId, CopyStep, Region, Team};
 use crate::model::barrier::{BarrierForm, COPY};
 use crate::model::copy::{BulkDirection, CompletionMechanism, CopyOp};
 use crate::model::expr::Expr;
@@ -32,9 +31,9 @@ impl Builder<'_> {
                 }
             }
         };
-        let tell = |builder: &mut Self| {
+        let complete_on_barrier = |builder: &mut Self| {
             if let Some(index) = copy.barrier() {
-                builder.phase_of_copy(operands[index].result_kind, region(index), at);
+                builder.barrier_call_of_copy(operands[index].result_kind, region(index), at);
             }
         };
         match copy {
@@ -42,24 +41,25 @@ impl Builder<'_> {
                 let team = team.unwrap_or(Team::whole(group));
                 self.step(StepKind::Group(GroupStep::Convergent { team, name: copy.name() }), at);
                 touch(self);
-                tell(self);
-                let told = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };
-                self.copy_step(CopyStep::Begin { reads: None, writes: region(1), told, at }, at);
+                complete_on_barrier(self);
+                let completion = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };
+                self.copy_step(CopyStep::Begin { reads: None, writes: region(1), completion, at }, at);
             }
             CopyOp::Bulk(ends) => {
                 touch(self);
-                tell(self);
-                let (reads, writes, told) = match ends {
+                complete_on_barrier(self);
+                let (reads, writes, completion) = match ends {
                     BulkDirection::GlobalToShared => (None, region(0), CompletionMechanism::Barrier),
-                    // The peer tells that it has come: by what, only the run knows.
+                    // The copy completes at the peer's barrier, and the way in which the peer passes that on is known only
+                    // at run time.
                     BulkDirection::SharedToPeer => return,
                     BulkDirection::SharedToGlobal => (region(1), None, CompletionMechanism::BulkGroup),
                 };
-                self.copy_step(CopyStep::Begin { reads, writes, told, at }, at);
+                self.copy_step(CopyStep::Begin { reads, writes, completion, at }, at);
             }
             CopyOp::Store => {
                 touch(self);
-                tell(self);
+                complete_on_barrier(self);
             }
             CopyOp::Wait { group, .. } => {
                 let team = team.unwrap_or(Team::whole(group));
@@ -70,14 +70,14 @@ impl Builder<'_> {
         }
     }
 
-    /// The barrier that is told of a copy's end is in use from its beginning.
-    fn phase_of_copy(&mut self, of: Kind, region: Option<Region>, at: SpanRange) {
+    /// The barrier on which a copy completes is in use from the beginning of the copy.
+    fn barrier_call_of_copy(&mut self, of: Kind, region: Option<Region>, at: SpanRange) {
         let (Kind::Barrier(barrier), Some(region)) = (of, region) else { return };
         if barrier.form == BarrierForm::Remote {
             self.access(region.clone(), AccessKind::Atomic, at);
         }
-        let gives = self.nothing(at).node;
-        self.barrier_calls.push(BarrierCall { barrier, method: &COPY, region, operands: Vec::new(), gives, at });
+        let result = self.nothing(at).node;
+        self.barrier_calls.push(BarrierCall { barrier, method: &COPY, region, operands: Vec::new(), result, at });
         self.step(StepKind::BarrierCall(BarrierCallId(self.barrier_calls.len() - 1)), at);
     }
 
@@ -87,15 +87,15 @@ impl Builder<'_> {
     }
 }
 
-/// The operands that a copy touches, and how.
+/// The operands that a copy accesses, each with the kind of access.
 fn touched_by_copy(copy: CopyOp) -> &'static [(usize, AccessKind)] {
     match copy {
         CopyOp::Cooperative { .. } => &[(2, AccessKind::Read), (1, AccessKind::Write)],
         CopyOp::Bulk(BulkDirection::GlobalToShared | BulkDirection::SharedToGlobal) => {
             &[(1, AccessKind::Read), (0, AccessKind::Write)]
         }
-        CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::Sent)],
-        CopyOp::Store => &[(0, AccessKind::Sent)],
+        CopyOp::Bulk(BulkDirection::SharedToPeer) => &[(1, AccessKind::Read), (0, AccessKind::AsyncWrite)],
+        CopyOp::Store => &[(0, AccessKind::AsyncWrite)],
         CopyOp::Wait { .. } | CopyOp::BulkWait { .. } => &[],
     }
 }

@@ -1,4 +1,6 @@
-//! Memory: which region an expression is a part of, and what is done to it.
+//! Memory: the region that an expression stands for, and the accesses to it.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -14,15 +16,14 @@ use crate::model::ty::ValueType;
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
-    /// What a kernel was launched with is the same for all of the grid; what a device function was called with, its
-    /// caller knows.
+    /// Builds the parameters. A kernel's arguments are uniform in the grid; a device function's are known to its caller.
     pub(super) fn params(&mut self) {
         let function = self.function;
         for (index, param) in function.params.iter().enumerate() {
             let at = SpanRange::of(&function.local(param.local).name);
             let node = self.node(Source::Param(index), Vec::new(), at);
             self.set(Variable::Local(param.local), &Value::of(node), at);
-            if let Some(team) = self.team_of_param(index) {
+            if let Some(team) = self.parameter_team(index) {
                 self.teams.insert(param.local, team);
             }
             if let Kind::Memory(memory) = function.kind(param.local) {
@@ -36,22 +37,27 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What a local that is memory names.
+    /// The region that a local of memory stands for.
     pub(super) fn region_of_local(&self, local: LocalId) -> Region {
-        self.regions.get(&local).cloned().unwrap_or_else(|| match self.function.kind(local) {
-            // Taken out of an optional parameter.
-            Kind::Memory(memory) => Region::of(given(memory, Shared::Any)),
-            kind => region_of_kind(kind),
+        self.regions.get(&local).cloned().unwrap_or_else(|| {
+            let kind = self.function.kind(local);
+            // Memory without a region was taken out of an optional parameter.
+            let Kind::Memory(memory) = kind else { return region_of_kind(kind) };
+            Region::of(given(memory, Shared::Any))
         })
     }
 
-    /// What an operation gives that gives memory.
-    pub(super) fn region_of_op(
+    /// The region of an operation's result, if that is memory.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the kind of any other result result_kind a region that covers it"
+    )]
+    pub(super) fn result_region(
         &mut self,
         op: Op,
         values: &[Value],
         element: Option<&ValueType>,
-        gives: Kind,
+        result_kind: Kind,
     ) -> Option<Region> {
         let operand = |index: usize| values.get(index).and_then(|value| value.region.clone());
         let node = |index: usize| values.get(index).map(|value| value.node);
@@ -73,18 +79,18 @@ impl<'f> Builder<'f> {
                     (Part::Range | Part::Chunk | Part::Inclusive | Part::From, _) => whole.several(Select::Unknown),
                 }
             }
-            _ if matches!(gives, Kind::Memory(_)) => region_of_kind(gives),
+            _ if matches!(result_kind, Kind::Memory(_)) => region_of_kind(result_kind),
             _ => return None,
         })
     }
 
-    /// Memory is touched.
+    /// Adds an access to memory.
     pub(super) fn access(&mut self, region: Region, kind: AccessKind, at: SpanRange) {
         self.accesses.push(Access { region, kind, at });
         self.step(StepKind::Memory(MemoryStep::Access(AccessId(self.accesses.len() - 1))), at);
     }
 
-    /// An element is read: its value.
+    /// Reads an element, and returns its value.
     pub(super) fn load(&mut self, region: Option<Region>, operands: Vec<NodeId>, at: SpanRange) -> Value {
         let region = region.unwrap_or(Region::of(Root::Global));
         let root = region.root;
@@ -92,7 +98,8 @@ impl<'f> Builder<'f> {
         Value::of(self.node(Source::Load(root), operands, at)).in_memory(region)
     }
 
-    /// A variable in memory: what leads to it is evaluated, and nothing is read.
+    /// Evaluates the operands of a place in memory, without reading it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other expression is evaluated as a value")]
     pub(super) fn variable(&mut self, expr: &'f Expr) -> Value {
         match &expr.kind {
             ExprKind::Index { base, index, .. } | ExprKind::UncheckedPlace { base, index } => {
@@ -102,7 +109,7 @@ impl<'f> Builder<'f> {
                 let variable = self.combined(vec![base.node, index], expr.span);
                 match base.region {
                     Some(region) if is_memory => variable.in_memory(region.at(Select::At(index))),
-                    // In an element.
+                    // A place within an element.
                     Some(region) => variable.in_memory(region),
                     None => variable,
                 }
@@ -112,8 +119,8 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What a device function sees of an argument: of memory, what is in it.
-    pub(super) fn seen(&mut self, argument: &Expr, value: &Value) -> NodeId {
+    /// The value of an argument as a device function sees it: for memory, the value of its elements.
+    pub(super) fn argument_node(&mut self, argument: &Expr, value: &Value) -> NodeId {
         match (argument.memory(), &value.region) {
             (Some(_), Some(Region { root: Root::Global, .. }) | None) => self.node(
                 Source::Known { uniformity: Uniformity::Divergent, what: "memory that other threads may write to" },
@@ -125,15 +132,15 @@ impl<'f> Builder<'f> {
     }
 }
 
-/// What an atomic operation does.
-pub(super) fn atomically(atomic: AtomicUse) -> AccessKind {
+/// The kind of access of an atomic operation.
+pub(super) fn atomic_access(atomic: AtomicUse) -> AccessKind {
     match atomic.method.access {
         AtomicAccess::Load => AccessKind::AtomicRead,
         AtomicAccess::Store | AtomicAccess::Update => AccessKind::Atomic,
     }
 }
 
-/// The same region, of the peer of this rank.
+/// The same region in the memory of the block of this rank.
 fn remote(region: Region, rank: Option<NodeId>) -> Region {
     let root = match region.root {
         Root::Shared(shared) | Root::Remote(shared) => Root::Remote(shared),
@@ -142,11 +149,11 @@ fn remote(region: Region, rank: Option<NodeId>) -> Region {
     Region { root, rank, ..region }
 }
 
-/// Which of several, nobody here knows.
+/// The region of an expression of which only the kind is known: it may be any object of that kind.
 pub(super) fn region_of_kind(kind: Kind) -> Region {
     Region::of(match kind {
         Kind::OptionalMemory(memory) => given(memory, Shared::Any),
-        // Of several: one may be written to.
+        // One of the objects that it may be could be written to.
         Kind::Memory(Memory::Global) => Root::Global,
         Kind::Memory(memory) => given(memory, Shared::Any),
         Kind::Barrier(barrier) => barrier_root(barrier, Shared::Any),
@@ -163,7 +170,7 @@ pub(super) fn region_of_kind(kind: Kind) -> Region {
     })
 }
 
-/// A barrier lies in shared memory of its own.
+/// A barrier lies in shared memory as an object of its own.
 fn barrier_root(barrier: Barrier, shared: Shared) -> Root {
     match barrier.form {
         BarrierForm::One | BarrierForm::Array => Root::Shared(shared),
@@ -171,7 +178,7 @@ fn barrier_root(barrier: Barrier, shared: Shared) -> Root {
     }
 }
 
-/// Memory of a parameter.
+/// The root of memory that a parameter refers to.
 fn given(memory: Memory, shared: Shared) -> Root {
     match memory {
         Memory::Global => Root::ReadOnly,

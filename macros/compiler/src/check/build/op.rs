@@ -1,13 +1,12 @@
-//! Operations: groups, their questions and collectives, barriers, memory.
+//! Operations: groups, their queries and collectives, barriers, memory.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::memory::{atomically, region_of_kind};
+use super::memory::{atomic_access, region_of_kind};
 use super::{Builder, GroupStep, MemoryStep, Source, StepKind, Value};
-use crate::check::cfg::Team;
-use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, Region, Root, Select};
+use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, Region, Root, Select, Team};
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{Expr, ExprKind};
@@ -29,7 +28,7 @@ impl<'f> Builder<'f> {
         let token = values.iter().find_map(|value| value.token);
         let nodes: Vec<_> = values.iter().map(|value| value.node).collect();
         let region = values.first().and_then(|first| first.region.clone());
-        let team = operands.first().and_then(|first| self.team_of_argument(first));
+        let team = operands.first().and_then(|first| self.argument_team(first));
         let team = |group: Group| team.unwrap_or(Team::whole(group));
         let node = match op {
             Op::Arrive(group, method) => {
@@ -91,7 +90,7 @@ impl<'f> Builder<'f> {
             Op::QuerySharedRank => {
                 self.node(Source::Known { uniformity: Uniformity::Block, what: "query_shared_rank" }, nodes, at)
             }
-            // A vector is several elements.
+            // A vector covers several elements.
             Op::LoadVec(_) => return self.load(region.map(|region| region.at(Select::Unknown)), nodes, at),
             Op::LoadUnchecked => return self.load(region.map(|region| region.at(Select::At(nodes[1]))), nodes, at),
             Op::StoreVec => {
@@ -100,7 +99,7 @@ impl<'f> Builder<'f> {
             }
             Op::Atomic(atomic) => {
                 let element = region.unwrap_or(Region::of(Root::Global)).at(Select::At(nodes[1]));
-                self.access(element, atomically(atomic), at);
+                self.access(element, atomic_access(atomic), at);
                 self.node(
                     Source::Known { uniformity: Uniformity::Divergent, what: "the result of an atomic operation" },
                     nodes,
@@ -122,14 +121,14 @@ impl<'f> Builder<'f> {
                     self.access(region.clone(), AccessKind::Atomic, at);
                 }
                 let operands = nodes[1..].to_vec();
-                let gives =
+                let result =
                     self.node(Source::Known { uniformity: Uniformity::Divergent, what: method.name }, nodes, at);
-                self.barrier_calls.push(BarrierCall { barrier, method, region, operands, gives, at });
+                self.barrier_calls.push(BarrierCall { barrier, method, region, operands, result, at });
                 self.step(StepKind::BarrierCall(BarrierCallId(self.barrier_calls.len() - 1)), at);
-                gives
+                result
             }
             Op::Copy(copy) => {
-                let team = operands.first().and_then(|first| self.team_of_argument(first));
+                let team = operands.first().and_then(|first| self.argument_team(first));
                 self.copy(copy, operands, &values, team, at);
                 self.nothing(at).node
             }
@@ -156,7 +155,7 @@ impl<'f> Builder<'f> {
                 let value = self.combined(nodes, at);
                 let types = if let ExprKind::Op { types, .. } = &expr.kind { types.as_ref() } else { None };
                 let element = types.map(|(element, _)| element);
-                return match self.region_of_op(op, &values, element, expr.result_kind) {
+                return match self.result_region(op, &values, element, expr.result_kind) {
                     Some(region) => value.in_memory(region),
                     None => value,
                 };
@@ -175,10 +174,10 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What an expression that is a group is a group of.
+    /// The group of threads that an expression stands for.
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is not known to be another's group is one of its own")]
     pub(super) fn team(&mut self, expr: &Expr) -> Team {
-        // Of a faulty expression, nothing is known.
+        // An expression with a reported fault has no known group.
         let group = if let Kind::Group(group) = expr.result_kind { group } else { Group::Coalesced };
         match &expr.kind {
             ExprKind::Local(local) => match self.teams.get(local) {
@@ -193,19 +192,19 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Of an argument that is a group.
-    pub(super) fn team_of_argument(&mut self, argument: &Expr) -> Option<Team> {
+    /// The group of threads that an argument stands for, if it is a group.
+    pub(super) fn argument_team(&mut self, argument: &Expr) -> Option<Team> {
         matches!(argument.result_kind, Kind::Group(_)).then(|| self.team(argument))
     }
 
-    /// A group of the threads that are here.
+    /// A new group of the threads that reach this point.
     fn unknown_team(&mut self, group: Group) -> Team {
         if !group.is_of_a_warp() {
             return Team::whole(group);
         }
         let uniformity = self.fresh_group();
         self.step(StepKind::Group(GroupStep::FormGroup(uniformity)), SpanRange::at(self.function.name.span()));
-        Team { group, uniformity, made: Some(self.current), param: None }
+        Team { group, uniformity, formed_at: Some(self.current), param: None }
     }
 
     fn fresh_group(&mut self) -> Uniformity {
@@ -216,7 +215,7 @@ impl<'f> Builder<'f> {
     fn tile(&mut self, size: ValueId) -> Team {
         let uniformity = match self.function.values[usize::from(size.0)].literal {
             Some(threads) => Uniformity::of_threads(u128::from(threads)),
-            // Tiles of one size are one partition, whatever the size is.
+            // Tiles of the same size are the same partition, even if the size is unknown.
             None => match self.sizes.get(&size) {
                 Some(uniformity) => *uniformity,
                 None => {
@@ -226,13 +225,13 @@ impl<'f> Builder<'f> {
                 }
             },
         };
-        Team { group: Group::Tile, uniformity, made: None, param: None }
+        Team { group: Group::Tile, uniformity, formed_at: None, param: None }
     }
 
-    pub(super) fn team_of_param(&mut self, index: usize) -> Option<Team> {
+    pub(super) fn parameter_team(&mut self, index: usize) -> Option<Team> {
         Some(match &self.function.params[index].ty {
             ParamType::Group(group) if group.is_of_a_warp() => {
-                Team { group: *group, uniformity: self.fresh_group(), made: None, param: Some(index) }
+                Team { group: *group, uniformity: self.fresh_group(), formed_at: None, param: Some(index) }
             }
             ParamType::Group(group) => Team::whole(*group),
             ParamType::Tile { size, .. } => {
@@ -259,7 +258,7 @@ impl<'f> Builder<'f> {
         })
     }
 
-    /// At which scope a query's answer is uniform, of a rank too.
+    /// The scope at which a query's answer is uniform, without what is known of ranks beyond that.
     pub(super) fn query_uniformity(team: Team, query: &Query) -> Uniformity {
         match query.uniform_at {
             UniformAt::Thread => Uniformity::Divergent,
@@ -270,13 +269,13 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What a query gives: a thread's rank is known for more than its scope.
+    /// The source of a query's answer. More is known of a thread's rank than its scope.
     fn answer(&self, team: Team, query: &Query) -> Source<'f> {
         let known = |uniformity| Source::Known { uniformity, what: query.name };
         match query.answer {
             Answer::ThreadRank => match team.group {
                 Group::ThreadBlock => Source::ThreadRank,
-                // BlockSet of whole warps go before it.
+                // The blocks before this one consist of whole warps, so that a multiple of 32 is added to the rank in the block.
                 Group::Cluster | Group::Grid if self.are_blocks_whole_warps() => known(Uniformity::Rank),
                 Group::Cluster | Group::Grid | Group::Tile | Group::Coalesced => {
                     known(Self::query_uniformity(team, query))
@@ -300,7 +299,7 @@ impl<'f> Builder<'f> {
         self.function.options.block.as_ref()
     }
 
-    /// `extent.x`: what a thread's index says of its warp follows from the block's extents.
+    /// Builds `extent.x`. The block's extents decide how far the axes of a thread's index are uniform.
     pub(super) fn axis(&mut self, extent: &'f Expr, axis: char, at: SpanRange) -> Value {
         let query = if let ExprKind::Op { op: Op::Query(_, query), .. } = &extent.kind { Some(*query) } else { None };
         let node = self.value(extent).node;

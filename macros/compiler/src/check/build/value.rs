@@ -1,18 +1,20 @@
-//! Expressions, in the order in which they are evaluated.
+//! Expressions, in evaluation order.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
 use super::{BlockId, Builder, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, Granule, Region, Root, Select};
-use crate::messages::Loss;
-use crate::model::LoopId;
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
 use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
+use crate::model::token::TokenLoss;
 use crate::model::ty::TypeShape;
+use crate::model::{LocalId, LoopId};
 use crate::span::SpanRange;
 
 impl<'f> Builder<'f> {
@@ -47,7 +49,7 @@ impl<'f> Builder<'f> {
             ExprKind::Error | ExprKind::Float { .. } | ExprKind::Operator(..) => self.nothing(at),
             ExprKind::Some(inner) => {
                 let value = self.value(inner);
-                // The variable is moved from, whatever becomes of the `Some`.
+                // The variable is moved from, whatever happens to the `Some`.
                 let token = match value.token {
                     variable @ Some(Variable::Local(_)) => {
                         let into = self.temporary();
@@ -69,42 +71,33 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);
-                // Where a large rank of the grid's would be a negative number, a division rounds the other way.
+                // In a type that could make a large rank negative, a division would round the other way.
                 const RANKS: [&str; 10] = ["i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
                 let whole = matches!(ty.shape, TypeShape::Scalar(name) if RANKS.contains(&name));
-                // A rank is one as long as it is an integer.
+                // A rank stays one while it is an integer.
                 match whole {
                     true => value.with(None),
                     false => self.combined(vec![value.node], at),
                 }
             }
-            ExprKind::Typed(inner, _) => {
-                let value = self.value(inner);
-                value.with(None)
+            ExprKind::Typed(inner, _) | ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => {
+                self.value(inner).with(None)
             }
             ExprKind::Axis(inner, axis) => self.axis(inner, *axis, at),
-            ExprKind::Borrow { target: inner, .. } => {
-                let value = self.value(inner);
-                value.with(None)
+            ExprKind::Unary(UnaryOp::Not, inner) => {
+                let operand = self.value(inner).node;
+                Value::of(self.node(Source::Not, vec![operand], at))
             }
-            ExprKind::Unary(_, inner)
-            | ExprKind::Deref(inner)
+            ExprKind::Unary(UnaryOp::Neg, inner)
             | ExprKind::Repeat { element: inner, .. }
             | ExprKind::Vector { argument: inner, .. } => {
-                let value = self.value(inner);
-                match expr.kind {
-                    ExprKind::Deref(_) => value.with(None),
-                    ExprKind::Unary(UnaryOp::Not, _) => Value::of(self.node(Source::Not, vec![value.node], at)),
-                    _ => self.combined(vec![value.node], at),
-                }
+                let operand = self.value(inner).node;
+                self.combined(vec![operand], at)
             }
             ExprKind::Binary { op, left, right, .. } if op.short_circuits() => {
                 let first = self.value(left).node;
                 let (second, after) = (self.new_block(), self.new_block());
-                let (then, otherwise) = match op {
-                    BinaryOp::Or => (after, second),
-                    _ => (second, after),
-                };
+                let (then, otherwise) = if *op == BinaryOp::Or { (after, second) } else { (second, after) };
                 self.end(End::Branch { on: first, then, otherwise });
                 self.current = second;
                 let other = self.value(right).node;
@@ -122,14 +115,12 @@ impl<'f> Builder<'f> {
                     return Value { region, ..self.combined(nodes, at) };
                 }
                 let variable = self.variable(expr);
-                // A row of an array of arrays is memory still.
-                match expr.result_kind {
-                    Kind::Memory(_) => variable,
-                    _ => self.load(variable.region, vec![variable.node], at),
-                }
+                // A row of an array of arrays is still memory, and nothing is read yet.
+                let is_row = matches!(expr.result_kind, Kind::Memory(_));
+                if is_row { variable } else { self.load(variable.region, vec![variable.node], at) }
             }
             ExprKind::Field { base, member } => self.field_of(base, member, at),
-            ExprKind::Array { elements, .. } => self.made_of(elements, at),
+            ExprKind::Array { elements, .. } => self.combine(elements, at),
             ExprKind::Tuple { elements, .. } => {
                 let members = (0..).map(Member::Unnamed);
                 let members: Vec<_> = members.zip(elements).map(|(member, _)| self.field(&member)).collect();
@@ -142,13 +133,17 @@ impl<'f> Builder<'f> {
             ExprKind::Op { op, operands, .. } => self.op(*op, operands, expr),
             ExprKind::Method { operands, .. }
             | ExprKind::ScalarCall { operands, .. }
-            | ExprKind::FastCall { operands, .. } => self.made_of(operands, at),
+            | ExprKind::FastCall { operands, .. } => self.combine(operands, at),
             ExprKind::Call { callee, slot, arguments } => {
                 let mut values = self.values(arguments);
                 let closures: Vec<_> = values.iter().filter_map(|value| value.closure).collect();
                 self.give_closures(&mut values, at);
-                let seen = arguments.iter().zip(&values).map(|(argument, value)| self.seen(argument, value)).collect();
-                let teams = arguments.iter().map(|argument| self.team_of_argument(argument)).collect();
+                let operands = arguments
+                    .iter()
+                    .zip(&values)
+                    .map(|(argument, value)| self.argument_node(argument, value))
+                    .collect();
+                let teams = arguments.iter().map(|argument| self.argument_team(argument)).collect();
                 let regions = arguments.iter().zip(&values).map(|(argument, value)| {
                     argument
                         .memory()
@@ -158,20 +153,20 @@ impl<'f> Builder<'f> {
                 let barriers = arguments.iter().zip(&values).enumerate();
                 let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
-                let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, seen, at);
-                let takes = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
+                let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, operands, at);
+                let given_tokens = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
-                let gives = expr.result_kind.token().map(|group| (group, self.temporary()));
-                self.step(StepKind::Call { slot: *slot, takes, gives, node }, at);
-                let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::ByHand };
+                let returned_token = expr.result_kind.token().map(|group| (group, self.temporary()));
+                self.step(StepKind::Call { slot: *slot, given_tokens, returned_token, node }, at);
+                let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::Opaque };
                 self.lent(arguments, &values, how, node, at);
                 // It may call them before what it does itself, and after that.
                 for closure in closures {
                     self.calls_by_another(closure, at);
                 }
-                Value::of(node).with(gives.map(|(_, variable)| variable))
+                Value::of(node).with(returned_token.map(|(_, variable)| variable))
             }
             ExprKind::CallClosure { closure, arguments } => {
                 let arguments = self.values(arguments);
@@ -249,7 +244,7 @@ impl<'f> Builder<'f> {
                 match (&variable.kind, new.token) {
                     (ExprKind::Local(local), Some(_)) => {
                         let into = Variable::Local(*local);
-                        self.step(StepKind::Token(TokenStep::Drop { variable: into, how: Loss::Overwritten }), at);
+                        self.step(StepKind::Token(TokenStep::Drop { variable: into, how: TokenLoss::Overwritten }), at);
                         self.move_to(into, &new, at);
                     }
                     _ => self.store(variable, &new, at),
@@ -269,7 +264,7 @@ impl<'f> Builder<'f> {
                     if let Some(carried) = carried {
                         self.move_to(into, &carried, at);
                     }
-                    self.abandon(waiting, depth, Loss::Break, at);
+                    self.abandon(waiting, depth, TokenLoss::Break, at);
                     self.leave(End::Goto(after));
                 }
                 self.nothing(at)
@@ -277,25 +272,25 @@ impl<'f> Builder<'f> {
             ExprKind::Continue { target, .. } => {
                 if let Some(jump) = self.jumps.iter().find(|jump| jump.id == *target) {
                     let (again, waiting, depth) = (jump.again, jump.waiting, jump.depth);
-                    self.abandon(waiting, depth, Loss::Continue, at);
+                    self.abandon(waiting, depth, TokenLoss::Continue, at);
                     self.leave(again.map_or(End::Never, End::Goto));
                 }
                 self.nothing(at)
             }
             ExprKind::Return { value, question } => {
                 let value = value.as_ref().map(|value| self.value(value));
-                self.give(value, at);
-                self.abandon(0, 0, if *question { Loss::Question } else { Loss::Return }, at);
+                self.return_value(value, at);
+                self.abandon(0, 0, if *question { TokenLoss::Question } else { TokenLoss::Return }, at);
                 self.leave(End::Leave);
                 self.nothing(at)
             }
             ExprKind::Assert(test, message) => {
-                // A thread that fails ends the launch: nothing of its tokens matters any more.
+                // A thread that fails ends the launch, so that its tokens do not matter.
                 self.nodes(test.operands());
                 self.nodes(&message.values);
                 self.nothing(at)
             }
-            ExprKind::Cuda(by_hand) => self.by_hand(by_hand, expr),
+            ExprKind::Cuda(inline_cuda) => self.inline_cuda(inline_cuda, expr),
             ExprKind::Panic(message) => {
                 self.nodes(&message.values);
                 self.leave(End::Never);
@@ -313,13 +308,13 @@ impl<'f> Builder<'f> {
         self.jumps.push(Jump { id, after, again, depth, waiting, value });
     }
 
-    /// What the ways into the current block have put into a variable.
+    /// The value that the paths into the current block have put into a variable.
     pub(super) fn joined(&mut self, expr: &Expr, variable: Variable) -> Value {
         let token = matches!(expr.result_kind, Kind::Token(_) | Kind::OptionalToken(_)).then_some(variable);
         Value::of(self.read(variable, expr.span)).with(token)
     }
 
-    fn made_of(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
+    fn combine(&mut self, exprs: impl IntoIterator<Item = &'f Expr>, at: SpanRange) -> Value {
         let operands = self.nodes(exprs);
         self.combined(operands, at)
     }
@@ -346,7 +341,8 @@ impl<'f> Builder<'f> {
         Value::of(self.node(source, operands, at))
     }
 
-    /// A literal, or a constant that is the same in all instances.
+    /// A number that is the same in all instances: a literal, or a constant that is not generic.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other expression is the same number in all instances")]
     fn granule(&self, expr: &Expr) -> Option<Granule> {
         match &expr.kind {
             ExprKind::Int { .. } => expr.integer().map(Granule::Number),
@@ -360,7 +356,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// `base.member`: of a variable, what that field was set to.
+    /// Builds `base.member`: of a variable, the last value of that field.
     fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
         let field = self.field(member);
         if let ExprKind::Local(local) = base.kind {
@@ -373,7 +369,7 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// A tuple or a struct.
+    /// Builds a tuple or a struct.
     fn aggregate(
         &mut self,
         members: Vec<u16>,
@@ -383,7 +379,7 @@ impl<'f> Builder<'f> {
     ) -> Value {
         let mut values = self.values(values.chain(base));
         let whole = self.combined(values.iter().map(|value| value.node).collect(), at);
-        // PhaseAction comes from the base has no number.
+        // The base comes last, and is not a field.
         values.truncate(members.len());
         let fields = match base {
             Some(_) => Vec::new(),
@@ -392,7 +388,7 @@ impl<'f> Builder<'f> {
         Value { fields, ..whole }
     }
 
-    /// A variable gets a value.
+    /// Stores a value to a place: a variable, a part of one, or memory.
     fn store(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
         if let ExprKind::Local(local) = variable.kind {
             return self.set(self.variable_of(local), value, at);
@@ -404,16 +400,16 @@ impl<'f> Builder<'f> {
             self.set_node(Variable::Local(local), value.node, Extent::Field, at);
             return self.set(Variable::Field(local, field), value, at);
         }
-        // Where: indexes, and what is behind a reference.
+        // The place has operands of its own: indexes, and references.
         let value_place = self.variable(variable);
         let at_place = value_place.node;
         match (&variable.kind, local_of(variable)) {
             (ExprKind::Deref(target), Some(local)) if matches!(target.kind, ExprKind::Local(_)) => {
-                self.set(Variable::Local(local), value, at);
+                self.set(self.variable_of(local), value, at);
             }
             (_, Some(local)) => {
                 let value = self.combined(vec![value.node, at_place], at).node;
-                self.set_node(Variable::Local(local), value, Extent::Part, at);
+                self.set_node(self.variable_of(local), value, Extent::Part, at);
             }
             (_, None) => {
                 self.access(value_place.region.unwrap_or(Region::of(Root::Global)), AccessKind::Write, variable.span)
@@ -421,19 +417,11 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// Variables that a device function was lent to change.
+    /// Sets the variables that a device function may change through its arguments, and accesses the memory that it is lent.
     fn lent(&mut self, arguments: &'f [Expr], values: &[Value], how: AccessKind, node: NodeId, at: SpanRange) {
         for (argument, value) in arguments.iter().zip(values) {
-            let local = match &argument.kind {
-                ExprKind::Borrow { mutable: true, target } => local_of(target),
-                // The receiver of a method, and a reference that is passed on.
-                _ => local_of(argument).filter(|local| match self.function.kind(*local) {
-                    Kind::Reference { mutable } => mutable,
-                    _ => self.function.local(*local).mutable.is_some(),
-                }),
-            };
-            if let Some(local) = local {
-                self.set_node(Variable::Local(local), node, Extent::Part, at);
+            if let Some(local) = self.lent_local(argument) {
+                self.set_node(self.variable_of(local), node, Extent::Part, at);
             }
             if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
                 self.access(region.clone(), how, at);
@@ -441,18 +429,34 @@ impl<'f> Builder<'f> {
         }
     }
 
-    /// What it does with its operands, nobody here knows.
-    fn by_hand(&mut self, by_hand: &'f InlineCuda, expr: &'f Expr) -> Value {
+    /// The variable that a device function may change through this argument.
+    fn lent_local(&self, argument: &Expr) -> Option<LocalId> {
+        if let ExprKind::Borrow { mutable, target } = &argument.kind {
+            return local_of(target).filter(|_| *mutable);
+        }
+        // The receiver of a method, or a reference that is passed on.
+        let local = local_of(argument)?;
+        let may_change = if let Kind::Reference { mutable } = self.function.kind(local) {
+            mutable
+        } else {
+            self.function.local(local).mutable.is_some()
+        };
+        may_change.then_some(local)
+    }
+
+    /// Builds inline CUDA, whose effect on its operands is unknown.
+    fn inline_cuda(&mut self, inline_cuda: &'f InlineCuda, expr: &'f Expr) -> Value {
         let at = expr.span;
-        let values: Vec<_> = by_hand.operands.iter().map(|operand| self.value(&operand.value)).collect();
+        let values: Vec<_> = inline_cuda.operands.iter().map(|operand| self.value(&operand.value)).collect();
         let nodes = values.iter().map(|value| value.node).collect();
         let node = self.node(Source::Known { uniformity: Uniformity::Divergent, what: "cuda!" }, nodes, at);
-        for (operand, value) in by_hand.operands.iter().zip(values) {
+        for (operand, value) in inline_cuda.operands.iter().zip(values) {
             if let (Direction::Out | Direction::InOut, Some(local)) = (operand.direction, local_of(&operand.value)) {
-                self.set_node(Variable::Local(local), node, Extent::Part, at);
+                self.set_node(self.variable_of(local), node, Extent::Part, at);
             }
-            if let (Some(_), Some(region)) = (operand.value.memory(), value.region) {
-                self.access(region, AccessKind::ByHand, at);
+            let is_shared = operand.value.memory().is_some() || matches!(operand.value.result_kind, Kind::Barrier(_));
+            if let Some(region) = value.region.filter(|_| is_shared) {
+                self.access(region, AccessKind::Opaque, at);
             }
         }
         Value::of(node)

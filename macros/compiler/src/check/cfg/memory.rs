@@ -1,4 +1,6 @@
-//! Memory, as accesses name it: which memory, which part of it, and what is done to it.
+//! Memory as accesses name it: regions, and the kinds of access.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::protocol::Party;
 
@@ -6,7 +8,7 @@ use super::NodeId;
 use crate::model::copy::CompletionMechanism;
 use crate::span::SpanRange;
 
-/// Which memory is accessed, as far as it matters whether threads see the same.
+/// The memory that is accessed, as far as it matters for whether threads read the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Root {
     /// Global memory that nothing writes while the kernel runs, if nothing did when the function was called.
@@ -20,7 +22,7 @@ pub(crate) enum Root {
 }
 
 impl Root {
-    /// Shared memory and whose it is; `None` for global memory.
+    /// The shared object and its owner; `None` for global memory.
     pub(crate) fn party(self) -> Option<(Party, Shared)> {
         match self {
             Root::Shared(shared) => Some((Party::Owner, shared)),
@@ -30,14 +32,14 @@ impl Root {
     }
 }
 
-/// PhaseAction `dynamic_shared_slice` is asked for.
+/// The operands of a use of `dynamic_shared_slice`.
 #[derive(Debug)]
 pub(crate) struct Slice {
-    /// The first byte.
+    /// The offset of the first byte.
     pub(crate) start: NodeId,
     /// The number of elements.
     pub(crate) length: NodeId,
-    /// The bytes of one element, if it is a scalar.
+    /// The size of an element in bytes, if it is a scalar.
     pub(crate) size: Option<u64>,
 }
 
@@ -46,24 +48,24 @@ pub(crate) struct Slice {
 pub(crate) enum Shared {
     /// An array, by its index in `Function::shared`.
     Array(usize),
-    /// All of the dynamic shared memory.
+    /// All of dynamic shared memory.
     Dynamic,
-    /// PhaseAction one `dynamic_shared_slice` gives.
+    /// The slice that one `dynamic_shared_slice` returns.
     Slice(usize),
-    /// Whatever a device function was given as this parameter.
+    /// The argument for this parameter of a device function.
     Param(usize),
-    /// One of several objects; the text does not say which.
+    /// One of several objects: the text does not show which.
     Any,
 }
 
-/// A part of memory: of which memory, and how it was selected, dimension by dimension.
+/// A part of memory: the memory, and one selection for each dimension.
 #[derive(Debug, Clone)]
 pub(crate) struct Region {
     pub(crate) root: Root,
-    /// The rank that `map_shared_rank` was given.
+    /// The rank that `map_shared_rank` was called with.
     pub(crate) rank: Option<NodeId>,
     pub(crate) path: Vec<Select>,
-    /// The last selection has several elements: the next one selects among those.
+    /// Whether the last selection has several elements, so that the next one selects among those.
     pub(crate) open: bool,
 }
 
@@ -72,18 +74,19 @@ pub(crate) struct Region {
 pub(crate) enum Select {
     /// The element or row at this index.
     At(NodeId),
-    /// The chunk of this number, of chunks of this size.
+    /// The chunk of this index, among chunks of this size.
     Chunk { size: NodeId, index: NodeId },
     /// The elements from one index up to another.
     Range { start: NodeId, end: NodeId },
     /// The first or the second half that `split_at` makes.
     Half { mid: NodeId, second: bool },
-    /// A selection that is not understood.
+    /// An unknown selection.
     Unknown,
 }
 
 impl Shared {
-    /// The object that it is a part of. Objects with different wholes are disjoint, except that `Any` may alias each of them.
+    /// The object that this one is a part of. Objects with different wholes are disjoint, except that `Any` may alias every
+    /// other.
     pub(crate) fn whole(self) -> Shared {
         match self {
             Shared::Slice(_) => Shared::Dynamic,
@@ -124,7 +127,7 @@ pub(crate) struct Access {
     pub(crate) at: SpanRange,
 }
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AccessKind {
     /// A plain read.
@@ -133,14 +136,14 @@ pub(crate) enum AccessKind {
     Write,
     /// An atomic read.
     AtomicRead,
-    /// Any other atomic operation: it writes, and may read.
+    /// Any other atomic operation, which writes and may read.
     Atomic,
-    /// Whatever a device function does that the memory is lent to.
+    /// The accesses of a device function that the memory is lent to.
     Lent,
     /// A write by an asynchronous copy, which completes on a barrier of the memory's owner.
-    Sent,
-    /// Whatever inline CUDA or a method does.
-    ByHand,
+    AsyncWrite,
+    /// The accesses of inline CUDA or of a method, which are unknown.
+    Opaque,
 }
 
 impl AccessKind {
@@ -148,7 +151,9 @@ impl AccessKind {
     pub(crate) fn changes(self) -> bool {
         match self {
             AccessKind::Read | AccessKind::AtomicRead => false,
-            AccessKind::Write | AccessKind::Atomic | AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => true,
+            AccessKind::Write | AccessKind::Atomic | AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => {
+                true
+            }
         }
     }
 }
@@ -156,8 +161,8 @@ impl AccessKind {
 /// A step of an asynchronous copy.
 #[derive(Debug)]
 pub(crate) enum CopyStep {
-    /// A copy begins: what it reads and what it writes in shared memory.
-    Begin { reads: Option<Region>, writes: Option<Region>, told: CompletionMechanism, at: SpanRange },
-    /// A wait after which all copies that complete in this way may be over.
+    /// A copy begins, with the regions of shared memory that it reads and writes.
+    Begin { reads: Option<Region>, writes: Option<Region>, completion: CompletionMechanism, at: SpanRange },
+    /// A wait after which all copies with this completion mechanism may be complete.
     Wait(CompletionMechanism),
 }

@@ -1,7 +1,8 @@
-//! The control-flow graph that the checks walk: basic blocks of steps in the order of evaluation. `break`, `continue` and
-//! `return` are ordinary edges here, with the locals that they drop spelled out, so that no check needs to know how they nest.
-//! Values are nodes of a graph of their own (`value`), each evaluated at a step; `step` has the steps, `memory` what accesses
-//! say about memory, `team` groups of threads. `build` makes all of it from the model's tree. Data, no analysis.
+//! The control-flow graph that the checks walk: basic blocks of steps in evaluation order. `break`, `continue` and `return`
+//! are ordinary edges, and the locals that they drop are explicit steps, so that no check needs to know how they nest.
+//! Values are nodes of a graph of their own (`value`), each evaluated at a step; `step` has the steps, `memory` the regions
+//! of memory and the accesses to it, `team` groups of threads. `build` makes all of it from the model's tree. Data, no
+//! analysis.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -50,36 +51,36 @@ pub(crate) struct Cfg<'f> {
     pub(crate) accesses: Vec<Access>,
     pub(crate) copies: Vec<CopyStep>,
     pub(crate) barrier_calls: Vec<BarrierCall>,
-    /// The queries of whole blocks and larger groups, by the nodes that hold their answers.
+    /// The queries of blocks and larger groups, by the nodes that hold their answers.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
-    /// The slices of the dynamic shared memory, by their numbers.
+    /// The slices of dynamic shared memory, by number.
     pub(crate) slices: Vec<Slice>,
-    /// The names of shared memory.
+    /// The locals that name shared memory.
     pub(crate) names: BTreeMap<Shared, LocalId>,
     /// The groups that are parameters.
     pub(crate) teams: Vec<Team>,
 }
 
-/// Steps that control executes one after the other.
+/// Steps that control executes one after another.
 #[derive(Debug, Default)]
 pub(crate) struct BasicBlock {
     pub(crate) steps: Vec<Step>,
     pub(crate) end: End,
 }
 
-/// How control leaves a block.
+/// The end of a block: where control continues.
 #[derive(Debug, Default)]
 pub(crate) enum End {
-    /// It does not: the code is never reached, or the launch is over.
+    /// Control does not continue: the code is unreachable, or the launch has ended.
     #[default]
     Never,
-    /// The function ends, or a `return` leaves it.
+    /// Control leaves the function, at its end or by a `return`.
     Leave,
-    /// It always continues at this block.
+    /// Control always continues at this block.
     Goto(BlockId),
-    /// A value decides, of which nothing is known but where it comes from.
+    /// A value decides. Only its sources are known.
     Branch { on: NodeId, then: BlockId, otherwise: BlockId },
-    /// Whether an optional token is there decides.
+    /// The presence of an optional token decides.
     Option { on: NodeId, variable: Variable, some: BlockId, none: BlockId },
 }
 
@@ -94,7 +95,7 @@ impl End {
         first.into_iter().chain(second)
     }
 
-    /// The value that decides where control goes.
+    /// The value that decides where control continues.
     pub(crate) fn condition(&self) -> Option<NodeId> {
         match *self {
             End::Never | End::Leave | End::Goto(_) => None,
@@ -104,7 +105,7 @@ impl End {
 }
 
 impl Cfg<'_> {
-    /// The value that a node reads from a variable, if that variable is set only once; else the node itself.
+    /// The value that a node reads from a variable that is set only once; otherwise the node itself.
     pub(crate) fn origin(&self, node: NodeId) -> NodeId {
         self.nodes[node.0].source.read().and_then(|variable| self.only_value(variable)).unwrap_or(node)
     }

@@ -1,4 +1,4 @@
-//! The steps of a block, in families: an analysis handles the families that concern it, each variant by name, and passes over the
+//! The steps of a block, in families: an analysis handles the families that concern it variant by variant, and ignores the
 //! others as a whole.
 //!
 //! | family | tokens | uniformity | cluster memory | phase barriers | copies |
@@ -11,54 +11,56 @@
 //! | `Copy` | | | | | x |
 //! | `Call` | x | x | x | x | |
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::Region;
 use super::team::Team;
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CopyId, NodeId};
-use crate::messages::Loss;
 use crate::model::SlotId;
 use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
+use crate::model::token::TokenLoss;
 use crate::span::SpanRange;
 
-/// Something that a thread does, and where the text says so.
+/// An action of a thread, with its place in the source.
 #[derive(Debug)]
 pub(crate) struct Step {
     pub(crate) kind: StepKind,
     pub(crate) at: SpanRange,
 }
 
-/// What a step does, by family.
+/// The kind of a step, by family.
 #[derive(Debug)]
 pub(crate) enum StepKind {
     Value(ValueStep),
     Memory(MemoryStep),
     Group(GroupStep),
     Token(TokenStep),
-    /// A method of a phase barrier is called.
+    /// A call of a method of a phase barrier.
     BarrierCall(BarrierCallId),
-    /// An asynchronous copy begins, or is waited for.
+    /// An asynchronous copy begins, or a thread waits for copies.
     Copy(CopyId),
-    /// A device function is called. The tokens that it was given, of these groups, have moved to it; it may return one.
+    /// A call of a device function. Tokens of these groups were moved to it, and it may return one into a variable.
     Call {
         slot: SlotId,
-        takes: Vec<Group>,
-        gives: Option<(Group, Variable)>,
+        given_tokens: Vec<Group>,
+        returned_token: Option<(Group, Variable)>,
         node: NodeId,
     },
 }
 
-/// A step of the computation of values.
+/// A step that computes values.
 #[derive(Debug)]
 pub(crate) enum ValueStep {
     /// A value is computed.
     Evaluate(NodeId),
     /// A variable gets a value.
     Set { variable: Variable, value: NodeId, extent: Extent },
-    /// The value is the function's result.
+    /// The function returns this value, or leaves it behind a `&mut` parameter.
     Return(NodeId),
 }
 
@@ -67,25 +69,26 @@ pub(crate) enum ValueStep {
 pub(crate) enum MemoryStep {
     /// Memory is read or written.
     Access(AccessId),
-    /// What the thread did before is visible to the cluster before what it does after.
+    /// A fence: what the thread did before it is visible to the cluster before what it does after it.
     Fence,
 }
 
 /// A step that the threads of a group execute together.
 #[derive(Debug)]
 pub(crate) enum GroupStep {
-    /// A collective that is neither an arrival nor a wait. If it is a barrier, all threads of the group have reached it before
-    /// one of them continues.
+    /// A collective that is neither an arrival nor a wait. If it is a barrier, all threads of the group reach it before one
+    /// of them continues.
     Collective { team: Team, name: &'static str, barrier: bool },
-    /// Something that all threads of a group execute and that orders nothing.
+    /// An operation that all threads of a group execute together and that orders nothing.
     Convergent { team: Team, name: &'static str },
-    /// All threads of a warp execute what comes next together.
+    /// All threads of a warp execute the next step together.
     Aligned { name: &'static str },
-    /// A group is formed of the threads that are here. What another such group agreed on, this one may not.
+    /// A group is formed of the threads that reach this point. A value that was uniform in an earlier group of this number
+    /// may not be in this one.
     FormGroup(Uniformity),
-    /// The group's split barrier is arrived at; the token goes into a variable.
+    /// An arrival at the group's split barrier, whose token goes into a variable.
     Arrive { group: Group, method: &'static BarrierMethod, into: Variable },
-    /// The group's split barrier is waited at, with the token of a variable.
+    /// A wait at the group's split barrier, with the token of a variable.
     Wait { group: Group, from: Variable },
 }
 
@@ -94,12 +97,12 @@ pub(crate) enum GroupStep {
 pub(crate) enum TokenStep {
     /// The token moves to another variable.
     Move { from: Variable, into: Variable },
-    /// The token leaves the function by its result or into a device function.
+    /// The token leaves the function, as its result or as an argument of a device function.
     HandOver { from: Variable },
     /// The variable is set to `None`.
     Clear { variable: Variable },
-    /// What the variable holds is dropped.
-    Drop { variable: Variable, how: Loss },
+    /// The value of the variable is dropped.
+    Drop { variable: Variable, how: TokenLoss },
 }
 
 /// A call of a method of a phase barrier.
@@ -107,11 +110,11 @@ pub(crate) enum TokenStep {
 pub(crate) struct BarrierCall {
     pub(crate) barrier: Barrier,
     pub(crate) method: &'static PhaseMethod,
-    /// The barrier's memory: whose it is, and which element of an array.
+    /// The barrier's region: its owner, and the element of an array.
     pub(crate) region: Region,
     /// The arguments, without the barrier.
     pub(crate) operands: Vec<NodeId>,
     /// The result.
-    pub(crate) gives: NodeId,
+    pub(crate) result: NodeId,
     pub(crate) at: SpanRange,
 }

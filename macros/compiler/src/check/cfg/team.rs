@@ -1,5 +1,7 @@
-//! A group of threads as an operation names it, with the uniformity at which the group's collectives need agreement. Data, no
+//! A group of threads as an operation names it, with the scope at which the group's collectives need agreement. Data, no
 //! analysis.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -11,9 +13,9 @@ use crate::model::group::Group;
 pub(crate) struct Team {
     pub(crate) group: Group,
     pub(crate) uniformity: Uniformity,
-    /// Where control stood when the group was made of the threads that were there.
-    pub(crate) made: Option<BlockId>,
-    /// The position of the parameter that the group is, where only the caller knows its uniformity.
+    /// The block where the group was formed of the threads that reached it.
+    pub(crate) formed_at: Option<BlockId>,
+    /// The position of the parameter that is the group, if only the caller knows its uniformity.
     pub(crate) param: Option<usize>,
 }
 
@@ -24,14 +26,14 @@ impl Team {
             Group::ThreadBlock => Uniformity::Block,
             Group::Cluster => Uniformity::Cluster,
             Group::Grid => Uniformity::Grid,
-            // Whichever group of a warp it is, the warp contains it.
+            // A warp contains any group of it.
             Group::Tile | Group::Coalesced => Uniformity::Warp,
         };
-        Team { group, uniformity, made: None, param: None }
+        Team { group, uniformity, formed_at: None, param: None }
     }
 }
 
-/// Whether a barrier of this group is one of all threads of the cluster.
+/// Whether a barrier of this group synchronizes all threads of the cluster.
 pub(crate) fn spans_cluster(group: Group) -> bool {
     match group {
         Group::Cluster | Group::Grid => true,

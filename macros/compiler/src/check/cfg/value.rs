@@ -1,4 +1,6 @@
-//! Values and variables: what a body computes, as nodes of a graph, and what holds it.
+//! Values and variables: the values that a body computes, as nodes of a graph, and the variables that hold them.
+
+#![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -17,38 +19,38 @@ pub(crate) struct Node<'f> {
     pub(crate) at: SpanRange,
 }
 
-/// What makes a value the same for some threads and different for others.
+/// The source of a value, which decides for which threads it is uniform.
 #[derive(Debug)]
 pub(crate) enum Source<'f> {
-    /// Nothing but its operands; constants have none.
+    /// Its operands alone. Constants have none.
     Operands,
     /// A literal.
     Integer(u64),
-    /// A constant of the program, which rustc knows.
+    /// A constant of the program, whose value rustc knows.
     Constant(ValueId),
     /// The result of an operator on two operands.
     Binary(BinaryOp),
     /// The complement of one operand.
     Not,
-    /// The next value of a range's variable: what the variable held in the previous iteration plus `by`, if that is known. It
-    /// is at least the start and less than the end of `range`.
+    /// The next value of a range's variable: its value in the previous iteration plus `by`, if that is known. The value is
+    /// at least the start and less than the end of `range`.
     Counter { of: Variable, by: Option<i64>, range: Option<(u64, NodeId)> },
-    /// What a variable holds at the step that evaluates the node.
+    /// The value of a variable at the step that evaluates the node.
     Read(Variable),
     /// The argument for the parameter of this position.
     Param(usize),
-    /// Its operands, and `what`, of which the uniformity is known.
+    /// Its operands and `what`, whose uniformity is known.
     Known { uniformity: Uniformity, what: &'static str },
     /// The rank of the thread in its block.
     ThreadRank,
-    /// The first operand, rounded down to a multiple of the granule or compared with one by this operator. A thread's rank is
-    /// uniform in as many threads after that.
+    /// The first operand, rounded down to a multiple of the granule or compared with one by this operator. A thread's rank
+    /// after that is uniform in as many threads.
     Round(Granule, BinaryOp),
     /// An element of memory, at the index that is the first operand.
     Load(Root),
-    /// What a collective returns to all threads of a group alike.
+    /// The result of a collective that is the same for all threads of the group.
     Agreed { team: Team, what: &'static str },
-    /// PhaseAction one thread of a group holds: the value, and whose.
+    /// The value that one thread of the group holds. The operands are the value and the thread's rank.
     Shuffled { team: Team },
     /// The result of a device function. The operands are its arguments; `teams` and `regions` say which of them are groups and
     /// memory, by position, and `barriers` has those that are phase barriers.
@@ -75,14 +77,14 @@ pub(crate) enum Granule {
 pub(crate) enum Variable {
     /// A local variable.
     Local(LocalId),
-    /// A field of a struct or a tuple, by a number of its own. It holds no token.
+    /// A field of a struct or a tuple, by its number. It holds no token.
     Field(LocalId, u16),
-    /// A value on its way to a variable or an operand.
+    /// A value that is not in a variable yet.
     Temporary(usize),
 }
 
 impl Variable {
-    /// The variable that it is a field of.
+    /// The variable that has it as a field.
     pub(crate) fn whole(self) -> Option<Variable> {
         match self {
             Variable::Field(local, _) => Some(Variable::Local(local)),
@@ -91,13 +93,13 @@ impl Variable {
     }
 }
 
-/// How much of a variable is set.
+/// The part of a variable that a step sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// All of it.
     Whole,
     /// A field, which has a step of its own.
     Field,
-    /// Some unknown part.
+    /// An unknown part.
     Part,
 }

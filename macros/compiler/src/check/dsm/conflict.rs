@@ -47,7 +47,7 @@ pub(super) fn uses_of(kind: AccessKind) -> Uses {
         AccessKind::AtomicRead => Uses::ATOMIC_READ,
         AccessKind::Atomic => Uses::ATOMIC,
         // A copy is ordered by the barrier on which it completes; the others are not compared.
-        AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => Uses::empty(),
+        AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => Uses::empty(),
     }
 }
 

@@ -309,7 +309,7 @@ impl InFlight<'_, '_> {
         if party == Party::Peer && access.kind != AccessKind::Lent {
             state.open.insert(RecordKey::Access(id), OpenAccess::default());
         }
-        let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::ByHand) && self.shared_with_peers[id.0];
+        let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
         if may_race && (party == Party::Owner || self.may_have_entered(state)) {
             let AccessFacts { path, arrival_pending } = self.facts.access(id);
             state.record(RecordKey::Access(id), path.clone(), *arrival_pending);
@@ -384,7 +384,7 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {
                 state.sync_block()
             }
-            StepKind::Call { node, takes, gives, slot } => {
+            StepKind::Call { node, given_tokens: takes, returned_token: gives, slot } => {
                 if let Source::Call { callee: Callee::Function(_), regions, .. } = &self.cfg.nodes[node.0].source {
                     let takes = takes.iter().any(|group| spans_cluster(*group));
                     let returns = gives.is_some_and(|(group, _)| spans_cluster(group));
@@ -406,7 +406,7 @@ impl Analysis for InFlight<'_, '_> {
         }
     }
 
-    fn beyond(&self, from: BlockId) -> &[BlockId] {
+    fn extra_successors(&self, from: BlockId) -> &[BlockId] {
         self.arms.edges_from(from)
     }
 

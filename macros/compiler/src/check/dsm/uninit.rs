@@ -52,7 +52,9 @@ pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>,
             let point = AccessPoint { id, shared, block, step };
             match access.kind {
                 AccessKind::Read | AccessKind::AtomicRead => reads.push(point),
-                AccessKind::Write | AccessKind::Sent | AccessKind::Lent | AccessKind::ByHand => writes.push(point),
+                AccessKind::Write | AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => {
+                    writes.push(point)
+                }
                 // Not checked as a read: `store` and `swap` may be the first to write.
                 AccessKind::Atomic => writes.push(point),
             }

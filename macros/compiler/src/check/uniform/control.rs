@@ -1,9 +1,9 @@
-//! Which branches decide whether control comes to a block, and where the ways from a branch meet again. Facts of the graph
-//! alone: what the branches test is not looked at.
+//! Control dependence, and the points where the arms of a branch merge. These are facts of the graph alone: what branches test
+//! is not considered.
 //!
-//! Control dependence is that of Ferrante, Ottenstein and Warren (1987), by post-dominators; where ways meet is where
-//! a variable that was set on one of them has a value that depends on the branch, inside of loops and behind them. A
-//! thread that fails ends the launch, so no way leads from there to anywhere.
+//! Control dependence is that of Ferrante, Ottenstein and Warren (1987), from post-dominators. A variable that is set on one
+//! arm of a branch has, where the arms merge, a value that depends on the branch, inside of loops and behind them. A thread
+//! that fails ends the launch, so that no path leads on from there.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -12,22 +12,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, Variable};
 
+/// The control dependence of a graph.
 pub(crate) struct Control {
-    /// For each block, the blocks whose branches decide whether control comes to it, at once or through others.
+    /// For each block, the branches that decide whether control reaches it, directly or through others.
     deciders: Vec<BlockSet>,
-    /// For each block, the branches whose ways meet at its start.
+    /// For each block, the branches whose arms merge at its start.
     pub(super) merges: Vec<Vec<BlockId>>,
-    /// For each branch, the variables that are set before its ways have met.
+    /// For each branch, the variables that are set on its arms before they merge.
     pub(crate) assigned: BTreeMap<BlockId, BTreeSet<Variable>>,
-    /// For each branch, where its ways have met, if they do.
+    /// For each branch, the block where its arms have merged, if they do.
     ends: BTreeMap<BlockId, Option<BlockId>>,
 }
 
 impl Control {
     pub(crate) fn of(cfg: &Cfg<'_>) -> Control {
-        let after = post_dominators(cfg);
+        let post_dominators = post_dominators(cfg);
         let mut control = Control {
-            deciders: deciders(cfg, &after),
+            deciders: deciders(cfg, &post_dominators),
             merges: vec![Vec::new(); cfg.blocks.len()],
             assigned: BTreeMap::new(),
             ends: BTreeMap::new(),
@@ -36,15 +37,16 @@ impl Control {
         cfg.blocks.iter().flat_map(|block| block.end.successors()).for_each(|next| entries[next.0] += 1);
         let fields = fields(cfg);
         for branch in branches(cfg) {
-            let end = nearest(&after, branch);
-            control.meet(cfg, branch, end, &entries, &fields);
+            let end = nearest(&post_dominators, branch);
+            control.add_branch(cfg, branch, end, &entries, &fields);
             control.ends.insert(branch, end);
         }
         control
     }
 
-    /// What is set on the ways from `branch` to `end`, where all of them have met, and where some meet before.
-    fn meet(
+    /// Records the variables that are set on the arms from `branch` to `end`, where all paths have merged, and the blocks where
+    /// some merge before.
+    fn add_branch(
         &mut self,
         cfg: &Cfg<'_>,
         branch: BlockId,
@@ -52,14 +54,14 @@ impl Control {
         entries: &[u32],
         fields: &BTreeSet<Variable>,
     ) {
-        let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, end));
-        let (Some(first), Some(second)) = (ways.next(), ways.next()) else { return };
+        let mut arms = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, end));
+        let (Some(first), Some(second)) = (arms.next(), arms.next()) else { return };
         let between = first.clone().or(&second);
         let steps = between.iter().flat_map(|block| &cfg.blocks[block.0].steps);
         let mut assigned = BTreeSet::new();
         for (variable, _, extent) in steps.filter_map(|step| step.kind.set()) {
             assigned.insert(variable);
-            // The whole is set: so are its fields, which have no step of their own.
+            // Setting the whole sets its fields, which have no step of their own.
             if let (Variable::Local(local), Extent::Whole | Extent::Part) = (variable, extent) {
                 assigned.extend(fields.range(Variable::Field(local, 0)..=Variable::Field(local, u16::MAX)));
             }
@@ -71,24 +73,24 @@ impl Control {
         }
     }
 
-    /// The branches, with the blocks between each and where its ways have met, and where they have.
+    /// The branches, each with the blocks on its arms and the block where those have merged.
     pub(crate) fn regions(&self, cfg: &Cfg<'_>) -> impl Iterator<Item = (BlockId, BlockSet, Option<BlockId>)> {
         self.ends.iter().map(|(branch, end)| {
-            let ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, *end));
-            (*branch, ways.fold(BlockSet::none(cfg.blocks.len()), |all, way| all.or(&way)), *end)
+            let arms = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, *end));
+            (*branch, arms.fold(BlockSet::none(cfg.blocks.len()), |all, arm| all.or(&arm)), *end)
         })
     }
 
-    /// The branches that decide whether control comes to a block.
+    /// The branches that decide whether control reaches a block.
     pub(crate) fn deciders(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
         self.deciders[block.0].iter()
     }
 
-    /// Those that decide about `block` and not about `made`, if that is given.
-    pub(super) fn deciders_since(&self, block: BlockId, made: Option<BlockId>) -> BlockSet {
+    /// The branches that decide whether control reaches `block`, without those that already decided it for `formed_at`.
+    pub(super) fn deciders_since(&self, block: BlockId, formed_at: Option<BlockId>) -> BlockSet {
         let own = self.deciders[block.0].clone();
-        match made {
-            Some(made) => own.without(&self.deciders[made.0]),
+        match formed_at {
+            Some(formed_at) => own.without(&self.deciders[formed_at.0]),
             None => own,
         }
     }
@@ -98,25 +100,25 @@ impl Control {
     }
 }
 
-/// Whether control that goes from `branch` where it does not come to `block` leaves the function by a `return` of its
-/// own: the last end is that of the body, where those that stayed come to.
+/// Whether the arm of `branch` that does not reach `block` leaves the function by a `return` of its own, and not at the end
+/// of the body, which `block` reaches too.
 pub(super) fn leaves(cfg: &Cfg<'_>, branch: BlockId, block: BlockId) -> bool {
-    let mut ways = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None));
-    let Some(away) = ways.find(|way| !way.contains(block)) else { return false };
+    let mut arms = cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None));
+    let Some(away) = arms.find(|arm| !arm.contains(block)) else { return false };
     let is_end = |block: &BlockId| matches!(cfg.blocks[block.0].end, End::Leave);
     let staying = reachable(cfg, block, None);
     let mut ends = away.iter().filter(is_end).peekable();
     ends.peek().is_some() && ends.all(|end| !staying.contains(end))
 }
 
-/// The fields that are set by themselves anywhere.
+/// The fields that some step sets by themselves.
 fn fields(cfg: &Cfg<'_>) -> BTreeSet<Variable> {
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
     let set = steps.filter_map(|step| step.kind.set()).map(|(variable, ..)| variable);
     set.filter(|variable| matches!(variable, Variable::Field(..))).collect()
 }
 
-/// BlockSet that end in a choice.
+/// The blocks that end in a branch to two different blocks.
 fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
     let chooses = |block: &usize| {
         let mut next = cfg.blocks[*block].end.successors();
@@ -125,7 +127,7 @@ fn branches<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = BlockId> + 'c {
     (0..cfg.blocks.len()).filter(chooses).map(BlockId)
 }
 
-/// PhaseAction control can come to from the start of `from`, without passing `end`.
+/// The blocks that control can reach from the start of `from` without passing `end`.
 pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> BlockSet {
     let mut reached = BlockSet::none(cfg.blocks.len());
     let mut work = vec![from];
@@ -139,14 +141,14 @@ pub(crate) fn reachable(cfg: &Cfg<'_>, from: BlockId, end: Option<BlockId>) -> B
     reached
 }
 
-/// The heads of loops from which no way leads to the function's end. As if one did from there, each round is by itself.
+/// The heads of the loops that no path leaves. Post-dominators treat them as exits, so that each iteration stands by itself.
 fn endless(cfg: &Cfg<'_>) -> BlockSet {
     let count = cfg.blocks.len();
     let mut endless = BlockSet::none(count);
     for block in BlockSet::all(count).without(&ending(cfg)).iter() {
-        let ways = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
-        let after = ways.fold(BlockSet::none(count), |after, way| after.or(&way));
-        // The head of a loop is built before its inside.
+        let arms = cfg.blocks[block.0].end.successors().map(|next| reachable(cfg, next, None));
+        let after = arms.fold(BlockSet::none(count), |after, arm| after.or(&arm));
+        // The head of a loop has a lower number than its body.
         if after.contains(block) && after.and(&endless).len() == 0 {
             endless.insert(block);
         }
@@ -154,7 +156,7 @@ fn endless(cfg: &Cfg<'_>) -> BlockSet {
     endless
 }
 
-/// The blocks from which a way leads to the function's end.
+/// The blocks from which a path leads to the function's end.
 fn ending(cfg: &Cfg<'_>) -> BlockSet {
     let mut ending = BlockSet::none(cfg.blocks.len());
     loop {
@@ -170,8 +172,8 @@ fn ending(cfg: &Cfg<'_>) -> BlockSet {
     }
 }
 
-/// For each block, the blocks that control passes on every way from it to the function's end, itself among them. A
-/// block from which no way leads there has all of them.
+/// The post-dominators of each block: the blocks on every path from it to the function's end, itself among them. A block
+/// without such a path has all blocks.
 fn post_dominators(cfg: &Cfg<'_>) -> Vec<BlockSet> {
     let count = cfg.blocks.len();
     let mut after = vec![BlockSet::all(count); count];
@@ -199,25 +201,27 @@ fn post_dominators(cfg: &Cfg<'_>) -> Vec<BlockSet> {
     }
 }
 
-/// The first block that all ways from the branch's two sides pass.
-fn nearest(after: &[BlockSet], branch: BlockId) -> Option<BlockId> {
-    let passed = &after[branch.0];
-    if passed.len() as usize == after.len() {
+/// The nearest post-dominator of a branch.
+fn nearest(post_dominators: &[BlockSet], branch: BlockId) -> Option<BlockId> {
+    let passed = &post_dominators[branch.0];
+    if passed.len() as usize == post_dominators.len() {
         return None;
     }
-    passed.iter().filter(|other| *other != branch).max_by_key(|other| after[other.0].len())
+    passed.iter().filter(|other| *other != branch).max_by_key(|other| post_dominators[other.0].len())
 }
 
-fn deciders(cfg: &Cfg<'_>, after: &[BlockSet]) -> Vec<BlockSet> {
+/// For each block, the branches on which it is control-dependent, transitively.
+fn deciders(cfg: &Cfg<'_>, post_dominators: &[BlockSet]) -> Vec<BlockSet> {
     let mut deciders = vec![BlockSet::none(cfg.blocks.len()); cfg.blocks.len()];
     for branch in branches(cfg) {
-        let mut always = after[branch.0].clone();
+        let mut always = post_dominators[branch.0].clone();
         always.remove(branch);
         for next in cfg.blocks[branch.0].end.successors() {
-            // What is passed on this side, and not on every. From where no way leads to the end, everything would be.
-            let passed = match after[next.0].len() as usize == after.len() {
+            // The blocks that this arm always passes and the branch does not. An arm without a path to the end has all blocks as
+            // post-dominators, so that the reachable ones stand in for them.
+            let passed = match post_dominators[next.0].len() as usize == post_dominators.len() {
                 true => reachable(cfg, next, None),
-                false => after[next.0].clone(),
+                false => post_dominators[next.0].clone(),
             };
             let decided = passed.without(&always);
             decided.iter().for_each(|block| {

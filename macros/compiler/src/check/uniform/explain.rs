@@ -1,5 +1,5 @@
-//! Why a value is not the same for all threads of a group: the chain from what was tested back to where threads first
-//! differ, as notes.
+//! Explains why a value is not uniform in a group: the chain from the tested condition back to where threads first differ, as
+//! notes.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -16,7 +16,7 @@ use crate::span::SpanRange;
 
 pub(super) type Notes = Vec<(SpanRange, String)>;
 
-/// More notes than that are read by nobody.
+/// The largest number of notes in a message.
 const LONGEST: usize = 6;
 
 pub(super) struct Explain<'a, 'f> {
@@ -30,7 +30,7 @@ impl<'a, 'f> Explain<'a, 'f> {
         Explain { function, values, needed }
     }
 
-    /// Why the branch at a block's end does not go the same way for all.
+    /// Explains why the branch at a block's end is divergent.
     pub(super) fn branch(&self, branch: BlockId) -> Notes {
         let mut notes = Notes::new();
         if let Some(on) = self.values.cfg.blocks[branch.0].end.condition() {
@@ -41,7 +41,7 @@ impl<'a, 'f> Explain<'a, 'f> {
         notes
     }
 
-    /// Why a value is not the same for all.
+    /// Explains why a value is not uniform.
     pub(super) fn value(&self, node: NodeId) -> Notes {
         let mut notes = Notes::new();
         self.node(node, &mut notes, &mut BTreeSet::new());
@@ -95,7 +95,7 @@ impl<'a, 'f> Explain<'a, 'f> {
         }
     }
 
-    /// Where a variable gets what differs, or where ways meet that have set it differently.
+    /// Follows a variable to where it gets a divergent value, or to the divergent branch whose arms set it.
     fn variable(&self, variable: Variable, notes: &mut Notes, seen: &mut BTreeSet<NodeId>) {
         let name = match variable {
             Variable::Local(local) | Variable::Field(local, _) => Some(self.function.local(local).name.to_string()),

@@ -1,5 +1,4 @@
-//! What is known of a value's uniformity: how many threads hold the same, as far as it depends on this function, and on
-//! what else it depends that only rustc sees.
+//! What is known of a value's uniformity: how far this function decides it, and the unknowns that only rustc can resolve.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -10,14 +9,14 @@ use phalanx_contract::uniformity::Uniformity;
 
 use crate::model::ValueId;
 
-/// The most that all of these say.
+/// The uniformity of a value: the meet of what is known and of all unknowns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Level {
     pub(crate) at_most: Uniformity,
     pub(crate) unknown: Unknowns,
 }
 
-/// Mostly none, which are made and thrown away all the time.
+/// A set of unknowns. Most are empty and short-lived, so that an empty one allocates nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Unknowns(Option<Rc<BTreeSet<Unknown>>>);
 
@@ -34,7 +33,7 @@ impl Unknowns {
         self.0.iter().flat_map(|all| all.iter())
     }
 
-    /// Says whether any is new.
+    /// Adds the unknowns of the other set, and returns whether one of them is new.
     pub(super) fn add(&mut self, other: &Unknowns) -> bool {
         let Some(others) = &other.0 else { return false };
         let Some(own) = &mut self.0 else {
@@ -49,15 +48,16 @@ impl Unknowns {
     }
 }
 
+/// A part of a value's uniformity that only rustc can resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unknown {
-    /// What the function's caller gave it, by the parameter's position.
+    /// The argument for a parameter, by position.
     Param(usize),
     /// The result of a device function, by the call's slot.
     Call(u16),
-    /// The same of a method, which only rustc finds.
+    /// The result of a method, which only rustc can find, by the call's slot.
     Method(u16),
-    /// A thread's rank over a constant: as many threads as that is a multiple of.
+    /// A thread's rank divided by a constant: uniform in tiles of the largest power of two that divides it.
     Multiple(u16),
 }
 
@@ -74,14 +74,14 @@ impl Level {
         Level { at_most: Uniformity::Warp, unknown: Unknowns::of(Unknown::Multiple(of.0)) }
     }
 
-    /// Says whether it changed.
+    /// Lowers the level to the meet with the other one, and returns whether it changed.
     pub(super) fn meet(&mut self, other: &Level) -> bool {
         let at_most = self.at_most.meet(other.at_most);
         let is_new = self.unknown.add(&other.unknown);
         std::mem::replace(&mut self.at_most, at_most) != at_most || is_new
     }
 
-    /// What is made of several values is the rank of none.
+    /// The level of a value that is computed from one or several of this level: it is no longer a rank.
     pub(super) fn combined(mut self) -> Level {
         if self.at_most == Uniformity::Rank {
             self.at_most = Uniformity::Divergent;

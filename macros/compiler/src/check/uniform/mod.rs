@@ -1,12 +1,12 @@
 //! Uniformity: `divergent_collective`, `divergent_exit`, `divergent_aligned`.
 //!
-//! CUDA C++ Programming Guide, Cooperative Groups: all threads of a group execute its collectives together. Whether they
-//! do is decided by branches, so what those test must be the same for all threads of the group. WGSL section 15.2 asks
-//! the same of its barriers, for one scope; here each group has its own, control dependence is that of the graph, and
-//! a device function is checked once, with what it asks of its callers in its summary.
+//! CUDA C++ Programming Guide, Cooperative Groups: all threads of a group execute its collectives together. Branches decide
+//! whether they do, so the values that branches test must be uniform in the group. WGSL section 15.2 requires the same of its
+//! barriers, for one scope. Here each group has its own scope, control dependence is that of the graph, and a device function
+//! is checked once: its summary says what it requires of its callers.
 //!
-//! Not checked here: whether memory that is read without a barrier is what it seems (races), and what a `uniform(x)`
-//! claims; both are the simulator's.
+//! Not checked here: data races on memory that is read without a barrier, and whether an argument of `uniform(x)` is uniform as
+//! claimed. The simulator checks both.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -20,8 +20,7 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::Team;
-use super::cfg::{BlockId, Cfg, GroupStep, NodeId, Source, Step, StepKind, ValueStep};
+use super::cfg::{BlockId, Cfg, GroupStep, NodeId, Source, Step, StepKind, Team, ValueStep};
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::Callee;
@@ -44,12 +43,12 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     check.report(diags)
 }
 
-/// A collective that not all threads of its group may come to.
+/// A collective that some threads of its group may not reach.
 struct Fault {
     at: SpanRange,
     name: &'static str,
     team: Team,
-    /// How many more depend on the same branch.
+    /// The number of further collectives that depend on the same branch.
     more: usize,
 }
 
@@ -57,9 +56,9 @@ struct Check<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,
     values: &'a Values<'a, 'f>,
-    /// By the branch, and whether threads leave there.
+    /// The faults by branch, and whether some threads return from the function there.
     found: BTreeMap<(BlockId, bool), Fault>,
-    /// Faults of `.aligned` barriers.
+    /// The faults of `.aligned` barriers.
     unaligned: Vec<Diag>,
     summary: Summary,
 }
@@ -69,21 +68,22 @@ impl<'a, 'f> Check<'a, 'f> {
         match &step.kind {
             StepKind::Group(GroupStep::Collective { team, name, .. })
             | StepKind::Group(GroupStep::Convergent { team, name }) => {
-                self.together(block, *team, name, step.at);
+                self.check_convergent(block, *team, name, step.at);
             }
             StepKind::Group(GroupStep::Arrive { group, method, .. }) => {
-                self.together(block, Team::whole(*group), method.name, step.at)
+                self.check_convergent(block, Team::whole(*group), method.name, step.at)
             }
-            StepKind::Group(GroupStep::Aligned { name }) => self.aligned(block, name, step.at),
+            StepKind::Group(GroupStep::Aligned { name }) => self.check_aligned(block, name, step.at),
             StepKind::Group(GroupStep::Wait { group, .. }) => {
-                self.together(block, Team::whole(*group), "barrier_wait", step.at)
+                self.check_convergent(block, Team::whole(*group), "barrier_wait", step.at)
             }
             StepKind::Call { node, .. } => {
                 let node = &self.cfg.nodes[node.0];
                 if let Source::Call { slot, callee: Callee::Function(_), teams, .. } = &node.source {
                     for branch in self.control().deciders(block) {
-                        // PhaseAction decided before a group was made has decided who is in it.
-                        let before = |team: &Team| team.made.is_some_and(|made| self.control().decides(branch, made));
+                        // A branch before the point where a group was formed decided which threads are in it.
+                        let before =
+                            |team: &Team| team.formed_at.is_some_and(|made| self.control().decides(branch, made));
                         let groups = teams.iter().map(|team| team.filter(|team| !before(team)));
                         let groups =
                             groups.map(|team| team.map_or(Uniformity::Divergent, |team| team.uniformity)).collect();
@@ -101,9 +101,9 @@ impl<'a, 'f> Check<'a, 'f> {
                 }
             }
             StepKind::Value(ValueStep::Return(node)) => {
-                self.summary.gives(&self.values.level(*node));
+                self.summary.add_result(&self.values.level(*node));
                 for branch in self.control().deciders(block) {
-                    self.summary.gives(&self.values.tested(branch));
+                    self.summary.add_result(&self.values.tested(branch));
                 }
             }
             StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. })
@@ -119,16 +119,16 @@ impl<'a, 'f> Check<'a, 'f> {
         self.values.control
     }
 
-    /// `divergent_collective`, `divergent_exit`: all threads of the group come here together.
+    /// `divergent_collective`, `divergent_exit`: all threads of the group reach its collective together.
     ///
     /// ```text
-    /// if block.thread_rank() == 0 { block.sync(); }            // the others never come
-    /// if i >= n { return; } block.sync();                      // some have left
+    /// if block.thread_rank() == 0 { block.sync(); }            // the others never reach it
+    /// if i >= n { return; } block.sync();                      // some have returned
     /// ```
-    fn together(&mut self, block: BlockId, team: Team, name: &'static str, at: SpanRange) {
-        self.summary.needs(team);
-        // For a group that was made of those who were there, only what has come between.
-        for branch in self.control().deciders_since(block, team.made).iter() {
+    fn check_convergent(&mut self, block: BlockId, team: Team, name: &'static str, at: SpanRange) {
+        self.summary.add_group(team);
+        // For a group of the threads that reached some point, only branches since then matter.
+        for branch in self.control().deciders_since(block, team.formed_at).iter() {
             let tested = self.values.tested(branch);
             if tested.at_most.covers(team.uniformity) {
                 let explain = Explain::new(self.function, self.values, Uniformity::Grid);
@@ -147,13 +147,12 @@ impl<'a, 'f> Check<'a, 'f> {
         }
     }
 
-    /// `divergent_aligned`: all threads of a warp come to an `.aligned` barrier together, even where not all of its group
-    /// do.
+    /// `divergent_aligned`: all threads of a warp reach an `.aligned` barrier together, even where some of its group may not.
     ///
     /// ```text
     /// if block.thread_rank() < 16 { block.sync_aligned(); }    // half of a warp
     /// ```
-    fn aligned(&mut self, block: BlockId, name: &'static str, at: SpanRange) {
+    fn check_aligned(&mut self, block: BlockId, name: &'static str, at: SpanRange) {
         if self.function.role != Role::Kernel {
             self.unaligned.push(messages::aligned_in_function(at, name));
             return;
@@ -164,8 +163,8 @@ impl<'a, 'f> Check<'a, 'f> {
         };
         let Some(branch) = self.control().deciders(block).find(|branch| !proved(branch)) else { return };
         let leaves = control::leaves(self.cfg, branch, block);
-        let told = if leaves { Rule::DivergentExit } else { Rule::DivergentCollective };
-        if self.function.options.waives(told) {
+        let rule = if leaves { Rule::DivergentExit } else { Rule::DivergentCollective };
+        if self.function.options.waives(rule) {
             let explain = Explain::new(self.function, self.values, Uniformity::Warp);
             self.unaligned.push(messages::divergent_aligned(at, name, explain.branch(branch)));
         }
@@ -185,12 +184,12 @@ impl<'a, 'f> Check<'a, 'f> {
     }
 }
 
-/// The groups of which only callers know how large they are, with their parameters' positions.
+/// The groups whose sizes only callers know, with the positions of their parameters.
 fn groups(cfg: &Cfg<'_>) -> Vec<(Uniformity, usize)> {
     cfg.teams.iter().filter_map(|team| Some((team.uniformity, team.param?))).collect()
 }
 
-/// A scope at which something of this level is not the same.
+/// A scope at which a value of this level is not uniform.
 fn beyond(level: &Level) -> Uniformity {
     match level.at_most {
         Uniformity::Divergent

@@ -1,26 +1,26 @@
-//! What callers of a function must know of its uniformity, and what it asks of the functions that it calls: rustc joins
-//! the two (`phalanx_contract::uniformity`), because the macro sees one function at a time.
+//! The summary of a function's uniformity: what its callers must know, and what it asks of the functions that it calls. rustc
+//! joins the two (`phalanx_contract::uniformity`), because the macro sees one function at a time.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use phalanx_contract::uniformity::Uniformity;
 
 use super::level::{Level, Unknown};
-use crate::check::cfg::Team;
-use crate::check::cfg::{Cfg, Source, StepKind};
+use crate::check::cfg::{Cfg, Source, StepKind, Team};
 use crate::model::expr::{Callee, FunctionPath};
 use crate::span::SpanRange;
 
+/// What a function's callers must know of its uniformity, and what it asks of its callees.
 #[derive(Debug)]
 pub(crate) struct Summary {
     pub(crate) calls: Vec<Call>,
     pub(crate) obligations: Vec<Obligation>,
-    /// The groups that must come together to where the function is called.
-    pub(crate) together: Vec<Team>,
-    /// Of the function's own groups, those that are parameters.
+    /// The groups whose threads must reach a call of the function together.
+    pub(crate) collective_groups: Vec<Team>,
+    /// The groups that are parameters, with their positions.
     pub(crate) groups: Vec<(Uniformity, usize)>,
     pub(crate) result: Level,
-    /// The rule is switched off: callers are told what the function needs, and its own calls are not asked.
+    /// Whether the rule is switched off: the function's own calls are not asked, but callers still learn what it needs.
     pub(crate) waived: bool,
 }
 
@@ -29,28 +29,30 @@ pub(crate) struct Summary {
 pub(crate) struct Call {
     pub(crate) slot: u16,
     pub(crate) function: FunctionPath,
-    /// Of each argument that is a group, its scope.
+    /// The scope of each argument that is a group, `Divergent` for the others.
     pub(crate) groups: Vec<Uniformity>,
+    /// The uniformity of each argument.
     pub(crate) arguments: Vec<Level>,
 }
 
-/// Something that the threads of a group must agree on.
+/// A value that must be uniform in some group, which only rustc can decide.
 #[derive(Debug)]
 pub(crate) struct Obligation {
     pub(crate) need: Need,
     pub(crate) on: Level,
     pub(crate) at: SpanRange,
-    /// What is said where they do not; nothing where only callers can break it, by what they pass.
+    /// The message if it is not; `None` if only what callers pass can break it.
     pub(crate) message: Option<String>,
 }
 
-/// Who must agree.
+/// The threads in which a value must be uniform.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Need {
+    /// This group.
     Team(Team),
-    /// Those whose collectives are in a device function, by the call's slot, and its arguments' scopes.
+    /// The groups whose collectives a device function executes, by the call's slot, with the scopes of its arguments.
     Control(u16, Vec<Uniformity>),
-    /// Those for whom it needs this argument to be the same.
+    /// The groups in which a device function needs this argument to be uniform.
     Argument(u16, usize),
 }
 
@@ -74,22 +76,22 @@ impl Summary {
         Summary {
             calls: calls.collect(),
             obligations: Vec::new(),
-            together: Vec::new(),
+            collective_groups: Vec::new(),
             groups,
             result: top,
             waived: false,
         }
     }
 
-    pub(super) fn needs(&mut self, team: Team) {
-        if !self.together.contains(&team) {
-            self.together.push(team);
+    pub(super) fn add_group(&mut self, team: Team) {
+        if !self.collective_groups.contains(&team) {
+            self.collective_groups.push(team);
         }
     }
 
     pub(super) fn oblige(&mut self, need: Need, on: Level, at: SpanRange, message: impl FnOnce() -> String) {
         let asks = match &need {
-            // What is known is enough.
+            // The known part was checked already.
             Need::Team(_) => !on.unknown.is_empty(),
             Need::Control(..) | Need::Argument(..) => !on.is_top(),
         };
@@ -100,11 +102,11 @@ impl Summary {
         }
     }
 
-    pub(super) fn gives(&mut self, level: &Level) {
+    pub(super) fn add_result(&mut self, level: &Level) {
         self.result.meet(level);
     }
 
-    /// The methods whose results something depends on, by their slots.
+    /// The methods on whose results an obligation depends, by slot.
     pub(crate) fn methods(&self) -> impl Iterator<Item = (u16, &Obligation)> {
         self.obligations.iter().flat_map(|obligation| {
             obligation.on.unknown.iter().filter_map(move |unknown| match unknown {

@@ -1,10 +1,11 @@
-//! How many threads hold the same in each variable and each value: the greatest solution over the graph.
+//! The uniformity of each variable and each value: the greatest solution over the graph.
 //!
-//! A variable that is set on one way from a branch has, where the ways meet, a value that depends on what was tested
-//! (`control` knows where). Shared memory is the same for all of a block once all writes to it are behind a barrier;
-//! from each write on, nothing is known of it.
+//! A variable that is set on one arm of a branch has, where the arms merge, a value that depends on what was tested
+//! (`control` has the merge points). A load of shared memory is uniform in the block once a barrier follows every write to it;
+//! after a further write, nothing is known of it.
 //!
-//! Among the threads that are at a point together: whether all threads of a group are there is for `super` to ask.
+//! The claims are about the threads that are at a point together. Whether all threads of a group are there is decided in the
+//! parent module.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -16,10 +17,9 @@ use phalanx_contract::uniformity::Uniformity;
 
 use super::control::Control;
 use super::level::{Level, Unknown};
-use crate::check::cfg::Team;
 use crate::check::cfg::{
-    BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, ValueStep,
-    Variable,
+    BlockId, Cfg, Extent, Granule, GroupStep, MemoryStep, NodeId, Root, Shared, Source, Step, StepKind, Team,
+    ValueStep, Variable,
 };
 use crate::check::engine::{self, Analysis, Join};
 use crate::check::liveness::Live;
@@ -27,6 +27,7 @@ use crate::model::Role;
 use crate::model::expr::Callee;
 use crate::model::group::Group;
 
+/// The solved uniformity of a function's values.
 pub(crate) struct Values<'a, 'f> {
     pub(crate) cfg: &'a Cfg<'f>,
     pub(crate) control: &'a Control,
@@ -36,12 +37,12 @@ pub(crate) struct Values<'a, 'f> {
     reached: Vec<bool>,
 }
 
-/// Of each node. They only go down, round by round.
+/// The level of each node. Levels only fall, from one solution of the graph to the next.
 struct Levels {
     of: Vec<Level>,
-    /// Whether something in this round was made of it.
+    /// Whether the level of each node was used in this round.
     used: Vec<bool>,
-    /// One went down after it was used.
+    /// Whether a level fell after it was used, so that another round is needed.
     stale: bool,
 }
 
@@ -74,30 +75,32 @@ bitflags! {
         const PEER = 1 << 3;
         /// A write of a peer before an arrival at the cluster's barrier.
         const PEER_CLUSTER = 1 << 4;
-        /// A write of anybody, for a reader in another block.
+        /// A write of any thread, as seen by a reader in another block.
         const FAR = 1 << 5;
-        /// The same before an arrival at the cluster's barrier.
+        /// The same, before an arrival at the cluster's barrier.
         const FAR_CLUSTER = 1 << 6;
 
-        /// All that matters to a reader in the block.
+        /// The writes that a reader in the block may miss.
         const OF_BLOCK =
             Self::OWN.bits() | Self::OWN_BLOCK.bits() | Self::OWN_CLUSTER.bits() | Self::PEER.bits() | Self::PEER_CLUSTER.bits();
-        /// All that matters to a reader in another block.
+        /// The writes that a reader in another block may miss.
         const OF_CLUSTER = Self::FAR.bits() | Self::FAR_CLUSTER.bits();
     }
 }
 
+/// The uniformity of variables and of shared memory at a point.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
-    /// A variable that is not named was not set, or is not read any more.
+    /// The levels of variables. One that is missing was not set, or is not live.
     variables: BTreeMap<Variable, Level>,
+    /// The unseen writes to some regions.
     unseen: BTreeMap<Shared, Unseen>,
-    /// Of regions that are not named.
+    /// The unseen writes to all other regions.
     others: Unseen,
 }
 
 impl Join for State {
-    // bottom = all agree on everything; join = what both say
+    // bottom = every value is uniform in the grid; join = meet of the levels
     fn join(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (variable, level) in &other.variables {
@@ -105,7 +108,7 @@ impl Join for State {
                 changed |= known.meet(level);
                 continue;
             }
-            // A field that was not set by itself is as good as the whole.
+            // A field that was not set by itself has the level of the whole.
             let whole = self.at(*variable).cloned();
             let mut both = whole.clone().unwrap_or_else(|| level.clone());
             both.meet(level);
@@ -136,7 +139,7 @@ impl Join for State {
 }
 
 impl State {
-    /// What a variable holds; a field that was not set by itself is as good as the whole.
+    /// The level of a variable. A field that was not set by itself has that of the whole.
     fn at(&self, variable: Variable) -> Option<&Level> {
         match (self.variables.get(&variable), variable) {
             (None, Variable::Field(local, _)) => self.variables.get(&Variable::Local(local)),
@@ -168,7 +171,7 @@ impl State {
         self.unseen.get(&shared.whole()).copied().unwrap_or(self.others)
     }
 
-    /// The writes to a region, and to what may be the same region under another name.
+    /// The unseen writes to a region, and to all that may alias it.
     fn unseen_in(&self, shared: Shared) -> Unseen {
         match shared.whole() {
             Shared::Any => self.unseen.values().fold(self.others, |all, unseen| all | *unseen),
@@ -195,7 +198,7 @@ impl State {
         self.forget_others();
     }
 
-    /// Those that are like the others need no name.
+    /// Removes the regions that equal `others`.
     fn forget_others(&mut self) {
         self.unseen.retain(|_, unseen| *unseen != self.others);
     }
@@ -232,7 +235,7 @@ impl State {
 }
 
 impl<'a, 'f> Values<'a, 'f> {
-    /// Solved.
+    /// Solves the uniformity of all values.
     pub(crate) fn of(role: Role, cfg: &'a Cfg<'f>, control: &'a Control, live: &'a Live) -> Values<'a, 'f> {
         let levels = RefCell::new(Levels::of_nodes(cfg.nodes.len()));
         let mut values = Values { cfg, control, live, role, levels, reached: Vec::new() };
@@ -248,7 +251,7 @@ impl<'a, 'f> Values<'a, 'f> {
         }
     }
 
-    /// Whether control comes to a block at all.
+    /// Whether control can reach a block.
     pub(crate) fn is_reached(&self, block: BlockId) -> bool {
         self.reached[block.0]
     }
@@ -257,7 +260,7 @@ impl<'a, 'f> Values<'a, 'f> {
         self.levels.borrow_mut().use_of(node).clone()
     }
 
-    /// Of what a block's end tests.
+    /// The level of the value that a block's end tests.
     pub(crate) fn tested(&self, block: BlockId) -> Level {
         self.cfg.blocks[block.0].end.condition().map_or(Level::known(Uniformity::Grid), |on| self.level(on))
     }
@@ -315,7 +318,7 @@ impl<'a, 'f> Values<'a, 'f> {
             },
             Source::Agreed { team, .. } => Self::agreed(operands(), team),
             Source::Shuffled { team } => {
-                // One lane for all: what it holds. Otherwise what all of them hold.
+                // With a uniform rank, all threads get one thread's value. Otherwise the result is as uniform as the operands.
                 let whose = operand(1).unwrap_or(Level::known(Uniformity::Divergent)).combined();
                 match whose.at_most.covers(team.uniformity) && whose.unknown.is_empty() {
                     true => Self::agreed(operands(), team),
@@ -323,7 +326,7 @@ impl<'a, 'f> Values<'a, 'f> {
                 }
             }
             Source::Call { slot, callee: Callee::Function(_), .. } => Level::of(Unknown::Call(slot.0)),
-            // All of its arguments count.
+            // A method is not known here, so that its result depends on all of its arguments too.
             Source::Call { slot, callee: Callee::Associated(..) | Callee::Method(..), .. } => {
                 let mut level = operands();
                 level.meet(&Level::of(Unknown::Method(slot.0)));
@@ -332,7 +335,8 @@ impl<'a, 'f> Values<'a, 'f> {
         }
     }
 
-    /// All of the group get the same, and more where all of those had the same.
+    /// The level of a result that is the same for all threads of a group: at least the group's own, and more if the operands
+    /// are uniform beyond it.
     fn agreed(operands: Level, team: &Team) -> Level {
         let further =
             team.group != Group::Coalesced && operands.at_most.covers(team.uniformity) && operands.unknown.is_empty();
@@ -368,11 +372,11 @@ impl Analysis for Values<'_, '_> {
                 let lost = state.variables.values_mut().filter(|level| level.at_most == *group);
                 lost.for_each(|level| level.at_most = Uniformity::Divergent);
             }
-            // A relaxed one publishes nothing.
+            // A relaxed arrival publishes nothing.
             StepKind::Group(GroupStep::Arrive { group, method, .. }) if !method.relaxed => state.arrive(*group),
             StepKind::Group(GroupStep::Wait { group, .. }) => state.wait(*group),
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => state.sync(team.group),
-            // It may have a name of its own for dynamic shared memory.
+            // A callee may write to dynamic shared memory without being passed it.
             StepKind::Call { .. } => state.write(Shared::Dynamic, Unseen::OWN | Unseen::FAR),
             StepKind::Group(
                 GroupStep::Arrive { .. }

@@ -230,13 +230,6 @@ impl Host<'_> {
 
     /// Prints an expression as a statement: the slot for its value stays empty.
     fn discarded(&self, expr: &Expr) -> TokenStream {
-        let slot = match &expr.kind {
-            ExprKind::If { slot, .. }
-            | ExprKind::Match { slot, .. }
-            | ExprKind::Loop { slot, .. }
-            | ExprKind::Labelled { slot, .. } => *slot,
-            _ => None,
-        };
         let value = match &expr.kind {
             ExprKind::If { condition, then, otherwise, .. } => {
                 self.branch(condition, then, otherwise.as_deref(), true, expr.span)
@@ -251,7 +244,7 @@ impl Host<'_> {
             }
             _ => self.expr(expr),
         };
-        match slot {
+        match expr.value_slot() {
             Some(slot) => {
                 let slot = self.slot(slot, expr.span);
                 quote!({ ::phalanx::__private::unused(#slot); #value })

@@ -226,7 +226,7 @@ impl Host<'_> {
     /// may be a part of the group.
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
         let (at, callee) = (SpanRange::of(&function.name), callee::summary(function, "UNIFORMITY"));
-        let check = if self.checked.calls_apart().contains(&slot) {
+        let check = if self.checked.hidden_calls().contains(&slot) {
             private(at, "no_collective_at_all", quote_spanned!(at.lo=> #callee.collectives))
         } else {
             let pending = constant::groups(*self.checked.pending_at_calls().get(&slot.0)?);

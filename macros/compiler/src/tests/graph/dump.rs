@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
-use crate::messages::Loss;
+use crate::model::token::TokenLoss;
 use crate::model::{Function, LocalId};
 
 /// Prints the steps of tokens; those of values are left out.
@@ -90,8 +90,8 @@ impl Dump<'_> {
             StepKind::Group(GroupStep::Wait { group, from }) => {
                 format!("wait {} {}", group.rust_name(), variable(from))
             }
-            StepKind::Call { gives: Some((_, into)), .. } => format!("{} = call", variable(into)),
-            StepKind::Call { gives: None, .. } => "call".into(),
+            StepKind::Call { returned_token: Some((_, into)), .. } => format!("{} = call", variable(into)),
+            StepKind::Call { returned_token: None, .. } => "call".into(),
             StepKind::Token(TokenStep::Move { from, into }) => format!("{} = {}", variable(into), variable(from)),
             StepKind::Token(TokenStep::HandOver { from }) => format!("hand over {}", variable(from)),
             StepKind::Token(TokenStep::Clear { variable: cleared }) => format!("{} = none", variable(cleared)),
@@ -114,15 +114,15 @@ impl Dump<'_> {
     }
 }
 
-fn loss(how: Loss) -> &'static str {
+fn loss(how: TokenLoss) -> &'static str {
     match how {
-        Loss::Unused => "unused",
-        Loss::Discarded => "discarded",
-        Loss::Overwritten => "overwritten",
-        Loss::EndOfScope => "end",
-        Loss::Return => "return",
-        Loss::Question => "question",
-        Loss::Break => "break",
-        Loss::Continue => "continue",
+        TokenLoss::Unused => "unused",
+        TokenLoss::Discarded => "discarded",
+        TokenLoss::Overwritten => "overwritten",
+        TokenLoss::EndOfScope => "end",
+        TokenLoss::Return => "return",
+        TokenLoss::Question => "question",
+        TokenLoss::Break => "break",
+        TokenLoss::Continue => "continue",
     }
 }

@@ -166,14 +166,8 @@ impl Lower<'_> {
 
     /// Returns the C++ type of the value of an `if`, a loop or a labelled block.
     fn type_of(&self, expr: &Expr) -> Option<Vec<Fragment>> {
-        let slot = match &expr.kind {
-            ExprKind::If { slot, .. }
-            | ExprKind::Match { slot, .. }
-            | ExprKind::Loop { slot, .. }
-            | ExprKind::Labelled { slot, .. } => *slot,
-            _ => None,
-        };
-        known_shape(expr.result_kind).map(|known| shape(&known)).or_else(|| slot.map(|slot| vec![Fragment::Type(slot)]))
+        let known = known_shape(expr.result_kind).map(|known| shape(&known));
+        known.or_else(|| expr.value_slot().map(|slot| vec![Fragment::Type(slot)]))
     }
 
     /// Whether a value cannot be one C++ expression.

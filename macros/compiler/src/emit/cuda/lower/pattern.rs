@@ -251,7 +251,16 @@ impl Lower<'_> {
             }
             PatternKind::Constant(value) => CuExpr::Atom(vec![Fragment::Constant(*value)]),
             // The parser makes no other pattern here.
-            _ => CuExpr::name("0"),
+            PatternKind::Error
+            | PatternKind::Wild
+            | PatternKind::Bind { .. }
+            | PatternKind::Bool(_)
+            | PatternKind::Range { .. }
+            | PatternKind::Tuple { .. }
+            | PatternKind::Array { .. }
+            | PatternKind::Struct { .. }
+            | PatternKind::Variant { .. }
+            | PatternKind::Or(_) => CuExpr::name("0"),
         }
     }
 
