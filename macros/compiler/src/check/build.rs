@@ -9,9 +9,10 @@ mod condition;
 mod copy;
 mod memory;
 mod op;
+mod reference;
 mod value;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -29,6 +30,7 @@ use crate::span::SpanRange;
 pub(crate) use closure::MOST_BODIES as MOST_CLOSURE_BODIES;
 use closure::{Closure, ClosureId};
 use memory::region_of_kind;
+use reference::Referent;
 
 /// Builds the graph; the error is the call of a closure for whose body it has no room.
 pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
@@ -50,6 +52,8 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         groups: 0,
         sizes: BTreeMap::new(),
         regions: BTreeMap::new(),
+        referents: BTreeMap::new(),
+        reassigned: reference::reassigned(function),
         slices: Vec::new(),
         closures: Vec::new(),
         named_closures: BTreeMap::new(),
@@ -106,6 +110,10 @@ struct Builder<'f> {
     sizes: BTreeMap<ValueId, Uniformity>,
     /// The regions that locals of memory stand for.
     regions: BTreeMap<LocalId, Region>,
+    /// What local references refer to.
+    referents: BTreeMap<LocalId, Referent>,
+    /// The names of memory, barriers and groups that are assigned after their declaration.
+    reassigned: BTreeSet<LocalId>,
     /// The uses of `dynamic_shared_slice`.
     slices: Vec<Slice>,
     /// The closures that the body makes, in the order of the text.
@@ -391,6 +399,8 @@ impl<'f> Builder<'f> {
                 self.names.entry(shared).or_insert(local);
             }
             self.regions.insert(local, region);
+        } else if let Kind::Reference { .. } = init.result_kind {
+            self.refer(local, init, value.region);
         }
         if let Some(closure) = value.closure {
             self.named_closures.insert(local, closure);

@@ -11,6 +11,7 @@ mod graph;
 pub(crate) mod made_up;
 mod no_panic;
 mod random;
+mod references;
 mod stages;
 mod text;
 

@@ -39,8 +39,11 @@ impl<'f> Builder<'f> {
 
     /// The region that a local of memory stands for.
     pub(super) fn region_of_local(&self, local: LocalId) -> Region {
+        let kind = self.function.kind(local);
+        if self.reassigned.contains(&local) {
+            return region_of_kind(kind);
+        }
         self.regions.get(&local).cloned().unwrap_or_else(|| {
-            let kind = self.function.kind(local);
             // Memory without a region was taken out of an optional parameter.
             let Kind::Memory(memory) = kind else { return region_of_kind(kind) };
             Region::of(given(memory, Shared::Any))

@@ -76,6 +76,10 @@ impl<'f> Builder<'f> {
             Op::Take => {
                 let into = self.temporary();
                 self.move_token(into, token, at);
+                if token.is_none() {
+                    let none = self.nothing(at);
+                    self.store(&operands[0], &none, at);
+                }
                 return Value::of(nodes[0]).with(Some(into));
             }
             Op::Query(group, query) => {
@@ -180,6 +184,10 @@ impl<'f> Builder<'f> {
         // An expression with a reported fault has no known group.
         let group = if let Kind::Group(group) = expr.result_kind { group } else { Group::Coalesced };
         match &expr.kind {
+            // Which group it is where, is unknown: a result of one need not hold for the next.
+            ExprKind::Local(local) if self.reassigned.contains(local) && group.is_of_a_warp() => {
+                Team { group, uniformity: self.fresh_group(), formed_at: None, param: None }
+            }
             ExprKind::Local(local) => match self.teams.get(local) {
                 Some(team) => *team,
                 None => self.unknown_team(group),

@@ -80,8 +80,14 @@ impl<'f> Builder<'f> {
                     false => self.combined(vec![value.node], at),
                 }
             }
-            ExprKind::Typed(inner, _) | ExprKind::Borrow { target: inner, .. } | ExprKind::Deref(inner) => {
-                self.value(inner).with(None)
+            ExprKind::Typed(inner, _) => self.value(inner).with(None),
+            ExprKind::Borrow { target, .. } => self.borrow(target),
+            ExprKind::Deref(inner) => {
+                let value = self.value(inner).with(None);
+                match local_of(inner).and_then(|local| self.memory_behind(local)) {
+                    Some(region) => self.load(Some(region), vec![value.node], at),
+                    None => value,
+                }
             }
             ExprKind::Axis(inner, axis) => self.axis(inner, *axis, at),
             ExprKind::Unary(UnaryOp::Not, inner) => {
@@ -389,7 +395,14 @@ impl<'f> Builder<'f> {
     }
 
     /// Stores a value to a place: a variable, a part of one, or memory.
-    fn store(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
+    pub(super) fn store(&mut self, place: &'f Expr, value: &Value, at: SpanRange) {
+        self.store_to(place, value, at);
+        if let Some(local) = local_of(place) {
+            self.write_behind(local, value.node, at);
+        }
+    }
+
+    fn store_to(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
         if let ExprKind::Local(local) = variable.kind {
             return self.set(self.variable_of(local), value, at);
         }
@@ -422,6 +435,7 @@ impl<'f> Builder<'f> {
         for (argument, value) in arguments.iter().zip(values) {
             if let Some(local) = self.lent_local(argument) {
                 self.set_node(self.variable_of(local), node, Extent::Part, at);
+                self.write_behind(local, node, at);
             }
             if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
                 self.access(region.clone(), how, at);

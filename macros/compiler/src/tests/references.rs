@@ -1,0 +1,82 @@
+//! Tests of names that stand for something else: references that loops and functions lend, and names of memory, barriers and
+//! groups that are assigned anew.
+
+use super::faults;
+
+/// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
+#[track_caller]
+fn broken(body: &str) -> Vec<String> {
+    let source = format!(
+        "#[cluster_kernel(cluster = 2, block = 64)]
+        fn refers(input: &[u32], output: &mut [u32]) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let rank = block.thread_rank();
+            let other = 1 - cluster.block_rank();
+            let t = shared_array::<[u32; 64], 2>();
+            let u = shared_array::<u32, 64>();
+            cluster.sync();
+            {body}
+            cluster.sync();
+        }}"
+    );
+    faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
+/// What a loop writes through the references that it is lent is in the array.
+#[test]
+fn writes_through_references() {
+    let test = |body: &str| broken(&format!("let mut a = [0u32; 4]; {body} if a[0] == 0 {{ block.sync(); }}"));
+    for body in [
+        "for x in a.iter_mut() { *x = rank; }",
+        "for x in &mut a { *x = rank; }",
+        "for (i, x) in a.iter_mut().enumerate() { *x = rank + i as u32; }",
+        "for x in a.iter_mut().rev() { *x += rank; }",
+        "let b = [rank; 4]; for (x, y) in a.iter_mut().zip(b.iter()) { *x = *y; }",
+        "a.iter_mut().for_each(|x| *x = rank);",
+        "for x in a.iter_mut() { if rank == 3 { *x = 1; } }",
+        "for x in a.iter_mut() { set(x, rank); }",
+        "let mut rows = [[0u32; 4]; 2]; for row in rows.iter_mut() { for x in row.iter_mut() { *x = rank; } } a[0] = rows[0][0];",
+        "let mut s = Pair { items: [0u32; 4], count: 0 }; for x in s.items.iter_mut() { *x = rank; } a[0] = s.items[0];",
+    ] {
+        let rules = test(body);
+        assert!(rules.is_empty() == body.contains("set(") && rules.len() < 2, "{body}: {rules:?}");
+    }
+    assert!(test("for x in a.iter_mut() { *x = cluster.block_rank(); }").is_empty());
+}
+
+/// `take` sets an option to `None`, though only some threads execute it.
+#[test]
+fn take_sets_the_option() {
+    let taken = |body: &str| broken(&format!("let mut o = Some(3u32); {body} if o.is_some() {{ block.sync(); }}"));
+    assert_eq!(taken("if rank == 0 { let x = o.take(); output[0] = x.unwrap_or(1); }"), ["divergent_collective"]);
+    assert!(taken("let x = o.take(); output[0] = x.unwrap_or(1);").is_empty());
+}
+
+/// A reference to an element of memory reads it where the reference is read.
+#[test]
+fn references_to_elements_of_memory() {
+    let body = "for x in u.iter() { u[rank] = rank; if *x == 0 { block.sync(); } }";
+    assert!(broken(body).contains(&"divergent_collective".to_owned()));
+}
+
+/// After an assignment, a name of memory stands for the other memory, too.
+#[test]
+fn names_that_are_assigned() {
+    let swapped = "let mut cur = &t[0]; let mut next = &t[1];";
+    let body = |after: &str| {
+        broken(&format!(
+            "{swapped} let p = cluster.map_shared_rank(&t, other); std::mem::swap(&mut cur, &mut next); cluster.sync();
+            output[0] = p[1][rank]; {after}"
+        ))
+    };
+    assert_eq!(body("cur[rank] = 1;"), ["overwrite_while_read"]);
+    let assigned = "let mut a = &u[..]; a = &t[0]; let p = cluster.map_shared_rank(&t, other); output[0] = p[0][rank]; a[rank] = 1;";
+    assert_eq!(broken(assigned), ["overwrite_while_read"]);
+    let peer = "let mut p = cluster.map_shared_rank(&u, other); p = cluster.map_shared_rank(&u, cluster.block_rank());
+        output[0] = p[rank]; u[rank] = 1;";
+    assert_eq!(broken(peer), ["overwrite_while_read"]);
+    let group = "let warp = tiled_partition::<32>(&block); let some = tiled_partition::<4>(&warp); let mut g = tiled_partition::<4>(&warp);
+        let agreed = g.any(rank == 3); g = some; if agreed { g.sync(); }";
+    assert_eq!(broken(group), ["divergent_collective"]);
+}
