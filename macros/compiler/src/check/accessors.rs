@@ -3,7 +3,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use super::cfg::{Extent, NodeId, Region, Source, StepKind, ValueStep, Variable};
+use super::cfg::{Extent, NodeId, Source, StepKind, ValueStep, Variable};
 
 impl StepKind {
     /// The variable that the step sets, its value, and the extent. Variables that hold tokens are moved to, not set.
@@ -15,7 +15,7 @@ impl StepKind {
             | StepKind::Copy(_)
             | StepKind::Group(_)
             | StepKind::BarrierCall(_)
-            | StepKind::Call { .. }
+            | StepKind::Call(_)
             | StepKind::Token(_) => None,
         }
     }
@@ -61,27 +61,6 @@ impl Source<'_> {
             | Source::Agreed { .. }
             | Source::Shuffled { .. }
             | Source::Call { .. } => None,
-        }
-    }
-
-    /// The barriers that are passed to a device function, if the source is its call, with their positions.
-    pub(crate) fn barriers(&self) -> &[(usize, Region)] {
-        match self {
-            Source::Call { barriers, .. } => barriers,
-            Source::Operands
-            | Source::Integer(_)
-            | Source::Constant(_)
-            | Source::Binary(_)
-            | Source::Not
-            | Source::Counter { .. }
-            | Source::Read(_)
-            | Source::Param(_)
-            | Source::Known { .. }
-            | Source::ThreadRank
-            | Source::Round(..)
-            | Source::Load(_)
-            | Source::Agreed { .. }
-            | Source::Shuffled { .. } => &[],
         }
     }
 }

@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::uniformity::Uniformity;
 
 use super::cfg::{
-    Access, BarrierCall, BasicBlock, BlockId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node, NodeId, Region,
-    Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
+    Access, BarrierCall, BasicBlock, BlockId, Call, CallId, Cfg, CopyStep, End, Extent, GroupStep, MemoryStep, Node,
+    NodeId, Region, Root, Select, Shared, Slice, Source, Step, StepKind, Team, TokenStep, ValueStep, Variable,
 };
 use crate::model::expr::{Block, Expr, ExprKind, Member, Stmt, StmtKind};
 use crate::model::group::Group;
@@ -41,6 +41,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         accesses: Vec::new(),
         copies: Vec::new(),
         barrier_calls: Vec::new(),
+        calls: Vec::new(),
         queries: BTreeMap::new(),
         names: BTreeMap::new(),
         current: BlockId(0),
@@ -79,6 +80,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         accesses: builder.accesses,
         copies: builder.copies,
         barrier_calls: builder.barrier_calls,
+        calls: builder.calls,
         queries: builder.queries,
         slices: builder.slices,
         names: builder.names,
@@ -93,6 +95,7 @@ struct Builder<'f> {
     accesses: Vec<Access>,
     copies: Vec<CopyStep>,
     barrier_calls: Vec<BarrierCall>,
+    calls: Vec<Call<'f>>,
     queries: BTreeMap<NodeId, (Group, &'static Query)>,
     names: BTreeMap<Shared, LocalId>,
     current: BlockId,

@@ -175,7 +175,7 @@ impl Analysis for Flights<'_, '_> {
                 state.in_flight.retain(|copy| !state.waited.contains(&self.completion_of(*copy)));
             }
             // The callee may wait.
-            StepKind::Call { .. } => {
+            StepKind::Call(_) => {
                 [CompletionMechanism::Barrier, CompletionMechanism::Group, CompletionMechanism::BulkGroup]
                     .into_iter()
                     .for_each(|completion| self.wait(state, completion))

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::Groups;
 
-use super::cfg::{BlockId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
+use super::cfg::{BlockId, Call, CallId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use super::engine::{self, Analysis, Join};
 use crate::diag::Diags;
 use crate::messages;
@@ -24,8 +24,9 @@ use crate::span::SpanRange;
 /// For each call of a device function, by slot, the groups of which the callee must execute no collective.
 pub(crate) type PendingAtCalls = BTreeMap<u16, Groups>;
 
-pub(crate) fn check(cfg: &Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) -> PendingAtCalls {
-    let mut report = Report { analysis: tokens, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
+pub(crate) fn check<'f>(cfg: &Cfg<'f>, tokens: &Tokens<'f>, diags: &mut Diags) -> PendingAtCalls {
+    let mut report =
+        Report { analysis: tokens, calls: &cfg.calls, diags, losses: BTreeMap::new(), pending: BTreeMap::new() };
     engine::visit(tokens, cfg, &tokens.states, |state, step| report.step(state, step));
     report.finish()
 }
@@ -49,6 +50,8 @@ type ArrivalId = usize;
 pub(crate) struct Tokens<'f> {
     function: &'f Function,
     arrivals: Vec<Arrival>,
+    /// By call, the variable that gets the token that it returns.
+    returned: Vec<Option<Variable>>,
     states: Vec<Option<Held>>,
 }
 
@@ -63,11 +66,11 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
         StepKind::Group(GroupStep::Arrive { group, method, into }) => {
             Some(Arrival { group, at: step.at, origin: TokenOrigin::Arrival, into, relaxed: method.relaxed })
         }
-        StepKind::Call { returned_token: Some((group, into)), .. } => {
+        StepKind::Call(CallId(call)) => {
+            let (group, into) = cfg.calls[call].returned_token?;
             Some(Arrival { group, at: step.at, origin: TokenOrigin::Call, into, relaxed: false })
         }
-        StepKind::Call { returned_token: None, .. }
-        | StepKind::Value(_)
+        StepKind::Value(_)
         | StepKind::Memory(_)
         | StepKind::Copy(_)
         | StepKind::Group(
@@ -119,7 +122,8 @@ impl Held {
 
 impl<'f> Tokens<'f> {
     pub(crate) fn of(function: &'f Function, cfg: &Cfg<'_>) -> Tokens<'f> {
-        let mut tokens = Tokens { function, arrivals: arrivals(function, cfg), states: Vec::new() };
+        let returned = cfg.calls.iter().map(|call| call.returned_token.map(|(_, into)| into)).collect();
+        let mut tokens = Tokens { function, arrivals: arrivals(function, cfg), returned, states: Vec::new() };
         tokens.states = engine::solve(&tokens, cfg);
         tokens
     }
@@ -158,10 +162,13 @@ impl Analysis for Tokens<'_> {
             | StepKind::Copy(_)
             | StepKind::Memory(_)
             | StepKind::BarrierCall(_)
-            | StepKind::Value(_)
-            | StepKind::Call { returned_token: None, .. } => {}
-            StepKind::Group(GroupStep::Arrive { into, .. })
-            | StepKind::Call { returned_token: Some((_, into)), .. } => {
+            | StepKind::Value(_) => {}
+            StepKind::Call(CallId(call)) => {
+                if let Some(into) = self.returned[*call] {
+                    state.0.insert(into, self.arrival_into(into));
+                }
+            }
+            StepKind::Group(GroupStep::Arrive { into, .. }) => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
             StepKind::Group(GroupStep::Wait { from, .. }) | StepKind::Token(TokenStep::HandOver { from }) => {
@@ -189,6 +196,7 @@ impl Analysis for Tokens<'_> {
 
 struct Report<'a, 'f> {
     analysis: &'a Tokens<'f>,
+    calls: &'a [Call<'f>],
     diags: &'a mut Diags,
     /// The places where each arrival's token is lost, so that an arrival is reported once, with all of them.
     losses: BTreeMap<ArrivalId, Vec<(TokenLoss, SpanRange, Option<String>)>>,
@@ -213,7 +221,7 @@ impl Report<'_, '_> {
             StepKind::Group(GroupStep::Collective { team, name, .. }) => {
                 self.check_collective(state, team.group, name, step.at)
             }
-            StepKind::Call { slot, .. } => self.note_pending(state, slot.0),
+            StepKind::Call(CallId(call)) => self.note_pending(state, self.calls[*call].slot.0),
         }
     }
 

@@ -84,6 +84,7 @@ fn cfg<const N: usize>(blocks: [(&[&'static str], End); N]) -> Cfg<'static> {
         accesses: Vec::new(),
         copies: Vec::new(),
         barrier_calls: Vec::new(),
+        calls: Vec::new(),
         queries: BTreeMap::new(),
         slices: Vec::new(),
         names: BTreeMap::new(),

@@ -53,7 +53,7 @@ pub(super) fn check(cx: &Context<'_, '_>, diags: &mut Diags) {
 fn init_of_full_count(cx: &Context<'_, '_>, id: Id) -> Option<BarrierCallId> {
     let cfg = cx.cfg;
     let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
-    if cfg.nodes.iter().flat_map(|node| node.source.barriers()).any(is_given) {
+    if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
         return None;
     }
     let mut init = None;
@@ -186,7 +186,7 @@ impl PendingArrivals<'_, '_> {
                 | PhaseAction::Invalidate => true,
             },
             StepKind::Group(GroupStep::Collective { .. } | GroupStep::Wait { .. } | GroupStep::Convergent { .. })
-            | StepKind::Call { .. } => true,
+            | StepKind::Call(_) => true,
             StepKind::Memory(MemoryStep::Access(id)) => match self.cx.cfg.accesses[id.0].kind {
                 AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Lent | AccessKind::Opaque => true,
                 AccessKind::Read | AccessKind::Write | AccessKind::AsyncWrite => false,

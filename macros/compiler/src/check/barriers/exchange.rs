@@ -45,7 +45,7 @@ fn is_exchange(cx: &Context<'_, '_>, wait: BarrierCallId) -> bool {
         return false;
     };
     let is_given = |(_, region): &(usize, Region)| id_of(cfg, region).is_some_and(|of| of.shared == id.shared);
-    if cfg.nodes.iter().flat_map(|node| node.source.barriers()).any(is_given) {
+    if cfg.calls.iter().flat_map(|call| &call.barriers).any(is_given) {
         return false;
     }
     // The barrier has three calls: its `init`, the arrival and the wait.

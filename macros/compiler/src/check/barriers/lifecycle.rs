@@ -15,14 +15,13 @@ use super::conditions::Condition;
 use super::path_states::{BarrierArgument, Lifecycle, Observers, PathState, PathStates, after};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
-    Access, AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, GroupStep, MemoryStep, NodeId, Region, Root, Select,
-    Shared, Source, Step, StepKind,
+    Access, AccessKind, BarrierCall, BarrierCallId, BlockId, CallId, Cfg, GroupStep, MemoryStep, Region, Root, Select,
+    Shared, Step, StepKind,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::uniform::control::reachable;
 use crate::check::uniform::values::Values;
 use crate::model::barrier::{BarrierForm, PhaseAction};
-use crate::model::expr::Callee;
 use crate::model::group::Group;
 
 /// A barrier that is followed. In an array, it is the element of a literal index; `None` stands for all other elements, and
@@ -150,7 +149,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
                 let changes = call.method.action.changes_life();
                 id_of(self.cfg, &call.region).filter(|_| changes).into_iter().collect()
             }
-            StepKind::Call { node, .. } => self.barrier_arguments(node).into_iter().map(|(_, id, _)| id).collect(),
+            StepKind::Call(call) => self.barrier_arguments(call).into_iter().map(|(_, id, _)| id).collect(),
             StepKind::Value(_) | StepKind::Memory(_) | StepKind::Copy(_) | StepKind::Group(_) | StepKind::Token(_) => {
                 Vec::new()
             }
@@ -160,14 +159,13 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
 
     /// The block's own barriers that are passed to a device function, each with the argument if rustc knows the callee's
     /// summary, and whether it is exactly that barrier. At a peer's barrier the callee can only arrive.
-    pub(super) fn barrier_arguments(&self, call: NodeId) -> Vec<(Option<BarrierArgument>, Id, bool)> {
-        let Source::Call { barriers, callee, slot, .. } = &self.cfg.nodes[call.0].source else { return Vec::new() };
-        let own = barriers.iter().filter(|(_, region)| matches!(region.root, Root::Shared(_)));
+    pub(super) fn barrier_arguments(&self, CallId(call): CallId) -> Vec<(Option<BarrierArgument>, Id, bool)> {
+        let call = &self.cfg.calls[call];
+        let own = call.barriers.iter().filter(|(_, region)| matches!(region.root, Root::Shared(_)));
         let arguments = own.filter_map(|(argument, region)| {
             let id = id_of(self.cfg, region)?;
-            let known = matches!(callee, Callee::Function(_));
-            let argument = BarrierArgument { slot: slot.0, argument: *argument };
-            Some((known.then_some(argument), id, region.path.is_empty() || id.index.is_some()))
+            let argument = BarrierArgument { slot: call.slot.0, argument: *argument };
+            Some((call.is_of_function().then_some(argument), id, region.path.is_empty() || id.index.is_some()))
         });
         arguments.collect()
     }
@@ -350,9 +348,9 @@ impl Analysis for Lifecycles<'_, '_> {
                     | AccessKind::Lent => {}
                 }
             }
-            StepKind::Call { node, .. } => {
+            StepKind::Call(call) => {
                 self.may_learn(state);
-                for (argument, id, exact) in self.barrier_arguments(*node) {
+                for (argument, id, exact) in self.barrier_arguments(*call) {
                     for touched in self.touched(id) {
                         state.dropped.remove(&touched);
                         let paths = state.paths.entry(touched).or_default();

@@ -87,7 +87,7 @@ struct Context<'a, 'f> {
 impl<'a> Context<'a, '_> {
     /// The barriers that the analyses follow.
     fn ids(&self) -> BTreeSet<Id> {
-        let given = self.cfg.nodes.iter().flat_map(|node| node.source.barriers()).map(|(_, region)| region);
+        let given = self.cfg.calls.iter().flat_map(|call| &call.barriers).map(|(_, region)| region);
         let params = self.cfg.names.iter().filter(|(_, local)| matches!(self.function.kind(**local), Kind::Barrier(_)));
         let params = params.map(|(shared, _)| Id { shared: *shared, index: None });
         let regions = self.cfg.barrier_calls.iter().map(|call| &call.region).chain(given);
@@ -171,8 +171,8 @@ struct Check<'a, 'f, 'd> {
 
 impl Check<'_, '_, '_> {
     fn step(&mut self, state: &State, step: &Step, block: BlockId) {
-        if let (StepKind::Call { node, .. }, Uniformity::Block) = (&step.kind, self.lives.scope) {
-            for (argument, id, exact) in self.lives.barrier_arguments(*node) {
+        if let (StepKind::Call(call), Uniformity::Block) = (&step.kind, self.lives.scope) {
+            for (argument, id, exact) in self.lives.barrier_arguments(*call) {
                 if let Some(argument) = argument.filter(|_| exact && self.lives.ids.contains(&id)) {
                     self.check_argument(state, argument, id, block, step.at);
                 }

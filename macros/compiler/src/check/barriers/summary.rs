@@ -9,11 +9,10 @@ use phalanx_contract::protocol::{BarrierUses, ParameterUses};
 
 use super::Context;
 use super::path_states::{BarrierArgument, PathState};
-use crate::check::cfg::{BarrierCall, BarrierCallId, Root, Shared, Source};
+use crate::check::cfg::{BarrierCall, BarrierCallId, Root, Shared};
 use crate::check::dsm::protocol::{Effect, Guard, Predicate, Protocol};
 use crate::diag::Diag;
 use crate::model::Role;
-use crate::model::expr::Callee;
 
 /// What the checks of phase barriers found: questions about called functions, and facts for callers.
 #[derive(Default)]
@@ -42,13 +41,11 @@ impl Summary {
             let Shared::Param(param) = id.shared else { continue };
             let begins = |call: &BarrierCall| call.method.action.begins();
             let mut guard = Some(Guard::default()).filter(|_| !cx.calls(id).any(begins));
-            for node in &cx.cfg.nodes {
-                let Source::Call { slot, callee, barriers, .. } = &node.source else { continue };
-                let given = barriers.iter().filter(|(_, region)| region.root == Root::Shared(id.shared));
+            for call in &cx.cfg.calls {
+                let given = call.barriers.iter().filter(|(_, region)| region.root == Root::Shared(id.shared));
                 for (argument, _) in given {
-                    let keeps = Predicate::Uses(slot.0, *argument, ParameterUses::of_barrier(BarrierUses::KEEPS));
-                    let known = matches!(callee, Callee::Function(_));
-                    guard = guard.filter(|_| known).map(|guard| guard.when(keeps));
+                    let keeps = Predicate::Uses(call.slot.0, *argument, ParameterUses::of_barrier(BarrierUses::KEEPS));
+                    guard = guard.filter(|_| call.is_of_function()).map(|guard| guard.when(keeps));
                 }
             }
             self.effects

@@ -193,7 +193,7 @@ impl Analysis for Tokens<'_, '_> {
             }
             StepKind::Value(ValueStep::Set { variable, .. }) => state.put(Holder::Variable(*variable), None),
             // A callee may have seen phases complete, but their number is unknown.
-            StepKind::Call { .. }
+            StepKind::Call(_)
             | StepKind::Memory(_)
             | StepKind::Group(_)
             | StepKind::Copy(_)

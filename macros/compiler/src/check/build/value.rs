@@ -5,7 +5,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::region_of_kind;
-use super::{BlockId, Builder, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable};
+use super::{BlockId, Builder, Call, CallId, End, Jump, NodeId, Source, StepKind, TokenStep, Value, Variable};
 use crate::check::cfg::{AccessKind, Extent, Granule, Region, Root, Select};
 use crate::model::expr::{BinaryOp, Callee, Expr, ExprKind, Member, UnaryOp};
 use crate::model::inline_cuda::{Direction, InlineCuda};
@@ -159,13 +159,24 @@ impl<'f> Builder<'f> {
                 let barriers = arguments.iter().zip(&values).enumerate();
                 let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
-                let node = self.node(Source::Call { slot: *slot, callee, teams, regions, barriers }, operands, at);
+                let node = self.node(Source::Call { slot: *slot, callee }, operands, at);
                 let given_tokens = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
                 let returned_token = expr.result_kind.token().map(|group| (group, self.temporary()));
-                self.step(StepKind::Call { slot: *slot, given_tokens, returned_token, node }, at);
+                self.calls.push(Call {
+                    slot: *slot,
+                    callee,
+                    node,
+                    teams,
+                    regions,
+                    barriers,
+                    given_tokens,
+                    returned_token,
+                    at,
+                });
+                self.step(StepKind::Call(CallId(self.calls.len() - 1)), at);
                 let how = if let Callee::Function(_) = callee { AccessKind::Lent } else { AccessKind::Opaque };
                 self.lent(arguments, &values, how, node, at);
                 // It may call them before what it does itself, and after that.

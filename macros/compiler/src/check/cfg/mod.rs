@@ -14,7 +14,7 @@ mod value;
 use std::collections::BTreeMap;
 
 pub(crate) use memory::{Access, AccessKind, CopyStep, Region, Root, Select, Shared, Slice};
-pub(crate) use step::{BarrierCall, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
+pub(crate) use step::{BarrierCall, Call, GroupStep, MemoryStep, Step, StepKind, TokenStep, ValueStep};
 pub(crate) use team::{Team, spans_cluster};
 pub(crate) use value::{Extent, Granule, Node, Source, Variable};
 
@@ -38,6 +38,10 @@ pub(crate) struct BarrierCallId(pub(crate) usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct CopyId(pub(crate) usize);
 
+/// An index into [`Cfg::calls`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CallId(pub(crate) usize);
+
 /// An index into [`Cfg::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeId(pub(crate) usize);
@@ -51,6 +55,7 @@ pub(crate) struct Cfg<'f> {
     pub(crate) accesses: Vec<Access>,
     pub(crate) copies: Vec<CopyStep>,
     pub(crate) barrier_calls: Vec<BarrierCall>,
+    pub(crate) calls: Vec<Call<'f>>,
     /// The queries of blocks and larger groups, by the nodes that hold their answers.
     pub(crate) queries: BTreeMap<NodeId, (Group, &'static Query)>,
     /// The slices of dynamic shared memory, by number.

@@ -18,9 +18,10 @@ use phalanx_contract::uniformity::Uniformity;
 use super::memory::Region;
 use super::team::Team;
 use super::value::{Extent, Variable};
-use super::{AccessId, BarrierCallId, CopyId, NodeId};
+use super::{AccessId, BarrierCallId, CallId, CopyId, NodeId};
 use crate::model::SlotId;
 use crate::model::barrier::{Barrier, PhaseMethod};
+use crate::model::expr::{Callee, FunctionPath};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
 use crate::model::token::TokenLoss;
@@ -44,13 +45,8 @@ pub(crate) enum StepKind {
     BarrierCall(BarrierCallId),
     /// An asynchronous copy begins, or a thread waits for copies.
     Copy(CopyId),
-    /// A call of a device function. Tokens of these groups were moved to it, and it may return one into a variable.
-    Call {
-        slot: SlotId,
-        given_tokens: Vec<Group>,
-        returned_token: Option<(Group, Variable)>,
-        node: NodeId,
-    },
+    /// A device function is called.
+    Call(CallId),
 }
 
 /// A step that computes values.
@@ -117,4 +113,40 @@ pub(crate) struct BarrierCall {
     /// The result.
     pub(crate) result: NodeId,
     pub(crate) at: SpanRange,
+}
+
+/// A call of a device function. Of one call in the source, there is one for each place of the graph where it stands.
+#[derive(Debug)]
+pub(crate) struct Call<'f> {
+    /// The slot by which rustc knows the callee.
+    pub(crate) slot: SlotId,
+    pub(crate) callee: &'f Callee,
+    /// The result, whose operands are the arguments.
+    pub(crate) node: NodeId,
+    /// By argument, the group that it is.
+    pub(crate) teams: Vec<Option<Team>>,
+    /// By argument, the memory that it is.
+    pub(crate) regions: Vec<Option<Region>>,
+    /// The arguments that are phase barriers, by position.
+    pub(crate) barriers: Vec<(usize, Region)>,
+    /// The groups whose tokens were moved to the callee.
+    pub(crate) given_tokens: Vec<Group>,
+    /// The group whose token the callee returns, and the variable that gets it.
+    pub(crate) returned_token: Option<(Group, Variable)>,
+    pub(crate) at: SpanRange,
+}
+
+impl Call<'_> {
+    /// Whether the callee is named by its path, so that rustc finds its summary.
+    pub(crate) fn is_of_function(&self) -> bool {
+        self.function().is_some()
+    }
+
+    /// The path of the callee, unless it is a method or an associated function.
+    pub(crate) fn function(&self) -> Option<&FunctionPath> {
+        match self.callee {
+            Callee::Function(path) => Some(path),
+            Callee::Associated(..) | Callee::Method(..) => None,
+        }
+    }
 }

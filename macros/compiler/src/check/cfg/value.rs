@@ -5,7 +5,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::NodeId;
-use super::memory::{Region, Root};
+use super::memory::Root;
 use super::team::Team;
 use crate::model::expr::{BinaryOp, Callee};
 use crate::model::{LocalId, SlotId, ValueId};
@@ -52,15 +52,8 @@ pub(crate) enum Source<'f> {
     Agreed { team: Team, what: &'static str },
     /// The value that one thread of the group holds. The operands are the value and the thread's rank.
     Shuffled { team: Team },
-    /// The result of a device function. The operands are its arguments; `teams` and `regions` say which of them are groups and
-    /// memory, by position, and `barriers` has those that are phase barriers.
-    Call {
-        slot: SlotId,
-        callee: &'f Callee,
-        teams: Vec<Option<Team>>,
-        regions: Vec<Option<Region>>,
-        barriers: Vec<(usize, Region)>,
-    },
+    /// The result of a device function, whose arguments are the operands.
+    Call { slot: SlotId, callee: &'f Callee },
 }
 
 /// A number of threads.

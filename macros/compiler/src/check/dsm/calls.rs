@@ -7,19 +7,22 @@ use std::collections::BTreeSet;
 
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
 
+use super::Check;
 use super::access_site::{AccessSite, Accessor, Part, guard_of};
 use super::conflict;
 use super::in_flight::{Record, RecordKey, State, Timing};
 use super::protocol::{Effect, Guard, Predicate};
-use super::{Call, Check};
-use crate::check::cfg::Shared;
+use crate::check::cfg::{Call, CallId, Shared};
 use crate::messages;
-use crate::model::Role;
+use crate::model::{Role, SlotId};
 
 impl Check<'_, '_> {
     /// Checks a call as far as its arguments, the callee's own memory and a peer's memory are concerned.
-    pub(super) fn call(&mut self, state: &State, slot: u16) {
-        let Some(Call { at, path, regions }) = self.calls.get(&slot).copied() else { return };
+    pub(super) fn call(&mut self, state: &State, id: CallId) {
+        let in_flight = self.in_flight;
+        let call = &in_flight.cfg.calls[id.0];
+        let Some(path) = call.function() else { return };
+        let Call { at, slot: SlotId(slot), ref regions, .. } = *call;
         let not_entered = state.not_entered.clone();
         let memory = regions.iter().flatten().filter_map(|region| region.root.party());
         let mut remote = memory.filter(|(party, _)| *party == Party::Peer).map(|(_, shared)| shared);
@@ -38,7 +41,9 @@ impl Check<'_, '_> {
         let name = path.name.to_string();
         let previous = state.records.iter().filter_map(|((key, _), record)| match key {
             RecordKey::Call(other) => {
-                self.calls.get(other).filter(|call| call.path.name == name).map(|call| (call.at, record))
+                let other = &in_flight.cfg.calls[other.0];
+                let is_same = other.function().is_some_and(|path| path.name == name);
+                is_same.then_some((other.at, record))
             }
             RecordKey::Access(_) | RecordKey::Argument { .. } | RecordKey::Caller => None,
         });
@@ -49,12 +54,12 @@ impl Check<'_, '_> {
             (guard, messages::twice_a_phase(at, first))
         });
         again.into_iter().for_each(|(guard, diag)| self.report(guard, diag));
-        self.check_arguments(slot);
+        self.check_arguments(id);
         for (argument, region) in regions.iter().enumerate() {
             let Some((_, shared)) = region.as_ref().and_then(|region| region.root.party()) else { continue };
             let in_flight = self.in_flight;
-            let Some(facts) = in_flight.facts.argument(slot, argument) else { continue };
-            for site in self.argument_sites(slot, argument, When::First) {
+            let Some(facts) = in_flight.facts.argument(id, argument) else { continue };
+            for site in self.argument_sites(id, argument, When::First) {
                 if site.party == Party::Owner || in_flight.may_have_entered(state) {
                     self.check_conflicts(state, &site, &facts.path);
                 }
@@ -90,13 +95,14 @@ impl Check<'_, '_> {
     }
 
     /// `overwrite_while_read`: a callee is not given the same memory as two arguments, if it makes conflicting accesses to them.
-    pub(super) fn check_arguments(&mut self, slot: u16) {
-        let Some(Call { at, regions, .. }) = self.calls.get(&slot).copied() else { return };
+    pub(super) fn check_arguments(&mut self, id: CallId) {
+        let in_flight = self.in_flight;
+        let Call { at, slot: SlotId(slot), ref regions, .. } = in_flight.cfg.calls[id.0];
         let facts = &self.in_flight.facts;
         let part_of = |argument: usize| {
             let region = regions[argument].as_ref()?;
             let (party, shared) = region.root.party()?;
-            Some(Part { party, shared, path: &facts.argument(slot, argument)?.path })
+            Some(Part { party, shared, path: &facts.argument(id, argument)?.path })
         };
         let mut pairs = Vec::new();
         for second in 0..regions.len() {
@@ -125,7 +131,8 @@ impl Check<'_, '_> {
     pub(super) fn summarize_in_flight(&mut self, key: RecordKey, record: &Record) {
         let guard = Guard::unless(&record.calls_since, Behavior::MAY_NOT_ORDER);
         match key {
-            RecordKey::Call(slot) => {
+            RecordKey::Call(CallId(call)) => {
+                let slot = self.in_flight.cfg.calls[call].slot.0;
                 return self.add_effect(
                     Effect::Does(Behavior::ONCE_A_PHASE),
                     guard.when(Predicate::Does(slot, Behavior::ONCE_A_PHASE)),

@@ -33,7 +33,7 @@ pub(super) fn is_cluster_collective(step: &Step) -> bool {
         | StepKind::Group(GroupStep::FormGroup(_) | GroupStep::Convergent { .. } | GroupStep::Aligned { .. })
         | StepKind::Copy(_)
         | StepKind::BarrierCall(_)
-        | StepKind::Call { .. }
+        | StepKind::Call(_)
         | StepKind::Token(_) => false,
     }
 }

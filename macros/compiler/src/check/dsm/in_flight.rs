@@ -19,12 +19,12 @@ use super::divergent_arms::DivergentArms;
 use super::index_path::IndexPath;
 use super::step_facts::{AccessFacts, StepFacts};
 use crate::check::cfg::{
-    AccessId, AccessKind, BarrierCallId, BlockId, Cfg, End, GroupStep, MemoryStep, NodeId, Region, Source, Step,
+    AccessId, AccessKind, BarrierCallId, BlockId, CallId, Cfg, End, GroupStep, MemoryStep, NodeId, Source, Step,
     StepKind, ValueStep, Variable, spans_cluster,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::model::Role;
-use crate::model::expr::{BinaryOp, Callee};
+use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::span::SpanRange;
 
@@ -34,9 +34,9 @@ pub(super) enum RecordKey {
     /// An access of the function itself.
     Access(AccessId),
     /// What a called function does to one of its arguments, before or after the arrival whose token it returns.
-    Argument { slot: u16, argument: usize, arrived: bool },
+    Argument { call: CallId, argument: usize, arrived: bool },
     /// What a called function does to its own shared memory.
-    Call(u16),
+    Call(CallId),
     /// What the caller did before it called this function.
     Caller,
 }
@@ -316,27 +316,33 @@ impl InFlight<'_, '_> {
         }
     }
 
-    /// A call of a device function, given whether it takes and returns a token of a barrier of the cluster.
-    fn call(&self, state: &mut State, slot: u16, takes: bool, returns: bool, regions: &[Option<Region>]) {
+    /// A call of a device function, which may take and return a token of a barrier of the cluster.
+    fn call(&self, state: &mut State, id: CallId) {
+        let call = &self.cfg.calls[id.0];
+        if !call.is_of_function() {
+            return;
+        }
+        let takes = call.given_tokens.iter().any(|group| spans_cluster(*group));
+        let returns = call.returned_token.is_some_and(|(group, _)| spans_cluster(group));
         match (takes, returns) {
             (true, false) => state.wait(),
             (false, true) => state.arrive(),
-            (false, false) | (true, true) => state.pass_call(slot),
+            (false, false) | (true, true) => state.pass_call(call.slot.0),
         }
         // Its accesses may still be in flight after it has returned.
-        for (argument, region) in regions.iter().enumerate() {
+        for (argument, region) in call.regions.iter().enumerate() {
             if region.as_ref().is_some_and(|region| region.root.party().is_some())
-                && let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(slot, argument)
+                && let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument)
             {
                 if returns {
-                    state.record(RecordKey::Argument { slot, argument, arrived: true }, path.clone(), true);
+                    state.record(RecordKey::Argument { call: id, argument, arrived: true }, path.clone(), true);
                 }
                 let pending = !returns && *arrival_pending;
-                state.record(RecordKey::Argument { slot, argument, arrived: false }, path.clone(), pending);
+                state.record(RecordKey::Argument { call: id, argument, arrived: false }, path.clone(), pending);
             }
         }
-        state.record(RecordKey::Call(slot), IndexPath::default(), returns);
-        state.open.insert(RecordKey::Call(slot), OpenAccess::default());
+        state.record(RecordKey::Call(id), IndexPath::default(), returns);
+        state.open.insert(RecordKey::Call(id), OpenAccess::default());
     }
 }
 
@@ -347,7 +353,7 @@ fn fences_first(cfg: &Cfg<'_>, block: BlockId) -> bool {
         .find(|step| {
             matches!(
                 step.kind,
-                StepKind::Memory(MemoryStep::Fence) | StepKind::Group(GroupStep::Arrive { .. }) | StepKind::Call { .. }
+                StepKind::Memory(MemoryStep::Fence) | StepKind::Group(GroupStep::Arrive { .. }) | StepKind::Call(_)
             )
         })
         .is_some_and(|step| matches!(step.kind, StepKind::Memory(MemoryStep::Fence)))
@@ -384,13 +390,7 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {
                 state.sync_block()
             }
-            StepKind::Call { node, given_tokens: takes, returned_token: gives, slot } => {
-                if let Source::Call { callee: Callee::Function(_), regions, .. } = &self.cfg.nodes[node.0].source {
-                    let takes = takes.iter().any(|group| spans_cluster(*group));
-                    let returns = gives.is_some_and(|(group, _)| spans_cluster(group));
-                    self.call(state, slot.0, takes, returns, regions);
-                }
-            }
+            StepKind::Call(call) => self.call(state, *call),
             StepKind::Group(
                 GroupStep::Collective { .. }
                 | GroupStep::Convergent { .. }

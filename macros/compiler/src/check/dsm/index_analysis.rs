@@ -11,7 +11,7 @@ use super::affine::Base;
 use super::blocks_of_cluster;
 use super::index_value::{Form, IndexValue, Size};
 use crate::check::cfg::{
-    BlockId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable,
+    BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;
@@ -100,11 +100,10 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             match &step.kind {
                 StepKind::Value(ValueStep::Evaluate(node)) => evaluated_in[node.0] = BlockId(block),
                 StepKind::Memory(MemoryStep::Access(id)) => visit(&cfg.accesses[id.0].region, &[]),
-                StepKind::Call { node, .. } => {
-                    let call = &cfg.nodes[node.0];
-                    if let Source::Call { regions, .. } = &call.source {
-                        regions.iter().flatten().for_each(|region| visit(region, &call.operands));
-                    }
+                StepKind::Call(CallId(call)) => {
+                    let call = &cfg.calls[*call];
+                    let arguments = &cfg.nodes[call.node.0].operands;
+                    call.regions.iter().flatten().for_each(|region| visit(region, arguments));
                 }
                 StepKind::Value(ValueStep::Set { .. } | ValueStep::Return(_))
                 | StepKind::Memory(MemoryStep::Fence)
@@ -330,7 +329,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
             | StepKind::Token(_)
             | StepKind::BarrierCall(_)
             | StepKind::Copy(_)
-            | StepKind::Call { .. } => {}
+            | StepKind::Call(_) => {}
         }
     }
 

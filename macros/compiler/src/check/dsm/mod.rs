@@ -33,8 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use phalanx_contract::protocol::{Behavior, ParameterUses, Party, When};
 
 use super::cfg::{
-    Access, AccessId, AccessKind, BarrierCallId, Cfg, MemoryStep, Region, Root, Shared, Source, Step, StepKind,
-    ValueStep,
+    Access, AccessId, AccessKind, BarrierCallId, Call, CallId, Cfg, MemoryStep, Root, Shared, Step, StepKind, ValueStep,
 };
 use super::engine;
 use super::liveness::Live;
@@ -42,7 +41,6 @@ use super::tokens::Tokens;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::expr::{Callee, FunctionPath};
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -86,7 +84,6 @@ pub(super) fn check<'f>(
         in_flight: &in_flight,
         slices,
         blocks: blocks_of_cluster(function).and_then(|blocks| u32::try_from(blocks).ok()),
-        calls: calls(cfg),
         faults: BTreeMap::new(),
         first_accesses: Vec::new(),
         protocol: Protocol { rows, ..Protocol::default() },
@@ -101,9 +98,8 @@ pub(super) fn check<'f>(
 
 /// Whether the function accesses memory of peers, or calls a function that may.
 fn may_access_peers(cfg: &Cfg<'_>) -> bool {
-    let mut steps = cfg.blocks.iter().flat_map(|block| &block.steps);
     let remote = cfg.accesses.iter().any(|access| matches!(access.region.root, Root::Remote(_)));
-    remote || steps.any(|step| matches!(step.kind, StepKind::Call { .. }))
+    remote || !cfg.calls.is_empty()
 }
 
 /// Whether the function has an effect for its callers: it accesses a parameter, or executes a collective of the cluster.
@@ -146,24 +142,6 @@ fn name_of(function: &Function, cfg: &Cfg<'_>, shared: Shared) -> String {
     }
 }
 
-/// A call of a device function.
-#[derive(Clone, Copy)]
-struct Call<'a> {
-    at: SpanRange,
-    path: &'a FunctionPath,
-    /// By argument, the memory that it is.
-    regions: &'a [Option<Region>],
-}
-
-/// The calls of device functions by their paths, by slot.
-fn calls<'a>(cfg: &'a Cfg<'_>) -> BTreeMap<u16, Call<'a>> {
-    let calls = cfg.nodes.iter().filter_map(|node| {
-        let Source::Call { slot, callee: Callee::Function(path), regions, .. } = &node.source else { return None };
-        Some((slot.0, Call { at: node.at, path, regions }))
-    });
-    calls.collect()
-}
-
 /// A line and a column.
 type SourcePos = (u32, u32);
 
@@ -190,7 +168,6 @@ struct Check<'a, 'f> {
     slices: Slices,
     /// The number of blocks in a cluster, if it is known.
     blocks: Option<u32>,
-    calls: BTreeMap<u16, Call<'a>>,
     faults: BTreeMap<FaultId, Fault>,
     /// The accesses to the function's own shared memory before its first barrier, each with the calls that come before it.
     first_accesses: Vec<(AccessSite, IndexPath, BTreeSet<u16>)>,
@@ -201,7 +178,7 @@ impl Check<'_, '_> {
     fn step(&mut self, state: &State, step: &Step) {
         match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => self.access(state, *id),
-            StepKind::Call { slot, .. } => self.call(state, slot.0),
+            StepKind::Call(call) => self.call(state, *call),
             StepKind::Group(_)
             | StepKind::Value(_)
             | StepKind::Copy(_)
@@ -302,27 +279,24 @@ impl Check<'_, '_> {
                 let site = |(party, shared)| AccessSite { party, shared, at: access.at, accessor };
                 access.region.root.party().map(site).into_iter().collect()
             }
-            RecordKey::Argument { slot, argument, arrived } => {
-                self.argument_sites(slot, argument, if arrived { When::Arrived } else { When::Last })
+            RecordKey::Argument { call, argument, arrived } => {
+                self.argument_sites(call, argument, if arrived { When::Arrived } else { When::Last })
             }
             RecordKey::Call(_) | RecordKey::Caller => Vec::new(),
         }
     }
 
     /// The accesses of a callee to one of its arguments. If that is memory of the own block, the callee may also map a peer's.
-    fn argument_sites(&self, slot: u16, argument: usize, when: When) -> Vec<AccessSite> {
-        let call = self.calls.get(&slot);
-        let region = call.and_then(|call| call.regions.get(argument)?.as_ref());
-        let (Some(Call { at, .. }), Some((given, shared))) = (call, region.and_then(|region| region.root.party()))
-        else {
-            return Vec::new();
-        };
+    fn argument_sites(&self, id: CallId, argument: usize, when: When) -> Vec<AccessSite> {
+        let call = &self.in_flight.cfg.calls[id.0];
+        let region = call.regions.get(argument).and_then(Option::as_ref).filter(|_| call.is_of_function());
+        let Some((given, shared)) = region.and_then(|region| region.root.party()) else { return Vec::new() };
         let parties = match given {
             Party::Owner => &[Party::Owner, Party::Peer][..],
             Party::Peer => &[Party::Peer],
         };
-        let accessor = Accessor::Call { slot, argument, when };
-        parties.iter().map(|party| AccessSite { party: *party, shared, at: *at, accessor }).collect()
+        let accessor = Accessor::Call { slot: call.slot.0, argument, when };
+        parties.iter().map(|party| AccessSite { party: *party, shared, at: call.at, accessor }).collect()
     }
 
     /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`: a barrier
@@ -434,9 +408,9 @@ impl Check<'_, '_> {
                     };
                     self.report(guard, diag);
                 }
-                (RecordKey::Call(slot), Role::Kernel) => {
-                    let at = self.calls.get(&slot).map_or(end, |call| call.at);
-                    let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
+                (RecordKey::Call(CallId(call)), Role::Kernel) => {
+                    let Call { at, slot, .. } = self.in_flight.cfg.calls[call];
+                    let guard = guard.when(Predicate::Does(slot.0, Behavior::LEAVES_REMOTE_OPEN));
                     let diag = match open.relaxed {
                         Some(arrival) => messages::relaxed_before_exit(at, arrival, end),
                         None => messages::call_before_exit(at, end),
@@ -444,7 +418,8 @@ impl Check<'_, '_> {
                     self.report(guard, diag);
                 }
                 (RecordKey::Access(_), _) => self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard),
-                (RecordKey::Call(slot), _) => {
+                (RecordKey::Call(CallId(call)), _) => {
+                    let slot = self.in_flight.cfg.calls[call].slot.0;
                     let guard = guard.when(Predicate::Does(slot, Behavior::LEAVES_REMOTE_OPEN));
                     self.add_effect(Effect::Does(Behavior::LEAVES_REMOTE_OPEN), guard);
                 }

@@ -14,15 +14,11 @@ use crate::model::Function;
 /// }
 /// ```
 pub(super) fn of(function: &Function, cfg: &Cfg<'_>) -> Vec<Option<usize>> {
-    let arguments = cfg.nodes.iter().filter_map(|node| {
-        let Source::Call { regions, .. } = &node.source else { return None };
-        Some(regions.iter().flatten())
-    });
     let regions: Vec<(Shared, &Region)> = cfg
         .accesses
         .iter()
         .map(|access| &access.region)
-        .chain(arguments.flatten())
+        .chain(cfg.calls.iter().flat_map(|call| call.regions.iter().flatten()))
         .filter_map(|region| Some((region.root.party()?.1, region)))
         .collect();
     // An access to one of several objects may be to any parameter, in any row.

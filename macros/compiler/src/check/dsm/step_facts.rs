@@ -3,14 +3,12 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::collections::BTreeMap;
-
 use super::affine::Change;
 use super::index_analysis::{IndexAnalysis, KnownValues};
 use super::index_path::IndexPath;
 use super::index_value::IndexValue;
 use crate::check::cfg::{
-    AccessId, Cfg, MemoryStep, NodeId, Region, Select, Source, StepKind, ValueStep, Variable, spans_cluster,
+    AccessId, CallId, Cfg, MemoryStep, NodeId, Region, Select, StepKind, ValueStep, Variable, spans_cluster,
 };
 use crate::check::engine;
 use crate::check::tokens::Tokens;
@@ -27,8 +25,8 @@ pub(super) struct AccessFacts {
 pub(super) struct StepFacts {
     /// By access.
     accesses: Vec<AccessFacts>,
-    /// By the slot of a call, one entry for each argument.
-    calls: BTreeMap<u16, Vec<AccessFacts>>,
+    /// By call, one entry for each argument.
+    calls: Vec<Vec<AccessFacts>>,
     /// By the node that is assigned, what it does to the variables that it is assigned to.
     changes: Vec<Vec<(Variable, Change)>>,
 }
@@ -37,7 +35,7 @@ impl StepFacts {
     pub(super) fn of(cfg: &Cfg<'_>, indexes: &IndexAnalysis<'_, '_>, tokens: &Tokens<'_>) -> StepFacts {
         let mut facts = StepFacts {
             accesses: cfg.accesses.iter().map(|_| AccessFacts::default()).collect(),
-            calls: BTreeMap::new(),
+            calls: cfg.calls.iter().map(|_| Vec::new()).collect(),
             changes: vec![Vec::new(); cfg.nodes.len()],
         };
         let known = engine::solve(indexes, cfg);
@@ -45,16 +43,14 @@ impl StepFacts {
             StepKind::Memory(MemoryStep::Access(id)) => {
                 facts.accesses[id.0].path = path(state, &cfg.accesses[id.0].region, &[])
             }
-            StepKind::Call { slot, node, .. } => {
-                let call = &cfg.nodes[node.0];
-                if let Source::Call { regions, .. } = &call.source {
-                    let path = |region: &Region| path(state, region, &call.operands);
-                    let given = regions.iter().map(|region| AccessFacts {
-                        path: region.as_ref().map(path).unwrap_or_default(),
-                        arrival_pending: false,
-                    });
-                    facts.calls.insert(slot.0, given.collect());
-                }
+            StepKind::Call(CallId(id)) => {
+                let call = &cfg.calls[*id];
+                let path = |region: &Region| path(state, region, &cfg.nodes[call.node.0].operands);
+                let given = call.regions.iter().map(|region| AccessFacts {
+                    path: region.as_ref().map(path).unwrap_or_default(),
+                    arrival_pending: false,
+                });
+                facts.calls[*id] = given.collect();
             }
             StepKind::Value(ValueStep::Set { value, .. }) => {
                 let change =
@@ -71,7 +67,7 @@ impl StepFacts {
         engine::visit(tokens, cfg, tokens.states(), |held, step| {
             let accesses = match &step.kind {
                 StepKind::Memory(MemoryStep::Access(id)) => std::slice::from_mut(&mut facts.accesses[id.0]),
-                StepKind::Call { slot, .. } => facts.calls.entry(slot.0).or_default(),
+                StepKind::Call(CallId(call)) => &mut facts.calls[*call],
                 StepKind::Value(_)
                 | StepKind::Memory(MemoryStep::Fence)
                 | StepKind::Group(_)
@@ -90,8 +86,8 @@ impl StepFacts {
     }
 
     /// The facts of the memory that a call is given as this argument.
-    pub(super) fn argument(&self, slot: u16, argument: usize) -> Option<&AccessFacts> {
-        self.calls.get(&slot)?.get(argument)
+    pub(super) fn argument(&self, CallId(call): CallId, argument: usize) -> Option<&AccessFacts> {
+        self.calls[call].get(argument)
     }
 
     /// What assigning this node to the variable does to it; `None` if no index depends on the variable.

@@ -107,7 +107,7 @@ fn reaches_without_barrier(cfg: &Cfg<'_>, read: &AccessPoint, write: &AccessPoin
             | GroupStep::Arrive { .. },
         )
         | StepKind::BarrierCall(_)
-        | StepKind::Call { .. }
+        | StepKind::Call(_)
         | StepKind::Token(_) => false,
     };
     let mut seen = BlockSet::none(cfg.blocks.len());

@@ -20,10 +20,9 @@ use std::collections::BTreeMap;
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::cfg::{BlockId, Cfg, GroupStep, NodeId, Source, Step, StepKind, Team, ValueStep};
+use super::cfg::{BlockId, CallId, Cfg, GroupStep, NodeId, Step, StepKind, Team, ValueStep};
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::expr::Callee;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -77,26 +76,26 @@ impl<'a, 'f> Check<'a, 'f> {
             StepKind::Group(GroupStep::Wait { group, .. }) => {
                 self.check_convergent(block, Team::whole(*group), "barrier_wait", step.at)
             }
-            StepKind::Call { node, .. } => {
-                let node = &self.cfg.nodes[node.0];
-                if let Source::Call { slot, callee: Callee::Function(_), teams, .. } = &node.source {
+            StepKind::Call(CallId(call)) => {
+                let call = &self.cfg.calls[*call];
+                if call.is_of_function() {
                     for branch in self.control().deciders(block) {
                         // A branch before the point where a group was formed decided which threads are in it.
                         let before =
                             |team: &Team| team.formed_at.is_some_and(|made| self.control().decides(branch, made));
-                        let groups = teams.iter().map(|team| team.filter(|team| !before(team)));
+                        let groups = call.teams.iter().map(|team| team.filter(|team| !before(team)));
                         let groups =
                             groups.map(|team| team.map_or(Uniformity::Divergent, |team| team.uniformity)).collect();
                         let on = self.values.tested(branch);
                         let explain = Explain::new(self.function, self.values, beyond(&on));
                         let message = || messages::divergent_call(step.at, explain.branch(branch)).text();
-                        self.summary.oblige(Need::Control(slot.0, groups), on, step.at, message);
+                        self.summary.oblige(Need::Control(call.slot.0, groups), on, step.at, message);
                     }
-                    for (index, operand) in node.operands.iter().enumerate() {
+                    for (index, operand) in self.cfg.nodes[call.node.0].operands.iter().enumerate() {
                         let on = self.values.level(*operand);
                         let explain = Explain::new(self.function, self.values, beyond(&on));
                         let message = || messages::divergent_argument(step.at, explain.value(*operand)).text();
-                        self.summary.oblige(Need::Argument(slot.0, index), on, step.at, message);
+                        self.summary.oblige(Need::Argument(call.slot.0, index), on, step.at, message);
                     }
                 }
             }

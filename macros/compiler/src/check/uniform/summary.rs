@@ -3,11 +3,13 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::collections::BTreeMap;
+
 use phalanx_contract::uniformity::Uniformity;
 
 use super::level::{Level, Unknown};
-use crate::check::cfg::{Cfg, Source, StepKind, Team};
-use crate::model::expr::{Callee, FunctionPath};
+use crate::check::cfg::{Cfg, Team};
+use crate::model::expr::FunctionPath;
 use crate::span::SpanRange;
 
 /// What a function's callers must know of its uniformity, and what it asks of its callees.
@@ -58,23 +60,28 @@ pub(crate) enum Need {
 
 impl Summary {
     pub(super) fn of(cfg: &Cfg<'_>, groups: Vec<(Uniformity, usize)>, level: impl Fn(usize) -> Level) -> Summary {
-        let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
-        let calls = steps.filter_map(|step| {
-            let StepKind::Call { node, .. } = &step.kind else { return None };
-            let node = &cfg.nodes[node.0];
-            let Source::Call { slot, callee: Callee::Function(function), teams, .. } = &node.source else {
-                return None;
-            };
-            Some(Call {
-                slot: slot.0,
+        let mut calls: BTreeMap<u16, Call> = BTreeMap::new();
+        for call in &cfg.calls {
+            let Some(function) = call.function() else { continue };
+            let scope = |team: &Option<Team>| team.map_or(Uniformity::Divergent, |team| team.uniformity);
+            let groups: Vec<Uniformity> = call.teams.iter().map(scope).collect();
+            let arguments: Vec<Level> =
+                cfg.nodes[call.node.0].operands.iter().map(|operand| level(operand.0)).collect();
+            // A call in a closure stands wherever the closure is called: what all of these have in common counts.
+            let known = calls.entry(call.slot.0).or_insert_with(|| Call {
+                slot: call.slot.0,
                 function: function.clone(),
-                groups: teams.iter().map(|team| team.map_or(Uniformity::Divergent, |team| team.uniformity)).collect(),
-                arguments: node.operands.iter().map(|operand| level(operand.0)).collect(),
-            })
-        });
+                groups: groups.clone(),
+                arguments: arguments.clone(),
+            });
+            known.groups.iter_mut().zip(groups).for_each(|(known, group)| *known = known.meet(group));
+            known.arguments.iter_mut().zip(&arguments).for_each(|(known, argument)| {
+                known.meet(argument);
+            });
+        }
         let top = Level::known(Uniformity::Grid);
         Summary {
-            calls: calls.collect(),
+            calls: calls.into_values().collect(),
             obligations: Vec::new(),
             collective_groups: Vec::new(),
             groups,

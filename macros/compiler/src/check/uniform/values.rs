@@ -377,7 +377,7 @@ impl Analysis for Values<'_, '_> {
             StepKind::Group(GroupStep::Wait { group, .. }) => state.wait(*group),
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) => state.sync(team.group),
             // A callee may write to dynamic shared memory without being passed it.
-            StepKind::Call { .. } => state.write(Shared::Dynamic, Unseen::OWN | Unseen::FAR),
+            StepKind::Call(_) => state.write(Shared::Dynamic, Unseen::OWN | Unseen::FAR),
             StepKind::Group(
                 GroupStep::Arrive { .. }
                 | GroupStep::Collective { .. }

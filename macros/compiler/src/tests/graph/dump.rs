@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
+use crate::check::cfg::{BasicBlock, BlockId, CallId, Cfg, End, GroupStep, Step, StepKind, TokenStep, Variable};
 use crate::model::token::TokenLoss;
 use crate::model::{Function, LocalId};
 
@@ -90,8 +90,10 @@ impl Dump<'_> {
             StepKind::Group(GroupStep::Wait { group, from }) => {
                 format!("wait {} {}", group.rust_name(), variable(from))
             }
-            StepKind::Call { returned_token: Some((_, into)), .. } => format!("{} = call", variable(into)),
-            StepKind::Call { returned_token: None, .. } => "call".into(),
+            StepKind::Call(CallId(call)) => match self.cfg.calls[*call].returned_token {
+                Some((_, into)) => format!("{} = call", variable(&into)),
+                None => "call".into(),
+            },
             StepKind::Token(TokenStep::Move { from, into }) => format!("{} = {}", variable(into), variable(from)),
             StepKind::Token(TokenStep::HandOver { from }) => format!("hand over {}", variable(from)),
             StepKind::Token(TokenStep::Clear { variable: cleared }) => format!("{} = none", variable(cleared)),
