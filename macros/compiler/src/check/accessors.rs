@@ -10,7 +10,7 @@ impl StepKind {
     pub(crate) fn set(&self) -> Option<(Variable, NodeId, Extent)> {
         match *self {
             StepKind::Value(ValueStep::Set { variable, value, extent }) => Some((variable, value, extent)),
-            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(_)
             | StepKind::Copy(_)
             | StepKind::Group(_)

@@ -382,7 +382,7 @@ impl<'f> Builder<'f> {
                     if let Some(half) = half {
                         self.set(Variable::Local(*half), &value, init.span);
                         let half_of = whole.clone().several(Select::Half { mid, second });
-                        self.regions.insert(*half, half_of);
+                        self.stand_for(*half, half_of, init.span);
                     }
                 }
             }
@@ -401,7 +401,7 @@ impl<'f> Builder<'f> {
             if let Root::Shared(shared) = region.root {
                 self.names.entry(shared).or_insert(local);
             }
-            self.regions.insert(local, region);
+            self.stand_for(local, region, init.span);
         } else if let Kind::Reference { .. } = init.result_kind {
             self.refer(local, init, value.region);
         }

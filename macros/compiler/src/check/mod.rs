@@ -10,6 +10,7 @@ mod copies;
 pub(crate) mod dsm;
 pub(crate) mod engine;
 mod liveness;
+mod partition;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -26,6 +27,7 @@ use crate::model::expr::{Expr, ExprKind};
 use crate::model::walk::walk_block;
 use crate::model::{Function, Role, SiteId, SlotId};
 use crate::rules::Rule;
+use cfg::Cfg;
 use dsm::protocol::Protocol;
 use liveness::Live;
 use tokens::Tokens;
@@ -57,10 +59,14 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let live = Live::of(&cfg);
     let values = Values::of(function.role, &cfg, &control, &live);
     let mut summary = uniform::check(function, &cfg, &values, diags);
-    let phase_barriers = barriers::check(function, &cfg, &values, diags);
-    let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, &phase_barriers.meetings, diags);
-    phase_barriers.add_to(&mut protocol);
-    copies::check(function, &cfg, diags);
+    let mut protocol = match partition::split(&cfg, &values) {
+        Some(split) => {
+            let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
+            let values = Values::of(function.role, &split, &control, &live);
+            check_memory(function, &split, &tokens, &live, &values, diags)
+        }
+        None => check_memory(function, &cfg, &tokens, &live, &values, diags),
+    };
     let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
     let ranks_left_to_rustc = match function.options.waives(Rule::RankOutOfRange) {
@@ -69,6 +75,22 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     };
     let hidden_calls = hidden_calls(function);
     Ok(Checked { function, pending, hidden_calls, broken_at, ranks_left_to_rustc, summary, protocol })
+}
+
+/// The checks that follow what names of memory and barriers stand for.
+fn check_memory<'f>(
+    function: &'f Function,
+    cfg: &Cfg<'f>,
+    tokens: &Tokens<'f>,
+    live: &Live,
+    values: &Values<'_, 'f>,
+    diags: &mut Diags,
+) -> Protocol {
+    let phase_barriers = barriers::check(function, cfg, values, diags);
+    let mut protocol = dsm::check(function, cfg, tokens, live, values, &phase_barriers.meetings, diags);
+    phase_barriers.add_to(&mut protocol);
+    copies::check(function, cfg, diags);
+    protocol
 }
 
 /// The calls in methods and closures, which the callers of those do not see.

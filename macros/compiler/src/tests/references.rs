@@ -80,3 +80,52 @@ fn names_that_are_assigned() {
         let agreed = g.any(rank == 3); g = some; if agreed { g.sync(); }";
     assert_eq!(broken(group), ["divergent_collective"]);
 }
+
+/// Two buffers that a loop swaps are two buffers in each round.
+#[test]
+fn swapped_buffers() {
+    let kernel = |names: &str, before: &str, body: &str| {
+        broken(&format!(
+            "{names} {before} cur[rank] = 1; cluster.sync();
+            for k in 0..8u32 {{ let p = cluster.map_shared_rank(cur, other); {body} }}"
+        ))
+    };
+    let two = "let mut cur = &t[0]; let mut next = &t[1];";
+    let swap = "std::mem::swap(&mut cur, &mut next);";
+    let loops = |body: &str| kernel(two, "", body);
+    assert_eq!(loops(&format!("next[rank] = p[rank]; cluster.sync(); {swap}")), [""; 0]);
+    assert_eq!(loops(&format!("next[rank] = p[rank]; cluster.sync(); {swap} cluster.sync();")), [""; 0]);
+    assert_eq!(loops(&format!("next[rank] = p[rank]; {swap} cluster.sync();")), [""; 0]);
+    assert_eq!(loops("next[rank] = p[rank]; cluster.sync(); let held = cur; cur = next; next = held;"), [""; 0]);
+    // In the first round it overwrites what a peer still reads, in the other ones it reads what was never written.
+    for wrong in [
+        format!("cur[rank] = p[rank] + 1; cluster.sync(); {swap}"),
+        format!("next[rank] = p[rank]; {swap}"),
+        format!("next[rank] = p[rank]; {swap} {swap} next[rank] = 7; cur[rank] = 8; cluster.sync();"),
+        format!("next[rank] = p[rank]; cluster.sync(); {swap} {swap} cur[rank] = p[rank]; cluster.sync();"),
+        format!(
+            "next[rank] = p[rank]; cluster.sync(); if k == 3 {{ {swap} }} cur[rank] = 1; output[k] = p[rank]; cluster.sync();"
+        ),
+        format!("next[rank] = p[rank]; cluster.sync(); if rank < 7 {{ {swap} }}"),
+        format!(
+            "next[rank] = p[rank]; cluster.sync(); {swap} let q = cluster.map_shared_rank(cur, other); cur[rank] = q[rank];"
+        ),
+    ] {
+        assert!(!loops(&wrong).is_empty(), "{wrong}");
+    }
+    assert_eq!(loops(&format!("next[rank] = p[rank]; cluster.sync(); if k == 3 {{ {swap} }}")), [""; 0]);
+    // Three buffers in turn.
+    let three = "let a = shared_array::<u32, 64>(); let mut cur = &t[0]; let mut next = &t[1]; let mut last = &a[..];";
+    let turn = "let held = cur; cur = next; next = last; last = held;";
+    assert_eq!(kernel(three, "", &format!("next[rank] = p[rank]; cluster.sync(); {turn}")), [""; 0]);
+    assert!(!kernel(three, "", &format!("last[rank] = p[rank]; {turn} cluster.sync(); cur[rank] = 1;")).is_empty());
+    // Both may be one.
+    assert!(
+        !kernel(
+            "let mut cur = &t[0]; let mut next = &t[0];",
+            "",
+            &format!("next[rank] = p[rank]; cluster.sync(); {swap}")
+        )
+        .is_empty()
+    );
+}

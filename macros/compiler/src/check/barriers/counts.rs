@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::Context;
 use super::lifecycle::{Id, id_of, is_exact};
-use super::{Context, is_uniform};
 use crate::check::block_set::BlockSet;
 use crate::check::cfg::{
     AccessKind, BarrierCall, BarrierCallId, BlockId, Cfg, End, GroupStep, MemoryStep, NodeId, Region, Source, Step,
@@ -254,7 +254,7 @@ impl PendingArrivals<'_, '_> {
     }
 
     fn is_reached_by_all(&self, block: BlockId) -> bool {
-        self.cx.is_reached_uniformly(block, Uniformity::Block)
+        self.cx.values.is_reached_uniformly(block, Uniformity::Block)
     }
 
     /// `barrier_count`: all threads arrive at a barrier that expects all threads.
@@ -276,7 +276,7 @@ impl PendingArrivals<'_, '_> {
         }
         let all_in = |side: &BlockSet| blocks.iter().all(|block| side.contains(*block));
         for (branch, _, end) in self.cx.values.control.regions(cfg) {
-            if is_uniform(&self.cx.values.tested(branch), Uniformity::Block)
+            if self.cx.values.tested(branch).is_uniform(Uniformity::Block)
                 || !self.cx.values.tested(branch).unknown.is_empty()
             {
                 continue;

@@ -70,7 +70,7 @@ fn is_exchange(cx: &Context<'_, '_>, wait: BarrierCallId) -> bool {
 fn is_executed_once(cx: &Context<'_, '_>, call: BarrierCallId) -> bool {
     let Some(block) = cx.block_of(call) else { return false };
     let mut next = cx.cfg.blocks[block.0].end.successors();
-    cx.is_reached_uniformly(block, Uniformity::Cluster)
+    cx.values.is_reached_uniformly(block, Uniformity::Cluster)
         && !next.any(|next| reachable(cx.cfg, next, None).contains(block))
 }
 

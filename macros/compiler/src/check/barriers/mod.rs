@@ -33,7 +33,6 @@ use super::cfg::{
 use super::dsm::protocol::{Effect, Guard, Predicate};
 use super::engine::{self, Analysis};
 use super::uniform::control::reachable;
-use super::uniform::level::Level;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
@@ -135,23 +134,14 @@ impl<'a> Context<'a, '_> {
         }
     }
 
-    /// Whether either all threads of each such group reach a block, or none of them.
-    fn is_reached_uniformly(&self, block: BlockId, group: Uniformity) -> bool {
-        self.values.control.deciders(block).all(|branch| is_uniform(&self.values.tested(branch), group))
-    }
-
     fn is_uniform_index(&self, node: NodeId, group: Uniformity) -> bool {
-        is_uniform(&self.values.level(node), group)
+        self.values.level(node).is_uniform(group)
     }
 
     /// The number of threads in a block, if the text says it.
     fn threads(&self) -> Option<u64> {
         self.function.options.block.as_ref().and_then(|block| block.count())
     }
-}
-
-fn is_uniform(level: &Level, group: Uniformity) -> bool {
-    level.at_most.covers(group) && level.unknown.is_empty()
 }
 
 /// The barriers that inline CUDA uses, of which the graph does not say how.
@@ -325,7 +315,7 @@ impl Check<'_, '_, '_> {
         let peers = self.lives.scope == Uniformity::Cluster;
         let threads = self.cx.threads();
         let beyond_a_warp =
-            threads.is_none_or(|threads| threads > 32) && self.cx.is_reached_uniformly(block, Uniformity::Block);
+            threads.is_none_or(|threads| threads > 32) && self.cx.values.is_reached_uniformly(block, Uniformity::Block);
         let name = self.cx.name(id);
         let is_new = |life: Lifecycle| matches!(life, Lifecycle::New | Lifecycle::Invalid);
         for path in paths.iter().filter(|path| path.life == Lifecycle::Given) {
@@ -392,7 +382,7 @@ impl Check<'_, '_, '_> {
                         .iter()
                         .all(|side| condition.value_on_edge(&cfg.blocks[branch.0].end, *side) == Some(false))
             });
-            without_one || is_uniform(&values.tested(branch), Uniformity::Tile(1))
+            without_one || values.tested(branch).is_uniform(Uniformity::Tile(1))
         })
     }
 

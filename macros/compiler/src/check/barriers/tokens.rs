@@ -198,7 +198,7 @@ impl Analysis for Tokens<'_, '_> {
             | StepKind::Group(_)
             | StepKind::Copy(_)
             | StepKind::Token(_)
-            | StepKind::Value(ValueStep::Return(_)) => {}
+            | StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_)) => {}
         }
     }
 

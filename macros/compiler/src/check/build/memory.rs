@@ -4,7 +4,7 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::{Builder, MemoryStep, Source, StepKind, Value, Variable};
+use super::{Builder, MemoryStep, Source, StepKind, Value, ValueStep, Variable};
 use crate::check::cfg::{Access, AccessId, AccessKind, NodeId, Region, Root, Select, Shared, Slice};
 use crate::model::LocalId;
 use crate::model::atomic::{AtomicAccess, AtomicUse};
@@ -28,12 +28,23 @@ impl<'f> Builder<'f> {
             }
             if let Kind::Memory(memory) = function.kind(param.local) {
                 self.names.insert(Shared::Param(index), param.local);
-                self.regions.insert(param.local, Region::of(given(memory, Shared::Param(index))));
+                self.stand_for(param.local, Region::of(given(memory, Shared::Param(index))), at);
             }
             if let Kind::Barrier(barrier) = function.kind(param.local) {
                 self.names.insert(Shared::Param(index), param.local);
-                self.regions.insert(param.local, Region::of(barrier_root(barrier, Shared::Param(index))));
+                self.stand_for(param.local, Region::of(barrier_root(barrier, Shared::Param(index))), at);
             }
+        }
+    }
+
+    /// A local of memory stands for this from now on, or always.
+    pub(super) fn stand_for(&mut self, local: LocalId, region: Region, at: SpanRange) {
+        // What another name stands for now, it need not stand for later.
+        if region.via.is_some() || self.reassigned.contains(&local) {
+            self.reassigned.insert(local);
+            self.step(StepKind::Value(ValueStep::Name { local, region }), at);
+        } else {
+            self.regions.insert(local, region);
         }
     }
 
@@ -41,7 +52,7 @@ impl<'f> Builder<'f> {
     pub(super) fn region_of_local(&self, local: LocalId) -> Region {
         let kind = self.function.kind(local);
         if self.reassigned.contains(&local) {
-            return region_of_kind(kind);
+            return Region { via: Some(local), ..region_of_kind(kind) };
         }
         self.regions.get(&local).cloned().unwrap_or_else(|| {
             // Memory without a region was taken out of an optional parameter.

@@ -415,6 +415,10 @@ impl<'f> Builder<'f> {
 
     fn store_to(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
         if let ExprKind::Local(local) = variable.kind {
+            if let Kind::Memory(_) | Kind::Barrier(_) = variable.result_kind {
+                let region = value.region.clone().unwrap_or_else(|| region_of_kind(variable.result_kind));
+                self.stand_for(local, region, at);
+            }
             return self.set(self.variable_of(local), value, at);
         }
         if let ExprKind::Field { base, member } = &variable.kind

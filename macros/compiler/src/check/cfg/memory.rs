@@ -5,6 +5,7 @@
 use phalanx_contract::protocol::Party;
 
 use super::NodeId;
+use crate::model::LocalId;
 use crate::model::copy::CompletionMechanism;
 use crate::span::SpanRange;
 
@@ -33,7 +34,7 @@ impl Root {
 }
 
 /// The operands of a use of `dynamic_shared_slice`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Slice {
     /// The offset of the first byte.
     pub(crate) start: NodeId,
@@ -59,7 +60,7 @@ pub(crate) enum Shared {
 }
 
 /// A part of memory: the memory, and one selection for each dimension.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Region {
     pub(crate) root: Root,
     /// The rank that `map_shared_rank` was called with.
@@ -67,10 +68,13 @@ pub(crate) struct Region {
     pub(crate) path: Vec<Select>,
     /// Whether the last selection has several elements, so that the next one selects among those.
     pub(crate) open: bool,
+    /// The name that leads to it, if that is assigned anew: then the root covers all that the name may stand for, and the path
+    /// begins at it.
+    pub(crate) via: Option<LocalId>,
 }
 
 /// A selection in one dimension.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Select {
     /// The element or row at this index.
     At(NodeId),
@@ -99,7 +103,7 @@ impl Shared {
 impl Region {
     /// All of the memory.
     pub(crate) fn of(root: Root) -> Region {
-        Region { root, rank: None, path: Vec::new(), open: false }
+        Region { root, rank: None, path: Vec::new(), open: false, via: None }
     }
 
     /// One element or one row of it.
@@ -117,10 +121,46 @@ impl Region {
         }
         Region { open: true, ..self }
     }
+
+    /// The same part of what its name stands for.
+    pub(crate) fn within(&self, base: &Region) -> Region {
+        let root = match (self.root, base.root) {
+            (Root::Remote(_), Root::Shared(shared)) => Root::Remote(shared),
+            (_, root) => root,
+        };
+        let selects_inside = base.open && !self.path.is_empty();
+        let path = base.path.iter().chain(self.path.iter().skip(usize::from(selects_inside))).copied().collect();
+        let open = if self.path.is_empty() { base.open } else { self.open };
+        Region { root, rank: self.rank.or(base.rank), path, open, via: base.via }
+    }
+
+    /// Forgets a value that is computed anew.
+    pub(crate) fn forget(&mut self, node: NodeId) {
+        for select in &mut self.path {
+            if select.nodes().any(|chosen| chosen == node) {
+                *select = Select::Unknown;
+            }
+        }
+        if self.rank == Some(node) {
+            self.rank = None;
+        }
+    }
+}
+
+impl Select {
+    /// The values that select.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let (first, second) = match *self {
+            Select::At(node) | Select::Half { mid: node, .. } => (Some(node), None),
+            Select::Chunk { size: a, index: b } | Select::Range { start: a, end: b } => (Some(a), Some(b)),
+            Select::Unknown => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
 }
 
 /// An access that the function makes at a step.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) region: Region,
     pub(crate) kind: AccessKind,
@@ -159,7 +199,7 @@ impl AccessKind {
 }
 
 /// A step of an asynchronous copy.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum CopyStep {
     /// A copy begins, with the regions of shared memory that it reads and writes.
     Begin { reads: Option<Region>, writes: Option<Region>, completion: CompletionMechanism, at: SpanRange },

@@ -47,7 +47,7 @@ pub(crate) struct CallId(pub(crate) usize);
 pub(crate) struct NodeId(pub(crate) usize);
 
 /// The control-flow graph of a function, with the tables that its steps index.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Cfg<'f> {
     pub(crate) blocks: Vec<BasicBlock>,
     pub(crate) entry: BlockId,
@@ -67,14 +67,14 @@ pub(crate) struct Cfg<'f> {
 }
 
 /// Steps that control executes one after another.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct BasicBlock {
     pub(crate) steps: Vec<Step>,
     pub(crate) end: End,
 }
 
 /// The end of a block: where control continues.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum End {
     /// Control does not continue: the code is unreachable, or the launch has ended.
     #[default]
@@ -119,9 +119,8 @@ impl Cfg<'_> {
     pub(crate) fn only_value(&self, variable: Variable) -> Option<NodeId> {
         let steps = self.blocks.iter().flat_map(|block| &block.steps);
         let mut sets = steps.filter_map(|step| step.kind.set()).filter(|(set, ..)| *set == variable);
-        match (sets.next(), sets.next()) {
-            (Some((_, value, Extent::Whole)), None) => Some(value),
-            (Some(_) | None, _) => None,
-        }
+        // In a graph that was split, one assignment stands at several places.
+        let first = sets.next().filter(|(.., extent)| *extent == Extent::Whole)?;
+        sets.all(|set| set == first).then_some(first.1)
     }
 }

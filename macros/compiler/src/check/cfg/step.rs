@@ -19,23 +19,23 @@ use super::memory::Region;
 use super::team::Team;
 use super::value::{Extent, Variable};
 use super::{AccessId, BarrierCallId, CallId, CopyId, NodeId};
-use crate::model::SlotId;
 use crate::model::barrier::{Barrier, PhaseMethod};
 use crate::model::expr::{Callee, FunctionPath};
 use crate::model::group::Group;
 use crate::model::group_barrier::BarrierMethod;
 use crate::model::token::TokenLoss;
+use crate::model::{LocalId, SlotId};
 use crate::span::SpanRange;
 
 /// An action of a thread, with its place in the source.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Step {
     pub(crate) kind: StepKind,
     pub(crate) at: SpanRange,
 }
 
 /// The kind of a step, by family.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum StepKind {
     Value(ValueStep),
     Memory(MemoryStep),
@@ -50,18 +50,20 @@ pub(crate) enum StepKind {
 }
 
 /// A step that computes values.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum ValueStep {
     /// A value is computed.
     Evaluate(NodeId),
     /// A variable gets a value.
     Set { variable: Variable, value: NodeId, extent: Extent },
+    /// A name of memory, which is assigned more than once, stands for this from now on.
+    Name { local: LocalId, region: Region },
     /// The function returns this value, or leaves it behind a `&mut` parameter.
     Return(NodeId),
 }
 
 /// A step that accesses or orders memory.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum MemoryStep {
     /// Memory is read or written.
     Access(AccessId),
@@ -70,7 +72,7 @@ pub(crate) enum MemoryStep {
 }
 
 /// A step that the threads of a group execute together.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum GroupStep {
     /// A collective that is neither an arrival nor a wait. If it is a barrier, all threads of the group reach it before one
     /// of them continues.
@@ -89,7 +91,7 @@ pub(crate) enum GroupStep {
 }
 
 /// A step that moves or loses a token.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum TokenStep {
     /// The token moves to another variable.
     Move { from: Variable, into: Variable },
@@ -102,7 +104,7 @@ pub(crate) enum TokenStep {
 }
 
 /// A call of a method of a phase barrier.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BarrierCall {
     pub(crate) barrier: Barrier,
     pub(crate) method: &'static PhaseMethod,
@@ -116,7 +118,7 @@ pub(crate) struct BarrierCall {
 }
 
 /// A call of a device function. Of one call in the source, there is one for each place of the graph where it stands.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Call<'f> {
     /// The slot by which rustc knows the callee.
     pub(crate) slot: SlotId,

@@ -12,7 +12,7 @@ use crate::model::{LocalId, SlotId, ValueId};
 use crate::span::SpanRange;
 
 /// A value that the body computes.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Node<'f> {
     pub(crate) source: Source<'f>,
     pub(crate) operands: Vec<NodeId>,
@@ -20,7 +20,7 @@ pub(crate) struct Node<'f> {
 }
 
 /// The source of a value, which decides for which threads it is uniform.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Source<'f> {
     /// Its operands alone. Constants have none.
     Operands,

@@ -39,7 +39,7 @@ pub(super) enum Base {
 }
 
 /// What an assignment does to the value of a variable.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     /// It adds this value, which depends on no variable.
     By(Affine),

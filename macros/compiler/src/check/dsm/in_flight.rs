@@ -399,7 +399,7 @@ impl Analysis for InFlight<'_, '_> {
                 | GroupStep::Arrive { .. }
                 | GroupStep::Wait { .. },
             )
-            | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
+            | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Copy(_)
             | StepKind::BarrierCall(_)
             | StepKind::Token(_) => {}

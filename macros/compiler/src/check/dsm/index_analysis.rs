@@ -90,7 +90,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
         {
             let mut visit = |region: &Region, arguments: &[NodeId]| {
                 if region.root.party().is_some() {
-                    let selectors = region.path.iter().flat_map(nodes_of).chain(region.rank);
+                    let selectors = region.path.iter().flat_map(Select::nodes).chain(region.rank);
                     for node in selectors.chain(arguments.iter().copied()) {
                         indexes.push(node);
                         outlives_block[node.0] |= evaluated_in[node.0] != BlockId(block);
@@ -105,7 +105,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                     let arguments = &cfg.nodes[call.node.0].operands;
                     call.regions.iter().flatten().for_each(|region| visit(region, arguments));
                 }
-                StepKind::Value(ValueStep::Set { .. } | ValueStep::Return(_))
+                StepKind::Value(ValueStep::Set { .. } | ValueStep::Name { .. } | ValueStep::Return(_))
                 | StepKind::Memory(MemoryStep::Fence)
                 | StepKind::Group(_)
                 | StepKind::Token(_)
@@ -291,16 +291,6 @@ fn constant(function: &Function, extents: &Extents) -> Option<ValueId> {
     u16::try_from(value).ok().map(ValueId)
 }
 
-/// The nodes that a selection evaluates.
-fn nodes_of(select: &Select) -> impl Iterator<Item = NodeId> {
-    let (first, second) = match *select {
-        Select::At(node) | Select::Half { mid: node, .. } => (Some(node), None),
-        Select::Chunk { size: a, index: b } | Select::Range { start: a, end: b } => (Some(a), Some(b)),
-        Select::Unknown => (None, None),
-    };
-    first.into_iter().chain(second)
-}
-
 impl Analysis for IndexAnalysis<'_, '_> {
     type State = KnownValues;
 
@@ -323,7 +313,7 @@ impl Analysis for IndexAnalysis<'_, '_> {
                     state.set(variable, value);
                 }
             }
-            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(_)
             | StepKind::Group(_)
             | StepKind::Token(_)

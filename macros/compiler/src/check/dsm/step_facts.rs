@@ -55,9 +55,10 @@ impl StepFacts {
             StepKind::Value(ValueStep::Set { value, .. }) => {
                 let change =
                     indexes.assigned(state, step).map(|(variable, value)| (variable, value.change_of(variable)));
-                facts.changes[value.0].extend(change);
+                let changes = &mut facts.changes[value.0];
+                changes.extend(change.filter(|change| !changes.contains(change)));
             }
-            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Memory(MemoryStep::Fence)
             | StepKind::Group(_)
             | StepKind::Token(_)

@@ -74,6 +74,11 @@ impl Level {
         Level { at_most: Uniformity::Warp, unknown: Unknowns::of(Unknown::Multiple(of.0)) }
     }
 
+    /// Whether the value is known to be uniform in every group of this scope.
+    pub(crate) fn is_uniform(&self, scope: Uniformity) -> bool {
+        self.at_most.covers(scope) && self.unknown.is_empty()
+    }
+
     /// Lowers the level to the meet with the other one, and returns whether it changed.
     pub(super) fn meet(&mut self, other: &Level) -> bool {
         let at_most = self.at_most.meet(other.at_most);

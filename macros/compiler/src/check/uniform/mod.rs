@@ -105,7 +105,7 @@ impl<'a, 'f> Check<'a, 'f> {
                     self.summary.add_result(&self.values.tested(branch));
                 }
             }
-            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. })
+            StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Set { .. } | ValueStep::Name { .. })
             | StepKind::Memory(_)
             | StepKind::Copy(_)
             | StepKind::BarrierCall(_)

@@ -251,6 +251,11 @@ impl<'a, 'f> Values<'a, 'f> {
         }
     }
 
+    /// Whether all threads of a scope reach a block, or none of them.
+    pub(crate) fn is_reached_uniformly(&self, block: BlockId, scope: Uniformity) -> bool {
+        self.control.deciders(block).all(|branch| self.tested(branch).is_uniform(scope))
+    }
+
     /// Whether control can reach a block.
     pub(crate) fn is_reached(&self, block: BlockId) -> bool {
         self.reached[block.0]
@@ -388,7 +393,7 @@ impl Analysis for Values<'_, '_> {
             | StepKind::Memory(MemoryStep::Fence)
             | StepKind::BarrierCall(_)
             | StepKind::Token(_)
-            | StepKind::Value(ValueStep::Return(_)) => {}
+            | StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_)) => {}
         }
     }
 
