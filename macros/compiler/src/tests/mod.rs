@@ -10,6 +10,7 @@ mod engine;
 mod graph;
 pub(crate) mod made_up;
 mod no_panic;
+mod numbers;
 mod random;
 mod references;
 mod stages;

@@ -13,7 +13,7 @@ use crate::model::kind::Kind;
 use crate::model::place::local_of;
 use crate::model::range::Adaptor;
 use crate::model::token::TokenLoss;
-use crate::model::ty::TypeShape;
+use crate::model::ty::{TypeShape, ValueType};
 use crate::model::{LocalId, LoopId};
 use crate::span::SpanRange;
 
@@ -71,11 +71,7 @@ impl<'f> Builder<'f> {
             }
             ExprKind::Cast(inner, ty) => {
                 let value = self.value(inner);
-                // In a type that could make a large rank negative, a division would round the other way.
-                const RANKS: [&str; 10] = ["i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
-                let whole = matches!(ty.shape, TypeShape::Scalar(name) if RANKS.contains(&name));
-                // A rank stays one while it is an integer.
-                match whole {
+                match keeps_value(inner, ty) {
                     true => value.with(None),
                     false => self.combined(vec![value.node], at),
                 }
@@ -341,9 +337,8 @@ impl<'f> Builder<'f> {
         let (first, second) = (operands[0], operands[1]);
         let source = match (op, self.granule(right), self.granule(left)) {
             (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule, op),
-            (BinaryOp::Shr, Some(Granule::Number(bits)), _) => {
-                Source::Round(Granule::Number(1_u64.checked_shl(u32::try_from(bits).unwrap_or(64)).unwrap_or(0)), op)
-            }
+            // A larger amount is masked by the width of the type.
+            (BinaryOp::Shr, Some(Granule::Number(bits @ 0..32)), _) => Source::Round(Granule::Number(1 << bits), op),
             // `r <= 31` is `r < 32`.
             (BinaryOp::Le | BinaryOp::Gt, Some(Granule::Number(last)), _) => {
                 Source::Round(Granule::Number(last.saturating_add(1)), op)
@@ -368,7 +363,7 @@ impl<'f> Builder<'f> {
                 let generic = self.function.generics.names_one_of(&constant.tokens);
                 (!generic).then_some(Granule::Constant(*value))
             }
-            ExprKind::Cast(inner, _) => self.granule(inner),
+            ExprKind::Cast(inner, ty) if keeps_value(inner, ty) => self.granule(inner),
             _ => None,
         }
     }
@@ -489,5 +484,27 @@ impl<'f> Builder<'f> {
             }
         }
         Value::of(node)
+    }
+}
+
+/// Whether a cast gives the number that it is given: a literal that the type can hold, or a rank or an index, which are below
+/// 2^31. A smaller type cuts those off.
+fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
+    let TypeShape::Scalar(name) = ty.shape else { return false };
+    let bits = match name {
+        "bool" => 1,
+        "i8" => 7,
+        "u8" => 8,
+        "i16" => 15,
+        "u16" => 16,
+        // In a type that could make a large rank negative, a division would round the other way.
+        "i32" => 31,
+        "u32" => 32,
+        "i64" | "i128" | "u64" | "u128" | "isize" | "usize" => return true,
+        _ => return false,
+    };
+    match inner.integer() {
+        Some(number) => number >> bits == 0,
+        None => name == "u32",
     }
 }
