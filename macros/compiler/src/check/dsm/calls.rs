@@ -17,7 +17,8 @@ use crate::messages;
 use crate::model::{Role, SlotId};
 
 impl Check<'_, '_> {
-    /// Checks a call as far as its arguments, the callee's own memory and a peer's memory are concerned.
+    /// Checks a call: that the cluster was entered if the callee needs that, and that neither the callee's own shared memory nor
+    /// its arguments race with accesses in flight.
     pub(super) fn call(&mut self, state: &State, id: CallId) {
         let in_flight = self.in_flight;
         let call = &in_flight.cfg.calls[id.0];
@@ -32,7 +33,7 @@ impl Check<'_, '_> {
             match self.function.role {
                 Role::Kernel => self.report(guard, messages::call_before_entry(at)),
                 Role::Device => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
-                // The peer's memory is the caller's, which must have entered.
+                // The caller mapped the peer's memory, so it must have entered.
                 Role::Method if remote.any(|shared| matches!(shared, Shared::Param(_) | Shared::Any)) => {}
                 Role::Method => self.report(guard, messages::remote_in_method(at)),
             }
@@ -76,7 +77,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Two parameters may be the same memory: adds to the summary which of them their caller must keep apart.
+    /// Adds to the summary which parameters must not be the same memory, because this access to one conflicts with an access to
+    /// the other.
     pub(super) fn check_parameters(&mut self, state: &State, site: &AccessSite) {
         let Shared::Param(second) = site.shared else { return };
         let mut clashes = Vec::new();
@@ -166,8 +168,8 @@ impl Check<'_, '_> {
         }
     }
 
-    /// Compares an access to the function's own shared memory, still in flight at its end, with the first accesses of another call:
-    /// if they conflict, callers must have a barrier between two calls.
+    /// Compares an access to the function's own shared memory that is in flight at its end with the first accesses of a second
+    /// call. If they conflict, callers must have a barrier between the two calls.
     pub(super) fn check_second_call(&mut self, last: &AccessSite, record: &Record) {
         let mut again = Vec::new();
         for (first, path, calls) in &self.first_accesses {

@@ -17,7 +17,7 @@ pub(super) enum Race {
     OverwriteWhileRead,
     /// The owner wrote between an arrival and its wait, and a peer reads after the wait.
     WriteAfterArrive,
-    /// Only a relaxed arrival is between the two.
+    /// Only a relaxed arrival comes between the two, with no fence before it.
     RelaxedPublishes,
     /// A peer's write or atomic is not ordered with the owner's access.
     UnorderedWrite,

@@ -78,7 +78,7 @@ impl DivergentArms {
         &self.edges[block.0]
     }
 
-    /// The variables of which indexes lose their relation on the edge between two blocks, if there is such an edge.
+    /// The variables whose relation to indexes is lost on the edge between two blocks, if there is such an edge.
     pub(super) fn forgotten(&self, from: BlockId, to: BlockId) -> Option<&BTreeSet<Variable>> {
         let edge = self.edges[from.0].iter().position(|arm| *arm == to)?;
         Some(&self.forgotten[from.0][edge])

@@ -7,8 +7,8 @@
 //! (PTX ISA, Memory Consistency Model). `in_flight` finds the accesses that no barrier orders, and `index_analysis` the indexes that
 //! are disjoint.
 //!
-//! Not checked here: races between threads of one block or between two peers. Nor is an order that atomics make known. The
-//! simulator covers both.
+//! Not checked here: races between threads of one block and between two peers, which the simulator finds. Order that atomics
+//! establish is not seen.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -258,7 +258,7 @@ impl Check<'_, '_> {
         match (self.function.role, shared) {
             (Role::Kernel, _) => self.report(guard, messages::remote_before_entry(at)),
             (Role::Device, _) => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
-            // The peer's memory is the caller's, which must have entered.
+            // The caller mapped the peer's memory, so it must have entered.
             (Role::Method, Shared::Param(_) | Shared::Any) => {}
             (Role::Method, _) => self.report(guard, messages::remote_in_method(at)),
         }
@@ -299,8 +299,8 @@ impl Check<'_, '_> {
         parties.iter().map(|party| AccessSite { party: *party, shared, at: call.at, accessor }).collect()
     }
 
-    /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`: a barrier
-    /// of the cluster orders conflicting accesses of a block to its own memory and of a peer to it.
+    /// `unpublished_remote_read`, `overwrite_while_read`, `write_after_arrive`, `unordered_remote_write`, `relaxed_publishes`:
+    /// a barrier of the cluster orders conflicting accesses by the owner of some memory and by a peer.
     ///
     /// ```text
     /// array[i] = x; let y = peer[i];                          // the peer may not have written it
@@ -324,7 +324,7 @@ impl Check<'_, '_> {
                 }
             }
         }
-        // The first report of a fault gives the message: one whose accesses are on one path is preferred.
+        // The first report of a fault gives the message, so those whose accesses are on one path come first.
         faults.sort_by_key(|(.., on_other_arm)| *on_other_arm);
         faults.into_iter().for_each(|(guard, diag, on_other_arm)| self.report_race(guard, diag, on_other_arm));
         self.check_parameters(state, site);
@@ -340,8 +340,8 @@ impl Check<'_, '_> {
         own.path.may_alias(peers.path, self.blocks)
     }
 
-    /// The predicates under which two accesses conflict although certain rows of their memory are disjoint: a callee accesses more
-    /// than the row that one of its arguments selects.
+    /// What must also hold for two accesses to conflict if the rows that a callee's arguments select are disjoint: the callee
+    /// accesses more than its row.
     fn row_predicates(
         &self,
         (first, path): (&AccessSite, &IndexPath),
@@ -390,7 +390,7 @@ impl Check<'_, '_> {
         }
     }
 
-    /// `exit_before_peers_done`: no block exits while a peer may access its memory. Of a device function, callers are asked that.
+    /// `exit_before_peers_done`: no block exits while a peer may access its memory. A device function leaves that to its callers.
     ///
     /// ```text
     /// out[i] = peer[i];
@@ -441,8 +441,8 @@ impl Check<'_, '_> {
     /// Reports the faults that were found, except those that describe the same race as another one.
     fn finish(mut self, diags: &mut Diags) -> Protocol {
         self.protocol.demands.sort_by_key(|demand| position(demand.at));
-        // Two accesses on different arms race in both orders. One of the two faults is reported: the one whose accesses are on one
-        // path, if there is such a path.
+        // Two accesses on different arms race in both orders. One of the two faults is reported: the one whose accesses are
+        // on one path, if there is one.
         let is_reported = |(rule, at): &FaultId, other: &SourcePos| {
             self.faults.iter().any(|((as_rule, mirrored_at), mirrored)| {
                 mirrored_at == other

@@ -23,7 +23,7 @@ pub(crate) type Row = contract::Row<u16>;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Guard {
     pub(crate) when: Vec<Predicate>,
-    /// Calls that come between two accesses, and the behavior without which one of them makes the two harmless.
+    /// Calls in between, each with a behavior. A call that lacks it makes the fault harmless.
     pub(crate) unless: Vec<(u16, Behavior)>,
 }
 

@@ -1,8 +1,8 @@
 //! `uninit_shared_read`: shared memory is not read where no thread can have written to it.
 //!
-//! A write may come before a read if a path leads from it to the read, or if another thread may execute it first: on the other arm of
-//! a divergent branch, or after the read with no barrier in between. Memory that is lent, or that inline CUDA or a method accesses,
-//! counts as written.
+//! A write may come before a read if a path leads from it to the read, or if another thread may execute it first: on the other
+//! arm of a divergent branch, or after the read with no barrier in between. Memory that is lent, or that inline CUDA or a method
+//! accesses, counts as written.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -36,7 +36,7 @@ struct AccessPoint {
 /// ```text
 /// let sums = shared_array::<f32, 32>();
 /// block.sync();
-/// let first = sums[0];                    // nobody has written to it
+/// let first = sums[0];                    // no thread has written to it
 /// ```
 pub(super) fn check(function: &Function, cfg: &Cfg<'_>, values: &Values<'_, '_>, diags: &mut Diags) {
     let (mut reads, mut writes) = (Vec::new(), Vec::new());
