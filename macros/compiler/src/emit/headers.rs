@@ -6,7 +6,7 @@
 use super::cuda::Text;
 use crate::model::Function;
 use crate::model::expr::ExprKind;
-use crate::model::form::Form;
+use crate::model::form::ExprForm;
 use crate::model::group::Group;
 use crate::model::kind::{Kind, Memory};
 use crate::model::op::Op;
@@ -100,12 +100,16 @@ fn of_kind(kind: Kind) -> &'static [&'static str] {
 /// is not named here is C++'s own, or has the headers of its kind.
 fn of_expression(kind: &ExprKind) -> Vec<&'static str> {
     match kind.form() {
-        Form::Operation { op, .. } => of_operation(op).to_vec(),
-        Form::Prelude(header) => vec![header],
-        Form::Element { .. } => vec!["memory.cuh"],
+        ExprForm::Operation { op, .. } => of_operation(op).to_vec(),
+        ExprForm::Prelude(header) => vec![header],
+        ExprForm::Element { .. } => vec!["memory.cuh"],
         // The user's text may use all of the prelude.
-        Form::Cuda(_) => vec!["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"],
-        Form::Plain | Form::Variable(_) | Form::Store { .. } | Form::Call { .. } | Form::CallClosure(_) => Vec::new(),
+        ExprForm::Cuda(_) => vec!["groups.cuh", "lanes.cuh", "math.cuh", "memory.cuh"],
+        ExprForm::Plain
+        | ExprForm::Variable(_)
+        | ExprForm::Store { .. }
+        | ExprForm::Call { .. }
+        | ExprForm::CallClosure(_) => Vec::new(),
     }
 }
 

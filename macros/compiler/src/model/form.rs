@@ -12,7 +12,7 @@ use super::op::Op;
 
 /// What an expression does apart from its operands.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Form<'e> {
+pub(crate) enum ExprForm<'e> {
     /// It combines its operands as Rust and C++ both can: literals, operators, fields, borrows, blocks, control flow.
     Plain,
     /// It combines its operands by a definition of the prelude, which is in this header.
@@ -35,28 +35,28 @@ pub(crate) enum Form<'e> {
 
 impl ExprKind {
     /// Returns the form of the expression.
-    pub(crate) fn form(&self) -> Form<'_> {
+    pub(crate) fn form(&self) -> ExprForm<'_> {
         match self {
-            ExprKind::Local(local) => Form::Variable(*local),
-            ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } => Form::Element { base },
-            ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => Form::Store { place },
-            ExprKind::Op { op, operands, .. } => Form::Operation { op: *op, operands },
-            ExprKind::Call { arguments, .. } => Form::Call { arguments },
-            ExprKind::CallClosure { closure, .. } => Form::CallClosure(*closure),
-            ExprKind::Cuda(inline_cuda) => Form::Cuda(inline_cuda),
-            ExprKind::Vector { .. } => Form::Prelude("lanes.cuh"),
-            ExprKind::Some(_) | ExprKind::None(_) => Form::Prelude("option.cuh"),
-            ExprKind::Tuple { .. } => Form::Prelude("tuple.cuh"),
-            ExprKind::Array { .. } | ExprKind::Repeat { .. } => Form::Prelude("memory.cuh"),
-            ExprKind::For { .. } => Form::Prelude("range.cuh"),
-            ExprKind::Method { method, .. } => Form::Prelude(method.header),
+            ExprKind::Local(local) => ExprForm::Variable(*local),
+            ExprKind::Index { base, .. } | ExprKind::UncheckedPlace { base, .. } => ExprForm::Element { base },
+            ExprKind::Assign(place, _) | ExprKind::AssignOp { place, .. } => ExprForm::Store { place },
+            ExprKind::Op { op, operands, .. } => ExprForm::Operation { op: *op, operands },
+            ExprKind::Call { arguments, .. } => ExprForm::Call { arguments },
+            ExprKind::CallClosure { closure, .. } => ExprForm::CallClosure(*closure),
+            ExprKind::Cuda(inline_cuda) => ExprForm::Cuda(inline_cuda),
+            ExprKind::Vector { .. } => ExprForm::Prelude("lanes.cuh"),
+            ExprKind::Some(_) | ExprKind::None(_) => ExprForm::Prelude("option.cuh"),
+            ExprKind::Tuple { .. } => ExprForm::Prelude("tuple.cuh"),
+            ExprKind::Array { .. } | ExprKind::Repeat { .. } => ExprForm::Prelude("memory.cuh"),
+            ExprKind::For { .. } => ExprForm::Prelude("range.cuh"),
+            ExprKind::Method { method, .. } => ExprForm::Prelude(method.header),
             ExprKind::ScalarCall { function, .. } => match function {
-                ScalarFunction::Method(method) => Form::Prelude(method.header),
-                ScalarFunction::From | ScalarFunction::Constructor(_) | ScalarFunction::Default => Form::Plain,
+                ScalarFunction::Method(method) => ExprForm::Prelude(method.header),
+                ScalarFunction::From | ScalarFunction::Constructor(_) | ScalarFunction::Default => ExprForm::Plain,
             },
-            ExprKind::FastCall { .. } => Form::Prelude("fast.cuh"),
-            ExprKind::Assert(..) | ExprKind::Panic(_) => Form::Prelude("message.cuh"),
-            ExprKind::Print(_) => Form::Prelude("print.cuh"),
+            ExprKind::FastCall { .. } => ExprForm::Prelude("fast.cuh"),
+            ExprKind::Assert(..) | ExprKind::Panic(_) => ExprForm::Prelude("message.cuh"),
+            ExprKind::Print(_) => ExprForm::Prelude("print.cuh"),
             ExprKind::Error
             | ExprKind::Int { .. }
             | ExprKind::Float { .. }
@@ -82,7 +82,7 @@ impl ExprKind {
             | ExprKind::While { .. }
             | ExprKind::Break { .. }
             | ExprKind::Continue { .. }
-            | ExprKind::Return { .. } => Form::Plain,
+            | ExprKind::Return { .. } => ExprForm::Plain,
         }
     }
 }

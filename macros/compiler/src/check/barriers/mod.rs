@@ -37,7 +37,7 @@ use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::barrier::{BarrierForm, PhaseAction};
 use crate::model::expr::{Expr, ExprKind};
-use crate::model::form::Form;
+use crate::model::form::ExprForm;
 use crate::model::kind::Kind;
 use crate::model::op::Op;
 use crate::model::place::local_of;
@@ -167,17 +167,17 @@ fn hidden(function: &Function, cfg: &Cfg<'_>) -> BTreeSet<Shared> {
     };
     walk_block(&function.body, &mut |expr| {
         let (followed, by): (Vec<&Expr>, isize) = match expr.kind.form() {
-            Form::Variable(_) => (Some(expr).filter(|expr| is_barrier(expr)).into_iter().collect(), 1),
-            Form::Operation { op, operands } => {
+            ExprForm::Variable(_) => (Some(expr).filter(|expr| is_barrier(expr)).into_iter().collect(), 1),
+            ExprForm::Operation { op, operands } => {
                 (followed_operand(op).and_then(|at| operands.get(at)).into_iter().collect(), -1)
             }
-            Form::Call { arguments } => (arguments.iter().filter(|given| is_barrier(given)).collect(), -1),
-            Form::Plain
-            | Form::Prelude(_)
-            | Form::Element { .. }
-            | Form::Store { .. }
-            | Form::CallClosure(_)
-            | Form::Cuda(_) => return,
+            ExprForm::Call { arguments } => (arguments.iter().filter(|given| is_barrier(given)).collect(), -1),
+            ExprForm::Plain
+            | ExprForm::Prelude(_)
+            | ExprForm::Element { .. }
+            | ExprForm::Store { .. }
+            | ExprForm::CallClosure(_)
+            | ExprForm::Cuda(_) => return,
         };
         followed.into_iter().filter_map(name).for_each(|local| *uses.entry(local).or_default() += by);
     });

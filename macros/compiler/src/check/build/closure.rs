@@ -12,7 +12,7 @@ use crate::check::cfg::{AccessKind, Region, Root};
 use crate::model::LocalId;
 use crate::model::barrier::BarrierForm;
 use crate::model::expr::Expr;
-use crate::model::form::Form;
+use crate::model::form::ExprForm;
 use crate::model::op::Op;
 use crate::model::place::local_of;
 use crate::model::ty::ValueType;
@@ -34,19 +34,19 @@ impl<'f> Builder<'f> {
         for expr in inside {
             let what = match expr.kind.form() {
                 // The closure's own locals hold what it computes from the others.
-                Form::Variable(local) | Form::CallClosure(local) => {
+                ExprForm::Variable(local) | ExprForm::CallClosure(local) => {
                     if self.is_outside(local) && !params.iter().any(|(own, _)| *own == local) {
                         operands.push(self.read(Variable::Local(local), expr.span));
                     }
                     None
                 }
-                Form::Operation { op, operands } => self.operation_in_closure(op, operands),
-                Form::Call { .. } => {
+                ExprForm::Operation { op, operands } => self.operation_in_closure(op, operands),
+                ExprForm::Call { .. } => {
                     Some((Uniformity::Divergent, "the result of a device function that a closure calls"))
                 }
-                Form::Cuda(_) => Some((Uniformity::Divergent, "cuda!")),
-                Form::Element { base } => self.in_memory_of_others(base),
-                Form::Plain | Form::Prelude(_) | Form::Store { .. } => None,
+                ExprForm::Cuda(_) => Some((Uniformity::Divergent, "cuda!")),
+                ExprForm::Element { base } => self.in_memory_of_others(base),
+                ExprForm::Plain | ExprForm::Prelude(_) | ExprForm::Store { .. } => None,
             };
             if let Some((uniformity, what)) = what {
                 operands.push(self.node(Source::Known { uniformity, what }, Vec::new(), expr.span));
@@ -107,33 +107,33 @@ impl<'f> Builder<'f> {
         for expr in inside {
             let mut touch = |memory: &Expr, how: AccessKind| touches.push((self.region_in_closure(memory), how));
             match expr.kind.form() {
-                Form::Element { base } => {
+                ExprForm::Element { base } => {
                     if base.memory().is_some() {
                         touch(expr, AccessKind::Read);
                     }
                 }
-                Form::Store { place } => {
+                ExprForm::Store { place } => {
                     if local_of(place).is_none() {
                         touch(place, AccessKind::Write);
                     }
                 }
-                Form::Operation { op, operands } => {
+                ExprForm::Operation { op, operands } => {
                     let touched = Self::touched_in_closure(op).into_iter();
                     let touched = touched.filter_map(|(index, how)| Some((operands.get(index)?, how)));
                     touched.for_each(|(memory, how)| touch(memory, how));
                 }
-                Form::Call { arguments } => {
+                ExprForm::Call { arguments } => {
                     let memory = arguments.iter().filter(|argument| argument.memory().is_some());
                     memory.for_each(|memory| touch(memory, AccessKind::Lent));
                 }
-                Form::CallClosure(closure) => {
+                ExprForm::CallClosure(closure) => {
                     touches.extend(self.closures.get(&closure).into_iter().flatten().cloned());
                 }
-                Form::Cuda(inline_cuda) => {
+                ExprForm::Cuda(inline_cuda) => {
                     let memory = inline_cuda.operands.iter().filter(|operand| operand.value.memory().is_some());
                     memory.for_each(|operand| touch(&operand.value, AccessKind::Opaque));
                 }
-                Form::Plain | Form::Prelude(_) | Form::Variable(_) => {}
+                ExprForm::Plain | ExprForm::Prelude(_) | ExprForm::Variable(_) => {}
             }
         }
         touches
