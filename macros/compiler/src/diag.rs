@@ -15,7 +15,7 @@ pub(crate) struct Diag {
     pub(crate) rule: Rule,
     pub(crate) at: SpanRange,
     pub(crate) message: String,
-    /// Where the fault comes from: further places, each with its line; and what is to be said of it as a whole.
+    /// The places that the fault comes from, each with a sentence, and remarks on the fault as a whole.
     pub(crate) notes: Vec<(Option<SpanRange>, String)>,
     pub(crate) help: Option<String>,
 }
@@ -93,7 +93,7 @@ impl Diag {
 }
 
 impl Diag {
-    /// As a lint, which rustc comes to where it found no error itself.
+    /// Makes the fault a lint, which rustc reports only if it found no error itself.
     pub(crate) fn unless_rustc_says_more(&self) -> TokenStream {
         let text = self.text();
         quote_spanned! {self.at.lo=>

@@ -1,5 +1,5 @@
-//! Every sentence that a user can see, one function a fault, named after what is wrong. Lower case, no full stop,
-//! code in backticks; each carries the name of its rule. The rules about tokens are those of `docs/rules.md`.
+//! Every sentence that a user can see: one function per fault, named after the fault. Sentences are lower case without a full
+//! stop, with code in backticks, and each carries the name of its rule.
 
 mod attribute;
 mod barrier;
@@ -34,7 +34,7 @@ fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-// What an attribute is on.
+// The items that an attribute can be on.
 
 pub(crate) fn not_parsed(at: SpanRange, why: &str) -> Diag {
     Diag::new(Rule::NotParsed, at, format!("this function cannot be parsed: {why}"))
@@ -49,7 +49,7 @@ pub(crate) fn not_a_function(at: SpanRange, attribute: &str) -> Diag {
 pub(crate) fn unsupported_qualifier(at: SpanRange, what: &str) -> Diag {
     let diag = Diag::new(Rule::UnsupportedSignature, at, format!("a kernel or device function cannot be {what}"));
     diag.help(match what {
-        "`unsafe`" => "remove it: `unchecked(...)` is what makes a function `unsafe` to call",
+        "`unsafe`" => "remove it: only `unchecked(...)` makes a function `unsafe` to call",
         _ => "remove it",
     })
 }
@@ -132,13 +132,13 @@ pub(crate) fn kernel_result(at: SpanRange) -> Diag {
 pub(crate) fn unsupported_type(at: SpanRange) -> Diag {
     unsupported_type_with(
         at,
-        "supported are the integer types, `f32`, `f64`, `f16`, `bf16`, `bool`, arrays, tuples and `Option`s of them, types with `#[derive(DeviceCopy)]`, and tokens such as `ArrivalToken<Cluster>`",
+        "the supported types are the integers, `f32`, `f64`, `f16`, `bf16`, `bool`, arrays, tuples and `Option`s of them, types with `#[derive(DeviceCopy)]`, and tokens such as `ArrivalToken<Cluster>`",
     )
 }
 
-/// The same, with the mend.
-pub(crate) fn unsupported_type_with(at: SpanRange, mend: &str) -> Diag {
-    Diag::new(Rule::UnsupportedType, at, "this type is not part of the kernel language").help(mend)
+/// The same fault, with a help for this type.
+pub(crate) fn unsupported_type_with(at: SpanRange, help: &str) -> Diag {
+    Diag::new(Rule::UnsupportedType, at, "this type is not part of the kernel language").help(help)
 }
 
 pub(crate) fn group_by_value(at: SpanRange, name: &str) -> Diag {
@@ -266,7 +266,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         | Kind::Unit
         | Kind::Never
         | Kind::Barrier(_)
-        | Kind::Closure => "those of Rust's numbers that a GPU supports: docs/language.md".into(),
+        | Kind::Closure => "Rust's numeric methods that a GPU supports: see docs/language.md".into(),
     };
     Diag::new(Rule::UnknownMethod, at, format!("{} has no method `{name}` in a kernel", kind.noun()))
         .help(format!("available methods are {known}"))
@@ -393,7 +393,7 @@ pub(crate) fn group_memory_copy(at: SpanRange, kind: Kind) -> Diag {
         .help("use it by the name that it was bound to")
 }
 
-/// A usual name for a value of this group.
+/// The usual name of a variable that holds this group.
 fn short(group: Group) -> &'static str {
     match group {
         Group::Coalesced => "group",

@@ -161,7 +161,7 @@ rules! {
 }
 
 impl Rule {
-    /// The rules by which all threads of a warp come to a barrier together.
+    /// The rules that make all threads of a warp reach a barrier together.
     pub(crate) const CONVERGENCE: [Rule; 2] = [Rule::DivergentCollective, Rule::DivergentExit];
 
     /// Returns the rules that `unchecked(...)` takes, each with its summary.

@@ -1,4 +1,4 @@
-//! Sentences about phase barriers, and about the one that a group of a warp has not got.
+//! Sentences about phase barriers, and about the split barrier that groups of a warp lack.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -11,7 +11,7 @@ use crate::span::SpanRange;
 
 pub(crate) fn no_split_barrier(at: SpanRange, group: Group) -> Diag {
     Diag::new(Rule::UnknownMethod, at, format!("a {} has no split barrier", group.noun()))
-        .help("use `sync`, which waits for all of its threads")
+        .help("use `sync`, which waits for all threads of the group")
 }
 
 pub(crate) fn unbound_barrier(at: SpanRange, origin: &str) -> Diag {
@@ -59,7 +59,7 @@ pub(crate) fn token_reference(at: SpanRange) -> Diag {
 pub(crate) fn barrier_group(at: SpanRange, barrier: Barrier) -> Diag {
     let group = barrier.scope.group();
     Diag::new(Rule::WrongKind, at, format!("expected the {} by reference: its threads use the barrier", group.noun()))
-        .help(format!("write `bar.init_collective(&{0}, count)`, of `let {0} = {1}();`", short(group), group.origin()))
+        .help(format!("write `let {0} = {1}();` and `bar.init_collective(&{0}, count)`", short(group), group.origin()))
 }
 
 pub(crate) fn unknown_barrier_method(at: SpanRange, name: &str, barrier: Barrier) -> Diag {
@@ -102,7 +102,7 @@ pub(crate) fn barrier_count(at: SpanRange, count: u64, most: u64) -> Diag {
     Diag::new(Rule::BarrierCount, at, format!("a phase cannot expect {count} arrivals: the count must be 1 to {most}"))
 }
 
-/// `ended`: where it was invalidated; `later`: where it is initialised, after all.
+/// `ended` is the place where the barrier was invalidated, `later` a place where it is initialized on some path.
 pub(crate) fn barrier_uninitialized(
     at: SpanRange,
     name: &str,
@@ -124,7 +124,7 @@ pub(crate) fn barrier_uninitialized(
     diag.help("let one thread call `init` and synchronize the block before the use: `if block.thread_rank() == 0 { bar.init(count); } block.sync();`, or let all threads call `bar.init_collective(&block, count)`")
 }
 
-/// `peers`: it is a peer's barrier, of this group.
+/// `peers` is the group of a peer's barrier, `None` for the block's own.
 pub(crate) fn barrier_unpublished(at: SpanRange, name: &str, init: Option<SpanRange>, peers: Option<Group>) -> Diag {
     let who = if peers.is_some() { "its block" } else { "the thread that initializes it" };
     let diag = Diag::new(
@@ -163,7 +163,7 @@ pub(crate) fn barrier_use_after_drop(at: SpanRange, name: &str, dropped: Option<
     diag.help("`arrive_and_drop` is a thread's last arrival; it may still wait, by the phase's parity")
 }
 
-/// `other`: the element that the token is of.
+/// `other` is the barrier that returned the token.
 pub(crate) fn barrier_token_mixed(at: SpanRange, name: &str, other: &str, arrival: SpanRange) -> Diag {
     Diag::new(Rule::BarrierTokenMixed, at, format!("this token belongs to {other}, not to {name}"))
         .note(arrival, "it comes from this arrival")
@@ -189,7 +189,7 @@ pub(crate) fn phase_arrive_while_pending(at: SpanRange, name: &str, first: SpanR
     .help("each phase counts each thread once: wait for the phase before arriving again")
 }
 
-pub(crate) fn barrier_count_apart(at: SpanRange, name: &str, init: SpanRange, branch: SpanRange) -> Diag {
+pub(crate) fn barrier_count_divergent(at: SpanRange, name: &str, init: SpanRange, branch: SpanRange) -> Diag {
     Diag::new(
         Rule::BarrierCount,
         at,

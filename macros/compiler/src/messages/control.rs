@@ -17,7 +17,7 @@ pub(crate) fn range_adaptor(at: SpanRange) -> Diag {
 
 pub(crate) fn loop_adaptor(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported in a `for` loop")).help(
-        "supported are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references; write anything else in the loop body",
+        "the supported adaptors are `iter`, `iter_mut`, `rev`, `enumerate`, `zip`, `step_by`, `skip`, `take`, `chunks`, `chunks_exact`, `windows`, and `copied` of references; write anything else in the loop body",
     )
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn element_pattern(at: SpanRange) -> Diag {
 
 pub(crate) fn no_consumer(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::UnsupportedLoop, at, format!("`{name}` is not supported on an iterator")).help(
-        "supported are `sum`, `product`, `fold`, `any`, `all`, `count`, `min`, `max`, `position` and `for_each`, with `map` and `filter` before them; write others as a `for` loop",
+        "the supported methods are `sum`, `product`, `fold`, `any`, `all`, `count`, `min`, `max`, `position` and `for_each`, with `map` and `filter` before them; write others as a `for` loop",
     )
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn item_reference(at: SpanRange, name: &str) -> Diag {
 pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
     let call = if name == "get" { "get(i)" } else { &format!("{name}()") };
     Diag::new(Rule::UnknownMethod, at, format!("`{name}` cannot return a reference into memory in a kernel"))
-        .help(format!("copy the element, of memory that has a name: `memory.{call}.copied()`"))
+        .help(format!("bind the memory to a name, and copy the element: `memory.{call}.copied()`"))
 }
 
 pub(crate) fn map_or(at: SpanRange) -> Diag {

@@ -18,7 +18,7 @@ pub(crate) fn bulk_copy_form(at: SpanRange) -> Diag {
     Diag::new(
         Rule::ArgumentCount,
         at,
-        "a bulk copy to shared memory completes at a barrier, and one to global memory is waited for by its thread",
+        "a bulk copy to shared memory takes the barrier on which it completes; one to global memory takes none, and its thread waits for it",
     )
     .help("write `bulk_copy_async(&shared, &slice[a..b], &bar)`, or `bulk_copy_async(&mut slice[a..b], &shared)` and `bulk_wait_group::<0>()`")
 }
@@ -33,7 +33,7 @@ pub(crate) fn copy_ends(at: SpanRange, name: &str) -> Diag {
     }
 }
 
-pub(crate) fn told_barrier(at: SpanRange, expected: &str, found: Kind) -> Diag {
+pub(crate) fn completion_barrier(at: SpanRange, expected: &str, found: Kind) -> Diag {
     Diag::new(Rule::WrongKind, at, format!("expected {expected}, found {}", found.noun()))
         .help("the barrier must belong to the block whose memory is written: it counts the bytes that arrive")
 }
@@ -47,14 +47,14 @@ pub(crate) fn store_async_target(at: SpanRange) -> Diag {
         .help("call it on the result of `cluster.map_shared_rank(&array, rank)`")
 }
 
-/// `to`: of the destination, and not of the source.
+/// `to` says whether the access is to the copy's destination; otherwise it is to the source.
 pub(crate) fn copy_in_flight(
     at: SpanRange,
     begun: SpanRange,
     name: &str,
     writes: bool,
     to: bool,
-    told: CompletionMechanism,
+    completion: CompletionMechanism,
 ) -> Diag {
     let sentence = match (writes, to) {
         (false, _) => format!("`{name}` is read while a copy to it is in flight: the bytes may not have arrived"),
@@ -63,23 +63,23 @@ pub(crate) fn copy_in_flight(
             format!("`{name}` is written while a copy from it is in flight, which may read this value")
         }
     };
-    let help = match told {
+    let help = match completion {
         CompletionMechanism::Barrier => {
             "wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`"
         }
         CompletionMechanism::Group => "let the group wait before this: `block.wait_async()`",
         CompletionMechanism::BulkGroup => {
-            "let the thread that copies wait before this, `bulk_wait_group_read::<0>()`, and the other threads wait for it"
+            "let the copying thread call `bulk_wait_group_read::<0>()` before this, and synchronize the other threads with it"
         }
     };
     Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy starts here").help(help)
 }
 
-pub(crate) fn copy_left(at: SpanRange, told: CompletionMechanism) -> Diag {
-    let help = match told {
+pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {
+    let help = match completion {
         CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",
         CompletionMechanism::BulkGroup | CompletionMechanism::Barrier => {
-            "let its thread wait for it: `bulk_wait_group_read::<0>()` at least"
+            "let the copying thread wait for it: `bulk_wait_group_read::<0>()` is enough"
         }
     };
     Diag::new(

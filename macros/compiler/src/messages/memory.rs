@@ -28,7 +28,7 @@ pub(crate) fn no_parts(at: SpanRange, kind: Kind) -> Diag {
 
 pub(crate) fn chunks(at: SpanRange) -> Diag {
     Diag::new(Rule::PartOfMemory, at, "`chunks` must be followed by the index of a chunk")
-        .help("write `&memory.chunks(n)[i]`; a loop over all chunks has `i` in `0..memory.len().div_ceil(n)`")
+        .help("write `&memory.chunks(n)[i]`; for all chunks, loop over `i` in `0..memory.len().div_ceil(n)`")
 }
 
 pub(crate) fn split_at(at: SpanRange) -> Diag {
@@ -104,7 +104,7 @@ pub(crate) fn assignment_target(at: SpanRange) -> Diag {
         .help("assign to a local variable, to `memory[i]`, to a field of these, or through a `&mut` parameter")
 }
 
-/// A name that is no local: a constant, or nothing at all.
+/// The name is a constant, or is not defined at all.
 pub(crate) fn not_a_variable(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::AssignmentTarget, at, format!("`{name}` is not a variable in scope here"))
         .help("assign to a local variable or a parameter; inside a `macro_rules!` macro, a name is distinct from the same name at the call")

@@ -24,7 +24,7 @@ pub(crate) fn call_before_entry(at: SpanRange) -> Diag {
     .help("let all threads execute `cluster.sync()`, or arrive and wait, before this")
 }
 
-/// In a method, whose callers do not see what it does.
+/// A method accesses a peer's memory that its callers do not see.
 pub(crate) fn remote_in_method(at: SpanRange) -> Diag {
     Diag::new(
         Rule::RemoteBeforeEntry,
@@ -54,7 +54,7 @@ pub(crate) fn call_before_exit(at: SpanRange, end: SpanRange) -> Diag {
     .help("let all threads execute `cluster.sync()` after the last access, before they exit")
 }
 
-/// What follows a place that comes later in the text, and first all the same.
+/// The words after a place that comes earlier only in a loop's previous iteration.
 fn before(earlier: bool) -> &'static str {
     if earlier { ", in the previous iteration" } else { "" }
 }
@@ -79,7 +79,7 @@ pub(crate) fn overwrite_while_read(write: SpanRange, read: SpanRange, name: &str
     .help("let all threads execute `cluster.sync()`, or arrive after the read and wait before the write; or write to another buffer")
 }
 
-/// Of two slices of the dynamic shared memory, or of one and the whole.
+/// Adds that two slices of dynamic shared memory, or a slice and the whole, may overlap.
 pub(crate) fn may_share_bytes(fault: Diag, one: &str, other: &str) -> Diag {
     fault.remark(format!("{one} and {other} may overlap: nothing shows that one ends before the other begins"))
 }
@@ -122,7 +122,7 @@ pub(crate) fn unordered_remote_write(
         .help("let all threads execute `cluster.sync()`, or arrive and wait, between the two")
 }
 
-/// `first` is a peer's, and reads.
+/// `first` says whether the earlier access is a peer's, and whether it reads.
 pub(crate) fn relaxed_publishes(
     at: SpanRange,
     other: SpanRange,
@@ -207,7 +207,7 @@ pub(crate) fn uninit_shared_read(at: SpanRange, name: &str) -> Diag {
     Diag::new(
         Rule::UninitSharedRead,
         at,
-        format!("{name} is read, but no write to it can come before: shared memory starts uninitialized"),
+        format!("{name} is read, but no write to it can have happened before: shared memory starts uninitialized"),
     )
     .help("write to it first, with a barrier between the write and the read")
 }

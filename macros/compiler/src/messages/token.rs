@@ -9,7 +9,7 @@ use crate::model::token::{TokenLoss, TokenOrigin};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// `losses`: how, where, and the name of the variable.
+/// Each loss has its kind, its place, and the name of the variable that held the token.
 pub(crate) fn token_never_waited(
     arrival: SpanRange,
     group: Group,

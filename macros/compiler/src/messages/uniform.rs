@@ -4,12 +4,13 @@
 
 use phalanx_contract::uniformity::Uniformity;
 
+use super::short;
 use crate::diag::Diag;
 use crate::model::group::Group;
 use crate::rules::Rule;
 use crate::span::SpanRange;
 
-/// What a fault depends on, from the fault back to where threads first differ.
+/// The values that a fault depends on, from the fault back to where threads first differ.
 type Chain = Vec<(SpanRange, String)>;
 
 fn with(diag: Diag, chain: Chain, more: usize) -> Diag {
@@ -30,7 +31,7 @@ pub(crate) fn divergent_collective(at: SpanRange, name: &str, group: Group, more
     );
     with(diag, chain, more).help(format!(
         "move it out of the branch; if the condition is uniform, say so: `{}.uniform(condition)`",
-        variable(group)
+        short(group)
     ))
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn divergent_exit(at: SpanRange, name: &str, group: Group, more: usiz
     ))
 }
 
-/// A device function has the collective.
+/// The collective is in a device function that is called under a divergent condition.
 pub(crate) fn divergent_call(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentCollective,
@@ -56,7 +57,7 @@ pub(crate) fn divergent_call(at: SpanRange, chain: Chain) -> Diag {
     with(diag, chain, 0).help("move the call out of the branch")
 }
 
-/// A device function decides by an argument who comes to a collective.
+/// A device function is passed a divergent argument that decides which threads reach a collective.
 pub(crate) fn divergent_argument(at: SpanRange, chain: Chain) -> Diag {
     let diag = Diag::new(
         Rule::DivergentCollective,
@@ -90,16 +91,6 @@ pub(crate) fn aligned_in_function(at: SpanRange, name: &str) -> Diag {
     ))
 }
 
-fn variable(group: Group) -> &'static str {
-    match group {
-        Group::Coalesced => "group",
-        Group::Tile => "tile",
-        Group::ThreadBlock => "block",
-        Group::Cluster => "cluster",
-        Group::Grid => "grid",
-    }
-}
-
 pub(crate) fn depends_on_condition() -> String {
     "which threads reach it depends on this condition".into()
 }
@@ -121,7 +112,7 @@ pub(crate) fn differs(what: &str, scope: Uniformity, needed: Uniformity) -> Stri
     }
 }
 
-/// A name in backticks, other words as they are.
+/// Quotes a name with backticks, and leaves a description as it is.
 fn quoted(what: &str) -> String {
     if what.contains(' ') { what.into() } else { format!("`{what}`") }
 }
@@ -138,7 +129,7 @@ pub(crate) fn read_before_barrier(needed: Uniformity) -> String {
 }
 
 pub(crate) fn result_may_differ() -> String {
-    "the result of this call may differ between them".into()
+    "the result of this call may differ between the threads".into()
 }
 
 pub(crate) fn gets_its_value(name: &str) -> String {

@@ -11,7 +11,7 @@ pub(crate) enum TokenOrigin {
     Parameter,
 }
 
-/// The way in which a token is lost without being waited with.
+/// The way in which a token is lost before a wait consumes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum TokenLoss {
     /// It is the value of a statement, which nothing uses.

@@ -138,7 +138,7 @@ impl Parser<'_> {
             Kind::Unknown => None,
             kind => {
                 let at = SpanRange::of(argument);
-                self.diags.push(messages::wrong_kind(at, "memory that is copied", kind));
+                self.diags.push(messages::wrong_kind(at, "memory to copy", kind));
                 None
             }
         }
@@ -165,7 +165,7 @@ impl Parser<'_> {
             syn::Expr::Reference(reference) if reference.mutability.is_none() => self.expr(&reference.expr),
             other => self.expr(other),
         };
-        let expected = if remote { "a peer's barrier" } else { "a barrier of the block's own" };
+        let expected = if remote { "a peer's barrier" } else { "a barrier of the thread's own block" };
         match barrier.result_kind {
             Kind::Unknown => None,
             Kind::Barrier(found)
@@ -178,7 +178,7 @@ impl Parser<'_> {
                 by_reference.then_some(barrier)
             }
             kind => {
-                self.diags.push(messages::told_barrier(SpanRange::of(argument), expected, kind));
+                self.diags.push(messages::completion_barrier(SpanRange::of(argument), expected, kind));
                 None
             }
         }

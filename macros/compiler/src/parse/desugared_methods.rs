@@ -47,7 +47,7 @@ impl Parser<'_> {
             return self.kept(receiver, function, &value, span);
         }
         let Some((pattern, body)) = applied(function, &value) else {
-            return self.error(messages::unsupported_syntax(SpanRange::of(function), "this closure here is"));
+            return self.error(messages::unsupported_syntax(SpanRange::of(function), "a closure of this form is"));
         };
         let some = quote_spanned!(at=> Some(#pattern));
         let arms = match call.method.to_string().as_str() {
@@ -71,7 +71,7 @@ impl Parser<'_> {
         };
         match syn::parse2::<syn::ExprMatch>(quote_spanned!(at=> match () #arms)) {
             Ok(choice) => self.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span)),
-            Err(_) => self.error(messages::unsupported_syntax(span, "this closure here is")),
+            Err(_) => self.error(messages::unsupported_syntax(span, "a closure of this form is")),
         }
     }
 

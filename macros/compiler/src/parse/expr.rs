@@ -75,7 +75,7 @@ impl Parser<'_> {
             syn::Expr::Match(choice) => self.match_expr(choice, span),
             syn::Expr::Let(_) => {
                 self.error(messages::unsupported_syntax(span, "`let` outside of a condition is").help(
-                    "in `if`, `while` and guards it stands alone or in a chain of `&&`; `matches!` gives a `bool`",
+                    "in `if`, `while` and guards, it stands alone or in a chain of `&&`; `matches!` returns a `bool`",
                 ))
             }
             syn::Expr::Range(_) => self.error(

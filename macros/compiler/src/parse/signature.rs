@@ -113,8 +113,8 @@ impl Parser<'_> {
                 syn::GenericParam::Const(constant) => {
                     let (ident, ty) = (&constant.ident, &constant.ty);
                     if matches!(ty, Type::Path(path) if path.path.is_ident("char")) {
-                        let mend = "take its number: `const LETTER: u8`";
-                        self.diags.push(messages::unsupported_type_with(SpanRange::of(ty), mend));
+                        let help = "take its number: `const LETTER: u8`";
+                        self.diags.push(messages::unsupported_type_with(SpanRange::of(ty), help));
                     }
                     self.function.generics.declared.push(quote!(const #ident: #ty));
                     self.function.generics.params.push(GenericParam::Const(ident.clone(), ty.to_token_stream()));

@@ -74,8 +74,8 @@ impl Parser<'_> {
             }
             _ => {
                 let at = SpanRange::of(ty);
-                self.diags.push(match mend(ty) {
-                    Some(mend) => messages::unsupported_type_with(at, mend),
+                self.diags.push(match help(ty) {
+                    Some(help) => messages::unsupported_type_with(at, help),
                     None => messages::unsupported_type(at),
                 });
                 None
@@ -144,13 +144,13 @@ impl Parser<'_> {
                 }
             },
             "Vec" | "Box" | "Rc" | "Arc" | "String" => {
-                let mend = "kernels cannot allocate: take a slice, or keep an array `[T; N]`";
-                self.diags.push(messages::unsupported_type_with(at, mend));
+                let help = "kernels cannot allocate: take a slice, or keep an array `[T; N]`";
+                self.diags.push(messages::unsupported_type_with(at, help));
                 None
             }
             "str" | "char" => {
-                let mend = "text is bytes in a kernel: take a `&[u8]`";
-                self.diags.push(messages::unsupported_type_with(at, mend));
+                let help = "text is bytes in a kernel: take a `&[u8]`";
+                self.diags.push(messages::unsupported_type_with(at, help));
                 None
             }
             _ => Some(TypeShape::Named(self.type_name(path.to_token_stream()))),
@@ -259,7 +259,7 @@ pub(super) fn holds_token(shape: &TypeShape) -> bool {
 }
 
 /// Returns what to write in place of a type that kernels do not have.
-fn mend(ty: &Type) -> Option<&'static str> {
+fn help(ty: &Type) -> Option<&'static str> {
     match ty {
         Type::Reference(reference) => match &*reference.elem {
             Type::Path(path) if path.path.is_ident("str") => Some("text is bytes in a kernel: take a `&[u8]`"),

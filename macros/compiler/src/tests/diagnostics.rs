@@ -187,7 +187,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("`?` after this is", "of what the macro writes itself, which it can read"),
     ("this loop is", "the same"),
     ("this call is", "the same"),
-    ("this closure here is", "the same"),
+    ("a closure of this form is", "the same"),
     (
         "the attribute must be on the `impl`, not on its functions",
         "attributes inside of an `impl` are not looked at: unsupported_signature.rs has it",

@@ -1,17 +1,16 @@
-//! Shared memory and barriers across functions: what a device function does to distributed shared memory and to phase barriers
-//! that its callers must know, and what they ask of it. What holds inside of one function is the compiler's analysis
+//! Shared memory and barriers across functions: what callers must know of a device function's accesses to distributed
+//! shared memory and of its phase barriers, and what they ask of it. The analysis inside of one function is the compiler's
 //! (`check/dsm`, `check/barriers`).
 //!
-//! A function's summary is a list of [`Effect`]s, each behind a [`Guard`] about the functions that it calls itself. A fault
-//! that depends on a call is such a guard too: [`refuse`] makes it a compile error.
+//! A function's summary is a list of [`Effect`]s, each with a [`Guard`] about the functions that it calls itself. A fault
+//! that depends on a call has such a guard too: [`refuse`] makes it a compile error.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use bitflags::bitflags;
 
 bitflags! {
-    /// What a function does about the barriers of the cluster, one flag each. All are may-facts: a flag that is not set
-    /// is a promise.
+    /// What a function does at the barriers of the cluster. All flags are may-facts: a flag that is not set is a promise.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Behavior: u8 {
         /// The function accesses a peer's memory before it has waited at a barrier of the cluster.
@@ -22,13 +21,13 @@ bitflags! {
         const MAY_NOT_ARRIVE = 1 << 2;
         /// The function may have accessed a peer's memory after its last arrival.
         const LEAVES_REMOTE_OPEN = 1 << 3;
-        /// The function's own shared memory does not stand a second call without a barrier between.
+        /// The function must not be called again before a barrier, because of its accesses to its own shared memory.
         const ONCE_A_PHASE = 1 << 4;
         /// The function may return without a barrier that orders what came before it: only relaxed ones, or none.
         const MAY_NOT_ORDER = 1 << 5;
     }
 
-    /// What is done to memory.
+    /// The accesses to memory.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Uses: u8 {
         /// A plain read.
@@ -41,41 +40,41 @@ bitflags! {
         const ATOMIC = 1 << 3;
     }
 
-    /// What is done to a phase barrier.
+    /// The uses of a phase barrier.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct BarrierUses: u8 {
-        /// The barrier is used as the caller left it.
+        /// The function uses the barrier as the caller left it.
         const NEEDS = 1;
-        /// The barrier may be initialized as the caller left it.
+        /// The function may initialize the barrier as the caller left it.
         const BEGINS = 1 << 1;
-        /// The barrier is not initialized.
+        /// The function does not initialize the barrier.
         const KEEPS = 1 << 2;
-        /// The barrier is initialized by every thread that calls.
+        /// Every thread that calls the function initializes the barrier.
         const ALONE = 1 << 3;
     }
 }
 
-/// Whose memory is accessed, as the accessing thread names it.
+/// The owner of accessed memory, relative to the accessing thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Party {
     /// The memory of the thread's own block.
     Owner,
-    /// That of another block of the cluster.
+    /// The memory of another block of the cluster.
     Peer,
 }
 
-/// When a function accesses memory that it was given.
+/// The time at which a function accesses memory that it was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// Before the function has waited at a barrier of the cluster.
     First,
-    /// With no barrier of the cluster after it.
+    /// After the function's last barrier of the cluster.
     Last,
-    /// With no barrier after it but an arrival that precedes it and that the caller waits for.
+    /// After the last barrier, but before the wait of the caller for an arrival that precedes the access.
     Arrived,
 }
 
-/// All that a function does to one of its parameters: [`Uses`] for each party and time, or [`BarrierUses`].
+/// All uses of a parameter by a function: [`Uses`] for each party and time, or [`BarrierUses`].
 ///
 /// ```
 /// use phalanx_contract::protocol::{ParameterUses, Party, Uses, When};
@@ -116,24 +115,24 @@ impl ParameterUses {
         Self::of(Party::Owner, when, Uses::all()).union(Self::of(Party::Peer, when, Uses::all()))
     }
 
-    /// The uses of both.
+    /// The uses of both sets.
     #[must_use]
     pub const fn union(self, other: ParameterUses) -> ParameterUses {
         ParameterUses(self.0 | other.0)
     }
 
-    /// The uses that both have.
+    /// The uses that both sets have.
     #[must_use]
     pub const fn intersection(self, other: ParameterUses) -> ParameterUses {
         ParameterUses(self.0 & other.0)
     }
 
-    /// Whether they have a use in common.
+    /// Whether both sets have a use in common.
     pub const fn intersects(self, other: ParameterUses) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// The representation, for the compiler, which prints it.
+    /// The representation, which the compiler prints.
     pub const fn bits(self) -> u32 {
         self.0
     }
@@ -152,7 +151,7 @@ impl Clashes {
     /// No pair.
     pub const NONE: Clashes = Clashes(0);
 
-    /// The pair of these positions, the lower one first. Pairs beyond the eleventh parameter are all taken for one.
+    /// The pair of these positions, the lower one first. All pairs beyond the eleventh parameter count as the same pair.
     pub const fn of(first: usize, second: usize) -> Clashes {
         const MOST: usize = 11;
         if second < MOST { Clashes(1 << (first * MOST + second)) } else { Clashes(1 << 127) }
@@ -167,20 +166,20 @@ impl Clashes {
     }
 }
 
-/// What callers must know of what a function does to shared memory and barriers.
+/// What callers must know of a function's effects on shared memory and barriers.
 #[derive(Debug, Clone, Copy)]
 pub struct ProtocolSummary {
-    /// What it does about the barriers of the cluster.
+    /// What the function does at the barriers of the cluster.
     pub behavior: Behavior,
-    /// What it does to what it is given, by the parameters' positions.
+    /// The uses of each parameter, by position.
     pub parameters: &'static [ParameterUses],
-    /// The pairs of parameters that must not be the same memory.
+    /// The pairs of parameters that must not be given the same memory.
     pub clashes: Clashes,
-    /// For memory that it accesses in one row alone: the position of the parameter that says which.
+    /// For each parameter that is accessed in a single row, the position of the parameter that is the row's number.
     pub rows: &'static [Option<usize>],
 }
 
-/// A row of memory that a call is given. `Call` names the call: the compiler by its slot, the summary by its position in the
+/// A row of memory that is passed to a call. The compiler names the call by its slot, the summary by its position in the
 /// table of callees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<Call = usize> {
@@ -192,38 +191,38 @@ pub struct Row<Call = usize> {
     pub by: usize,
 }
 
-/// A question about a function that is called.
+/// A question about a called function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Predicate<Call = usize> {
-    /// The function does one of these.
+    /// The function does one of these things.
     Does(Call, Behavior),
-    /// It does one of these to its parameter of this position.
+    /// The function uses its parameter of this position in one of these ways.
     Uses(Call, usize, ParameterUses),
-    /// It does what must not be concurrent to these two parameters, if they are the same memory.
+    /// The function has accesses to these two parameters that would conflict if they were the same memory.
     Clashes(Call, usize, usize),
-    /// It accesses more than this row, or one of the two calls accesses more than its row.
+    /// The function accesses more than this row, or, with a second row, one of the two calls accesses more than its row.
     Beyond(Row<Call>, Option<Row<Call>>),
 }
 
-/// A condition on the functions that are called: all of `when` hold, and all of `unless` do what is said.
+/// A condition on called functions: all of `when` hold, and each call of `unless` does what is stated for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Guard {
-    /// What must hold.
+    /// The questions that must be answered with yes.
     pub when: &'static [Predicate],
-    /// Calls that come between, and what each must do for it not to matter.
+    /// The calls in between, each with the behavior that would keep it from making a difference.
     pub unless: &'static [(usize, Behavior)],
 }
 
-/// What a function does, if its guard holds.
+/// An effect of a function, if its guard holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect<Call = usize> {
-    /// It does this.
+    /// The function does this.
     Does(Behavior),
-    /// It does this to its parameter of this position.
+    /// The function uses its parameter of this position in this way.
     Uses(usize, ParameterUses),
-    /// It does what must not be concurrent to these two parameters, if they are the same memory.
+    /// The function has accesses to these two parameters that would conflict if they were the same memory.
     Clashes(usize, usize),
-    /// It gives its parameter `own` to a call as `parameter`, which does to it what it does at this time.
+    /// The function passes its parameter `own` to a call as `parameter`, which uses it as the callee does at this time.
     Passes {
         /// The position of the function's own parameter.
         own: usize,
@@ -231,20 +230,20 @@ pub enum Effect<Call = usize> {
         call: Call,
         /// The position of the callee's parameter.
         parameter: usize,
-        /// The time.
+        /// The time of the callee's uses.
         when: When,
     },
 }
 
 impl<Call> Row<Call> {
-    /// The row, with its call named otherwise.
+    /// Renames the call of the row.
     pub fn rename<To>(self, name: impl Fn(Call) -> To) -> Row<To> {
         Row { call: name(self.call), parameter: self.parameter, by: self.by }
     }
 }
 
 impl<Call> Predicate<Call> {
-    /// The question, with its calls named otherwise.
+    /// Renames the calls of the question.
     pub fn rename<To>(self, name: impl Fn(Call) -> To) -> Predicate<To> {
         match self {
             Predicate::Does(call, behavior) => Predicate::Does(name(call), behavior),
@@ -256,7 +255,7 @@ impl<Call> Predicate<Call> {
 }
 
 impl<Call> Effect<Call> {
-    /// The effect, with its call named otherwise.
+    /// Renames the call of the effect.
     pub fn rename<To>(self, name: impl Fn(Call) -> To) -> Effect<To> {
         match self {
             Effect::Does(behavior) => Effect::Does(behavior),
@@ -268,7 +267,7 @@ impl<Call> Effect<Call> {
 }
 
 impl ProtocolSummary {
-    /// The summary of a function that has faults: it asks for nothing, and lacks nothing.
+    /// The summary of a function that has faults: it has no effects, and asks for nothing.
     pub const UNKNOWN: ProtocolSummary =
         ProtocolSummary { behavior: Behavior::empty(), parameters: &[], clashes: Clashes::NONE, rows: &[] };
 
@@ -317,7 +316,7 @@ impl Guard {
     }
 }
 
-/// Collects what a function does: [`ProtocolSummary::behavior`].
+/// Collects the behavior of a function: [`ProtocolSummary::behavior`].
 pub const fn behavior(effects: &[(Effect, Guard)], callees: &[ProtocolSummary]) -> Behavior {
     let mut all = Behavior::empty();
     let mut at = 0;
@@ -332,7 +331,7 @@ pub const fn behavior(effects: &[(Effect, Guard)], callees: &[ProtocolSummary]) 
     all
 }
 
-/// Collects what a function does to each of its parameters: [`ProtocolSummary::parameters`].
+/// Collects the uses of each parameter: [`ProtocolSummary::parameters`].
 pub const fn parameter_uses<const N: usize>(
     effects: &[(Effect, Guard)],
     callees: &[ProtocolSummary],
@@ -356,7 +355,7 @@ pub const fn parameter_uses<const N: usize>(
     all
 }
 
-/// Collects which of a function's parameters must not be the same memory: [`ProtocolSummary::clashes`].
+/// Collects the parameters that must not be the same memory: [`ProtocolSummary::clashes`].
 pub const fn clashes(effects: &[(Effect, Guard)], callees: &[ProtocolSummary]) -> Clashes {
     let mut all = Clashes::NONE;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What the solvers make of effects, guards and the summaries of callees.
+//! The results of the solvers for effects, guards and the summaries of callees.
 
 extern crate std;
 
@@ -58,7 +58,7 @@ fn what_callers_learn() {
     assert_eq!(parameter_uses::<2>(&effects, &callees), [LATE_READS, WRITES]);
 }
 
-/// No use is another one.
+/// Different uses have different bits.
 #[test]
 fn uses_are_told_apart() {
     let parties = [Party::Owner, Party::Peer];
@@ -78,7 +78,7 @@ fn pairs_of_parameters() {
     let callee = ProtocolSummary { clashes: clashes(&[(Effect::Clashes(0, 2), guard(&[], &[]))], &[]), ..PLAIN };
     assert!(guard(&[Predicate::Clashes(0, 0, 2)], &[]).holds(&[callee]));
     assert!(!guard(&[Predicate::Clashes(0, 0, 1)], &[]).holds(&[callee]));
-    // No bit is that of two pairs, up to what it can tell apart.
+    // Different pairs have different bits, as far as the representation distinguishes them.
     let pairs: Vec<Clashes> =
         (0..11).flat_map(|second| (0..second).map(move |first| Clashes::of(first, second))).collect();
     let union = pairs.iter().fold(Clashes::NONE, |union, pair| union.union(*pair));

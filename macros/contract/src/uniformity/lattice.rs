@@ -1,10 +1,10 @@
-//! The lattice of uniformity: how far threads agree on a value.
+//! The lattice of uniformity: the groups in which a value is uniform.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::MAX_GROUPS;
 
-/// The largest group all of whose threads hold the same value.
+/// The largest group in which a value is uniform: all of its threads hold the same value.
 ///
 /// ```text
 /// Grid > Cluster > Block > Warp > Tile(4) > .. > Tile(1) > Divergent
@@ -13,17 +13,17 @@ use super::MAX_GROUPS;
 ///                          Warp > Parameter(k) > Divergent      each k by itself
 /// ```
 ///
-/// `Divergent` is the bottom: an analysis starts from `Grid` and only goes down.
+/// `Divergent` is the bottom: an analysis starts from `Grid` and only descends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Uniformity {
-    /// Each thread may hold another value.
+    /// Each thread may hold a different value.
     Divergent,
-    /// Each thread holds another value, but a known one: all threads of a warp hold something that they agree on, or else each
-    /// its rank in the block, up to a multiple of the warp's size. Callers are told no more than `Divergent`.
+    /// In each warp, either all threads hold the same value, or each holds its rank in the block plus a common multiple of the
+    /// warp's size. Callers see it as `Divergent`.
     Rank,
-    /// Uniform in a group of a warp whose threads only the run knows, by the function's own number for it.
+    /// Uniform in a group of a warp whose threads are known only at run time, by the function's number for it.
     Group(u16),
-    /// Uniform in the group that is the parameter of this position, as callers of the function are told.
+    /// Uniform in the group that is the parameter of this position; callers see a function's groups in this form.
     Parameter(usize),
     /// Uniform in tiles of this binary logarithm of threads, from 1 to 4.
     Tile(u8),
@@ -38,7 +38,7 @@ pub enum Uniformity {
 }
 
 impl Uniformity {
-    /// The uniformity of a thread's rank divided by `divisor`, and of what a tile of so many threads agrees on.
+    /// The uniformity of a thread's rank divided by `divisor`, which is that of a tile of as many threads.
     ///
     /// ```
     /// use phalanx_contract::uniformity::Uniformity;
@@ -49,14 +49,14 @@ impl Uniformity {
     /// ```
     pub const fn of_threads(divisor: u128) -> Uniformity {
         match divisor.trailing_zeros() {
-            // Zero divides nothing.
+            // Zero has no divisors.
             0 | u128::BITS => Uniformity::Divergent,
             log2 @ 1..=4 => Uniformity::Tile(log2 as u8),
             _ => Uniformity::Warp,
         }
     }
 
-    /// The greatest lower bound: how far threads agree on what two values of these uniformities decide together.
+    /// The greatest lower bound: the uniformity of a value that depends on two values of these uniformities.
     ///
     /// ```
     /// use phalanx_contract::uniformity::Uniformity::{Block, Divergent, Group, Grid, Tile};
@@ -68,7 +68,7 @@ impl Uniformity {
     #[must_use]
     pub const fn meet(self, other: Uniformity) -> Uniformity {
         match (self.height(), other.height()) {
-            // In the chain from tiles to the grid.
+            // Both are in the chain from tiles to the grid.
             (Some(own), Some(others)) => {
                 if own < others {
                     self
@@ -100,12 +100,12 @@ impl Uniformity {
         }
     }
 
-    /// Whether what is uniform here is uniform in `group` too.
+    /// Whether a value of this uniformity is also uniform in `group`.
     pub const fn covers(self, group: Uniformity) -> bool {
         self.meet(group).equals(group)
     }
 
-    /// Whether both are the same, as `==` says, which is no `const fn`.
+    /// Whether both are equal: `==` cannot be called in a `const fn`.
     pub const fn equals(self, other: Uniformity) -> bool {
         match (self, other) {
             (Uniformity::Rank, Uniformity::Rank) => true,
@@ -118,12 +118,12 @@ impl Uniformity {
         }
     }
 
-    /// Whether it is at or above a warp, which holds all threads of a tile or another group of a warp.
+    /// Whether it is at or above the warp, which contains every tile and every other group of a warp.
     pub(super) const fn covers_warp(self) -> bool {
         matches!(self.height(), Some(height) if height >= WARP)
     }
 
-    /// The place in the chain from `Divergent` (0) to `Grid` (8); `None` beside the chain.
+    /// The position in the chain from `Divergent` (0) to `Grid` (8); `None` for elements beside the chain.
     pub const fn height(self) -> Option<u8> {
         match self {
             Uniformity::Divergent => Some(0),
@@ -136,7 +136,7 @@ impl Uniformity {
         }
     }
 
-    /// The inverse of [`height`](Self::height). A constant argument of a type's is a number on stable Rust.
+    /// The inverse of [`height`](Self::height), because const generic arguments on stable Rust are numbers.
     pub const fn from_height(height: u8) -> Uniformity {
         match height {
             0 => Uniformity::Divergent,
@@ -161,7 +161,7 @@ impl Uniformity {
         }
     }
 
-    /// What is left of it where only what the function's summary can name is known.
+    /// The greatest uniformity below it that a function's summary can name.
     pub(super) const fn nameable(self) -> Uniformity {
         match self {
             Uniformity::Rank => Uniformity::Divergent,
@@ -211,7 +211,7 @@ mod tests {
                 assert_eq!(both, b.meet(a));
                 assert_eq!(a.equals(b), a == b);
                 assert!(a.covers(both) && b.covers(both), "{a:?} {b:?}");
-                // The greatest that both cover.
+                // No greater one is covered by both.
                 assert!(
                     ALL.into_iter().filter(|c| a.covers(*c) && b.covers(*c)).all(|c| both.covers(c)),
                     "{a:?} {b:?}"

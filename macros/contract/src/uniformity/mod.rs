@@ -1,8 +1,8 @@
-//! Uniformity across functions: how far the threads of a group agree on what decides about collectives. What holds inside of
-//! one function is the compiler's analysis (`check/uniform`).
+//! Uniformity across functions: the values that decide which threads reach a collective must be uniform in its group. The
+//! analysis inside of one function is the compiler's (`check/uniform`).
 //!
-//! A function's summary says who must agree on what is passed to it, and how far threads agree on its result. A caller
-//! leaves its calls as a table ([`Called`]), what it asks for as [`Obligation`]s, and rustc solves the rest: [`results`] is a
+//! A function's summary states in which groups its arguments must be uniform, and how far its result is. A caller leaves
+//! its calls as a table ([`Called`]) and its requirements as [`Obligation`]s, and rustc solves the rest: [`results`] is a
 //! greatest fixed point, because calls in a loop may depend on each other.
 
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -14,25 +14,26 @@ pub use lattice::Uniformity;
 use crate::groups::Groups;
 use crate::index_set::IndexSet;
 
-/// How many groups of a warp one function can tell apart. Of more, a need asks for the warp, and nothing is known.
+/// The number of groups of a warp that a function can distinguish. A need of a further group asks for the warp, and a value
+/// that is uniform only in a further group counts as divergent.
 pub const MAX_GROUPS: usize = IndexSet::CAPACITY;
 
-/// The threads that must agree on something.
+/// The groups in which a value must be uniform.
 #[derive(Debug, Clone, Copy)]
 pub struct Need {
-    /// All threads of a group of at least this size.
+    /// All groups of this size, and with them all smaller ones.
     pub at_least: Uniformity,
-    /// The threads of each of these groups of a warp: inside of a function by the group's number, to callers by the
-    /// position of the parameter that is the group.
+    /// Each of these groups of a warp: inside of a function by the group's number, for callers by the position of the
+    /// parameter that is the group.
     pub groups: IndexSet,
 }
 
-/// How far threads agree on a value, as far as the function itself decides it.
+/// The uniformity of a value, as far as the function itself decides it: the meet of both fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Bound {
-    /// At most so far,
+    /// The uniformity without the arguments.
     pub at_most: Uniformity,
-    /// and no further than on the arguments for these parameters.
+    /// The parameters whose arguments limit it further.
     pub parameters: IndexSet,
 }
 
@@ -41,45 +42,45 @@ pub struct Bound {
 pub struct UniformitySummary {
     /// The groups of which the function, or one that it calls, executes a collective.
     pub collectives: Groups,
-    /// Who must reach a call together: the groups whose collectives are in the function.
+    /// The groups whose threads must reach a call together, because the function executes their collectives.
     pub control: Need,
-    /// Who must agree on each argument.
+    /// For each parameter, the groups in which its argument must be uniform.
     pub parameters: &'static [Need],
-    /// How far threads agree on the result, and on what the function leaves behind references.
+    /// The uniformity of the result, and of what the function leaves behind `&mut` parameters.
     pub result: Bound,
 }
 
 /// A call of a device function.
 #[derive(Debug, Clone, Copy)]
 pub struct Called {
-    /// What is known of the function.
+    /// The summary of the called function.
     pub callee: UniformitySummary,
-    /// The uniformity at which each argument that is a group asks, `Divergent` for the others.
+    /// The uniformity of each argument that is a group, `Divergent` for the others.
     pub groups: &'static [Uniformity],
-    /// How far threads agree on each argument.
+    /// The uniformity of each argument.
     pub arguments: &'static [Term],
 }
 
-/// A bound, as far as it is known without the results of calls.
+/// A bound that may also depend on the results of calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Term {
-    /// What is known.
+    /// The bound without the calls.
     pub bound: Bound,
-    /// The calls on whose results it depends too, by their positions in the table.
+    /// The calls whose results limit it further, by their positions in the table.
     pub calls: &'static [usize],
 }
 
-/// A demand that threads agree on something.
+/// A requirement that a value is uniform.
 #[derive(Debug, Clone, Copy)]
 pub struct Obligation {
-    /// Who must agree.
+    /// The groups in which the value must be uniform.
     pub need: Need,
-    /// What they must agree on.
+    /// The uniformity of the value.
     pub on: Term,
 }
 
 impl Need {
-    /// The need of nobody.
+    /// The need of no group.
     pub const NONE: Need = Need { at_least: Uniformity::Divergent, groups: IndexSet::EMPTY };
 
     /// The need of all threads of a group of this uniformity.
@@ -100,14 +101,14 @@ impl Need {
         }
     }
 
-    /// The need of both.
+    /// The union of two needs.
     #[must_use]
     pub const fn and(self, other: Need) -> Need {
         let at_least = if self.at_least.covers(other.at_least) { self.at_least } else { other.at_least };
         Need { at_least, groups: self.groups.union(other.groups) }
     }
 
-    /// A uniformity that is enough, in the chain from `Divergent` to `Grid`.
+    /// A uniformity in the chain from `Divergent` to `Grid` that satisfies the need.
     pub const fn strictest(self) -> Uniformity {
         match self.at_least.height() {
             Some(_) if self.groups.is_empty() || self.at_least.covers_warp() => self.at_least,
@@ -115,7 +116,7 @@ impl Need {
         }
     }
 
-    /// The height of [`strictest`](Self::strictest): a number can be a constant argument on stable Rust.
+    /// The height of [`strictest`](Self::strictest), because const generic arguments on stable Rust are numbers.
     pub const fn strictest_height(self) -> u8 {
         match self.strictest().height() {
             Some(height) => height,
@@ -123,7 +124,7 @@ impl Need {
         }
     }
 
-    /// A callee's need in terms of its caller: `groups` are the uniformities of the arguments.
+    /// Translates a callee's need to its caller: `groups` are the uniformities of the arguments.
     #[must_use]
     pub const fn at_call(self, groups: &[Uniformity]) -> Need {
         let mut need = Need { at_least: self.at_least, groups: IndexSet::EMPTY };
@@ -137,8 +138,8 @@ impl Need {
         need
     }
 
-    /// A function's own need in terms of its callers: `parameters` are the numbers of its groups that are parameters, with
-    /// their positions. For `others`, groups that no caller can name, the warp must do.
+    /// Translates a function's own need to its callers: `parameters` are the numbers of its groups that are parameters,
+    /// with their positions. For `others`, groups that no caller can name, the need is that of the warp.
     #[must_use]
     pub const fn to_callers(self, parameters: &[(u16, usize)], others: IndexSet) -> Need {
         let mut need = Need { at_least: self.at_least, groups: IndexSet::EMPTY };
@@ -158,19 +159,19 @@ impl Need {
 }
 
 impl UniformitySummary {
-    /// The summary of a function that nobody calls, or that has faults: it asks for nothing, so that its callers are not
-    /// blamed for them.
+    /// The summary of a function that nobody calls, or that has faults: it requires nothing, so that no fault is reported
+    /// at its callers.
     pub const UNKNOWN: UniformitySummary =
         UniformitySummary { collectives: Groups::empty(), control: Need::NONE, parameters: &[], result: Bound::TOP };
 
-    /// Who must agree on the argument for this parameter. Nothing is known of a function that has faults.
+    /// The need for the argument of this parameter. A function that has faults needs nothing.
     pub const fn parameter(self, position: usize) -> Need {
         if position < self.parameters.len() { self.parameters[position] } else { Need::NONE }
     }
 }
 
 impl Bound {
-    /// The bound of what is the same for all threads.
+    /// The bound of a value that is uniform in the grid.
     pub const TOP: Bound = Bound { at_most: Uniformity::Grid, parameters: IndexSet::EMPTY };
 
     /// The bound of a value of this uniformity.
@@ -178,7 +179,7 @@ impl Bound {
         Bound { at_most: uniformity.nameable(), parameters: IndexSet::EMPTY }
     }
 
-    /// The bound, and no further than on the argument for this parameter.
+    /// The bound, limited further by the argument for this parameter.
     #[must_use]
     pub const fn and_parameter(self, position: usize) -> Bound {
         Bound { at_most: self.at_most, parameters: self.parameters.with(position) }
@@ -192,18 +193,18 @@ impl Bound {
         self.at_most.equals(other.at_most) && self.parameters.equals(other.parameters)
     }
 
-    /// Whether that is enough for those who must agree.
+    /// Whether a value of this bound satisfies a need.
     pub const fn meets(self, need: Need) -> bool {
         if !self.at_most.covers(need.at_least) {
             return false;
         }
-        // A warp holds all threads of each of these groups.
+        // A warp contains all threads of each of these groups.
         need.groups.is_empty()
             || self.at_most.covers_warp()
             || matches!(self.at_most, Uniformity::Group(group) if need.groups.is_just(group as usize))
     }
 
-    /// The bound in terms of the function's callers, who know its groups by the positions of parameters.
+    /// Translates the bound to the function's callers, who know its groups by the positions of parameters.
     #[must_use]
     pub const fn to_callers(self, parameters: &[(u16, usize)]) -> Bound {
         let Uniformity::Group(own) = self.at_most else { return self };
@@ -215,7 +216,7 @@ impl Bound {
             }
             at += 1;
         }
-        // No caller knows a group that the function made.
+        // No caller knows a group that the function formed.
         Bound { at_most: Uniformity::Divergent, parameters: self.parameters }
     }
 }
@@ -233,8 +234,8 @@ impl Term {
     }
 }
 
-/// Solves how far threads agree on the result of each call: the greatest solution, since a loop's calls may depend on each
-/// other. Bounds only go down, in a lattice of finite height.
+/// Solves the uniformity of each call's result: the greatest solution, because calls in a loop may depend on each other.
+/// Bounds only descend, in a lattice of finite height.
 pub const fn results<const N: usize>(calls: &[Called; N]) -> [Bound; N] {
     let mut results = [Bound::TOP; N];
     loop {
@@ -262,7 +263,7 @@ pub const fn results<const N: usize>(calls: &[Called; N]) -> [Bound; N] {
     }
 }
 
-/// Collects who must agree on each of a function's `N` parameters.
+/// Collects the need for each of a function's `N` parameters.
 pub const fn parameter_needs<const N: usize>(
     obligations: &[Obligation],
     results: &[Bound],
@@ -286,7 +287,7 @@ pub const fn parameter_needs<const N: usize>(
     needs
 }
 
-/// Refuses, at compile time, what those who must agree do not agree on.
+/// Refuses, at compile time, a value that does not satisfy its need.
 #[track_caller]
 pub const fn agree(obligation: Obligation, results: &[Bound], message: &str) {
     if !obligation.on.bound(results).meets(obligation.need) {
@@ -361,7 +362,7 @@ mod tests {
         for too_little in [Uniformity::Group(1), Uniformity::Tile(4), Uniformity::Rank, Uniformity::Divergent] {
             assert!(!Bound::of(too_little).meets(need), "{too_little:?}");
         }
-        // And on to the caller's callers, for whom it is the parameter 3.
+        // And on to the caller's callers, for which it is parameter 3.
         assert!(need.to_callers(&[(2, 3)], IndexSet::EMPTY).groups.is_just(3));
         assert_eq!(need.to_callers(&[], IndexSet::EMPTY.with(2)).at_least, Uniformity::Warp);
         let bound = Bound::of(Uniformity::Group(2));
@@ -369,7 +370,7 @@ mod tests {
         assert_eq!(bound.to_callers(&[(1, 0)]).at_most, Uniformity::Divergent);
     }
 
-    /// More groups than a function can tell apart ask for their warp, and are known to nobody.
+    /// Groups beyond the number that a function can distinguish ask for their warp, and results in them are divergent.
     #[test]
     fn a_group_without_a_number() {
         let (last, beyond) = (Uniformity::Group(127), Uniformity::Group(128));

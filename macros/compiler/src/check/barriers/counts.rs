@@ -289,7 +289,7 @@ impl PendingArrivals<'_, '_> {
                 let Some(first) = arrivals.first().map(|index| &cfg.barrier_calls[*index]) else { return };
                 let tested = cfg.blocks[branch.0].end.condition().map_or(first.at, |on| cfg.nodes[on.0].at);
                 let init = cfg.barrier_calls[init].at;
-                diags.push(messages::barrier_count_apart(first.at, &self.cx.name(id), init, tested));
+                diags.push(messages::barrier_count_divergent(first.at, &self.cx.name(id), init, tested));
                 return;
             }
         }

@@ -1,4 +1,4 @@
-//! Exchanges: two blocks synchronize at phase barriers of cluster scope, once. All threads of each block arrive at the other
+//! Meetings: two blocks synchronize at phase barriers of cluster scope, once. All threads of each block arrive at the other
 //! block's barrier, and wait at their own for those arrivals. This orders what the blocks did as a barrier of the cluster does,
 //! and the rules on distributed shared memory treat it as one.
 //!
@@ -23,7 +23,7 @@ use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
 
-/// The waits of exchanges, each right after its arrival.
+/// The waits of meetings, each right after its arrival.
 pub(super) fn meetings(cx: &Context<'_, '_>) -> BTreeSet<BarrierCallId> {
     let blocks = cx.function.options.cluster.as_ref().and_then(|extents| extents.count());
     if cx.function.role != Role::Kernel || blocks != Some(2) {
@@ -31,7 +31,7 @@ pub(super) fn meetings(cx: &Context<'_, '_>) -> BTreeSet<BarrierCallId> {
     }
     let waits = (0..cx.cfg.barrier_calls.len())
         .filter(|call| cx.cfg.barrier_calls[*call].method.action == PhaseAction::WaitParity);
-    waits.map(BarrierCallId).filter(|wait| is_exchange(cx, *wait)).collect()
+    waits.map(BarrierCallId).filter(|wait| is_meeting(cx, *wait)).collect()
 }
 
 /// ```text
@@ -39,7 +39,7 @@ pub(super) fn meetings(cx: &Context<'_, '_>) -> BTreeSet<BarrierCallId> {
 /// let peer = cluster.map_shared_rank(&bar, 1 - cluster.block_rank());
 /// .. peer.arrive(); bar.wait_parity(false);
 /// ```
-fn is_exchange(cx: &Context<'_, '_>, wait: BarrierCallId) -> bool {
+fn is_meeting(cx: &Context<'_, '_>, wait: BarrierCallId) -> bool {
     let cfg = cx.cfg;
     let Some(id) = id_of(cfg, &cfg.barrier_calls[wait.0].region).filter(|id| !cx.hidden.contains(&id.shared)) else {
         return false;

@@ -291,7 +291,7 @@ impl Check<'_, '_, '_> {
                 (Lifecycle::New | Lifecycle::Invalid | Lifecycle::Live | Lifecycle::Unknown, _) => {}
             }
         }
-        if self.sees_all_callers() && several && self.cx.threads() != Some(1) && !paths.is_empty() {
+        if self.is_kernel() && several && self.cx.threads() != Some(1) && !paths.is_empty() {
             let guard = Guard::default().when(does(BarrierUses::ALONE));
             self.report_if(id, guard, messages::barrier_init_not_elected(at, &name));
         }
@@ -364,7 +364,7 @@ impl Check<'_, '_, '_> {
             return;
         }
         let two = is_exact(call, id) && paths.any(|path| aside(path.life, path.observers));
-        let several = one && self.sees_all_callers() && self.reached_by_several(block);
+        let several = one && self.is_kernel() && self.reached_by_several(block);
         if self.cx.threads() != Some(1) && (several || two) {
             self.report(id, messages::barrier_init_not_elected(call.at, &self.cx.name(id)));
         }
@@ -387,7 +387,7 @@ impl Check<'_, '_, '_> {
     }
 
     /// Whether the function is a kernel: the callers of a device function may elect a thread.
-    fn sees_all_callers(&self) -> bool {
+    fn is_kernel(&self) -> bool {
         self.cx.function.role == Role::Kernel
     }
 
