@@ -255,7 +255,7 @@ pub(super) mod tests {
     use super::*;
     use crate::program::constant::Constant;
     use crate::program::options::KernelOptions;
-    use crate::program::template::{Definition, Piece, Role, Site, SiteMessage, Slot, Template};
+    use crate::program::template::{Definition, Fragment, Role, Site, SiteMessage, Slot, Template};
     use crate::program::types::{DeviceType, constant};
 
     #[test]
@@ -271,23 +271,23 @@ pub(super) mod tests {
         file: "src/demo.rs",
         role: Role::Kernel,
         signature: &[
-            Piece::Line(3),
-            Piece::Text("extern \"C\" __global__ void "),
-            Piece::Name,
-            Piece::Text("(slice<u32> input, slice_mut<u32> output)"),
+            Fragment::Line(3),
+            Fragment::Text("extern \"C\" __global__ void "),
+            Fragment::Name,
+            Fragment::Text("(slice<u32> input, slice_mut<u32> output)"),
         ],
         body: &[
-            Piece::Text("{"),
-            Piece::Line(4),
-            Piece::Text("    output"),
-            Piece::Site(0),
-            Piece::Text("["),
-            Piece::Literal { slot: 0, digits: "0" },
-            Piece::Text("] = "),
-            Piece::Digits(0),
-            Piece::Text(";"),
-            Piece::Line(5),
-            Piece::Text("}"),
+            Fragment::Text("{"),
+            Fragment::Line(4),
+            Fragment::Text("    output"),
+            Fragment::Site(0),
+            Fragment::Text("["),
+            Fragment::Literal { slot: 0, digits: "0" },
+            Fragment::Text("] = "),
+            Fragment::Digits(0),
+            Fragment::Text(";"),
+            Fragment::Line(5),
+            Fragment::Text("}"),
         ],
         sites: &[Site { line: 4, column: 5, message: SiteMessage::None }],
         headers: &["memory.cuh"],

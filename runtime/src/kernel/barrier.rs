@@ -12,7 +12,7 @@ use crate::kernel::token::ArrivalToken;
 use crate::program::type_info::TypeInfo;
 use crate::program::types::DeviceType;
 use crate::scope::Scope;
-use crate::sim::{self, BarrierCall, BarrierId, Context, Group, Key, SharedId};
+use crate::sim::{self, AllocationKey, BarrierCall, BarrierId, Context, Group, SharedId};
 
 /// The brand of a phase barrier, a type that distinguishes it from others. Each barrier that a kernel makes has its own. A
 /// device function whose signature names several barriers, and a token of one of them, has a type parameter for that one's
@@ -445,7 +445,7 @@ impl<B: Brand> OwnedShared for ClusterBarrier<B> {
 
 /// Allocates shared memory for barriers.
 fn allocated(what: &str, length: usize, site: &'static Location<'static>) -> SharedId {
-    let key = Key { site, type_name: type_name::<BarrierWord>() };
+    let key = AllocationKey { site, type_name: type_name::<BarrierWord>() };
     sim::with(what, |context| context.static_shared(key, length * size_of::<BarrierWord>()))
 }
 

@@ -12,7 +12,7 @@ use crate::kernel::memory::{
 };
 use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::report::failure::Cause;
-use crate::sim::{self, Batch, CopyCall, End, From, Site, Tells};
+use crate::sim::{self, Batch, Completion, CopyCall, CopyEnd, CopySource, Site};
 
 /// The size and the addresses of a bulk copy are multiples of this many bytes.
 const BULK: usize = 16;
@@ -86,8 +86,8 @@ where
     B: Brand,
     C: BarrierScope,
 {
-    let tells = Tells::Barrier { barrier: bar.id(), expect: true };
-    together(group, to, from, tells, Location::caller());
+    let completion = Completion::Barrier { barrier: bar.id(), expect: true };
+    together(group, to, from, completion, Location::caller());
 }
 
 /// Copies global memory to the block's shared memory by one thread, and does not wait: `cp.async.bulk`. The thread has called
@@ -122,7 +122,7 @@ where
     B: Brand,
     C: BarrierScope,
 {
-    bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, Location::caller());
+    bulk(to, from, Completion::Barrier { barrier: bar.id(), expect: false }, Location::caller());
 }
 
 /// Executes `bulk_copy_async(&remote, &shared, &remote_bar)`.
@@ -135,7 +135,7 @@ where
 {
     let site = Location::caller();
     same_block("bulk_copy_async", to, bar, site);
-    bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, site);
+    bulk(to, from, Completion::Barrier { barrier: bar.id(), expect: false }, site);
 }
 
 /// Executes `bulk_copy_async(&mut slice, &shared)`.
@@ -146,7 +146,7 @@ where
     D: GlobalEnd<Element = T> + MemoryMut + ?Sized,
     S: SharedEnd<Element = T> + ?Sized,
 {
-    bulk(to, from, Tells::Batch(Batch::Bulk), Location::caller());
+    bulk(to, from, Completion::Batch(Batch::Bulk), Location::caller());
 }
 
 /// Waits until all but the thread's last `PRIOR` bulk copies to global memory have completed, so that their writes are visible:
@@ -178,13 +178,13 @@ pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>
     let site = Location::caller();
     let index = position(index, to.length());
     same_block("store_async", to, bar, site);
-    let end = End { memory: to.id(), start: to.start() + index * size_of::<T>() };
+    let end = CopyEnd { memory: to.id(), start: to.start() + index * size_of::<T>() };
     let call = CopyCall {
         name: "store_async",
         to: end,
-        from: From::Value(bits(&value)),
+        from: CopySource::Value(bits(&value)),
         len: size_of::<T>(),
-        tells: Tells::Barrier { barrier: bar.id(), expect: false },
+        completion: Completion::Barrier { barrier: bar.id(), expect: false },
         site,
         type_name: type_name::<T>(),
     };
@@ -217,7 +217,7 @@ macro_rules! waits {
                 D: SharedEnd<Element = T> + ?Sized,
                 S: GlobalEnd<Element = T> + ?Sized,
             {
-                together(self, to, from, Tells::Batch(batch(self)), Location::caller());
+                together(self, to, from, Completion::Batch(batch(self)), Location::caller());
             }
 
             /// Executes `memcpy_async(&group, &shared, slice, &bar)`.
@@ -248,7 +248,7 @@ fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
 }
 
 /// Starts a copy by the first thread of the group, on behalf of all of them.
-fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, tells: Tells, site: Site)
+fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, completion: Completion, site: Site)
 where
     D: SharedEnd<Element = T> + ?Sized,
     S: GlobalEnd<Element = T> + ?Sized,
@@ -256,11 +256,11 @@ where
     check_lengths(to, from, site);
     group.agree([to.start() as u64, from.start() as u64, to.length() as u64], site);
     if group.leads() {
-        begin("memcpy_async", to, from, tells, site);
+        begin("memcpy_async", to, from, completion, site);
     }
 }
 
-fn bulk<T, D, S>(to: &D, from: &S, tells: Tells, site: Site)
+fn bulk<T, D, S>(to: &D, from: &S, completion: Completion, site: Site)
 where
     D: Addressed<Element = T> + ?Sized,
     S: Addressed<Element = T> + ?Sized,
@@ -275,7 +275,7 @@ where
     if past_to != 0 || past_from != 0 {
         sim::fail_at(Cause::BulkMisaligned { to: past_to as u64, from: past_from as u64 }, site);
     }
-    begin("bulk_copy_async", to, from, tells, site);
+    begin("bulk_copy_async", to, from, completion, site);
 }
 
 fn check_lengths<D: Addressed + ?Sized, S: Addressed + ?Sized>(to: &D, from: &S, site: Site) {
@@ -285,7 +285,7 @@ fn check_lengths<D: Addressed + ?Sized, S: Addressed + ?Sized>(to: &D, from: &S,
     }
 }
 
-fn begin<T, D, S>(name: &'static str, to: &D, from: &S, tells: Tells, site: Site)
+fn begin<T, D, S>(name: &'static str, to: &D, from: &S, completion: Completion, site: Site)
 where
     D: Addressed<Element = T> + ?Sized,
     S: Addressed<Element = T> + ?Sized,
@@ -294,9 +294,9 @@ where
     if len == 0 {
         return;
     }
-    let end = |memory, start| End { memory, start };
-    let (to, from) = (end(to.id(), to.start()), From::Memory(end(from.id(), from.start())));
-    let call = CopyCall { name, to, from, len, tells, site, type_name: type_name::<T>() };
+    let end = |memory, start| CopyEnd { memory, start };
+    let (to, from) = (end(to.id(), to.start()), CopySource::Memory(end(from.id(), from.start())));
+    let call = CopyCall { name, to, from, len, completion, site, type_name: type_name::<T>() };
     sim::with(name, |context| context.begin_copy(call));
 }
 

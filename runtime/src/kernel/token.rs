@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use crate::sim::Ticket;
+use crate::sim::ArrivalPhase;
 
 /// The proof of one arrival at the barrier of a group (`ArrivalToken<Cluster>`) or at a phase barrier
 /// (`ArrivalToken<Barrier>`); its wait consumes it. A group's token must be waited for on every path. A phase barrier's token may
@@ -57,11 +57,11 @@ impl<G> ArrivalToken<G> {
         self.phase
     }
 
-    pub(crate) fn of_barrier(Ticket { barrier, phase }: Ticket) -> Self {
+    pub(crate) fn of_barrier(ArrivalPhase { barrier, phase }: ArrivalPhase) -> Self {
         ArrivalToken { phase, barrier, group: PhantomData }
     }
 
-    pub(crate) fn ticket(&self) -> Ticket {
-        Ticket { barrier: self.barrier, phase: self.phase }
+    pub(crate) fn ticket(&self) -> ArrivalPhase {
+        ArrivalPhase { barrier: self.barrier, phase: self.phase }
     }
 }

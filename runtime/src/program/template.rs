@@ -1,5 +1,5 @@
-//! The interface from the macros to the runtime: a function's CUDA C++ as pieces of text with holes, and the traits
-//! through which rustc fills them. This is plain data; `assemble` reads and joins the pieces.
+//! The interface from the macros to the runtime: a function's CUDA C++ as fragments of text with holes, and the traits
+//! through which rustc fills them. This is plain data; `assemble` reads and joins the fragments.
 //!
 //! A kernel's or device function's body is emitted once, as a closure from its arguments to its result *and a tuple of
 //! slots*. Each slot is a [`Tag`] whose type parameter rustc infers from the position in the body to which it was
@@ -29,10 +29,10 @@ pub struct Template {
     /// Whether the function is launched or called.
     pub role: Role,
     /// Everything before the body's opening brace: return type, name, parameters.
-    pub signature: &'static [Piece],
+    pub signature: &'static [Fragment],
     /// The body, with its braces.
-    pub body: &'static [Piece],
-    /// The sites that can fail, in the order of their numbers in [`Piece::Site`].
+    pub body: &'static [Fragment],
+    /// The sites that can fail, in the order of their numbers in [`Fragment::Site`].
     pub sites: &'static [Site],
     /// The prelude headers that the text needs, by file name (`"groups.cuh"`).
     pub headers: &'static [&'static str],
@@ -55,7 +55,7 @@ pub enum Role {
 
 /// A part of the CUDA C++ text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece {
+pub enum Fragment {
     /// Text that is printed as it is.
     Text(&'static str),
     /// Starts a new line of text that `#line` assigns to this line of [`Template::file`].
@@ -83,16 +83,16 @@ pub enum Piece {
         /// The slot that knows the type.
         slot: u16,
         /// The C++ names of fields, in any order, with their values.
-        fields: &'static [(&'static str, &'static [Piece])],
+        fields: &'static [(&'static str, &'static [Fragment])],
         /// The name of the value that provides the fields that are not listed.
-        base: Option<&'static [Piece]>,
+        base: Option<&'static [Fragment]>,
     },
     /// The declaration of an entry of [`Definition::shared`].
     Shared {
         /// The index of the entry.
         index: u16,
         /// The array's C++ type.
-        ty: &'static [Piece],
+        ty: &'static [Fragment],
         /// The array's name.
         name: &'static str,
     },

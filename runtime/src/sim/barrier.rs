@@ -4,7 +4,7 @@
 use super::context::Context;
 use super::cost;
 use super::group::Group;
-use super::race::Members;
+use super::race::Participants;
 use super::site::Site;
 use super::state::{Arrival, Barrier, Cluster, Collective, Operation, Phases, Status, Thread};
 use crate::report::failure::Cause;
@@ -13,17 +13,17 @@ use crate::scope::Scope;
 
 impl Barrier {
     /// Counts an arrival; the last one of a phase ends it. The caller releases the grid's threads in other clusters.
-    fn arrive(&self, cluster: &Cluster<'_>, clock: u64) -> u64 {
-        let Phases { expected, arrived, current, reached, ended, gathering, gathered } = &*self.phases;
+    fn arrive(&self, cluster: &Cluster<'_>, time: u64) -> u64 {
+        let Phases { expected, arrived, current, reached, ended, releases, released } = &*self.phases;
         let phase = current.get();
         arrived.set(arrived.get() + 1);
-        reached.set(reached.get().max(clock));
+        reached.set(reached.get().max(time));
         if arrived.get() == *expected {
             arrived.set(0);
             current.set(phase + 1);
             ended.set(reached.get());
             if let Some(races) = &cluster.launch.races {
-                gathered.replace(gathering.borrow_mut().end(&races.layout, Members::Blocks));
+                released.replace(releases.borrow_mut().end(&races.layout, Participants::Blocks));
             }
             self.release(cluster);
         }
@@ -44,7 +44,7 @@ impl Context<'_> {
         let collective = Collective { group, operation: Operation::Sync, site };
         self.check_nothing_pending(collective);
         let phase = self.arrive(collective, true);
-        let start = self.thread.clock.get();
+        let start = self.thread.time.get();
         self.wait(phase, collective);
         self.record(EventKind::Sync, group.name(), site, start);
     }
@@ -64,7 +64,7 @@ impl Context<'_> {
         self.check_nothing_pending(collective);
         let phase = self.arrive(collective, releases);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
-        self.record(EventKind::Arrive, group.name(), site, self.thread.clock.get());
+        self.record(EventKind::Arrive, group.name(), site, self.thread.time.get());
         self.point(cost::ATOMIC);
         phase
     }
@@ -83,7 +83,7 @@ impl Context<'_> {
             self.fail(Cause::Protocol(format!("{collective} without an arrival: {fault}")), site);
         }
         arrival.set(Arrival::Waited { site });
-        let start = self.thread.clock.get();
+        let start = self.thread.time.get();
         self.wait(phase, collective);
         self.record(EventKind::Wait, group.name(), site, start);
     }
@@ -126,8 +126,8 @@ impl Context<'_> {
         let barrier = self.barrier(collective);
         // On a GPU a block arrives at the grid's barrier as a whole.
         if collective.group == Group::Grid {
-            let meeting = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
-            self.wait_at(meeting, meeting.arrive(self.cluster, self.thread.clock.get()), collective);
+            let exchange = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
+            self.wait_at(exchange, exchange.arrive(self.cluster, self.thread.time.get()), collective);
         }
         if self.cluster.launch.races.is_some() {
             let scope = match collective.group {
@@ -137,19 +137,19 @@ impl Context<'_> {
             };
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
             actor.arrive(collective.group as usize, releases);
-            barrier.phases.gathering.borrow_mut().arrive(actor, epochs, Members::Blocks, releases, scope);
+            barrier.phases.releases.borrow_mut().arrive(actor, epochs, Participants::Blocks, releases, scope);
         }
         self.step();
-        barrier.arrive(self.cluster, self.thread.clock.get())
+        barrier.arrive(self.cluster, self.thread.time.get())
     }
 
     /// Returns when `phase` has ended.
     fn wait(&self, phase: u64, collective: Collective) {
         let barrier = self.barrier(collective);
         self.wait_at(barrier, phase, collective);
-        self.thread.clock.set(self.thread.clock.get().max(barrier.phases.ended.get()));
+        self.thread.time.set(self.thread.time.get().max(barrier.phases.ended.get()));
         if let Some(races) = &self.cluster.launch.races {
-            self.thread.actor.leave(&races.layout, &barrier.phases.gathered.borrow(), collective.group as usize);
+            self.thread.actor.leave(&races.layout, &barrier.phases.released.borrow(), collective.group as usize);
         }
         match collective.group {
             Group::Cluster | Group::Grid => self.thread.peers_started.set(true),
@@ -164,7 +164,7 @@ impl Context<'_> {
         // A thread may have been woken by the end of an older phase.
         while barrier.phases.current() == phase {
             barrier.waiting.borrow_mut().push(self.thread.rank);
-            self.thread.status.set(Status::Waiting(collective));
+            self.thread.status.set(Status::AtGroupBarrier(collective));
             self.suspend();
         }
     }

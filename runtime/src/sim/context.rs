@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use super::schedule::Touch;
+use super::schedule::AtomicAccess;
 use super::site::Site;
 use super::state::{Cluster, Thread};
 use crate::report::failure::Cause;
@@ -89,9 +89,9 @@ impl Context<'_> {
 
     /// Marks the scheduling point before an atomic, if the scheduler wants to know what the atomic will access.
     #[inline]
-    pub(super) fn announce(&self, touch: impl FnOnce() -> Touch) {
+    pub(super) fn announce(&self, announced: impl FnOnce() -> AtomicAccess) {
         if self.cluster.announces {
-            self.thread.pending.set(Some(touch()));
+            self.thread.pending.set(Some(announced()));
             self.suspend();
         }
     }

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use super::context::Context;
-use super::state::Record;
+use super::state::PrintRecord;
 use crate::report::output::{PRINT_BYTES, RECORD_BYTES};
 
 impl Context<'_> {
@@ -19,7 +19,7 @@ impl Context<'_> {
         let block = self.cluster.blocks[self.thread.block_rank as usize].index;
         let thread = (launch.shape.grid.rank(block), self.thread.rank_in_block);
         // Formatted first, because formatting runs user code.
-        let record = Record { cluster: self.cluster.rank, thread, text: text() };
+        let record = PrintRecord { cluster: self.cluster.rank, thread, text: text() };
         launch.prints.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }
 }

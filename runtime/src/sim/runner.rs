@@ -10,7 +10,7 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use super::schedule::Turn;
 use super::stacks::Stacks;
-use super::state::{Cluster, Launch, Phases, Status, Threads};
+use super::state::{Cluster, Launch, Phases, SharedScheduler, Status};
 use super::{barrier, context, deadlock};
 use crate::report::failure::{Cause, Failure};
 
@@ -46,7 +46,7 @@ impl<'l> Runner<'l> {
         rank: u64,
         stacks: Stacks,
         grid: Option<&Rc<Phases>>,
-        scheduler: Threads,
+        scheduler: SharedScheduler,
     ) -> Self {
         let cluster = Box::new(Cluster::new(launch, rank, grid, scheduler));
         let left = cluster.threads.len();

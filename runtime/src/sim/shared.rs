@@ -3,12 +3,12 @@
 use super::context::Context;
 use super::memory::SharedId;
 use super::site::Site;
-use super::state::{Key, View};
+use super::state::{AllocationKey, View};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
     /// Returns the running block's static allocation of this key.
-    pub(crate) fn static_shared(&self, key: Key, bytes: usize) -> SharedId {
+    pub(crate) fn static_shared(&self, key: AllocationKey, bytes: usize) -> SharedId {
         SharedId { allocation: self.cluster.shared.allocation(key, bytes), rank: self.thread.block_rank }
     }
 

@@ -2,7 +2,7 @@
 //! schedules choose; under round robin every load finds the latest value, and no history is kept.
 
 use super::context::Context;
-use super::memory::{Access, Kind, MemoryId};
+use super::memory::{Access, MemoryId, MemoryOp};
 use super::race::{Epoch, Layout, Page, Stored};
 
 /// After this many stale values in a row a thread finds the latest, so that it does not wait for it forever.
@@ -29,17 +29,17 @@ impl Context<'_> {
             return None;
         }
         // Every second load finds the latest value.
-        let lot = self.cluster.scheduler.borrow_mut().lots().map_or(0, |lots| lots.draw());
+        let lot = self.cluster.scheduler.borrow_mut().rng().map_or(0, |rng| rng.draw());
         let back = if lot.is_multiple_of(2) { 0 } else { 1 + (lot >> 1) % (choices - 1) } as usize;
         self.thread.stale_in_a_row.set(if back == 0 { 0 } else { in_a_row + 1 });
         (back > 0).then(|| (history.before(back).clone(), back))
     }
 
     /// Returns whether the access is an atomic store to shared memory that was never written.
-    pub(super) fn is_first_store(&self, Access { memory, start, len, kind, .. }: Access<'_>) -> bool {
+    pub(super) fn is_first_store(&self, Access { memory, start, len, op, .. }: Access<'_>) -> bool {
         match memory {
             MemoryId::Shared(id) => {
-                kind == Kind::AtomicStore && self.cluster.shared.first_unwritten(id, start, len).is_some()
+                op == MemoryOp::AtomicStore && self.cluster.shared.first_unwritten(id, start, len).is_some()
             }
             MemoryId::Constant(_) | MemoryId::Global(_) => false,
         }
@@ -56,12 +56,12 @@ impl Context<'_> {
         back: usize,
         after: Option<(&[u8], bool)>,
     ) {
-        let look = (self.thread.actor.who, epoch);
+        let look = (self.thread.actor.id, epoch);
         match after {
             Some((after, is_first)) => page.stored(at, look, (!is_first).then_some(before), after),
             None => {
                 if let Some(history) = page.history(at, before) {
-                    history.look(look, back);
+                    history.observe(look, back);
                 }
             }
         }

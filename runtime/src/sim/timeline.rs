@@ -7,24 +7,24 @@ use std::sync::PoisonError;
 
 use super::context::Context;
 use super::group::LANES;
-use super::recorder::{Recorded, Recorder, What};
+use super::recorder::{EventKey, RecordedEvent, Recorder};
 use super::site::{Site, location};
 use super::state::{Cluster, Thread};
 use crate::report::timeline::{Event, EventKind, TimeUnit, Timeline};
 
 impl Recorder {
-    fn push(&self, cluster: &Cluster<'_>, thread: &Thread, what: What, start: u64) {
+    fn push(&self, cluster: &Cluster<'_>, thread: &Thread, what: EventKey, start: u64) {
         let launch = cluster.launch;
         let block = launch.block_rank(cluster.blocks[thread.block_rank as usize].index);
-        let recorded = Recorded { block, thread: thread.rank_in_block, what, start, end: thread.clock.get() };
+        let recorded = RecordedEvent { block, thread: thread.rank_in_block, what, start, end: thread.time.get() };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
     }
 
     /// Returns what was recorded, warp by warp.
     pub(crate) fn timeline(&self, kernel: &str) -> Timeline {
-        let mut times: BTreeMap<(u64, u32, What), u32> = BTreeMap::new();
-        let mut events: BTreeMap<(u64, u32, What, u32), Event> = BTreeMap::new();
-        for &Recorded { block, thread, what, start, end } in
+        let mut times: BTreeMap<(u64, u32, EventKey), u32> = BTreeMap::new();
+        let mut events: BTreeMap<(u64, u32, EventKey, u32), Event> = BTreeMap::new();
+        for &RecordedEvent { block, thread, what, start, end } in
             self.0.lock().unwrap_or_else(PoisonError::into_inner).iter()
         {
             let time = times.entry((block, thread, what)).or_default();
@@ -53,7 +53,7 @@ impl Context<'_> {
     /// Advances the running thread's clock by a step.
     #[inline]
     pub(super) fn step(&self) {
-        self.thread.clock.set(self.thread.clock.get() + 1);
+        self.thread.time.set(self.thread.time.get() + 1);
     }
 
     /// What the running thread did, and is done with now.

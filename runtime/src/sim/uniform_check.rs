@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 use super::context::Context;
 use super::group::Group;
 use super::site::Site;
-use super::state::{Call, Check};
+use super::state::{UniformCall, UniformCheck};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
@@ -30,9 +30,9 @@ impl Context<'_> {
             *round += 1;
             *round
         };
-        let call = Call { group, site, round };
+        let call = UniformCall { group, site, round };
         let mut open = launch.uniform_checks.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let check = open.entry(call).or_insert_with(|| Check { value: value.into(), left: threads });
+        let check = open.entry(call).or_insert_with(|| UniformCheck { value: value.into(), left: threads });
         check.left -= 1;
         let same = *check.value == *value;
         if check.left == 0 {

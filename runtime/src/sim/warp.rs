@@ -1,4 +1,4 @@
-//! The operations of the threads of one warp together: `meet`, to which each brings a value and from which it gets
+//! The operations of the threads of one warp together: `exchange`, to which each brings a value and from which it gets
 //! those of all, and `coalesced_threads`, which finds out which threads are together. A value is bytes here;
 //! `kernel::group` gives it meaning.
 //!
@@ -12,9 +12,9 @@ use std::rc::Rc;
 use super::context::Context;
 use super::cost;
 use super::group::LANES;
-use super::race::Members;
+use super::race::Participants;
 use super::site::Site;
-use super::state::{Cluster, Meeting, Status, Thread, Warp, WarpCall};
+use super::state::{Cluster, Exchange, Status, Thread, Warp, WarpCall};
 use crate::report::failure::Cause;
 use crate::scope::Scope;
 
@@ -35,7 +35,11 @@ impl Thread {
     fn coalesces_at(&self) -> Option<Site> {
         match self.status.get() {
             Status::Coalescing(site) => Some(site),
-            Status::Ready | Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) | Status::Exited => None,
+            Status::Ready
+            | Status::AtGroupBarrier(_)
+            | Status::AtPhaseBarrier(_)
+            | Status::InExchange(_)
+            | Status::Exited => None,
         }
     }
 
@@ -43,9 +47,11 @@ impl Thread {
     fn may_join(&self) -> bool {
         match self.status.get() {
             Status::Ready => self.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE),
-            Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) | Status::Coalescing(_) | Status::Exited => {
-                false
-            }
+            Status::AtGroupBarrier(_)
+            | Status::AtPhaseBarrier(_)
+            | Status::InExchange(_)
+            | Status::Coalescing(_)
+            | Status::Exited => false,
         }
     }
 }
@@ -114,50 +120,50 @@ impl Context<'_> {
     }
 
     /// Waits until all lanes of the group have called the same collective, and returns the values that they brought.
-    pub(crate) fn meet(&self, call: WarpCall, value: &[MaybeUninit<u8>]) -> Rc<Meeting> {
+    pub(crate) fn exchange(&self, call: WarpCall, value: &[MaybeUninit<u8>]) -> Rc<Exchange> {
         let (warp, threads) = self.cluster.warp(self.thread);
-        let open = warp.meetings.borrow().iter().position(|meeting| meeting.call.lanes == call.lanes);
-        let meeting = match open {
-            Some(at) => Rc::clone(&warp.meetings.borrow()[at]),
+        let open = warp.exchanges.borrow().iter().position(|exchange| exchange.call.lanes == call.lanes);
+        let exchange = match open {
+            Some(at) => Rc::clone(&warp.exchanges.borrow()[at]),
             None => {
                 let values = RefCell::new(vec![MaybeUninit::uninit(); value.len() * LANES as usize].into_boxed_slice());
-                let meeting = Rc::new(Meeting {
+                let exchange = Rc::new(Exchange {
                     call,
-                    come: Cell::new(0),
+                    arrived: Cell::new(0),
                     size: value.len(),
                     values,
-                    gathering: RefCell::default(),
-                    gathered: RefCell::default(),
+                    releases: RefCell::default(),
+                    released: RefCell::default(),
                 });
-                warp.meetings.borrow_mut().push(Rc::clone(&meeting));
-                meeting
+                warp.exchanges.borrow_mut().push(Rc::clone(&exchange));
+                exchange
             }
         };
-        self.check_same(meeting.call, call);
-        meeting.bring(self.thread.lane(), value);
+        self.check_same(exchange.call, call);
+        exchange.contribute(self.thread.lane(), value);
         let races = self.cluster.launch.races.as_ref().filter(|_| call.barrier);
         if races.is_some() {
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
-            let mut gathering = meeting.gathering.borrow_mut();
-            gathering.arrive(actor, epochs, Members::Lanes, true, Scope::Block);
+            let mut releases = exchange.releases.borrow_mut();
+            releases.arrive(actor, epochs, Participants::Lanes, true, Scope::Block);
         }
-        if meeting.come.get() != call.lanes {
-            self.thread.status.set(Status::Meeting(call));
+        if exchange.arrived.get() != call.lanes {
+            self.thread.status.set(Status::InExchange(call));
             self.suspend();
             if let Some(races) = races {
-                self.thread.actor.acquire(&races.layout, &meeting.gathered.borrow());
+                self.thread.actor.acquire(&races.layout, &exchange.released.borrow());
             }
-            return meeting;
+            return exchange;
         }
-        warp.meetings.borrow_mut().retain(|open| open.call.lanes != call.lanes);
+        warp.exchanges.borrow_mut().retain(|open| open.call.lanes != call.lanes);
         let others = threads.iter().filter(|thread| call.lanes >> thread.lane() & 1 == 1);
         others.filter(|thread| thread.rank != self.thread.rank).for_each(|thread| self.cluster.wake(thread));
         if let Some(races) = races {
-            meeting.gathered.replace(meeting.gathering.borrow_mut().end(&races.layout, Members::Lanes));
-            self.thread.actor.acquire(&races.layout, &meeting.gathered.borrow());
+            exchange.released.replace(exchange.releases.borrow_mut().end(&races.layout, Participants::Lanes));
+            self.thread.actor.acquire(&races.layout, &exchange.released.borrow());
         }
         self.point(cost::ATOMIC);
-        meeting
+        exchange
     }
 
     fn check_same(&self, first: WarpCall, now: WarpCall) {

@@ -9,7 +9,7 @@ use super::op::Operator;
 use crate::kernel::memory::{bits, bytes_of};
 use crate::program::types::{DeviceCopy, DeviceType};
 use crate::report::failure::Cause;
-use crate::sim::{self, LANES, Meeting, Site, WarpCall};
+use crate::sim::{self, Exchange, LANES, Site, WarpCall};
 
 /// The members of a group of one warp, by their lanes.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ pub(super) struct Call {
 
 /// The values of a group, by rank.
 struct Values<T> {
-    meeting: Rc<Meeting>,
+    exchange: Rc<Exchange>,
     lanes: u32,
     value: PhantomData<T>,
 }
@@ -39,8 +39,8 @@ fn each(lanes: u32) -> impl Iterator<Item = u32> {
 
 impl<T: DeviceType + Copy> Values<T> {
     fn in_lane(&self, lane: u32) -> T {
-        let bytes = self.meeting.value(lane);
-        assert_eq!(bytes.len(), size_of::<T>(), "a meeting of other values");
+        let bytes = self.exchange.value(lane);
+        assert_eq!(bytes.len(), size_of::<T>(), "a exchange of other values");
         // SAFETY: as many bytes as a `T` has, and those of one: who met brought values of one type (`WarpCall::value`).
         unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
     }
@@ -88,13 +88,13 @@ impl Members {
     fn values<T: DeviceType + Copy>(self, call: Call, value: T) -> Values<T> {
         let Call { name, site } = call;
         let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<T>(), barrier: false, site };
-        let meeting = sim::with(name, |context| context.meet(call, bytes_of(&value)));
-        Values { meeting, lanes: self.lanes, value: PhantomData }
+        let exchange = sim::with(name, |context| context.exchange(call, bytes_of(&value)));
+        Values { exchange, lanes: self.lanes, value: PhantomData }
     }
 
     pub(super) fn sync(self, Call { name, site }: Call) {
         let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<()>(), barrier: true, site };
-        sim::with(name, |context| drop(context.meet(call, &[])));
+        sim::with(name, |context| drop(context.exchange(call, &[])));
     }
 
     /// Returns the value of the rank that `from` computes of the thread's own rank and the group's size, or the thread's own value

@@ -15,7 +15,7 @@ use super::{Index, MemoryMut};
 use crate::kernel::numeric;
 use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::scope::Scope;
-use crate::sim::{self, Access, Done, Kind, MemoryId, Synchronization, cost};
+use crate::sim::{self, Access, AtomicEffect, MemoryId, MemoryOp, Synchronization, cost};
 
 /// An element of global, shared or remote memory for atomic access; `memory.atomic(index)` returns it in a kernel.
 ///
@@ -277,9 +277,9 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
-        let kind = if order == Ordering::SeqCst { Kind::AtomicLoad } else { Kind::WeakLoad };
+        let op = if order == Ordering::SeqCst { MemoryOp::AtomicLoad } else { MemoryOp::StaleLoad };
         // SAFETY: `access` gives the address of an element, or of a value that one had; a simulated thread's accesses are all atomic.
-        let value = self.access(kind, |address| (unsafe { T::load(address, order) }, order, false));
+        let value = self.access(op, |address| (unsafe { T::load(address, order) }, order, false));
         sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
         value
     }
@@ -289,7 +289,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
         // SAFETY: as for `load`.
-        self.access(Kind::AtomicStore, |address| (unsafe { T::store(address, value, order) }, order, true));
+        self.access(MemoryOp::AtomicStore, |address| (unsafe { T::store(address, value, order) }, order, true));
         sim::with("an atomic", |context| context.point(cost::ATOMIC));
     }
 
@@ -304,7 +304,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     fn update(&self, order: Ordering, new: impl Fn(T) -> T) -> T {
-        let value = self.access(Kind::Atomic, |address| {
+        let value = self.access(MemoryOp::Atomic, |address| {
             // SAFETY: as for `load`.
             let mut old = unsafe { T::load(address, Ordering::Relaxed) };
             loop {
@@ -322,14 +322,14 @@ impl<T: AtomicValue> Atomic<'_, T> {
     /// Makes the access by calling `f`, which returns its order and whether it wrote.
     #[inline]
     #[track_caller]
-    fn access<R>(&self, kind: Kind<'_>, f: impl FnOnce(NonNull<T>) -> (R, Ordering, bool)) -> R {
+    fn access<R>(&self, op: MemoryOp<'_>, f: impl FnOnce(NonNull<T>) -> (R, Ordering, bool)) -> R {
         let (start, len, site) = (self.start, size_of::<T>(), Location::caller());
-        let access = Access { memory: self.memory, start, len, kind, site, type_name: type_name::<T>() };
+        let access = Access { memory: self.memory, start, len, op, site, type_name: type_name::<T>() };
         sim::with("an atomic", |context| {
             context.access_atomic(access, |address| {
                 let (result, order, writes) = f(address.cast());
                 let synchronization = Synchronization { order, scope: self.scope };
-                (result, Done { synchronization, reads: kind != Kind::AtomicStore, writes })
+                (result, AtomicEffect { synchronization, reads: op != MemoryOp::AtomicStore, writes })
             })
         })
     }
@@ -349,7 +349,7 @@ impl<T: AtomicScalar> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        let result = self.access(Kind::Atomic, |address| {
+        let result = self.access(MemoryOp::Atomic, |address| {
             // SAFETY: as for `load`.
             let result = unsafe { T::exchange_if(address, current, new, success, failure) };
             let order = if result.is_ok() { success } else { failure };

@@ -26,7 +26,7 @@ pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
 pub(crate) use self::index::position;
 pub use self::local::{Elements, array_len, element, element_mut};
-pub use self::place::{Place, field, nth, place, place_unchecked, read_place, update_place, write_place};
+pub use self::place::{MemoryPlace, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
 pub use self::shared::{OwnedShared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, shared_array};
 pub use self::shared_handle::Shared;
@@ -34,7 +34,7 @@ pub use self::slice::*;
 pub use self::vector::*;
 
 use crate::program::types::DeviceCopy;
-use crate::sim::{self, Access, Kind, MemoryId, Site};
+use crate::sim::{self, Access, MemoryId, MemoryOp, Site};
 
 /// Memory that can be read by an index: global, shared, remote and local memory, and references to them.
 #[diagnostic::on_unimplemented(
@@ -205,7 +205,7 @@ fn write<M: Addressed + ?Sized>(memory: &M, index: usize, value: M::Element, sit
 /// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
 #[inline]
 fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site: Site) -> T {
-    access(memory, index, Kind::Read, site, |address| {
+    access(memory, index, MemoryOp::Read, site, |address| {
         // SAFETY: inside the memory, aligned, and accessed by atomics only.
         unsafe { bytes::load(address) }
     })
@@ -214,7 +214,7 @@ fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site:
 /// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
 #[inline]
 fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, value: T, site: Site) {
-    access(memory, index, Kind::Write(bytes::bits(&value)), site, |address| {
+    access(memory, index, MemoryOp::Write(bytes::bits(&value)), site, |address| {
         // SAFETY: inside the memory, aligned, and accessed by atomics only.
         unsafe { bytes::store(address, value) }
     });
@@ -225,11 +225,11 @@ fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, valu
 fn access<M: Addressed + ?Sized, T, R>(
     memory: &M,
     index: usize,
-    kind: Kind<'_>,
+    op: MemoryOp<'_>,
     site: Site,
     f: impl FnOnce(NonNull<T>) -> R,
 ) -> R {
     let start = memory.start() + index * size_of::<M::Element>();
-    let access = Access { memory: memory.id(), start, len: size_of::<T>(), kind, site, type_name: type_name::<T>() };
+    let access = Access { memory: memory.id(), start, len: size_of::<T>(), op, site, type_name: type_name::<T>() };
     sim::with("device memory", |context| f(context.access(access).cast()))
 }

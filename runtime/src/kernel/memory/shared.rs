@@ -10,7 +10,7 @@ use super::shared_handle::{Shared, shared_memory};
 use super::{Index, Sliced};
 use crate::program::types::DeviceCopy;
 use crate::report::failure::Cause;
-use crate::sim::{self, Key, SharedId};
+use crate::sim::{self, AllocationKey, SharedId};
 
 /// An array of `N` elements in the block's static shared memory; [`shared_array`] returns it.
 ///
@@ -128,7 +128,7 @@ pub trait OwnedShared: Shared {
 #[inline]
 #[track_caller]
 pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
-    let key = Key { site: Location::caller(), type_name: type_name::<[T; N]>() };
+    let key = AllocationKey { site: Location::caller(), type_name: type_name::<[T; N]>() };
     let id = sim::with("`shared_array()`", |context| context.static_shared(key, size_of::<[T; N]>()));
     SharedArray { id, elements: PhantomData }
 }

@@ -12,7 +12,7 @@ pub(crate) type Epoch = u64;
 /// down. It may also identify an asynchronous copy of the cluster, which has a thread's number beside the cluster's
 /// threads, and in the highest bits the thread that began it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Who(u64);
+pub(crate) struct ActorId(u64);
 
 /// The kinds of subtrees, from the smallest; the value is a node's level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub(crate) enum Unit {
     Cluster = 3,
 }
 
-/// The bit at which a digit of `Who` begins, by the level of the node whose children it counts, less one.
+/// The bit at which a digit of `ActorId` begins, by the level of the node whose children it counts, less one.
 const SHIFTS: [u32; 4] = [0, 5, 10, 14];
 
 /// The bit of copies. A cluster's copies are a cluster of their own in the tree, so that barriers do not include them.
@@ -33,19 +33,19 @@ const COPY: u32 = SHIFTS[3];
 const CLUSTER: u32 = COPY + 1;
 const BEGUN_BY: u32 = 64 - SHIFTS[3];
 
-impl Who {
+impl ActorId {
     /// Returns the thread of this rank in its block.
     pub(crate) fn new(cluster: u64, block: u32, thread: u32) -> Self {
-        Who(cluster << CLUSTER | u64::from(block) << SHIFTS[2] | u64::from(thread))
+        ActorId(cluster << CLUSTER | u64::from(block) << SHIFTS[2] | u64::from(thread))
     }
 
     /// Returns the slot of a copy that the thread begins. There are as many slots as the cluster has threads in whole
     /// warps; later copies reuse them.
-    pub(super) fn copy(self, number: u32, layout: &Layout) -> Who {
+    pub(super) fn copy(self, number: u32, layout: &Layout) -> ActorId {
         let of_block = layout.warps as u32 * 32;
         let number = number % (of_block * layout.blocks as u32);
-        let copy = Who::new(self.cluster(), number / of_block, number % of_block);
-        Who(copy.0 | 1 << COPY | self.0 << BEGUN_BY)
+        let copy = ActorId::new(self.cluster(), number / of_block, number % of_block);
+        ActorId(copy.0 | 1 << COPY | self.0 << BEGUN_BY)
     }
 
     /// Returns whether this is a copy.
@@ -61,8 +61,8 @@ impl Who {
     }
 
     /// Returns the thread; for a copy, the thread that began it.
-    pub(crate) fn thread_of(self) -> Who {
-        if self.is_copy() { Who(self.cluster() << CLUSTER | self.0 >> BEGUN_BY) } else { self }
+    pub(crate) fn issuer(self) -> ActorId {
+        if self.is_copy() { ActorId(self.cluster() << CLUSTER | self.0 >> BEGUN_BY) } else { self }
     }
 
     pub(crate) fn cluster(self) -> u64 {
@@ -85,14 +85,14 @@ impl Who {
     }
 
     /// Returns the first thread of the unit that contains this one.
-    pub(crate) fn first(self, unit: Unit) -> Who {
+    pub(crate) fn first(self, unit: Unit) -> ActorId {
         let shift = if unit == Unit::Thread { 0 } else { [0, 5, 10, 14][unit as usize] };
-        Who(self.0 >> shift << shift)
+        ActorId(self.0 >> shift << shift)
     }
 
     /// Returns the thread of this lane in the same warp.
-    pub(crate) fn with_lane(self, lane: u32) -> Who {
-        Who(self.first(Unit::Warp).0 | u64::from(lane))
+    pub(crate) fn with_lane(self, lane: u32) -> ActorId {
+        ActorId(self.first(Unit::Warp).0 | u64::from(lane))
     }
 
     /// Returns which child of a node at `level` contains this thread.
@@ -166,17 +166,17 @@ impl Default for Clock {
 
 impl Clock {
     /// Returns the epoch up to which everything the thread did is known.
-    pub(crate) fn of(&self, layout: &Layout, who: Who) -> Epoch {
-        self.least(layout, who, Unit::Thread)
+    pub(crate) fn of(&self, layout: &Layout, id: ActorId) -> Epoch {
+        self.least(layout, id, Unit::Thread)
     }
 
     /// Returns the epoch up to which everything is known of all threads of the unit that contains this one.
-    pub(crate) fn least(&self, layout: &Layout, who: Who, unit: Unit) -> Epoch {
+    pub(crate) fn least(&self, layout: &Layout, id: ActorId, unit: Unit) -> Epoch {
         let (mut tree, mut level) = (&self.0, layout.top);
         while let Tree::Node(node) = tree
             && level > unit as u32
         {
-            tree = &node.children[who.digit(level)];
+            tree = &node.children[id.digit(level)];
             level -= 1;
         }
         tree.min()
@@ -195,8 +195,8 @@ impl Clock {
     }
 
     /// Sets the epoch that is known of all threads of a unit.
-    pub(crate) fn set(&mut self, layout: &Layout, who: Who, unit: Unit, epoch: Epoch) {
-        self.0.set(layout, layout.top, who, unit as u32, epoch);
+    pub(crate) fn set(&mut self, layout: &Layout, id: ActorId, unit: Unit, epoch: Epoch) {
+        self.0.set(layout, layout.top, id, unit as u32, epoch);
     }
 }
 
@@ -254,7 +254,7 @@ impl Tree {
         Tree::new(children)
     }
 
-    fn set(&mut self, layout: &Layout, level: u32, who: Who, target: u32, epoch: Epoch) {
+    fn set(&mut self, layout: &Layout, level: u32, id: ActorId, target: u32, epoch: Epoch) {
         if level == target {
             *self = Tree::All(epoch);
             return;
@@ -269,7 +269,7 @@ impl Tree {
                 None => node.children.clone(),
             },
         };
-        children[who.digit(level)].set(layout, level - 1, who, target, epoch);
+        children[id.digit(level)].set(layout, level - 1, id, target, epoch);
         *self = Tree::new(children);
     }
 }
@@ -293,8 +293,8 @@ mod tests {
     #[test]
     fn a_clock_is_a_table_of_epochs() {
         let layout = Layout::new(40, 3, 70);
-        let all: Vec<Who> =
-            (0..40).flat_map(|c| (0..3).flat_map(move |b| (0..70).map(move |t| Who::new(c, b, t)))).collect();
+        let all: Vec<ActorId> =
+            (0..40).flat_map(|c| (0..3).flat_map(move |b| (0..70).map(move |t| ActorId::new(c, b, t)))).collect();
         let mut state = 7_u64;
         let mut lot = |most: usize| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -308,17 +308,17 @@ mod tests {
                 clocks[to].0.join(&other);
                 clocks[to].1.iter_mut().zip(table).for_each(|(a, b)| *a = b.max(*a));
             } else {
-                let (who, epoch) = (all[lot(all.len())], lot(50) as u64);
+                let (id, epoch) = (all[lot(all.len())], lot(50) as u64);
                 let unit = [Unit::Thread, Unit::Warp, Unit::Block, Unit::Cluster][lot(4)];
-                clocks[to].0.set(&layout, who, unit, epoch);
-                let same = |other: &Who| other.first(unit) == who.first(unit);
+                clocks[to].0.set(&layout, id, unit, epoch);
+                let same = |other: &ActorId| other.first(unit) == id.first(unit);
                 let table = &mut clocks[to].1;
                 all.iter().zip(table).filter(|(other, _)| same(other)).for_each(|(_, known)| *known = epoch);
             }
         }
         for (clock, table) in &clocks {
-            for (who, known) in all.iter().zip(table) {
-                assert_eq!(clock.of(&layout, *who), *known, "{who:?}");
+            for (id, known) in all.iter().zip(table) {
+                assert_eq!(clock.of(&layout, *id), *known, "{id:?}");
             }
         }
     }
@@ -327,12 +327,12 @@ mod tests {
     fn what_a_block_knows_of_itself_is_one_number() {
         let layout = Layout::new(1, 2, 64);
         let mut clock = Clock::default();
-        (0..64).for_each(|thread| clock.set(&layout, Who::new(0, 1, thread), Unit::Thread, 5));
+        (0..64).for_each(|thread| clock.set(&layout, ActorId::new(0, 1, thread), Unit::Thread, 5));
         let mut whole = Clock::default();
-        whole.set(&layout, Who::new(0, 1, 0), Unit::Block, 5);
+        whole.set(&layout, ActorId::new(0, 1, 0), Unit::Block, 5);
         assert_eq!(clock, whole);
         assert_eq!(
-            (clock.least(&layout, Who::new(0, 1, 9), Unit::Block), clock.of(&layout, Who::new(0, 0, 9))),
+            (clock.least(&layout, ActorId::new(0, 1, 9), Unit::Block), clock.of(&layout, ActorId::new(0, 0, 9))),
             (5, 0)
         );
     }

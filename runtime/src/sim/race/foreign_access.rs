@@ -4,7 +4,7 @@
 //! followed by a relaxed barrier may be in flight when the block exits. The last access of each accessor stands for its
 //! earlier ones.
 
-use super::clock::{Clock, Epoch, Layout, Who};
+use super::clock::{ActorId, Clock, Epoch, Layout};
 use super::order::Actor;
 use crate::sim::site::Site;
 
@@ -14,7 +14,7 @@ pub(crate) struct ForeignAccesses(Vec<Option<ForeignAccess>>);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ForeignAccess {
-    pub(crate) who: Who,
+    pub(crate) id: ActorId,
     epoch: Epoch,
     pub(crate) site: Site,
 }
@@ -26,22 +26,22 @@ impl ForeignAccesses {
 
     /// Records an access.
     pub(crate) fn note(&mut self, layout: &Layout, actor: &Actor, site: Site) {
-        let at = actor.who.number(layout);
+        let at = actor.id.number(layout);
         if at >= self.0.len() {
             self.0.resize(at + 1, None);
         }
-        self.0[at] = Some(ForeignAccess { who: actor.who, epoch: actor.epoch(), site });
+        self.0[at] = Some(ForeignAccess { id: actor.id, epoch: actor.epoch(), site });
     }
 
     /// Returns an access that is not ordered before the block's end. `known` is what all threads of the block know when
     /// they exit.
-    pub(crate) fn left_behind(&self, layout: &Layout, known: &Clock) -> Option<ForeignAccess> {
+    pub(crate) fn unordered(&self, layout: &Layout, known: &Clock) -> Option<ForeignAccess> {
         self.0.iter().flatten().find(|access| !access.is_over(layout, known)).copied()
     }
 }
 
 impl ForeignAccess {
     fn is_over(&self, layout: &Layout, known: &Clock) -> bool {
-        self.epoch < known.of(layout, self.who)
+        self.epoch < known.of(layout, self.id)
     }
 }

@@ -9,12 +9,12 @@
 
 use std::collections::VecDeque;
 
-use super::clock::{Epoch, Layout, Who};
-use super::order::{Actor, Message};
+use super::clock::{ActorId, Epoch, Layout};
+use super::order::{Actor, ReleasedClocks};
 
 /// The number of stores that are kept, and of looks at them.
 const MOST_STORES: usize = 8;
-const MOST_LOOKS: usize = 128;
+const MOST_OBSERVATIONS: usize = 128;
 
 /// The history of one location.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub(crate) struct History {
     stores: VecDeque<Stored>,
     /// The number of the first of them.
     first: u64,
-    looks: Vec<Look>,
+    observations: Vec<Observation>,
 }
 
 #[derive(Debug, Clone)]
@@ -32,19 +32,19 @@ pub(crate) struct Stored {
     /// The value's bytes, at the front of the eight.
     pub(crate) bytes: u64,
     /// What the store left for threads that acquire it.
-    pub(crate) message: Message,
+    pub(crate) message: ReleasedClocks,
 }
 
 /// A thread has found or made a store: a thread that knows of that finds no older one.
 #[derive(Debug, Clone, Copy)]
-struct Look {
-    who: Who,
+struct Observation {
+    id: ActorId,
     epoch: Epoch,
     store: u64,
 }
 
 impl Stored {
-    fn new(bytes: &[u8], message: Message) -> Self {
+    fn new(bytes: &[u8], message: ReleasedClocks) -> Self {
         let mut all = [0; 8];
         all[..bytes.len()].copy_from_slice(bytes);
         Stored { bytes: u64::from_ne_bytes(all), message }
@@ -53,9 +53,9 @@ impl Stored {
 
 impl History {
     /// Creates a history that begins with the current value.
-    pub(super) fn new(bytes: &[u8], message: Message) -> Self {
+    pub(super) fn new(bytes: &[u8], message: ReleasedClocks) -> Self {
         let stores = VecDeque::from([Stored::new(bytes, message)]);
-        History { size: bytes.len(), stores, first: 0, looks: Vec::new() }
+        History { size: bytes.len(), stores, first: 0, observations: Vec::new() }
     }
 
     /// Returns the size of the location in bytes.
@@ -71,8 +71,8 @@ impl History {
 
     /// Returns how many stores, counted from the last, the thread may find.
     pub(crate) fn choices(&self, layout: &Layout, actor: &Actor) -> usize {
-        let known = |look: &&Look| actor.knows(layout, look.who, look.epoch);
-        let oldest = self.looks.iter().filter(known).map(|look| look.store).max().unwrap_or(self.first);
+        let known = |observe: &&Observation| actor.knows(layout, observe.id, observe.epoch);
+        let oldest = self.observations.iter().filter(known).map(|observe| observe.store).max().unwrap_or(self.first);
         self.stores.len() - (oldest - self.first) as usize
     }
 
@@ -82,30 +82,30 @@ impl History {
     }
 
     /// Records that a thread has found the store that `back` newer ones follow.
-    pub(crate) fn look(&mut self, (who, epoch): (Who, Epoch), back: usize) {
+    pub(crate) fn observe(&mut self, (id, epoch): (ActorId, Epoch), back: usize) {
         let store = self.first + (self.stores.len() - 1 - back) as u64;
         // The oldest store and older finds of the same thread restrict nothing.
-        if store == self.first || self.looks.iter().any(|look| look.who == who && look.store >= store) {
+        if store == self.first || self.observations.iter().any(|observe| observe.id == id && observe.store >= store) {
             return;
         }
-        if self.looks.len() == MOST_LOOKS {
+        if self.observations.len() == MOST_OBSERVATIONS {
             self.forget(self.stores.len() - 1);
         } else {
-            self.looks.push(Look { who, epoch, store });
+            self.observations.push(Observation { id, epoch, store });
         }
     }
 
     /// Records a store.
-    pub(super) fn push(&mut self, look: (Who, Epoch), bytes: &[u8], message: Message) {
+    pub(super) fn push(&mut self, observe: (ActorId, Epoch), bytes: &[u8], message: ReleasedClocks) {
         self.stores.push_back(Stored::new(bytes, message));
         self.forget(self.stores.len().saturating_sub(MOST_STORES));
-        self.look(look, 0);
+        self.observe(observe, 0);
     }
 
     /// Drops the oldest stores, which no load will find any more.
     fn forget(&mut self, count: usize) {
         self.stores.drain(..count);
         self.first += count as u64;
-        self.looks.retain(|look| look.store > self.first);
+        self.observations.retain(|observe| observe.store > self.first);
     }
 }

@@ -13,6 +13,7 @@
 //! atomic that finds less than it would under another schedule is ordered by what it found in this run. Atomics of
 //! different sizes on the same bytes count as atomics for each other. A `cuda!` block counts as what its closure does.
 
+mod atomic_effect;
 mod clock;
 mod foreign_access;
 mod history;
@@ -22,16 +23,14 @@ mod shadow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-pub(crate) use clock::{Clock, Epoch, Layout, Who};
+pub(crate) use atomic_effect::AtomicEffect;
+pub(crate) use clock::{ActorId, Clock, Epoch, Layout};
 pub(crate) use foreign_access::ForeignAccesses;
 pub(crate) use history::Stored;
-pub(crate) use order::{Actor, Epochs, Gathering, Members, Synchronization};
-pub(crate) use shadow::{Doing, Earlier, Now, PAGE, Page};
+pub(crate) use order::{Actor, EpochCounter, Participants, PhaseRelease, Synchronization};
+pub(crate) use shadow::{ConflictKind, CurrentAccess, EarlierAccess, PAGE, Page, Shadow, pages};
 
-use order::Message;
-
-use crate::scope::Scope;
-use crate::sim::memory::MemoryId;
+use order::ReleasedClocks;
 
 /// The number of locks of the global memory's shadow.
 const SHARDS: usize = 64;
@@ -43,75 +42,10 @@ pub(crate) struct Detector {
     /// The shadow of global memory by page number, in the shard that the number selects.
     pages: Box<[Mutex<Pages>]>,
     /// What sequentially consistent fences have released so far, in their total order.
-    fences: Mutex<Message>,
+    fences: Mutex<ReleasedClocks>,
 }
 
 type Pages = BTreeMap<usize, Box<Page>>;
-
-/// The shadow of memory that one OS thread accesses: a block's instance of an allocation.
-#[derive(Debug, Default)]
-pub(crate) struct Shadow(Vec<Option<Box<Page>>>);
-
-/// Says what an atomic did.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Done {
-    pub(crate) synchronization: Synchronization,
-    pub(crate) reads: bool,
-    pub(crate) writes: bool,
-}
-
-impl Done {
-    pub(crate) fn doing(self, memory: MemoryId) -> Doing {
-        let scope = match (self.synchronization.scope, memory) {
-            // All threads with access to shared memory are of one cluster.
-            (Scope::Cluster, MemoryId::Shared(_)) => Scope::Device,
-            (scope, _) => scope,
-        };
-        if self.writes { Doing::AtomicWrite(scope) } else { Doing::AtomicRead(scope) }
-    }
-
-    /// Makes the atomic acquire from the stores whose values it read: the current one, or a stale one.
-    pub(crate) fn acquire(self, now: &Now<'_>, page: &mut Page, at: usize, stale: Option<&Stored>) {
-        if self.reads
-            && let Some(message) = stale.map(|stale| &stale.message).or(page.message(at).map(|message| &*message))
-        {
-            now.actor.read(now.layout, message, self.synchronization);
-        }
-    }
-
-    /// Makes the atomic release to those who will read its value.
-    pub(crate) fn release(self, now: &Now<'_>, epochs: &Epochs, page: &mut Page, at: usize) {
-        if !self.writes {
-            return;
-        }
-        let leaves = now.actor.leaves(self.synchronization);
-        if let Some(message) = if leaves { Some(page.message_or_new(at)) } else { page.message(at) } {
-            now.actor.write(epochs, now.layout, message, self.synchronization, !self.reads);
-        }
-    }
-}
-
-/// Splits a range at page boundaries. Each part has the page's number, the first byte in it, and the number of bytes.
-pub(crate) fn pages(start: usize, len: usize) -> impl Iterator<Item = (usize, usize, usize)> {
-    let (mut at, end) = (start, start + len);
-    std::iter::from_fn(move || {
-        let len = (PAGE - at % PAGE).min(end - at);
-        (len > 0).then(|| {
-            let part = (at / PAGE, at % PAGE, len);
-            at += len;
-            part
-        })
-    })
-}
-
-impl Shadow {
-    pub(crate) fn page(&mut self, number: usize) -> &mut Page {
-        if number >= self.0.len() {
-            self.0.resize_with(number + 1, || None);
-        }
-        self.0[number].get_or_insert_default()
-    }
-}
 
 impl Detector {
     pub(crate) fn new(layout: Layout) -> Self {
@@ -126,7 +60,7 @@ impl Detector {
     }
 
     /// Executes a fence. SeqCst fences are totally ordered; each acquires what the earlier ones released.
-    pub(crate) fn fence(&self, actor: &Actor, epochs: &Epochs, with: Synchronization) {
+    pub(crate) fn fence(&self, actor: &Actor, epochs: &EpochCounter, with: Synchronization) {
         actor.fence(epochs, &self.layout, with);
         if with.order == std::sync::atomic::Ordering::SeqCst {
             let mut fences = lock(&self.fences);

@@ -1,12 +1,12 @@
 //! The synchronization between threads: the knowledge of a thread (`Actor`), what it leaves at a location for later
-//! readers (`Message`), and what the threads of a barrier exchange (`Gathering`). A phase barrier is built from
+//! readers (`ReleasedClocks`), and what the threads of a barrier exchange (`PhaseRelease`). A phase barrier is built from
 //! `Actor::release` and `Actor::acquire`.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use super::clock::{Clock, Epoch, Layout, Unit, Who};
+use super::clock::{ActorId, Clock, Epoch, Layout, Unit};
 use crate::scope::Scope;
 
 /// The memory order of an atomic or a fence, and its scope.
@@ -27,7 +27,7 @@ impl Synchronization {
 }
 
 /// Returns whether both threads are in one unit of the scope.
-pub(super) fn within(scope: Scope, a: Who, b: Who) -> bool {
+pub(super) fn within(scope: Scope, a: ActorId, b: ActorId) -> bool {
     match scope {
         Scope::Block => a.first(Unit::Block) == b.first(Unit::Block),
         Scope::Cluster => a.cluster() == b.cluster(),
@@ -36,12 +36,12 @@ pub(super) fn within(scope: Scope, a: Who, b: Who) -> bool {
 }
 
 /// The epoch counter of a cluster: each release by one of its threads takes the next epoch.
-pub(crate) type Epochs = Cell<Epoch>;
+pub(crate) type EpochCounter = Cell<Epoch>;
 
 /// A thread, with what it knows of the others.
 #[derive(Debug)]
 pub(crate) struct Actor {
-    pub(crate) who: Who,
+    pub(crate) id: ActorId,
     /// The epoch of what the thread does now.
     epoch: Cell<Epoch>,
     clock: RefCell<Clock>,
@@ -53,21 +53,21 @@ pub(crate) struct Actor {
     /// The value of `version` at the last arrival at each group's barrier.
     at_arrival: [Cell<u64>; 3],
     /// What the thread's fences released: relaxed atomics after them publish it.
-    fenced: RefCell<Message>,
+    fenced: RefCell<ReleasedClocks>,
     /// What the thread's relaxed atomics found: a fence after them acquires it.
-    found: RefCell<Message>,
+    found: RefCell<ReleasedClocks>,
 }
 
 /// Clocks left for later readers, each with a scope and the releasing thread: threads in the same unit of that scope
 /// may acquire it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Message(Vec<(Scope, Who, Clock)>);
+pub(crate) struct ReleasedClocks(Vec<(Scope, ActorId, Clock)>);
 
-impl Message {
-    fn add(&mut self, scope: Scope, from: Who, clock: &Clock) {
-        match self.0.iter_mut().find(|(known, who, _)| *known == scope && within(scope, *who, from)) {
-            Some((_, who, known)) => {
-                *who = from;
+impl ReleasedClocks {
+    fn add(&mut self, scope: Scope, from: ActorId, clock: &Clock) {
+        match self.0.iter_mut().find(|(known, id, _)| *known == scope && within(scope, *id, from)) {
+            Some((_, id, known)) => {
+                *id = from;
                 known.join(clock);
             }
             None => self.0.push((scope, from, clock.clone())),
@@ -76,9 +76,9 @@ impl Message {
 }
 
 impl Actor {
-    pub(crate) fn new(who: Who) -> Self {
+    pub(crate) fn new(id: ActorId) -> Self {
         Actor {
-            who,
+            id,
             epoch: Cell::new(1),
             clock: RefCell::default(),
             known: Cell::new((0, 0)),
@@ -95,46 +95,46 @@ impl Actor {
 
     /// Returns whether what the thread did in the epoch happens-before what this one does now.
     #[inline]
-    pub(super) fn knows(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
-        if who == self.who {
+    pub(super) fn knows(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
+        if id == self.id {
             return true;
         }
         let (block, cluster) = self.known.get();
-        (who.first(Unit::Block) == self.who.first(Unit::Block) && epoch < block)
-            || (who.cluster() == self.who.cluster() && epoch < cluster)
-            || epoch < self.clock.borrow().of(layout, who)
+        (id.first(Unit::Block) == self.id.first(Unit::Block) && epoch < block)
+            || (id.cluster() == self.id.cluster() && epoch < cluster)
+            || epoch < self.clock.borrow().of(layout, id)
     }
 
     /// Returns whether what the threads of a whole warp did in the epoch happens-before what this one does now; `false`
     /// if that is not known of all of them.
     #[inline]
-    pub(super) fn knows_warp(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
+    pub(super) fn knows_warp(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
         let (block, cluster) = self.known.get();
-        (who.first(Unit::Block) == self.who.first(Unit::Block) && epoch < block)
-            || (who.cluster() == self.who.cluster() && epoch < cluster)
-            || epoch < self.clock.borrow().least(layout, who, Unit::Warp)
+        (id.first(Unit::Block) == self.id.first(Unit::Block) && epoch < block)
+            || (id.cluster() == self.id.cluster() && epoch < cluster)
+            || epoch < self.clock.borrow().least(layout, id, Unit::Warp)
     }
 
     /// Returns everything the thread has done and knows, for others to acquire, and begins the next epoch.
-    pub(crate) fn release(&self, epochs: &Epochs, layout: &Layout) -> Clock {
+    pub(crate) fn release(&self, epochs: &EpochCounter, layout: &Layout) -> Clock {
         let epoch = next(epochs);
         self.epoch.set(epoch);
         let mut clock = self.clock.borrow().clone();
-        clock.set(layout, self.who, Unit::Thread, epoch);
+        clock.set(layout, self.id, Unit::Thread, epoch);
         clock
     }
 
     /// Begins an asynchronous copy: everything the thread knows happens-before it, and its effects are known only to
     /// threads that learn of its end.
-    pub(crate) fn begin_copy(&self, slot: u32, epochs: &Epochs, layout: &Layout) -> Actor {
-        let copy = Actor::new(self.who.copy(slot, layout));
+    pub(crate) fn begin_copy(&self, slot: u32, epochs: &EpochCounter, layout: &Layout) -> Actor {
+        let copy = Actor::new(self.id.copy(slot, layout));
         copy.epoch.set(next(epochs));
         copy.acquire(layout, &self.release(epochs, layout));
         copy
     }
 
     /// Adds what the thread knows at its exit to `known`.
-    pub(crate) fn end(&self, known: &mut Clock) {
+    pub(crate) fn join_into(&self, known: &mut Clock) {
         known.join(&self.clock.borrow());
     }
 
@@ -146,7 +146,7 @@ impl Actor {
 
     fn learned(&self, layout: &Layout) {
         let clock = self.clock.borrow();
-        self.known.set((clock.least(layout, self.who, Unit::Block), clock.least(layout, self.who, Unit::Cluster)));
+        self.known.set((clock.least(layout, self.id, Unit::Block), clock.least(layout, self.id, Unit::Cluster)));
         self.version.set(self.version.get() + 1);
     }
 
@@ -168,10 +168,10 @@ impl Actor {
     }
 
     /// Performs the read of an atomic that found `message`.
-    pub(super) fn read(&self, layout: &Layout, message: &Message, with: Synchronization) {
+    pub(super) fn read(&self, layout: &Layout, message: &ReleasedClocks, with: Synchronization) {
         for (scope, from, clock) in &message.0 {
             // Not skipped for the thread's own message: it may hold other threads' releases, too.
-            if !within(*scope, *from, self.who) || !within(with.scope, *from, self.who) {
+            if !within(*scope, *from, self.id) || !within(with.scope, *from, self.id) {
                 continue;
             }
             if with.acquires() {
@@ -191,9 +191,9 @@ impl Actor {
     /// read-modify-write, which would continue the release sequence.
     pub(super) fn write(
         &self,
-        epochs: &Epochs,
+        epochs: &EpochCounter,
         layout: &Layout,
-        message: &mut Message,
+        message: &mut ReleasedClocks,
         with: Synchronization,
         replaces: bool,
     ) {
@@ -201,19 +201,19 @@ impl Actor {
             message.0.clear();
         }
         if with.releases() {
-            message.add(with.scope, self.who, &self.release(epochs, layout));
+            message.add(with.scope, self.id, &self.release(epochs, layout));
         } else {
             for (scope, _, clock) in &self.fenced.borrow().0 {
-                message.add(with.scope.min(*scope), self.who, clock);
+                message.add(with.scope.min(*scope), self.id, clock);
             }
         }
     }
 
-    pub(super) fn fence(&self, epochs: &Epochs, layout: &Layout, with: Synchronization) {
+    pub(super) fn fence(&self, epochs: &EpochCounter, layout: &Layout, with: Synchronization) {
         if with.acquires() {
             let found = std::mem::take(&mut *self.found.borrow_mut());
             for (scope, from, clock) in &found.0 {
-                if within(with.scope.min(*scope), *from, self.who) {
+                if within(with.scope.min(*scope), *from, self.id) {
                     self.acquire(layout, clock);
                 }
             }
@@ -222,12 +222,12 @@ impl Actor {
             let released = self.release(epochs, layout);
             let mut fenced = self.fenced.borrow_mut();
             fenced.0.retain(|(scope, ..)| *scope > with.scope);
-            fenced.0.push((with.scope, self.who, released));
+            fenced.0.push((with.scope, self.id, released));
         }
     }
 }
 
-fn next(epochs: &Epochs) -> Epoch {
+fn next(epochs: &EpochCounter) -> Epoch {
     epochs.set(epochs.get() + 1);
     epochs.get()
 }
@@ -235,32 +235,39 @@ fn next(epochs: &Epochs) -> Epoch {
 /// The clocks that the threads of a barrier release in one phase. The threads of a block share one epoch where
 /// possible, so that one number tells what is known of the block after the phase.
 #[derive(Debug, Default)]
-pub(crate) struct Gathering {
+pub(crate) struct PhaseRelease {
     clock: Clock,
     /// The clock that was joined last, since most threads of a block know the same.
     last: Clock,
     /// The epoch that the threads of a block take here, by the block's first thread.
-    begun: BTreeMap<Who, Epoch>,
+    begun: BTreeMap<ActorId, Epoch>,
     /// The threads that could not take the shared epoch, or that released nothing.
-    single: Vec<(Who, Epoch)>,
+    single: Vec<(ActorId, Epoch)>,
 }
 
 /// Says which threads meet at a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Members {
+pub(crate) enum Participants {
     /// Whole blocks meet.
     Blocks,
     /// Some threads of a block meet.
     Lanes,
 }
 
-impl Gathering {
+impl PhaseRelease {
     /// Records an arrival. One that does not release publishes only what a fence of at least this scope released before
     /// it.
-    pub(crate) fn arrive(&mut self, actor: &Actor, epochs: &Epochs, members: Members, releases: bool, scope: Scope) {
-        let common = *self.begun.entry(actor.who.first(Unit::Block)).or_insert_with(|| next(epochs));
+    pub(crate) fn arrive(
+        &mut self,
+        actor: &Actor,
+        epochs: &EpochCounter,
+        members: Participants,
+        releases: bool,
+        scope: Scope,
+    ) {
+        let common = *self.begun.entry(actor.id.first(Unit::Block)).or_insert_with(|| next(epochs));
         if !releases {
-            self.single.push((actor.who, 0));
+            self.single.push((actor.id, 0));
             for (fenced, _, clock) in &actor.fenced.borrow().0 {
                 if *fenced >= scope {
                     self.clock.join(clock);
@@ -276,18 +283,18 @@ impl Gathering {
         // If the shared epoch is older than the thread's current one, the thread takes an epoch of its own.
         let own = if actor.epoch.get() < common { common } else { next(epochs) };
         actor.epoch.set(own);
-        if own != common || members == Members::Lanes {
-            self.single.push((actor.who, own));
+        if own != common || members == Participants::Lanes {
+            self.single.push((actor.id, own));
         }
     }
 
     /// Ends the phase and returns what all of its threads know now. The next phase begins empty.
-    pub(crate) fn end(&mut self, layout: &Layout, members: Members) -> Clock {
+    pub(crate) fn end(&mut self, layout: &Layout, members: Participants) -> Clock {
         let mut brought = Clock::default();
-        if members == Members::Blocks {
+        if members == Participants::Blocks {
             self.begun.iter().for_each(|(block, epoch)| brought.set(layout, *block, Unit::Block, *epoch));
         }
-        self.single.iter().for_each(|(who, epoch)| brought.set(layout, *who, Unit::Thread, *epoch));
+        self.single.iter().for_each(|(id, epoch)| brought.set(layout, *id, Unit::Thread, *epoch));
         let mut clock = std::mem::take(self).clock;
         clock.join(&brought);
         clock

@@ -2,9 +2,9 @@
 //! Freund 2009): one epoch while all accesses are ordered, more only while they are not. Here the threads of a warp
 //! that do the same share an entry, and bytes that are only accessed together share a cell.
 
-use super::clock::{Epoch, Layout, Unit, Who};
+use super::clock::{ActorId, Epoch, Layout, Unit};
 use super::history::History;
-use super::order::{Actor, Message, within};
+use super::order::{Actor, ReleasedClocks, within};
 use crate::scope::Scope;
 use crate::sim::site::Site;
 
@@ -17,7 +17,7 @@ const MOST_ENTRIES: usize = 512;
 
 /// The kind of an access, as far as conflicts depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum ConflictKind {
     Read,
     Write,
     /// An atomic that does not write.
@@ -25,31 +25,33 @@ pub(crate) enum Doing {
     AtomicWrite(Scope),
 }
 
-impl Doing {
+impl ConflictKind {
     /// Returns whether the two accesses race unless they are ordered.
-    fn conflicts(self, by: Who, other: Doing, other_by: Who) -> bool {
+    fn conflicts(self, by: ActorId, other: ConflictKind, other_by: ActorId) -> bool {
         match (self, other) {
-            (Doing::Read, Doing::Read | Doing::AtomicRead(_))
-            | (Doing::AtomicRead(_), Doing::Read | Doing::AtomicRead(_)) => false,
+            (ConflictKind::Read, ConflictKind::Read | ConflictKind::AtomicRead(_))
+            | (ConflictKind::AtomicRead(_), ConflictKind::Read | ConflictKind::AtomicRead(_)) => false,
             // Two atomics conflict unless each one's scope includes the other's thread.
-            (Doing::AtomicRead(a), Doing::AtomicWrite(b))
-            | (Doing::AtomicWrite(a), Doing::AtomicRead(b) | Doing::AtomicWrite(b)) => !within(a.min(b), by, other_by),
-            (Doing::Write, _)
-            | (_, Doing::Write)
-            | (Doing::Read, Doing::AtomicWrite(_))
-            | (Doing::AtomicWrite(_), Doing::Read) => true,
+            (ConflictKind::AtomicRead(a), ConflictKind::AtomicWrite(b))
+            | (ConflictKind::AtomicWrite(a), ConflictKind::AtomicRead(b) | ConflictKind::AtomicWrite(b)) => {
+                !within(a.min(b), by, other_by)
+            }
+            (ConflictKind::Write, _)
+            | (_, ConflictKind::Write)
+            | (ConflictKind::Read, ConflictKind::AtomicWrite(_))
+            | (ConflictKind::AtomicWrite(_), ConflictKind::Read) => true,
         }
     }
 }
 
-impl Doing {
+impl ConflictKind {
     /// Returns the bit of the access kind.
     fn bit(self) -> u16 {
         match self {
-            Doing::Read => 1,
-            Doing::Write => 2,
-            Doing::AtomicRead(scope) => 1 << (4 + scope as u16),
-            Doing::AtomicWrite(scope) => 1 << (8 + scope as u16),
+            ConflictKind::Read => 1,
+            ConflictKind::Write => 2,
+            ConflictKind::AtomicRead(scope) => 1 << (4 + scope as u16),
+            ConflictKind::AtomicWrite(scope) => 1 << (8 + scope as u16),
         }
     }
 
@@ -60,31 +62,57 @@ impl Doing {
         // Device-scope atomics include all threads of the device.
         const NARROW: u16 = 0b11;
         match self {
-            Doing::Read => WRITES,
-            Doing::Write => !0,
-            Doing::AtomicRead(Scope::Block | Scope::Cluster) => WRITES,
-            Doing::AtomicRead(Scope::Device | Scope::System) => NARROW << 8,
-            Doing::AtomicWrite(Scope::Block | Scope::Cluster) => 1 | READS | WRITES,
-            Doing::AtomicWrite(Scope::Device | Scope::System) => 1 | NARROW << 4 | NARROW << 8,
+            ConflictKind::Read => WRITES,
+            ConflictKind::Write => !0,
+            ConflictKind::AtomicRead(Scope::Block | Scope::Cluster) => WRITES,
+            ConflictKind::AtomicRead(Scope::Device | Scope::System) => NARROW << 8,
+            ConflictKind::AtomicWrite(Scope::Block | Scope::Cluster) => 1 | READS | WRITES,
+            ConflictKind::AtomicWrite(Scope::Device | Scope::System) => 1 | NARROW << 4 | NARROW << 8,
         }
     }
 }
 
 /// The access that is being made.
 #[derive(Clone, Copy)]
-pub(crate) struct Now<'a> {
+pub(crate) struct CurrentAccess<'a> {
     pub(crate) actor: &'a Actor,
     pub(crate) layout: &'a Layout,
-    pub(crate) doing: Doing,
+    pub(crate) kind: ConflictKind,
     pub(crate) site: Site,
 }
 
 /// An earlier access that does not happen-before the current one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Earlier {
-    pub(crate) who: Who,
-    pub(crate) doing: Doing,
+pub(crate) struct EarlierAccess {
+    pub(crate) id: ActorId,
+    pub(crate) kind: ConflictKind,
     pub(crate) site: Site,
+}
+
+/// The shadow of memory that one OS thread accesses: a block's instance of an allocation.
+#[derive(Debug, Default)]
+pub(crate) struct Shadow(Vec<Option<Box<Page>>>);
+
+impl Shadow {
+    pub(crate) fn page(&mut self, number: usize) -> &mut Page {
+        if number >= self.0.len() {
+            self.0.resize_with(number + 1, || None);
+        }
+        self.0[number].get_or_insert_default()
+    }
+}
+
+/// Splits a range at page boundaries. Each part has the page's number, the first byte in it, and the number of bytes.
+pub(crate) fn pages(start: usize, len: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    let (mut at, end) = (start, start + len);
+    std::iter::from_fn(move || {
+        let len = (PAGE - at % PAGE).min(end - at);
+        (len > 0).then(|| {
+            let part = (at / PAGE, at % PAGE, len);
+            at += len;
+            part
+        })
+    })
 }
 
 /// The shadow of a page of bytes.
@@ -94,14 +122,14 @@ pub(crate) struct Page {
     shift: u32,
     cells: Box<[Cell]>,
     /// What atomics left for later ones.
-    atomics: Vec<Left>,
+    atomics: Vec<AtomicState>,
 }
 
 /// The messages and values that atomics left at a byte.
 #[derive(Debug)]
-struct Left {
+struct AtomicState {
     at: usize,
-    message: Message,
+    message: ReleasedClocks,
     /// The older values that a load may still find.
     history: Option<Box<History>>,
 }
@@ -121,7 +149,7 @@ struct Cell {
 
 #[derive(Debug, Clone, Copy)]
 struct Write {
-    who: Who,
+    id: ActorId,
     epoch: Epoch,
     site: Site,
 }
@@ -130,22 +158,22 @@ struct Write {
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     /// The warp's first thread.
-    warp: Who,
+    warp: ActorId,
     epoch: Epoch,
     site: Site,
     lanes: u32,
-    doing: Doing,
+    kind: ConflictKind,
 }
 
 impl Entry {
-    fn new(now: &Now<'_>) -> Entry {
-        let who = now.actor.who;
+    fn new(now: &CurrentAccess<'_>) -> Entry {
+        let id = now.actor.id;
         Entry {
-            warp: who.first(Unit::Warp),
+            warp: id.first(Unit::Warp),
             epoch: now.actor.epoch(),
             site: now.site,
-            lanes: 1 << who.lane(),
-            doing: now.doing,
+            lanes: 1 << id.lane(),
+            kind: now.kind,
         }
     }
 
@@ -153,49 +181,49 @@ impl Entry {
         self.warp == other.warp
             && self.epoch == other.epoch
             && std::ptr::eq(self.site, other.site)
-            && self.doing == other.doing
+            && self.kind == other.kind
     }
 
     /// Returns a thread of the entry whose access does not happen-before the current one.
-    fn unknown(&self, now: &Now<'_>) -> Option<Who> {
+    fn unknown(&self, now: &CurrentAccess<'_>) -> Option<ActorId> {
         if now.actor.knows_warp(now.layout, self.warp, self.epoch) {
             return None;
         }
         let threads = (0..32).filter(|lane| self.lanes >> lane & 1 == 1).map(|lane| self.warp.with_lane(lane));
-        threads.into_iter().find(|who| !now.actor.knows(now.layout, *who, self.epoch))
+        threads.into_iter().find(|id| !now.actor.knows(now.layout, *id, self.epoch))
     }
 
     /// Returns whether the current access subsumes this entry for all later checks.
-    fn gives_way(&self, now: &Now<'_>) -> bool {
-        self.doing == now.doing && self.unknown(now).is_none()
+    fn gives_way(&self, now: &CurrentAccess<'_>) -> bool {
+        self.kind == now.kind && self.unknown(now).is_none()
     }
 }
 
 impl Cell {
-    fn access(&mut self, now: &Now<'_>, same: impl FnOnce() -> bool) -> Result<(), Earlier> {
+    fn access(&mut self, now: &CurrentAccess<'_>, same: impl FnOnce() -> bool) -> Result<(), EarlierAccess> {
         if let Some(write) = &self.write
-            && !now.actor.knows(now.layout, write.who, write.epoch)
+            && !now.actor.knows(now.layout, write.id, write.epoch)
         {
             // Two plain writes of the same bytes are not reported.
-            if now.doing != Doing::Write || !same() {
-                return Err(Earlier { who: write.who, doing: Doing::Write, site: write.site });
+            if now.kind != ConflictKind::Write || !same() {
+                return Err(EarlierAccess { id: write.id, kind: ConflictKind::Write, site: write.site });
             }
         }
         let new = Entry::new(now);
-        if self.kinds & now.doing.against() != 0 && !self.are_atomics_of_my_block(now) {
+        if self.kinds & now.kind.against() != 0 && !self.are_atomics_of_my_block(now) {
             for entry in self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter())) {
-                if new.doing.conflicts(now.actor.who, entry.doing, entry.warp)
-                    && let Some(who) = entry.unknown(now)
+                if new.kind.conflicts(now.actor.id, entry.kind, entry.warp)
+                    && let Some(id) = entry.unknown(now)
                 {
-                    return Err(Earlier { who, doing: entry.doing, site: entry.site });
+                    return Err(EarlierAccess { id, kind: entry.kind, site: entry.site });
                 }
             }
         }
-        if now.doing == Doing::Write {
-            self.write = Some(Write { who: now.actor.who, epoch: new.epoch, site: now.site });
+        if now.kind == ConflictKind::Write {
+            self.write = Some(Write { id: now.actor.id, epoch: new.epoch, site: now.site });
             (self.first, self.rest, self.kinds, self.mixed) = (None, None, 0, false);
         } else {
-            self.kinds |= now.doing.bit();
+            self.kinds |= now.kind.bit();
             self.note(new, now);
         }
         Ok(())
@@ -203,16 +231,16 @@ impl Cell {
 
     /// Returns whether all accesses are atomics of the current block, none of which conflict: every scope includes the
     /// block.
-    fn are_atomics_of_my_block(&self, now: &Now<'_>) -> bool {
-        let is_atomic = matches!(now.doing, Doing::AtomicRead(_) | Doing::AtomicWrite(_));
-        is_atomic && !self.mixed && self.kinds & Doing::Read.bit() == 0 && self.is_of_my_block(now)
+    fn are_atomics_of_my_block(&self, now: &CurrentAccess<'_>) -> bool {
+        let is_atomic = matches!(now.kind, ConflictKind::AtomicRead(_) | ConflictKind::AtomicWrite(_));
+        is_atomic && !self.mixed && self.kinds & ConflictKind::Read.bit() == 0 && self.is_of_my_block(now)
     }
 
-    fn is_of_my_block(&self, now: &Now<'_>) -> bool {
-        self.first.is_none_or(|first| first.warp.first(Unit::Block) == now.actor.who.first(Unit::Block))
+    fn is_of_my_block(&self, now: &CurrentAccess<'_>) -> bool {
+        self.first.is_none_or(|first| first.warp.first(Unit::Block) == now.actor.id.first(Unit::Block))
     }
 
-    fn note(&mut self, new: Entry, now: &Now<'_>) {
+    fn note(&mut self, new: Entry, now: &CurrentAccess<'_>) {
         self.mixed |= !self.is_of_my_block(now);
         let Some(first) = &mut self.first else {
             self.first = Some(new);
@@ -267,9 +295,9 @@ impl Page {
         &mut self,
         start: usize,
         len: usize,
-        now: &Now<'_>,
+        now: &CurrentAccess<'_>,
         same: impl Fn(usize, usize) -> bool,
-    ) -> Result<(), Earlier> {
+    ) -> Result<(), EarlierAccess> {
         self.cut((start | len | 16).trailing_zeros());
         let size = 1 << self.shift;
         for cell in start >> self.shift..(start + len).div_ceil(size) {
@@ -279,19 +307,19 @@ impl Page {
     }
 
     /// Returns what atomics left at a byte for threads that acquire it, if they did.
-    pub(crate) fn message(&mut self, at: usize) -> Option<&mut Message> {
+    pub(crate) fn message(&mut self, at: usize) -> Option<&mut ReleasedClocks> {
         self.atomics.iter_mut().find(|left| left.at == at).map(|left| &mut left.message)
     }
 
     /// Returns what atomics left at a byte, creating an empty message if they left nothing.
-    pub(crate) fn message_or_new(&mut self, at: usize) -> &mut Message {
+    pub(crate) fn message_or_new(&mut self, at: usize) -> &mut ReleasedClocks {
         &mut self.left(at).message
     }
 
-    fn left(&mut self, at: usize) -> &mut Left {
+    fn left(&mut self, at: usize) -> &mut AtomicState {
         let known = self.atomics.iter().position(|left| left.at == at);
         let index = known.unwrap_or_else(|| {
-            self.atomics.push(Left { at, message: Message::default(), history: None });
+            self.atomics.push(AtomicState { at, message: ReleasedClocks::default(), history: None });
             self.atomics.len() - 1
         });
         &mut self.atomics[index]
@@ -305,18 +333,18 @@ impl Page {
     }
 
     /// Records that an atomic has stored `after` over `before`, or that nothing was ever written there.
-    pub(crate) fn stored(&mut self, at: usize, look: (Who, Epoch), before: Option<&[u8]>, after: &[u8]) {
+    pub(crate) fn stored(&mut self, at: usize, look: (ActorId, Epoch), before: Option<&[u8]>, after: &[u8]) {
         let end = at + after.len();
         for other in self.atomics.iter_mut().filter(|other| other.at != at && other.at < end) {
             other.history.take_if(|history| at < other.at + history.size());
         }
-        let Left { message, history, .. } = self.left(at);
+        let AtomicState { message, history, .. } = self.left(at);
         let Some(before) = before else {
             *history = Some(Box::new(History::new(after, message.clone())));
             return;
         };
         history.take_if(|history| !history.is_of(before));
-        let history = history.get_or_insert_with(|| Box::new(History::new(before, Message::default())));
+        let history = history.get_or_insert_with(|| Box::new(History::new(before, ReleasedClocks::default())));
         history.push(look, after, message.clone());
     }
 

@@ -12,7 +12,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::scheduler::{Pending, Scheduler, Touch, Turn};
+use super::scheduler::{AtomicAccess, Pending, Scheduler, Turn};
+use crate::sim::memory::LocationKey;
 
 /// The fuel of a turn, which lasts to the thread's next atomic; it ends a loop that has none.
 const FUEL: u32 = 1 << 16;
@@ -36,7 +37,7 @@ struct Search {
 struct Node {
     chosen: usize,
     /// The access of the chosen thread.
-    touch: Option<Touch>,
+    access: Option<AtomicAccess>,
     /// The threads that could run here.
     choices: Vec<usize>,
     /// The threads that were run here before, and those whose turn here would show nothing new.
@@ -47,8 +48,8 @@ struct Node {
 
 impl Node {
     /// Notes a later access by `thread`: if it depends on the access made here, the thread goes first in another run.
-    fn try_before(&mut self, thread: usize, touch: Touch) {
-        if self.chosen == thread || self.touch.is_none_or(|here| commute(here, touch)) {
+    fn try_before(&mut self, thread: usize, access: AtomicAccess) {
+        if self.chosen == thread || self.access.is_none_or(|here| commute(here, access)) {
             return;
         }
         // If the thread could not run here, any other choice may lead to it.
@@ -109,9 +110,9 @@ pub(super) struct Exhaustive {
     /// The ready threads, in the order in which they became ready.
     ready: Vec<(usize, Pending)>,
     /// How often each location was changed.
-    changes: BTreeMap<(usize, usize), u64>,
+    changes: BTreeMap<LocationKey, u64>,
     /// The last access of each thread that changed nothing, and how often its location had been changed by then.
-    looked: BTreeMap<usize, (Touch, u64)>,
+    fruitless: BTreeMap<usize, (AtomicAccess, u64)>,
     redundant: bool,
 }
 
@@ -123,18 +124,18 @@ impl Exhaustive {
             sleep: Vec::new(),
             ready: Vec::new(),
             changes: BTreeMap::new(),
-            looked: BTreeMap::new(),
+            fruitless: BTreeMap::new(),
             redundant: false,
         }
     }
 
-    fn changed(&self, touch: Touch) -> u64 {
-        self.changes.get(&touch.place).copied().unwrap_or(0)
+    fn changed(&self, access: AtomicAccess) -> u64 {
+        self.changes.get(&access.location).copied().unwrap_or(0)
     }
 
     /// Returns whether the thread would find again what it has already found.
-    fn idles(&self, thread: usize, touch: Touch) -> bool {
-        self.looked.get(&thread).is_some_and(|(last, changes)| *last == touch && *changes == self.changed(touch))
+    fn idles(&self, thread: usize, access: AtomicAccess) -> bool {
+        self.fruitless.get(&thread).is_some_and(|(last, changes)| *last == access && *changes == self.changed(access))
     }
 
     fn take(&mut self, thread: usize) -> Turn {
@@ -143,7 +144,7 @@ impl Exhaustive {
     }
 
     /// Decides between threads that are about to execute atomics; `None` if no choice shows anything new.
-    fn decide(&mut self, choices: &[(usize, Touch)]) -> Option<usize> {
+    fn decide(&mut self, choices: &[(usize, AtomicAccess)]) -> Option<usize> {
         let exploration = self.exploration.clone();
         let mut search = exploration.search();
         let first = choices.first()?.0;
@@ -159,25 +160,25 @@ impl Exhaustive {
             };
             search.path.push(Node { chosen, choices, done: self.sleep.clone(), ..Node::default() });
         }
-        let touch_of =
-            |thread: usize| self.ready.iter().find(|(ready, _)| *ready == thread).and_then(|(_, touch)| *touch);
+        let pending_access =
+            |thread: usize| self.ready.iter().find(|(ready, _)| *ready == thread).and_then(|(_, access)| *access);
         let (before, now) = search.path.split_at_mut(self.depth);
-        let Node { chosen, done, touch: touched, .. } = &mut now[0];
+        let Node { chosen, done, access: accessed, .. } = &mut now[0];
         self.depth += 1;
         // The choices are those of another kernel.
-        let Some(touch) = touch_of(*chosen) else { return Some(first) };
-        *touched = Some(touch);
-        before.iter_mut().for_each(|node| node.try_before(*chosen, touch));
+        let Some(access) = pending_access(*chosen) else { return Some(first) };
+        *accessed = Some(access);
+        before.iter_mut().for_each(|node| node.try_before(*chosen, access));
         let asleep =
-            |thread: &usize| *thread != *chosen && touch_of(*thread).is_some_and(|other| commute(other, touch));
+            |thread: &usize| *thread != *chosen && pending_access(*thread).is_some_and(|other| commute(other, access));
         self.sleep = done.iter().copied().filter(asleep).collect();
         Some(*chosen)
     }
 }
 
 /// Returns whether the two accesses are independent.
-fn commute(a: Touch, b: Touch) -> bool {
-    a.place != b.place || !(a.writes || b.writes)
+fn commute(a: AtomicAccess, b: AtomicAccess) -> bool {
+    a.location != b.location || !(a.writes || b.writes)
 }
 
 impl Scheduler for Exhaustive {
@@ -191,8 +192,9 @@ impl Scheduler for Exhaustive {
             let thread = *thread;
             return Some(self.take(thread));
         }
-        let touching = self.ready.iter().filter_map(|(thread, pending)| Some((*thread, (*pending)?)));
-        let (idle, useful): (Vec<_>, Vec<_>) = touching.partition(|(thread, touch)| self.idles(*thread, *touch));
+        let pending_accesses = self.ready.iter().filter_map(|(thread, pending)| Some((*thread, (*pending)?)));
+        let (idle, useful): (Vec<_>, Vec<_>) =
+            pending_accesses.partition(|(thread, access)| self.idles(*thread, *access));
         let thread = self.decide(if useful.is_empty() { &idle } else { &useful })?;
         Some(self.take(thread))
     }
@@ -201,12 +203,12 @@ impl Scheduler for Exhaustive {
         true
     }
 
-    fn touched(&mut self, thread: usize, touch: Touch, wrote: bool) {
+    fn accessed(&mut self, thread: usize, access: AtomicAccess, wrote: bool) {
         if wrote {
-            *self.changes.entry(touch.place).or_insert(0) += 1;
-            self.looked.remove(&thread);
+            *self.changes.entry(access.location).or_insert(0) += 1;
+            self.fruitless.remove(&thread);
         } else {
-            self.looked.insert(thread, (touch, self.changed(touch)));
+            self.fruitless.insert(thread, (access, self.changed(access)));
         }
     }
 

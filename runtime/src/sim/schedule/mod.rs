@@ -3,14 +3,14 @@
 
 mod exhaustive;
 mod lockstep;
-mod lots;
 mod priority;
 mod random;
+mod rng;
 mod round_robin;
 mod scheduler;
 
 pub(crate) use exhaustive::OrderSearch;
-pub(super) use scheduler::{Pending, Scheduler, Touch, Turn};
+pub(super) use scheduler::{AtomicAccess, Pending, Scheduler, Turn};
 
 use crate::schedule::Schedule;
 

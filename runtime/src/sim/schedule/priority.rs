@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::lots::Lots;
+use super::rng::Rng;
 use super::scheduler::{Pending, Scheduler, Turn};
 
 /// A thread that has used this much of a turn may be waiting for another one, and drops below all others.
 const PATIENCE: u32 = 4096;
 
 pub(super) struct Priority {
-    lots: Lots,
+    rng: Rng,
     block_threads: usize,
     by_block: bool,
     /// The priorities of the threads that have been ready; the greatest runs first.
@@ -29,12 +29,12 @@ pub(super) struct Priority {
 
 impl Priority {
     pub(super) fn new(seed: u64, changes: u32, block_threads: usize) -> Self {
-        let mut lots = Lots::new(seed);
+        let mut rng = Rng::new(seed);
         // The length is drawn from a wide range, because the number of scheduling points is unknown.
-        let length = 1 << (4 + lots.draw() % 14);
-        let changes = (0..changes).map(|_| lots.draw() % length).collect();
+        let length = 1 << (4 + rng.draw() % 14);
+        let changes = (0..changes).map(|_| rng.draw() % length).collect();
         Priority {
-            lots,
+            rng,
             block_threads,
             by_block: seed % 2 == 1,
             priorities: BTreeMap::new(),
@@ -46,14 +46,14 @@ impl Priority {
     }
 
     fn priority(&mut self, thread: usize) -> (u64, u64) {
-        let Priority { lots, priorities, by_block, block_threads, .. } = self;
+        let Priority { rng, priorities, by_block, block_threads, .. } = self;
         let above = |draw: u64| (1 << 32) + draw % (1 << 62);
         if !*by_block {
-            return *priorities.entry(thread).or_insert_with(|| (above(lots.draw()), 0));
+            return *priorities.entry(thread).or_insert_with(|| (above(rng.draw()), 0));
         }
         let first = thread / *block_threads * *block_threads;
-        let block = priorities.entry(first).or_insert_with(|| (above(lots.draw()), lots.draw())).0;
-        *priorities.entry(thread).or_insert_with(|| (block, lots.draw()))
+        let block = priorities.entry(first).or_insert_with(|| (above(rng.draw()), rng.draw())).0;
+        *priorities.entry(thread).or_insert_with(|| (block, rng.draw()))
     }
 }
 
@@ -82,7 +82,7 @@ impl Scheduler for Priority {
         Some(turn)
     }
 
-    fn lots(&mut self) -> Option<&mut Lots> {
-        Some(&mut self.lots)
+    fn rng(&mut self) -> Option<&mut Rng> {
+        Some(&mut self.rng)
     }
 }

@@ -1,6 +1,7 @@
 //! Defines what a scheduler is: it holds the threads that can run, and picks the one that runs next.
 
-use super::lots::Lots;
+use super::rng::Rng;
+use crate::sim::memory::LocationKey;
 use crate::sim::site::Site;
 
 /// Holds the threads that can run.
@@ -18,7 +19,7 @@ pub(in crate::sim) trait Scheduler {
 
     /// Returns the random numbers of this order. Where there are none, every load finds the current value and no copy
     /// lands early.
-    fn lots(&mut self) -> Option<&mut Lots> {
+    fn rng(&mut self) -> Option<&mut Rng> {
         None
     }
 
@@ -28,7 +29,7 @@ pub(in crate::sim) trait Scheduler {
     }
 
     /// Notes that a thread has made the access that it announced, and whether it wrote.
-    fn touched(&mut self, _thread: usize, _touch: Touch, _wrote: bool) {}
+    fn accessed(&mut self, _thread: usize, _touch: AtomicAccess, _wrote: bool) {}
 
     /// Returns whether `next` returned `None` because everything left has been seen.
     fn is_redundant(&self) -> bool {
@@ -37,13 +38,12 @@ pub(in crate::sim) trait Scheduler {
 }
 
 /// The atomic that a thread that can run is about to execute, if any.
-pub(in crate::sim) type Pending = Option<Touch>;
+pub(in crate::sim) type Pending = Option<AtomicAccess>;
 
 /// An announced atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sim) struct Touch {
-    /// The location.
-    pub(in crate::sim) place: (usize, usize),
+pub(in crate::sim) struct AtomicAccess {
+    pub(in crate::sim) location: LocationKey,
     pub(in crate::sim) site: Site,
     /// Whether it may write.
     pub(in crate::sim) writes: bool,

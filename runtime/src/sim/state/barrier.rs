@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::sim::group::Group;
-use crate::sim::race::{Clock, Gathering};
+use crate::sim::race::{Clock, PhaseRelease};
 use crate::sim::site::Site;
 
 /// An operation of a thread at a group's barrier.
@@ -43,9 +43,9 @@ pub(crate) struct Phases {
     pub(in crate::sim) reached: Cell<u64>,
     pub(in crate::sim) ended: Cell<u64>,
     /// What the threads of the current phase have released so far.
-    pub(in crate::sim) gathering: RefCell<Gathering>,
+    pub(in crate::sim) releases: RefCell<PhaseRelease>,
     /// What the threads of the last phase released. The current phase cannot end before all of them have acquired it.
-    pub(in crate::sim) gathered: RefCell<Clock>,
+    pub(in crate::sim) released: RefCell<Clock>,
 }
 
 /// A group's barrier, as one cluster sees it: the grid's phases are shared by all clusters.
@@ -64,8 +64,8 @@ impl Phases {
             current: Cell::new(0),
             reached: Cell::new(0),
             ended: Cell::new(0),
-            gathering: RefCell::default(),
-            gathered: RefCell::default(),
+            releases: RefCell::default(),
+            released: RefCell::default(),
         })
     }
 

@@ -8,14 +8,14 @@ use crate::report::output::Printed;
 /// The prints of one launch.
 #[derive(Debug, Default)]
 pub(crate) struct Prints {
-    pub(in crate::sim) records: Mutex<Vec<Record>>,
+    pub(in crate::sim) records: Mutex<Vec<PrintRecord>>,
     pub(in crate::sim) used: AtomicU64,
     pub(in crate::sim) lost: AtomicU64,
 }
 
 /// The text of one `print!`.
 #[derive(Debug)]
-pub(in crate::sim) struct Record {
+pub(in crate::sim) struct PrintRecord {
     /// The cluster's rank in the grid.
     pub(in crate::sim) cluster: u64,
     /// The block's rank in the grid, and the thread's rank in the block.

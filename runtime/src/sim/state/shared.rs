@@ -14,7 +14,7 @@ use crate::sim::site::Site;
 
 /// The key that identifies an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct AllocationKey {
     pub(crate) site: Site,
     /// The `std::any::type_name` of the array.
     pub(crate) type_name: &'static str,
@@ -40,7 +40,7 @@ pub(in crate::sim) struct View {
 
 struct Allocation {
     /// The key; `None` for dynamic memory.
-    key: Option<Key>,
+    key: Option<AllocationKey>,
     /// The arenas by the block's rank.
     arenas: Vec<Arena>,
 }
@@ -65,7 +65,7 @@ impl SharedMemory {
     }
 
     /// Returns the allocation of this key, which is created on first use.
-    pub(crate) fn allocation(&self, key: Key, bytes: usize) -> u32 {
+    pub(crate) fn allocation(&self, key: AllocationKey, bytes: usize) -> u32 {
         let mut allocations = self.allocations.borrow_mut();
         let known = allocations.iter().position(|allocation| allocation.key == Some(key));
         known.unwrap_or_else(|| {
@@ -118,7 +118,7 @@ impl SharedMemory {
 }
 
 impl Allocation {
-    fn new(key: Option<Key>, blocks: u32, bytes: usize) -> Self {
+    fn new(key: Option<AllocationKey>, blocks: u32, bytes: usize) -> Self {
         let arena = || Arena {
             lines: (0..bytes.div_ceil(16)).map(|_| Line(UnsafeCell::new([0; 16]))).collect(),
             written: (0..bytes.div_ceil(64)).map(|_| Cell::new(0)).collect(),

@@ -9,12 +9,12 @@ use crate::sim::site::Site;
 /// The calls of a launch that not all threads have reached.
 #[derive(Debug, Default)]
 pub(crate) struct UniformChecks {
-    pub(in crate::sim) open: Mutex<BTreeMap<Call, Check>>,
+    pub(in crate::sim) open: Mutex<BTreeMap<UniformCall, UniformCheck>>,
 }
 
 /// The n-th call of the threads of a group at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::sim) struct Call {
+pub(in crate::sim) struct UniformCall {
     /// The group, and the grid rank of the block or cluster that it is.
     pub(in crate::sim) group: (Group, u64),
     pub(in crate::sim) site: Site,
@@ -22,7 +22,7 @@ pub(in crate::sim) struct Call {
 }
 
 #[derive(Debug)]
-pub(in crate::sim) struct Check {
+pub(in crate::sim) struct UniformCheck {
     pub(in crate::sim) value: Box<[u8]>,
     pub(in crate::sim) left: u64,
 }

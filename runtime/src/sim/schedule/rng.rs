@@ -1,11 +1,11 @@
 //! The random numbers that schedules draw.
 
 /// A SplitMix64 generator (Steele, Lea, Flood 2014).
-pub(crate) struct Lots(u64);
+pub(crate) struct Rng(u64);
 
-impl Lots {
+impl Rng {
     pub(super) fn new(seed: u64) -> Self {
-        Lots(seed)
+        Rng(seed)
     }
 
     pub(crate) fn draw(&mut self) -> u64 {
