@@ -307,7 +307,7 @@ fn same_block<D: RemoteEnd + ?Sized>(name: &str, to: &D, bar: &RemoteBarrier, si
     {
         let (to, of) = (id.rank, bar.id().memory.rank);
         let sentence = format!(
-            "`{name}()` to the shared memory of block rank {to} with a barrier of block rank {of}: both are of one block"
+            "`{name}()` needs memory and a barrier of the same block, but the memory is of block rank {to} and the barrier of block rank {of}"
         );
         sim::fail_at(Cause::Protocol(sentence), site);
     }

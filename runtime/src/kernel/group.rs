@@ -204,7 +204,7 @@ impl Cluster {
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
         sim::with("`cluster.uniform()`", |context| {
-            context.check_uniform(Group::Cluster, "`cluster.uniform()` of a value that is", bits(&value), site)
+            context.check_uniform(Group::Cluster, "the value of `cluster.uniform()`", bits(&value), site)
         });
         value
     }
@@ -341,7 +341,7 @@ impl ThreadBlock {
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
         sim::with("`block.uniform()`", |context| {
-            context.check_uniform(Group::Block, "`block.uniform()` of a value that is", bits(&value), site)
+            context.check_uniform(Group::Block, "the value of `block.uniform()`", bits(&value), site)
         });
         value
     }
@@ -414,7 +414,7 @@ impl Grid {
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
         sim::with("`grid.uniform()`", |context| {
-            context.check_uniform(Group::Grid, "`grid.uniform()` of a value that is", bits(&value), site)
+            context.check_uniform(Group::Grid, "the value of `grid.uniform()`", bits(&value), site)
         });
         value
     }

@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn memory_of_the_host_is_no_cuda_slice() {
         let error = Device::simulator().upload(&[1.0f32]).unwrap().into_cuda_slice().unwrap_err();
-        assert_eq!(error.to_string(), "this needs memory of a GPU, and the buffer is on simulator");
+        assert_eq!(error.to_string(), "this needs memory of a GPU, but the buffer is on simulator");
         assert!(matches!(Device::simulator().zeros::<u64>(usize::MAX), Err(Error::BufferTooLarge { .. })));
     }
 }

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(shape_of(fixed, grid_only), Ok((2, 64)));
         assert_eq!(shape_of(fixed, sizes(4, 2, 64)), Ok((2, 64)));
         assert_eq!(shape_of(FREE, Sizes { cluster: None, ..sizes(4, 2, 64) }), Ok((1, 64)));
-        refused(fixed, sizes(4, 4, 64), "its attribute fixes cluster = (2,1,1), and `.cluster(..)` asks for (4,1,1)");
+        refused(fixed, sizes(4, 4, 64), "its attribute fixes cluster = (2,1,1), but `.cluster(..)` asks for (4,1,1)");
         assert_eq!(shape(&FREE, &grid_only), Err(LaunchError::NoBlock));
         assert_eq!(shape(&FREE, &Sizes::default()), Err(LaunchError::NoGrid));
     }
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(LaunchError::check_resident(&shape, 3), Ok(()));
         let error = LaunchError::check_resident(&shape, 2).unwrap_err();
         assert_eq!(error, LaunchError::GridNotResident { blocks: 12, most: 8 });
-        assert!(error.to_string().contains("a grid of 12 is larger than 8, which is all"), "{error}");
+        assert!(error.to_string().contains("the grid has 12 blocks, but this device holds at most 8"), "{error}");
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
         refused(
             FREE,
             sizes(16, 16, 32),
-            "a cluster of 16 blocks is larger than 8, which is all that every device offers; write \
+            "a cluster of 16 blocks is larger than 8, the most that every device supports; write \
              `#[cluster_kernel(non_portable)]` to allow up to 16",
         );
         refused(FREE, sizes(1, 1, 2048), "a block of 2048 threads is larger than 1024, the limit of the hardware");
@@ -158,6 +158,6 @@ mod tests {
         for sizes in [sizes(1, 1, 32), asks(4096)] {
             assert_eq!(shape(&fixed, &sizes).map(|shape| shape.dynamic_shared_bytes), Ok(4096));
         }
-        refused(fixed, asks(4097), "its attribute fixes shared_bytes = 4096, and `.shared_bytes(..)` asks for 4097");
+        refused(fixed, asks(4097), "its attribute fixes shared_bytes = 4096, but `.shared_bytes(..)` asks for 4097");
     }
 }

@@ -22,11 +22,11 @@ pub enum Error {
     DriverMissing,
 
     /// The CUDA driver is older than cluster launches.
-    #[error("the CUDA driver is too old: it speaks CUDA {major}.{minor}, and cluster launches need 12.0; update it")]
+    #[error("the CUDA driver is too old: it supports CUDA {major}.{minor}, but cluster launches need 12.0; update it")]
     DriverTooOld {
-        /// The major number of the CUDA version that the driver speaks.
+        /// The major number of the CUDA version that the driver supports.
         major: i32,
-        /// The minor number of the CUDA version that the driver speaks.
+        /// The minor number of the CUDA version that the driver supports.
         minor: i32,
     },
 
@@ -78,7 +78,7 @@ pub enum Error {
     /// NVRTC rejected the generated CUDA C++.
     #[error(
         "NVRTC refused the CUDA C++ of kernel `{kernel}`{}; unless it names a `cuda!` of yours, this is a \
-         fault of phalanx\n{}\nthe CUDA C++ was written to {}",
+         bug in phalanx\n{}\nthe CUDA C++ was written to {}",
         .location.as_ref().map(|at| format!(" at {at}")).unwrap_or_default(),
         indented(log),
         .source_file.as_ref().map_or("no file: no temporary folder".into(), |path| path.display().to_string())
@@ -108,7 +108,7 @@ pub enum Error {
     Kernel(Box<Failure>),
 
     /// A buffer and the data for it differ in length.
-    #[error("the buffer holds {buffer} elements and the data {data}; they must be equal")]
+    #[error("the buffer and the data must have the same length, but have {buffer} and {data} elements")]
     LengthMismatch {
         /// The number of elements in the buffer.
         buffer: usize,
@@ -126,7 +126,7 @@ pub enum Error {
     },
 
     /// A buffer is in the memory of another device.
-    #[error("this needs memory of {expected}, and the buffer is on {found}")]
+    #[error("this needs memory of {expected}, but the buffer is on {found}")]
     WrongDevice {
         /// The device that the operation is for.
         expected: String,
@@ -203,7 +203,7 @@ pub enum LaunchError {
     #[error("it has no block size; call `.block(threads)`, or write `#[cluster_kernel(block = ..)]`")]
     NoBlock,
     /// The launch asks for another size than the attribute fixes.
-    #[error("its attribute fixes {what} = {fixed}, and `.{what}(..)` asks for {asked}")]
+    #[error("its attribute fixes {what} = {fixed}, but `.{what}(..)` asks for {asked}")]
     SizeMismatch {
         /// Which size: `cluster` or `block`.
         what: &'static str,
@@ -213,7 +213,7 @@ pub enum LaunchError {
         asked: Dim3,
     },
     /// The launch asks for another amount of dynamic shared memory than the attribute fixes.
-    #[error("its attribute fixes shared_bytes = {fixed}, and `.shared_bytes(..)` asks for {asked}")]
+    #[error("its attribute fixes shared_bytes = {fixed}, but `.shared_bytes(..)` asks for {asked}")]
     SharedBytesMismatch {
         /// The bytes that the attribute fixes.
         fixed: usize,
@@ -246,7 +246,7 @@ pub enum LaunchError {
     },
     /// The cluster has more than eight blocks, and the attribute does not say `non_portable`.
     #[error(
-        "a cluster of {blocks} blocks is larger than 8, which is all that every device offers; write \
+        "a cluster of {blocks} blocks is larger than 8, the most that every device supports; write \
          `#[cluster_kernel(non_portable)]` to allow up to 16"
     )]
     NonPortable {
@@ -317,8 +317,8 @@ pub enum LaunchError {
     },
     /// The kernel has a barrier of the grid, and not all of its blocks can be resident at once.
     #[error(
-        "its blocks wait for each other at a barrier of the grid, so all of them must run at once: a grid of {blocks} is \
-         larger than {most}, which is all that this device runs; `.occupancy(&device)` says it before"
+        "its blocks wait for each other at a barrier of the grid, so all must be resident at once: the grid has {blocks} \
+         blocks, but this device holds at most {most}; `.occupancy(&device)` returns this limit"
     )]
     GridNotResident {
         /// The number of blocks in the grid.
@@ -327,7 +327,7 @@ pub enum LaunchError {
         most: u64,
     },
     /// An argument is in the memory of another device.
-    #[error("argument {argument} is on {found}, and the launch is on {device}; upload it there")]
+    #[error("argument {argument} is on {found}, but the launch is on {device}; upload it there")]
     WrongDevice {
         /// The position of the argument, counted from 1.
         argument: usize,

@@ -38,7 +38,9 @@ impl Output {
     pub(crate) fn write(&self, printed: Printed) {
         let Printed { mut texts, lost } = printed;
         if lost > 0 {
-            texts.push(format!("({lost} more found no room: kernels print {PRINT_BYTES} bytes of values at most)\n"));
+            texts.push(format!(
+                "({lost} more messages were lost: a kernel can print at most {PRINT_BYTES} bytes of values)\n"
+            ));
         }
         if texts.is_empty() {
             return;
@@ -69,7 +71,7 @@ mod tests {
         output.set(Arc::new(move |text| writer.lock().unwrap().push(text.to_string())));
         output.write(Printed::default());
         output.write(Printed { texts: vec!["a\n".into(), "b".into()], lost: 3 });
-        let lost = "(3 more found no room: kernels print 1048576 bytes of values at most)\n";
+        let lost = "(3 more messages were lost: a kernel can print at most 1048576 bytes of values)\n";
         assert_eq!(*seen.lock().unwrap(), ["a\n", "b", lost]);
     }
 }

@@ -129,7 +129,7 @@ impl fmt::Display for RaceMemory {
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (start, end) = (self.bytes.start, self.bytes.end);
-        write!(f, "data race: {}, and nothing orders it with the ", self.second.sentence())?;
+        write!(f, "data race: {} is not ordered with ", self.second.sentence())?;
         write!(f, "{} at {}; bytes {start}..{end} {}", self.first.sentence(), self.first.location, self.memory)?;
         write!(f, "; {}", self.help)
     }

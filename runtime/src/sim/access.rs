@@ -1,6 +1,6 @@
 //! Checks every memory access of a simulated thread. Each access to global or shared memory passes through
-//! `Context::access` or `Context::access_atomic`. Neither changes the bytes, they are read only to be compared and
-//! reported; `kernel::memory` makes the access itself.
+//! `Context::access` or `Context::access_atomic`. Neither changes memory: they read the bytes only to compare and to
+//! report them, and `kernel::memory` performs the access itself.
 
 use std::cell::Cell;
 use std::panic::Location;
@@ -18,7 +18,7 @@ impl Context<'_> {
     /// Checks a plain access by the running thread and returns the address of its first byte, which stays valid until
     /// the thread's next scheduling point.
     ///
-    /// It is not inlined: a crate of kernels may be built without optimization while this crate is optimized.
+    /// It is never inlined, because a crate of kernels may be built without optimization while this crate is optimized.
     #[inline(never)]
     pub(crate) fn access(&self, access: Access<'_>) -> NonNull<u8> {
         if self.cluster.stops_at_accesses {
@@ -42,7 +42,7 @@ impl Context<'_> {
             }
         };
         let now = CurrentAccess { actor, layout: &detector.layout, kind, site: access.site };
-        // Whether the bytes already in a cell equal those being written, for the part that begins at `from` in page
+        // Tells whether the bytes in memory equal those being written, in the `size` bytes from `from` on of page
         // `number`.
         let same = |number: usize, base: usize, from: usize, size: usize| {
             let first = number * PAGE + from;
@@ -75,8 +75,8 @@ impl Context<'_> {
         }
     }
 
-    /// Checks an atomic access by the running thread, which `f` performs, and applies its synchronization. `f` returns
-    /// what the access did.
+    /// Checks an atomic access by the running thread and applies its synchronization. `f` performs the access and
+    /// returns what it did.
     pub(crate) fn access_atomic<R>(&self, access: Access<'_>, f: impl FnOnce(NonNull<u8>) -> (R, AtomicEffect)) -> R {
         let writes = !matches!(access.op, MemoryOp::AtomicLoad | MemoryOp::StaleLoad);
         let announced = || AtomicAccess { location: access.location(), site: access.site, writes };
@@ -94,7 +94,7 @@ impl Context<'_> {
         };
         let Some(detector) = &self.cluster.launch.races else { return f(address).0 };
         let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
-        // Noted before the release: a thread that acquires from it then knows of the access.
+        // Noted before the release, so that the access happens-before whatever acquires from it.
         self.note_foreign_access(&detector.layout, actor, access);
         let mut before = [0; 16];
         let before = &mut before[..access.len];
@@ -111,7 +111,7 @@ impl Context<'_> {
             }
             let now =
                 CurrentAccess { actor, layout: &detector.layout, kind: effect.kind(access.memory), site: access.site };
-            // The access happens after what it acquires, and is part of what it releases.
+            // The access comes after its acquire and before its release.
             effect.acquire(&now, page, start, stale.as_ref().map(|(stale, _)| stale));
             let found = page.access(start, access.len, &now, |_, _| false);
             let epoch = actor.epoch();
@@ -151,7 +151,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the address that a copy will write to.
+    /// Returns the address of a copy's destination after checking that the memory exists.
     pub(super) fn target_address(&self, access: Access<'_>) -> NonNull<u8> {
         match access.memory {
             MemoryId::Constant(_) | MemoryId::Global(_) => self.address(access),
@@ -184,8 +184,8 @@ impl Context<'_> {
     #[track_caller]
     pub(crate) fn fence(&self, orders: Synchronization) {
         if orders.order == Ordering::SeqCst {
-            // Sequentially consistent fences happen one after another, like atomics on one location, though they name
-            // no memory.
+            // Sequentially consistent fences are totally ordered, like writes to one location, although they name no
+            // memory.
             self.announce(|| AtomicAccess { location: LocationKey::FENCE, site: Location::caller(), writes: true });
         }
         if let Some(detector) = &self.cluster.launch.races {
@@ -208,7 +208,7 @@ pub(super) fn read_bytes(address: NonNull<u8>, len: usize) -> Vec<u8> {
     (0..len).map(|at| byte(address, at)).collect()
 }
 
-/// Returns one byte of an access that lies inside its memory.
+/// Returns one byte of an access, which lies inside its memory.
 fn byte(address: NonNull<u8>, at: usize) -> u8 {
     // SAFETY: the byte is one of an access, and all accesses are atomic.
     unsafe { AtomicU8::from_ptr(address.add(at).as_ptr()) }.load(Ordering::Relaxed)

@@ -1,15 +1,16 @@
-//! Simulates asynchronous copies. A pending copy is an actor of its own, the copying hardware, which reads the source
-//! and writes the destination at times of its own (PTX ISA, Data Movement and Conversion Instructions: Asynchronous
-//! copy). Here the bytes land when the schedule decides, at the latest when a thread waits for them or when nothing
-//! else can run; until then the destination keeps its old contents.
+//! Simulates asynchronous copies. A pending copy is an actor of its own, the copy engine, which reads the source and
+//! writes the destination concurrently with all threads (PTX ISA, Data Movement and Conversion Instructions:
+//! Asynchronous copy). Here the schedule decides when the bytes land, at the latest when a thread waits for them or
+//! when no thread can run; until then the destination keeps its old contents.
 //!
-//! The race detector treats a copy as a thread beside the cluster's (`ActorId::copy`). Everything the issuing thread knew
-//! happens-before the copy; the copy's end happens-before whoever observes the completed phase of its barrier, or waits
-//! for it by its group. A use of the destination or a change of the source that is not ordered after such a wait is
-//! therefore a race under every schedule.
+//! The race detector treats a copy as an actor beside the cluster's threads (`ActorId::copy`). Everything the issuing
+//! thread knew happens-before the copy; the copy's end happens-before an observation of the completed phase of its
+//! barrier, and before the end of a wait for its batch. A use of the destination or a change of the source that is not
+//! ordered after such a wait is therefore a race under every schedule.
 //!
-//! Not detected: for a copy that a group makes together, only the knowledge of the first thread is considered. Copies
-//! reuse clock slots, two per thread of the cluster; waiting for a later copy also orders the earlier one in that slot.
+//! Not detected: for a copy that a group issues together, only the clock of the group's first thread is considered.
+//! Copies reuse clock slots, two per thread of the cluster; waiting for a later copy also orders the earlier one in
+//! that slot.
 
 use super::access::{read_bytes, write_bytes};
 use super::context::Context;
@@ -19,10 +20,10 @@ use super::site::Site;
 use super::state::{BarrierCall, Batch, Cluster, Completion, PendingCopy};
 use crate::report::failure::Cause;
 
-/// The number of turns, per thread of the cluster, after which a copy lands if no thread has waited for it.
+/// The number of turns per thread of the cluster after which a copy lands even if no thread waits for it.
 const PATIENCE: u64 = 4;
 
-/// A copy that a thread begins.
+/// A copy that a thread issues.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopyCall<'v> {
     /// The copy's name in reports: `bulk_copy_async`.
@@ -37,7 +38,7 @@ pub(crate) struct CopyCall<'v> {
     pub(crate) type_name: &'static str,
 }
 
-/// Names the first byte of the source or the destination of a copy.
+/// The first byte of a copy's source or destination.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopyEnd {
     pub(crate) memory: MemoryId,
@@ -48,7 +49,7 @@ pub(crate) struct CopyEnd {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CopySource<'v> {
     Memory(CopyEnd),
-    /// A value that the thread passes by value.
+    /// A value that the thread passes.
     Value(&'v [u8]),
 }
 
@@ -66,7 +67,7 @@ impl PendingCopy {
 }
 
 impl Context<'_> {
-    /// Begins a copy.
+    /// Issues a copy.
     pub(crate) fn begin_copy(&self, call: CopyCall<'_>) {
         let CopyCall { name, to, from, len, completion, site, type_name } = call;
         let copies = &self.cluster.copies;
@@ -83,11 +84,11 @@ impl Context<'_> {
         if let Completion::Barrier { barrier, expect } = completion {
             self.expect_copy(BarrierCall { name, barrier, site }, if expect { len } else { 0 });
         }
-        let number = copies.begun.replace(copies.begun.get() + 1);
+        let number = copies.issued.replace(copies.issued.get() + 1);
         let (mut read, mut done) = (Clock::default(), Clock::default());
         if let Some(detector) = &self.cluster.launch.races {
             let (layout, epochs) = (&detector.layout, &self.cluster.epochs);
-            // Each copy takes two slots: one reads, the other writes once everything is read.
+            // Each copy takes two clock slots: one actor reads, and a second one writes once everything is read.
             let reader = self.thread.actor.begin_copy(2 * number as u32, epochs, layout);
             if let Some((from, address)) = source {
                 self.check_order(&reader, end(from, MemoryOp::Read), address);
@@ -114,7 +115,7 @@ impl Context<'_> {
         });
     }
 
-    /// Returns when all but the last `prior` of the thread's copies of a batch have completed, or, if `only_read`, when
+    /// Waits until all but the last `prior` of the thread's copies of a batch have completed, or, if `only_read`, until
     /// their sources have been read.
     pub(crate) fn wait_for_copies(&self, batch: Batch, prior: usize, only_read: bool, site: Site) {
         let copies = &self.cluster.copies;
@@ -156,7 +157,7 @@ impl Context<'_> {
 }
 
 impl Cluster<'_> {
-    /// Returns for how many turns a copy stays in flight if no thread waits for it.
+    /// Returns the number of turns for which a copy stays in flight if no thread waits for it.
     fn patience(&self) -> u64 {
         let most = PATIENCE * self.threads.len() as u64;
         match self.scheduler.borrow_mut().rng() {
@@ -165,7 +166,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// Lands the copies that are due after a thread's turn.
+    /// Lands the copies that are due after this turn of a thread.
     pub(super) fn land_due(&self) {
         if self.copies.in_flight.borrow().is_empty() {
             return;
@@ -189,7 +190,7 @@ impl Cluster<'_> {
         let mut copy = self.copies.in_flight.borrow_mut().remove(at);
         match self.land(&mut copy) {
             Err(fault) => self.copy_failed(&copy, fault),
-            // The issuing thread still has to wait for it.
+            // The issuing thread must still wait for it.
             Ok(()) if matches!(copy.completion, Completion::Batch(_)) => {
                 self.copies.in_flight.borrow_mut().insert(at, copy)
             }
@@ -198,7 +199,7 @@ impl Cluster<'_> {
         true
     }
 
-    /// Writes the copy's bytes and completes them at its barrier.
+    /// Writes the copy's bytes, and completes them at its barrier if it has one.
     fn land(&self, copy: &mut PendingCopy) -> Result<(), String> {
         if std::mem::replace(&mut copy.landed, true) {
             return Ok(());
@@ -212,14 +213,17 @@ impl Cluster<'_> {
         }
         match copy.completion {
             Completion::Barrier { barrier, .. } => self.complete_copy(barrier, copy.len, &copy.done).map_err(|what| {
-                format!("the bytes of `{}()` at {} arrive at a barrier that {what}", copy.name, copy.site)
+                format!(
+                    "`{}()` at {} needs an initialized barrier when its bytes arrive, but {what}",
+                    copy.name, copy.site
+                )
             }),
             Completion::Batch(_) => Ok(()),
         }
     }
 
-    /// Checks, after a thread and perhaps its whole block has exited, that no copy is left in flight that it had to
-    /// wait for.
+    /// Checks, after a thread has exited, that it waited for its copies, and, if its whole block has exited, that no
+    /// copy still uses the block's memory.
     pub(super) fn check_copies_at_exit(&self, thread: usize) {
         let (block, ended) = {
             let rank = self.threads[thread].block_rank;
@@ -230,10 +234,13 @@ impl Cluster<'_> {
         let unwaited = in_flight.iter().position(|copy| waits(copy) && !copy.waited_read);
         let cut = || in_flight.iter().position(|copy| ended && !copy.landed && copy.touches_block(block));
         let (at, what) = match (unwaited, cut()) {
-            (Some(at), _) => (at, "was never waited for: its thread has ended".to_owned()),
-            (None, Some(at)) => {
-                (at, format!("is under way, and block rank {block}, whose shared memory it uses, has ended"))
-            }
+            (Some(at), _) => (at, "must be waited for, but its thread exited without a wait".to_owned()),
+            (None, Some(at)) => (
+                at,
+                format!(
+                    "uses the shared memory of block rank {block}, so it must complete before the block exits, but it is still in flight"
+                ),
+            ),
             (None, None) => {
                 in_flight.retain(|copy| !(waits(copy) && copy.landed));
                 return;

@@ -1,5 +1,5 @@
-//! Builds the deadlock report: which threads wait, in which operation and where, which threads they wait for, and where
-//! those are instead.
+//! Builds the deadlock report: which threads wait, in which operation and at which site, which threads they wait for,
+//! and what those do instead.
 
 use super::group::Group;
 use super::site::{Site, location};
@@ -8,23 +8,26 @@ use crate::report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 use crate::scope::Scope;
 use crate::shape::Dim3;
 
-/// A thread together with its cluster.
+/// A thread of the grid, together with its cluster.
 type GridThread<'c, 'l> = (&'c Cluster<'l>, &'c Thread);
 
-/// A set of threads that are blocked in the same operation at the same site.
+/// The threads that have the same status at the same site.
 struct StatusGroup {
+    /// The status as reports name it: ``wait at `cluster.sync()` ``.
     what: String,
     site: Option<Site>,
+    /// The number of threads.
     threads: usize,
+    /// The indices of the first thread: its block's in the grid, and its own in the block.
     first: (Dim3, Dim3),
 }
 
-/// Returns the failure of clusters in which threads are left and none can run.
+/// Returns the failure of clusters that have threads left, none of which can run.
 pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
     let all = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
     let stuck = |(_, thread): &GridThread<'_, '_>| match thread.status.get() {
         Status::AtGroupBarrier(_) | Status::AtPhaseBarrier(_) | Status::InExchange(_) => true,
-        // A thread in `coalesced_threads()` goes on when no other of its warp can run.
+        // A thread in `coalesced_threads()` continues once no other thread of its warp can run.
         Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     };
     let waiting: Vec<GridThread<'_, '_>> = all().filter(stuck).collect();
@@ -53,8 +56,8 @@ fn describe((cluster, thread): GridThread<'_, '_>) -> (String, Option<Site>) {
     match thread.status.get() {
         Status::AtGroupBarrier(collective) => (format!("wait at {collective}"), Some(collective.site)),
         Status::AtPhaseBarrier(call) => {
-            let lack = cluster.phase_barriers.lack(call.barrier);
-            (format!("wait at {call}, whose phase {lack},"), Some(call.site))
+            let missing = cluster.phase_barriers.missing(call.barrier);
+            (format!("wait at {call} for a phase that {missing}"), Some(call.site))
         }
         Status::InExchange(call) => (format!("wait at {call}"), Some(call.site)),
         Status::Coalescing(site) => ("wait at `coalesced_threads()`".to_owned(), Some(site)),
@@ -78,7 +81,7 @@ fn group_by_status<'c, 'l: 'c>(threads: impl Iterator<Item = GridThread<'c, 'l>>
     groups
 }
 
-/// Returns whether one of the threads that wait at a site waits for this thread, which has not arrived.
+/// Returns whether one of the threads `here`, which wait at a site, waits for `other`, which has not arrived.
 fn misses(here: &[GridThread<'_, '_>], (cluster, other): GridThread<'_, '_>) -> bool {
     here.iter().any(|(home, thread)| match thread.status.get() {
         Status::AtGroupBarrier(collective) => {
@@ -89,7 +92,7 @@ fn misses(here: &[GridThread<'_, '_>], (cluster, other): GridThread<'_, '_>) -> 
             };
             member && !has_arrived(other, collective.group)
         }
-        // A phase barrier does not know its participants; a thread that has exited certainly does not arrive.
+        // A phase barrier does not know its participants. A thread that has exited certainly does not arrive.
         Status::AtPhaseBarrier(call) => {
             let member = match call.barrier.scope {
                 Scope::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,

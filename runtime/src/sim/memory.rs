@@ -1,4 +1,4 @@
-//! Describes an access as data: the memory, the bytes, the kind of access.
+//! Describes an access as data: the memory, the bytes and the operation.
 
 use std::ptr::NonNull;
 
@@ -23,19 +23,19 @@ pub struct SharedId {
     pub(crate) rank: u32,
 }
 
-/// The kind of an access.
+/// The operation of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MemoryOp<'v> {
     Read,
     /// A plain write of these bytes.
     Write(&'v [u8]),
-    /// An atomic that only reads, and finds the current value.
+    /// An atomic load of the current value.
     AtomicLoad,
-    /// An atomic load that may find an older value, unless a newer store happens-before it.
+    /// An atomic load that may return a stale value: any that no newer store superseded before it, by happens-before.
     StaleLoad,
-    /// An atomic that reads, and may write.
+    /// An atomic read-modify-write, which may fail to write.
     Atomic,
-    /// An atomic that only writes.
+    /// An atomic store.
     AtomicStore,
 }
 

@@ -1,11 +1,11 @@
 //! The simulator's engine. It runs a launch with a coroutine for each GPU thread and reports violations of the abstract
-//! rules of barriers and of shared memory, whatever today's hardware makes of them. It knows thread ids, byte ranges
+//! rules of barriers and of shared memory, even where current hardware tolerates them. It knows thread ids, byte ranges
 //! and sites; no user types, no program text and no CUDA.
 //!
-//! From the ground up: names and data (`site`, `group`, `memory`, `cost`), who runs next (`schedule`) and what orders
-//! accesses (`race`); the state of a launch (`state`) and the thread that runs (`context`); what a thread does to that
-//! state, a file each (`access`, `barrier`, `phase_barrier`, `copy`, `warp`, ...); and the launch as a whole (`run`,
-//! over `runner`). `race` lists the data races that are not detected.
+//! From the bottom up: plain data (`site`, `group`, `memory`, `cost`); the choice of the next thread (`schedule`) and
+//! the happens-before relation (`race`); the state of a launch (`state`) and the running thread (`context`); what a
+//! thread does to that state, one file each (`access`, `barrier`, `phase_barrier`, `copy`, `warp`, ...); and the launch
+//! as a whole (`run`, over `runner`). `race` lists the data races that are not detected.
 
 mod access;
 mod barrier;

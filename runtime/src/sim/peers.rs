@@ -56,7 +56,7 @@ impl Cluster<'_> {
         let cause = match access.id.is_copy() {
             false => Cause::PeerMayHaveExited { rank },
             true => Cause::Protocol(format!(
-                "a copy that may be under way when block rank {rank}, whose shared memory it uses, has ended"
+                "this copy uses the shared memory of block rank {rank}, so it must complete before the block exits, but it may still be in flight then"
             )),
         };
         let issuer = access.id.issuer();

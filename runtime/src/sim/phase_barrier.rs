@@ -1,9 +1,10 @@
 //! Simulates phase barriers in shared memory by the rules of mbarrier (PTX ISA, Parallel Synchronization and
-//! Communication Instructions): a countdown of arrivals and of bytes that restarts by itself with each phase. Misuse
+//! Communication Instructions): a barrier counts pending arrivals and bytes, and each phase restarts the counts. Misuse
 //! that the hardware does not detect ends the launch here.
 //!
-//! An arrival releases, and observing the completed phase acquires. Both are relaxed atomics on the barrier's own
-//! bytes; `init` and `invalidate` are plain writes of them, so an operation that is not ordered with those is a race.
+//! An arrival releases, and an observation of the completed phase acquires. Both access the barrier's own bytes as
+//! relaxed atomics; `init` and `invalidate` write them plainly, so an operation that is not ordered with those is a
+//! race.
 
 use std::sync::atomic::Ordering;
 
@@ -30,8 +31,8 @@ impl BarrierCall {
 }
 
 impl Cluster<'_> {
-    /// Counts the bytes of a completed copy at a barrier and joins the copy's clock. Fails with what is wrong with the
-    /// barrier.
+    /// Subtracts the bytes of a completed copy from those that a barrier expects, and joins the copy's clock. Returns
+    /// an error, which ends a sentence, if the barrier is not initialized.
     pub(super) fn complete_copy(&self, barrier: BarrierId, bytes: usize, done: &Clock) -> Result<(), String> {
         let woken = match self.phase_barriers.states.borrow_mut().get_mut(&barrier.key()) {
             Some(BarrierState::Live(live)) => {
@@ -39,8 +40,8 @@ impl Cluster<'_> {
                 live.completing.join(done);
                 live.complete()
             }
-            Some(BarrierState::Invalid(site)) => return Err(format!("was invalidated at {site}")),
-            None => return Err("nobody has initialised".into()),
+            Some(BarrierState::Invalid(site)) => return Err(format!("this one was invalidated at {site}")),
+            None => return Err("no thread has initialized this one".into()),
         };
         woken.into_iter().for_each(|thread| self.wake(&self.threads[thread]));
         Ok(())
@@ -58,7 +59,9 @@ impl Context<'_> {
             Some(BarrierState::Invalid(_)) | None => None,
         };
         if let Some(since) = since {
-            let sentence = format!("{call} of a barrier that is in use since {since}: `invalidate` it before");
+            let sentence = format!(
+                "{call} must not initialize a barrier that is in use: it was initialized at {since}; call `invalidate` first"
+            );
             self.fail(Cause::Protocol(sentence), call.site);
         }
         let PhaseBarriers { states, inits } = &self.cluster.phase_barriers;
@@ -88,30 +91,36 @@ impl Context<'_> {
     pub(crate) fn invalidate_barrier(&self, call: BarrierCall) {
         let (waiting, number) = self.live(call, |live| (live.waiting.len(), live.number));
         if waiting > 0 {
-            self.fail(Cause::Protocol(format!("{call} while {waiting} thread(s) wait at the barrier")), call.site);
+            self.fail(
+                Cause::Protocol(format!(
+                    "{call} must not be called while threads wait at the barrier, but {waiting} thread(s) wait"
+                )),
+                call.site,
+            );
         }
         self.access(call.access(MemoryOp::Write(&(!u64::from(number)).to_le_bytes())));
         self.cluster.phase_barriers.states.borrow_mut().insert(call.barrier.key(), BarrierState::Invalid(call.site));
     }
 
-    /// Counts arrivals. If they `drop` out, later phases no longer expect them.
+    /// Counts arrivals. If the threads `drop` out, later phases no longer expect them.
     pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> ArrivalPhase {
         let (arrival, woken) = self.change(call, |live| {
-            let LiveBarrier { expected, pending, tx_count, .. } = *live;
+            let LiveBarrier { expected, pending, .. } = *live;
             match pending {
-                _ if count == 0 => return Err(format!("{call} that counts for nothing")),
+                _ if count == 0 => return Err(format!("{call} must count at least 1 arrival")),
                 _ if count <= pending => {}
                 _ if expected == 0 => {
-                    return Err(format!("{call} at a barrier that nobody is expected at: all have dropped out"));
+                    return Err(format!("{call} must not be called after all threads have dropped out of the barrier"));
                 }
                 0 => {
                     return Err(format!(
-                        "{call} in a phase that has had all of its {expected} arrivals, and waits for {tx_count} bytes"
+                        "{call} exceeds the expected arrivals: the phase has received {expected} of {expected} and {}",
+                        live.missing()
                     ));
                 }
                 _ => {
                     return Err(format!(
-                        "{call} counts for {count} in a phase that lacks {pending} of {expected} arrivals"
+                        "{call} exceeds the expected arrivals: it counts {count}, but the phase still expects {pending} of {expected}"
                     ));
                 }
             }
@@ -128,7 +137,7 @@ impl Context<'_> {
         arrival
     }
 
-    /// Releases what the thread has done to those who will observe the completed phase.
+    /// Releases the thread's effects to the threads that will observe the completed phase.
     fn release_arrival(&self, live: &mut LiveBarrier, barrier: BarrierId) {
         let Some(detector) = &self.cluster.launch.races else { return };
         live.released.arrive(&self.thread.actor, &self.cluster.epochs, Participants::Lanes, true, barrier.scope);
@@ -138,20 +147,20 @@ impl Context<'_> {
         }
         if live.pending == 0 {
             let arrived: u32 = live.arrived.iter().map(|word| word.count_ones()).sum();
-            // If the whole block arrives, one number stands for all of its threads.
+            // If the whole block has arrived, one epoch stands for all of its threads.
             let whole = arrived == self.cluster.launch.block_threads && live.expected == arrived;
             let members = if whole { Participants::Blocks } else { Participants::Lanes };
-            // A thread that polls the previous phase must not acquire this before the phase's end.
+            // Kept apart from `completed`: a poll of the previous phase must not acquire this before the phase ends.
             live.completing.join(&live.released.end(&detector.layout, members));
             live.arrived.fill(0);
         }
     }
 
-    /// Adds bytes that the current phase still waits for.
+    /// Adds to the bytes that the current phase expects.
     pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
         self.change(call, |live| match live.tx_count {
             before if i64::from(bytes) > i64::from(MOST) - before => {
-                Err(format!("{call} of {bytes} bytes, and {before} are expected already; {MOST} can be"))
+                Err(format!("{call} exceeds the limit of {MOST} bytes per phase: it expects {bytes} more, but {before} are expected already"))
             }
             _ => {
                 live.tx_count += i64::from(bytes);
@@ -160,7 +169,7 @@ impl Context<'_> {
         });
     }
 
-    /// Adds the bytes of a copy that begins now to those that the phase waits for.
+    /// Adds the bytes of a copy that is being issued to those that the current phase expects.
     pub(super) fn expect_copy(&self, call: BarrierCall, bytes: usize) {
         self.change(call, |live| {
             live.tx_count += bytes as i64;
@@ -168,16 +177,16 @@ impl Context<'_> {
         });
     }
 
-    /// Returns when the phase of an arrival has completed.
+    /// Waits until the phase of an arrival has completed.
     pub(crate) fn wait_at_barrier(&self, call: BarrierCall, arrival: ArrivalPhase) {
-        self.check_arrival(call, arrival);
+        self.check_token(call, arrival);
         self.wait_while(call, |live| live.phase == arrival.phase);
     }
 
     /// Returns whether the phase of an arrival has completed. The simulator has no clock: a turn of the thread counts
     /// as a microsecond.
     pub(crate) fn try_barrier(&self, call: BarrierCall, arrival: ArrivalPhase, nanoseconds: u64) -> bool {
-        self.check_arrival(call, arrival);
+        self.check_token(call, arrival);
         for _ in 0..nanoseconds / 1000 {
             if self.live(call, |live| live.phase != arrival.phase) {
                 break;
@@ -187,7 +196,7 @@ impl Context<'_> {
         self.poll(call, |live| live.phase != arrival.phase)
     }
 
-    /// Returns when the phase of this parity has completed: the current phase or the previous one.
+    /// Waits until the phase of this parity, which is the current or the previous one, has completed.
     pub(crate) fn wait_parity(&self, call: BarrierCall, parity: bool) {
         self.wait_while(call, |live| live.phase % 2 == u64::from(parity));
     }
@@ -197,6 +206,7 @@ impl Context<'_> {
         self.poll(call, |live| live.phase % 2 != u64::from(parity))
     }
 
+    /// Tests a phase as one poll of a loop, which ends the turn sooner if the phase has not completed.
     fn poll(&self, call: BarrierCall, is_over: impl Fn(&LiveBarrier) -> bool) -> bool {
         let over = self.test(call, is_over);
         if !over {
@@ -221,7 +231,7 @@ impl Context<'_> {
         }
     }
 
-    /// Performs an atomic that changes the barrier, which must be initialized.
+    /// Executes an atomic that changes the barrier, which must be initialized.
     fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut LiveBarrier) -> Result<R, String>) -> R {
         self.live(call, |_| ());
         let effect = AtomicEffect { synchronization: relaxed(call), reads: true, writes: true };
@@ -229,7 +239,8 @@ impl Context<'_> {
         changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))
     }
 
-    /// Performs an atomic that tests whether a phase of the barrier, which must be initialized, has completed.
+    /// Executes an atomic load that tests whether a phase of the barrier, which must be initialized, has completed, and
+    /// acquires if it has.
     fn test(&self, call: BarrierCall, is_over: impl Fn(&LiveBarrier) -> bool) -> bool {
         self.live(call, |_| ());
         let effect = AtomicEffect { synchronization: relaxed(call), reads: true, writes: false };
@@ -241,16 +252,18 @@ impl Context<'_> {
         over
     }
 
-    /// Checks that a token is of this barrier's current phase or of the previous one.
-    fn check_arrival(&self, call: BarrierCall, arrival: ArrivalPhase) {
+    /// Checks that a token is of the barrier's current or previous phase.
+    fn check_token(&self, call: BarrierCall, arrival: ArrivalPhase) {
         let (number, phase) = self.live(call, |live| (live.number, live.phase));
         let fault = match arrival.barrier == number {
             true if arrival.phase + 1 >= phase => return,
             true => format!(
-                "{call} with a token of phase {}, in phase {phase}: a token is good in its own phase and in the next",
+                "{call} needs a token of the current or the previous phase: this token is of phase {}, but the barrier is in phase {phase}",
                 arrival.phase
             ),
-            false => format!("{call} with the token of another barrier"),
+            false => {
+                format!("{call} needs a token of this barrier since its last `init`, but this token is of another")
+            }
         };
         self.fail(Cause::Protocol(fault), call.site);
     }
@@ -262,8 +275,10 @@ impl Context<'_> {
         }
         let fault = match self.cluster.phase_barriers.states.borrow_mut().get_mut(&call.barrier.key()) {
             Some(BarrierState::Live(live)) => return f(live),
-            Some(BarrierState::Invalid(site)) => format!("{call} at a barrier that was invalidated at {site}"),
-            None => format!("{call} at a barrier that nobody has initialised"),
+            Some(BarrierState::Invalid(site)) => {
+                format!("{call} needs an initialized barrier, but this one was invalidated at {site}")
+            }
+            None => format!("{call} needs an initialized barrier, but no thread has initialized this one"),
         };
         self.fail(Cause::Protocol(fault), call.site)
     }

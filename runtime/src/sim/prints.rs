@@ -1,4 +1,4 @@
-//! Collects what the threads of a launch print; the lines are put into thread order at its end.
+//! Collects what the threads of a launch print. `state::prints` puts it into thread order when the launch has ended.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use super::state::PrintRecord;
 use crate::report::output::{PRINT_BYTES, RECORD_BYTES};
 
 impl Context<'_> {
-    /// Executes `print!` by the running thread. `bytes` is the space that the values take in the buffer of a GPU.
+    /// Executes `print!` by the running thread. `bytes` is the size of the values in the buffer of a GPU.
     pub(crate) fn print(&self, bytes: usize, text: impl FnOnce() -> String) {
         let launch = self.cluster.launch;
         let bytes = RECORD_BYTES + bytes as u64;

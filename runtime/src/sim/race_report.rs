@@ -12,8 +12,8 @@ use crate::report::race::{AccessKind, Race, RaceAccess, RaceMemory};
 use crate::scope::Scope;
 
 impl Context<'_> {
-    /// Ends the launch with the race between `earlier` and this access by `actor`. `before` and `after` are the bytes in
-    /// memory before and after this access.
+    /// Ends the launch with the race between `earlier` and this access by `actor`. `before` and `after` are the bytes
+    /// in memory before and after this access.
     #[cold]
     pub(super) fn fail_race(
         &self,
@@ -60,10 +60,10 @@ impl Context<'_> {
 fn help(earlier: EarlierAccess, kind: ConflictKind, actor: ActorId) -> String {
     let is_atomic = |kind| matches!(kind, ConflictKind::AtomicRead(_) | ConflictKind::AtomicWrite(_));
     if is_atomic(earlier.kind) && is_atomic(kind) {
-        return "the scope of one of the atomics leaves the other's thread out: widen it".to_owned();
+        return "widen the scope of the atomics: one of them does not include the other's thread".to_owned();
     }
     if earlier.id.is_copy() {
-        return "the copy is under way until a wait has shown its end: at its barrier, by `wait_async`, or by \
+        return "the copy is in flight until a wait observes its completion: at its barrier, with `wait_async`, or with \
                 `bulk_wait_group`"
             .to_owned();
     }

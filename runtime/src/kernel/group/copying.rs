@@ -37,7 +37,7 @@ impl sealed::CopyGroup for ThreadBlock {
     }
 
     fn agree(&self, value: [u64; 3], site: Site) {
-        let what = "`memcpy_async()` of parts of memory that are";
+        let what = "the memory of `memcpy_async()`";
         sim::with("`memcpy_async()`", |context| context.check_uniform(Group::Block, what, bits(&value), site));
     }
 

@@ -153,7 +153,9 @@ impl Members {
         if self.matching(call, value) != self.lanes {
             let Call { name, site } = call;
             sim::fail_at(
-                Cause::Protocol(format!("`{name}()` of a value that is not the same for all of the group")),
+                Cause::Protocol(format!(
+                    "the value of `{name}()` must be the same in all threads of the group, but differs between them"
+                )),
                 site,
             );
         }

@@ -1,4 +1,4 @@
-//! What an atomic did, as the race detector sees it: whether it read and wrote, and how it synchronizes.
+//! Describes an executed atomic to the race detector: whether it read and wrote, and how it synchronizes.
 
 use super::history::Stored;
 use super::order::{EpochCounter, Synchronization};
@@ -6,7 +6,7 @@ use super::shadow::{ConflictKind, CurrentAccess, Page};
 use crate::scope::Scope;
 use crate::sim::memory::MemoryId;
 
-/// Says what an atomic did.
+/// The effect of an executed atomic.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AtomicEffect {
     pub(crate) synchronization: Synchronization,
@@ -15,32 +15,33 @@ pub(crate) struct AtomicEffect {
 }
 
 impl AtomicEffect {
+    /// Returns the kind of the access, for conflicts with others.
     pub(crate) fn kind(self, memory: MemoryId) -> ConflictKind {
         let scope = match (self.synchronization.scope, memory) {
-            // All threads with access to shared memory are of one cluster.
+            // All threads that can access an allocation of shared memory are in one cluster.
             (Scope::Cluster, MemoryId::Shared(_)) => Scope::Device,
             (scope, _) => scope,
         };
         if self.writes { ConflictKind::AtomicWrite(scope) } else { ConflictKind::AtomicRead(scope) }
     }
 
-    /// Makes the atomic acquire from the stores whose values it read: the current one, or a stale one.
+    /// Lets the atomic acquire from the store whose value it read: the current one, or a stale one.
     pub(crate) fn acquire(self, now: &CurrentAccess<'_>, page: &mut Page, at: usize, stale: Option<&Stored>) {
         if self.reads
-            && let Some(message) = stale.map(|stale| &stale.message).or(page.message(at).map(|message| &*message))
+            && let Some(released) = stale.map(|stale| &stale.released).or(page.released(at).map(|released| &*released))
         {
-            now.actor.read(now.layout, message, self.synchronization);
+            now.actor.read(now.layout, released, self.synchronization);
         }
     }
 
-    /// Makes the atomic release to those who will read its value.
+    /// Lets the atomic release to the atomics that will read its value.
     pub(crate) fn release(self, now: &CurrentAccess<'_>, epochs: &EpochCounter, page: &mut Page, at: usize) {
         if !self.writes {
             return;
         }
-        let leaves = now.actor.leaves(self.synchronization);
-        if let Some(message) = if leaves { Some(page.message_or_new(at)) } else { page.message(at) } {
-            now.actor.write(epochs, now.layout, message, self.synchronization, !self.reads);
+        let releases = now.actor.releases(self.synchronization);
+        if let Some(location) = if releases { Some(page.released_or_new(at)) } else { page.released(at) } {
+            now.actor.write(epochs, now.layout, location, self.synchronization, !self.reads);
         }
     }
 }

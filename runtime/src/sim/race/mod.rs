@@ -1,17 +1,19 @@
 //! Data race detection by happens-before. Two accesses to a byte race if at least one writes, happens-before does not
-//! order them, and they are not atomics whose scopes include each other's thread. A race is found whatever the order in
-//! which the threads happen to run. `order` holds what orders threads, `clock` what a thread knows, `shadow` what was
-//! done to a byte, `history` what atomics may still find there, and `foreign_access` the accesses that must complete
-//! before a block exits.
+//! order them, and they are not atomics whose scopes include each other's thread. A race is found in whatever order the
+//! threads happen to run. `order` has the synchronization between threads, `clock` their vector clocks, `shadow` the
+//! earlier accesses to each byte, `atomic_effect` what an atomic did, `history` the values that atomic loads may still
+//! return, and `foreign_access` the accesses that must complete before a block exits.
 //!
-//! The happens-before relation is that of the PTX memory model: barriers of blocks, clusters and grids; `sync` of a
-//! tile or a coalesced group; a release and an acquire that reads from it, at scopes that include both; fences with
-//! relaxed atomics. Shuffles, votes and reductions of a warp order nothing, nor does a relaxed arrival.
+//! The happens-before relation is that of the PTX memory model. It is built from barriers of blocks, clusters and
+//! grids; `sync` of a tile or a coalesced group; a release and an acquire that reads from it, at scopes that include
+//! both threads; and fences with relaxed atomics. Shuffles, votes and reductions of a warp order nothing, nor does a
+//! relaxed arrival.
 //!
-//! Not detected: a race of two plain writes of the same bytes, which kernels use for flags; of the threads that wrote
-//! so, only the last is remembered. If more than 512 warps touch the same bytes unordered, the oldest are forgotten. An
-//! atomic that finds less than it would under another schedule is ordered by what it found in this run. Atomics of
-//! different sizes on the same bytes count as atomics for each other. A `cuda!` block counts as what its closure does.
+//! Not detected: a race of two plain writes that store equal bytes, which kernels use for flags; only the last such
+//! writer is remembered. If more than 512 warps access the same bytes unordered, the oldest accesses are forgotten. An
+//! atomic is ordered by the store that it read in this run, even if it could read another one under another schedule.
+//! Atomics of different sizes on the same bytes count as atomics with respect to each other. A `cuda!` counts as what
+//! its closure does.
 
 mod atomic_effect;
 mod clock;
@@ -32,16 +34,16 @@ pub(crate) use shadow::{ConflictKind, CurrentAccess, EarlierAccess, PAGE, Page, 
 
 use order::ReleasedClocks;
 
-/// The number of locks of the global memory's shadow.
+/// The number of locks of global memory's shadow.
 const SHARDS: usize = 64;
 
 /// The state that a launch keeps for race detection.
 #[derive(Debug)]
 pub(crate) struct Detector {
     pub(crate) layout: Layout,
-    /// The shadow of global memory by page number, in the shard that the number selects.
+    /// The shadow of global memory by page number, in the shards that the numbers select.
     pages: Box<[Mutex<Pages>]>,
-    /// What sequentially consistent fences have released so far, in their total order.
+    /// The clocks that sequentially consistent fences have released so far, in their total order.
     fences: Mutex<ReleasedClocks>,
 }
 

@@ -1,6 +1,6 @@
-//! Shadow memory: for each byte, who wrote it last and who has accessed it since. It follows FastTrack (Flanagan and
-//! Freund 2009): one epoch while all accesses are ordered, more only while they are not. Here the threads of a warp
-//! that do the same share an entry, and bytes that are only accessed together share a cell.
+//! Shadow memory, which holds for each byte its last write and the accesses since. It follows FastTrack (Flanagan and
+//! Freund 2009): one epoch suffices while all accesses are ordered, and more are kept only while they are not. Threads
+//! of a warp that make the same access share an entry, and bytes that are only accessed together share a cell.
 
 use super::clock::{ActorId, Epoch, Layout, Unit};
 use super::history::History;
@@ -8,14 +8,14 @@ use super::order::{Actor, ReleasedClocks, within};
 use crate::scope::Scope;
 use crate::sim::site::Site;
 
-/// The number of bytes of a page, which is created on first access.
+/// The number of bytes of a page. Pages are created on first access.
 pub(crate) const PAGE: usize = 256;
 
-/// The entries of a cell: the warps of the largest cluster. If more access the same bytes unordered, the oldest are
-/// forgotten.
+/// The largest number of entries of a cell, which is the number of warps of the largest cluster. If more access the
+/// same bytes unordered, the oldest are forgotten.
 const MOST_ENTRIES: usize = 512;
 
-/// The kind of an access, as far as conflicts depend on it.
+/// The kind of an access, as far as conflicts depend on it, with the scope of an atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConflictKind {
     Read,
@@ -26,7 +26,7 @@ pub(crate) enum ConflictKind {
 }
 
 impl ConflictKind {
-    /// Returns whether the two accesses race unless they are ordered.
+    /// Returns whether the two accesses conflict, that is, race unless they are ordered.
     fn conflicts(self, by: ActorId, other: ConflictKind, other_by: ActorId) -> bool {
         match (self, other) {
             (ConflictKind::Read, ConflictKind::Read | ConflictKind::AtomicRead(_))
@@ -55,11 +55,11 @@ impl ConflictKind {
         }
     }
 
-    /// Returns the bits of the kinds that may conflict with this one.
+    /// Returns the bits of the access kinds that may conflict with this one.
     fn against(self) -> u16 {
         const READS: u16 = 0x0f << 4;
         const WRITES: u16 = 0x0f << 8;
-        // Device-scope atomics include all threads of the device.
+        // A scope of the device or wider includes all threads, so only narrower scopes may conflict.
         const NARROW: u16 = 0b11;
         match self {
             ConflictKind::Read => WRITES,
@@ -89,7 +89,7 @@ pub(crate) struct EarlierAccess {
     pub(crate) site: Site,
 }
 
-/// The shadow of memory that one OS thread accesses: a block's instance of an allocation.
+/// The shadow of memory that only one OS thread accesses, which is a block's instance of a shared allocation.
 #[derive(Debug, Default)]
 pub(crate) struct Shadow(Vec<Option<Box<Page>>>);
 
@@ -118,32 +118,34 @@ pub(crate) fn pages(start: usize, len: usize) -> impl Iterator<Item = (usize, us
 /// The shadow of a page of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// The size of a cell in bytes, as a power of two.
+    /// The binary logarithm of a cell's size in bytes.
     shift: u32,
     cells: Box<[Cell]>,
-    /// What atomics left for later ones.
+    /// The states of the locations that atomics have written.
     atomics: Vec<AtomicState>,
 }
 
-/// The messages and values that atomics left at a byte.
+/// The state of an atomic location: what later atomics there may acquire and read.
 #[derive(Debug)]
 struct AtomicState {
     at: usize,
-    message: ReleasedClocks,
-    /// The older values that a load may still find.
+    released: ReleasedClocks,
+    /// The stores whose values a load may return, if they were recorded.
     history: Option<Box<History>>,
 }
 
+/// The accesses to bytes that are only accessed together.
 #[derive(Debug, Clone, Default)]
 struct Cell {
+    /// The last plain write.
     write: Option<Write>,
-    /// The first access since the last plain write, which cleared the list.
+    /// The accesses since the last plain write: the first one, and the rest.
     first: Option<Entry>,
     #[allow(clippy::box_collection, reason = "a cell is a few words: most have no more than one entry")]
     rest: Option<Box<Vec<Entry>>>,
     /// The bits of all access kinds since the last plain write.
     kinds: u16,
-    /// Whether threads of several blocks made these accesses.
+    /// Whether the accesses since the last plain write are by several blocks.
     mixed: bool,
 }
 
@@ -154,7 +156,7 @@ struct Write {
     site: Site,
 }
 
-/// Threads of a warp that made the same access.
+/// An access that threads of a warp made in the same epoch at the same site.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     /// The warp's first thread.
@@ -177,15 +179,15 @@ impl Entry {
         }
     }
 
-    fn is_like(&self, other: &Entry) -> bool {
+    fn is_alike(&self, other: &Entry) -> bool {
         self.warp == other.warp
             && self.epoch == other.epoch
             && std::ptr::eq(self.site, other.site)
             && self.kind == other.kind
     }
 
-    /// Returns a thread of the entry whose access does not happen-before the current one.
-    fn unknown(&self, now: &CurrentAccess<'_>) -> Option<ActorId> {
+    /// Returns a thread of the entry whose access does not happen-before the current one, if there is one.
+    fn unordered(&self, now: &CurrentAccess<'_>) -> Option<ActorId> {
         if now.actor.knows_warp(now.layout, self.warp, self.epoch) {
             return None;
         }
@@ -193,9 +195,9 @@ impl Entry {
         threads.into_iter().find(|id| !now.actor.knows(now.layout, *id, self.epoch))
     }
 
-    /// Returns whether the current access subsumes this entry for all later checks.
-    fn gives_way(&self, now: &CurrentAccess<'_>) -> bool {
-        self.kind == now.kind && self.unknown(now).is_none()
+    /// Returns whether the current access subsumes this entry in all later checks.
+    fn is_subsumed(&self, now: &CurrentAccess<'_>) -> bool {
+        self.kind == now.kind && self.unordered(now).is_none()
     }
 }
 
@@ -204,7 +206,7 @@ impl Cell {
         if let Some(write) = &self.write
             && !now.actor.knows(now.layout, write.id, write.epoch)
         {
-            // Two plain writes of the same bytes are not reported.
+            // Two plain writes that store equal bytes are not reported.
             if now.kind != ConflictKind::Write || !same() {
                 return Err(EarlierAccess { id: write.id, kind: ConflictKind::Write, site: write.site });
             }
@@ -213,7 +215,7 @@ impl Cell {
         if self.kinds & now.kind.against() != 0 && !self.are_atomics_of_my_block(now) {
             for entry in self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter())) {
                 if new.kind.conflicts(now.actor.id, entry.kind, entry.warp)
-                    && let Some(id) = entry.unknown(now)
+                    && let Some(id) = entry.unordered(now)
                 {
                     return Err(EarlierAccess { id, kind: entry.kind, site: entry.site });
                 }
@@ -246,25 +248,25 @@ impl Cell {
             self.first = Some(new);
             return;
         };
-        if first.is_like(&new) {
+        if first.is_alike(&new) {
             first.lanes |= new.lanes;
             return;
         }
         let Some(rest) = &mut self.rest else {
-            if first.gives_way(now) {
+            if first.is_subsumed(now) {
                 *first = new;
             } else {
                 self.rest = Some(Box::new(vec![new]));
             }
             return;
         };
-        // A warp whose threads run one after another matches one of the last entries.
-        if let Some(known) = rest.iter_mut().rev().take(4).find(|known| known.is_like(&new)) {
+        // If the threads of a warp run one after another, their entry is among the last ones.
+        if let Some(known) = rest.iter_mut().rev().take(4).find(|known| known.is_alike(&new)) {
             known.lanes |= new.lanes;
             return;
         }
         if rest.len() == rest.capacity() {
-            rest.retain(|entry| !entry.gives_way(now));
+            rest.retain(|entry| !entry.is_subsumed(now));
             merge(rest);
             if rest.len() >= MOST_ENTRIES {
                 rest.drain(..MOST_ENTRIES / 2);
@@ -276,11 +278,11 @@ impl Cell {
     }
 }
 
-/// Merges the entries that differ only in their lanes.
+/// Merges entries that differ only in their lanes.
 fn merge(entries: &mut Vec<Entry>) {
     entries.sort_by_key(|entry| (entry.warp, entry.epoch, std::ptr::from_ref(entry.site)));
     entries.dedup_by(|next, kept| {
-        let alike = kept.is_like(next);
+        let alike = kept.is_alike(next);
         if alike {
             kept.lanes |= next.lanes;
         }
@@ -289,8 +291,8 @@ fn merge(entries: &mut Vec<Entry>) {
 }
 
 impl Page {
-    /// Records an access to `len` bytes from `start` on, and returns an earlier access that races with it. `same` tells
-    /// whether the bytes of a part of the page equal those being written.
+    /// Records an access to `len` bytes from `start` on. Fails with an earlier access that races with it, if there is
+    /// one. `same` tells whether the bytes in a part of the page equal those being written.
     pub(crate) fn access(
         &mut self,
         start: usize,
@@ -306,49 +308,50 @@ impl Page {
         Ok(())
     }
 
-    /// Returns what atomics left at a byte for threads that acquire it, if they did.
-    pub(crate) fn message(&mut self, at: usize) -> Option<&mut ReleasedClocks> {
-        self.atomics.iter_mut().find(|left| left.at == at).map(|left| &mut left.message)
+    /// Returns the clocks that atomics released at a byte, if an atomic has written there.
+    pub(crate) fn released(&mut self, at: usize) -> Option<&mut ReleasedClocks> {
+        self.atomics.iter_mut().find(|atomic| atomic.at == at).map(|atomic| &mut atomic.released)
     }
 
-    /// Returns what atomics left at a byte, creating an empty message if they left nothing.
-    pub(crate) fn message_or_new(&mut self, at: usize) -> &mut ReleasedClocks {
-        &mut self.left(at).message
+    /// Returns the clocks that atomics released at a byte, of which there are none at first.
+    pub(crate) fn released_or_new(&mut self, at: usize) -> &mut ReleasedClocks {
+        &mut self.atomic(at).released
     }
 
-    fn left(&mut self, at: usize) -> &mut AtomicState {
-        let known = self.atomics.iter().position(|left| left.at == at);
+    fn atomic(&mut self, at: usize) -> &mut AtomicState {
+        let known = self.atomics.iter().position(|atomic| atomic.at == at);
         let index = known.unwrap_or_else(|| {
-            self.atomics.push(AtomicState { at, message: ReleasedClocks::default(), history: None });
+            self.atomics.push(AtomicState { at, released: ReleasedClocks::default(), history: None });
             self.atomics.len() - 1
         });
         &mut self.atomics[index]
     }
 
-    /// Returns the history of the atomic location at a byte, if loads may find more than the current value.
+    /// Returns the history of the atomic location at a byte, if loads may return more than the current value.
     pub(crate) fn history(&mut self, at: usize, bytes: &[u8]) -> Option<&mut History> {
-        let left = self.atomics.iter_mut().find(|left| left.at == at)?;
-        left.history.take_if(|history| !history.is_of(bytes));
-        left.history.as_deref_mut()
+        let atomic = self.atomics.iter_mut().find(|atomic| atomic.at == at)?;
+        atomic.history.take_if(|history| !history.is_of(bytes));
+        atomic.history.as_deref_mut()
     }
 
-    /// Records that an atomic has stored `after` over `before`, or that nothing was ever written there.
-    pub(crate) fn stored(&mut self, at: usize, look: (ActorId, Epoch), before: Option<&[u8]>, after: &[u8]) {
+    /// Records that an atomic has stored `after`. `before` is the value that it replaced, or `None` if nothing was ever
+    /// written there.
+    pub(crate) fn stored(&mut self, at: usize, observer: (ActorId, Epoch), before: Option<&[u8]>, after: &[u8]) {
         let end = at + after.len();
         for other in self.atomics.iter_mut().filter(|other| other.at != at && other.at < end) {
             other.history.take_if(|history| at < other.at + history.size());
         }
-        let AtomicState { message, history, .. } = self.left(at);
+        let AtomicState { released, history, .. } = self.atomic(at);
         let Some(before) = before else {
-            *history = Some(Box::new(History::new(after, message.clone())));
+            *history = Some(Box::new(History::new(after, released.clone())));
             return;
         };
         history.take_if(|history| !history.is_of(before));
         let history = history.get_or_insert_with(|| Box::new(History::new(before, ReleasedClocks::default())));
-        history.push(look, after, message.clone());
+        history.push(observer, after, released.clone());
     }
 
-    /// Splits cells so that none is larger than this.
+    /// Splits the cells so that none is larger than `1 << shift` bytes.
     fn cut(&mut self, shift: u32) {
         if self.cells.is_empty() {
             (self.shift, self.cells) = (shift, vec![Cell::default(); PAGE >> shift].into_boxed_slice());

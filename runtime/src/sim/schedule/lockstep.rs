@@ -1,8 +1,8 @@
 //! Runs warps in lockstep, as a converged warp runs, and as all warps ran on hardware before Volta: each thread that
-//! can run takes a step before any takes another, or another warp runs. A step ends at an access, an arrival or the end
-//! of a loop iteration. The warp, its number of steps, and its first thread are chosen uniformly at random.
+//! can run takes one step before any of them takes another, or another warp runs. A step ends at an access, an arrival
+//! or the end of a loop iteration. The warp, its number of steps and its first thread are chosen uniformly at random.
 //!
-//! Threads of a warp that have diverged take their steps, too, so that none is starved: no GPU of today starves them.
+//! Diverged threads of a warp take their steps, too, so that none starves, as on GPUs since Volta.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::rng::Rng;
 use super::scheduler::{Pending, Scheduler, Turn};
 use crate::sim::group::LANES;
 
-/// The most steps that a warp takes before another may run.
+/// The largest number of steps that a warp takes before another may run.
 const STEPS: u64 = 16;
 
 pub(super) struct Lockstep {
@@ -18,7 +18,7 @@ pub(super) struct Lockstep {
     block_threads: usize,
     /// The ready threads that have finished this step, by their warp's first thread.
     ready: BTreeMap<usize, Vec<usize>>,
-    /// The running warp, its steps left, and its threads that have not taken this step, the first one last.
+    /// The running warp, the steps it has left, and its threads that have not taken this step, in reverse order.
     warp: usize,
     left: u64,
     step: Vec<usize>,

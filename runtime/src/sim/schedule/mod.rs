@@ -1,5 +1,5 @@
-//! Decides which thread runs next: one trait, one file for each scheduler. A scheduler knows thread numbers, and does
-//! not know why a thread could not run.
+//! Chooses the thread that runs next: a trait, and a file for each scheduler. A scheduler knows threads by their
+//! numbers, and not why a thread cannot run.
 
 mod exhaustive;
 mod lockstep;
@@ -14,7 +14,7 @@ pub(super) use scheduler::{AtomicAccess, Pending, Scheduler, Turn};
 
 use crate::schedule::Schedule;
 
-/// The scheduler of threads in blocks of this many.
+/// Returns the scheduler for a schedule, or for an exploration that replaces it. Blocks have `block_threads` threads.
 pub(super) fn scheduler(
     schedule: &Schedule,
     exploration: Option<&OrderSearch>,

@@ -1,9 +1,9 @@
-//! Picks the next thread and the length of its turn uniformly at random. The same seed gives the same order.
+//! Chooses the next thread and the length of its turn uniformly at random. The same seed gives the same order.
 
 use super::rng::Rng;
 use super::scheduler::{Pending, Scheduler, Turn};
 
-/// The bound on the length of a turn: from one that ends at the first scheduling point to 15 atomics.
+/// The exclusive bound of a turn's fuel. Turns range from one that ends at the first scheduling point to 15 atomics.
 const FUEL: u64 = 64;
 
 pub(super) struct Random {

@@ -38,15 +38,15 @@ pub(crate) struct Cluster<'l> {
     pub(in crate::sim) copies: Copies,
     pub(crate) epochs: EpochCounter,
     pub(in crate::sim) scheduler: SharedScheduler,
-    /// The scheduler's number of the cluster's first thread.
+    /// The number of the cluster's first thread in the scheduler.
     pub(in crate::sim) first: usize,
     /// Whether threads announce the atomics that they are about to execute.
     pub(in crate::sim) announces: bool,
-    /// Whether atomic loads may find stale values.
+    /// Whether atomic loads may return stale values.
     pub(in crate::sim) has_stale_loads: bool,
     /// Whether threads end their turns before plain accesses.
     pub(in crate::sim) stops_at_accesses: bool,
-    /// What is left of the running thread's turn.
+    /// The fuel that the running thread's turn has left.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
     pub(crate) failure: RefCell<Option<Failure>>,
@@ -57,12 +57,12 @@ pub(crate) struct Block {
     /// The block's index in the grid.
     pub(crate) index: Dim3,
     pub(crate) barrier: Barrier,
-    /// The barrier at which the block's threads meet before they arrive at the grid's barrier.
+    /// The barrier at which the block's threads wait for each other before they arrive at the grid's barrier.
     pub(crate) before_grid_barrier: Barrier,
     pub(crate) warps: Vec<Warp>,
-    /// How many of the block's threads have exited.
+    /// The number of the block's threads that have exited.
     pub(crate) exited: Cell<u32>,
-    /// The accesses to the block's shared memory by others than its threads.
+    /// The accesses to the block's shared memory by peers and by copies.
     pub(in crate::sim) foreign_accesses: RefCell<ForeignAccesses>,
 }
 
@@ -135,7 +135,7 @@ impl<'l> Cluster<'l> {
         }
     }
 
-    /// Returns a failure of this thread.
+    /// Returns a failure of this thread with its location and the schedule.
     pub(crate) fn failure(&self, thread: &Thread, cause: Cause, site: Option<Site>) -> Failure {
         Failure {
             kernel: self.launch.kernel.to_owned(),
@@ -147,7 +147,7 @@ impl<'l> Cluster<'l> {
         }
     }
 
-    /// Lets a waiting thread run again.
+    /// Makes a waiting thread ready to run.
     pub(crate) fn wake(&self, thread: &Thread) {
         thread.status.set(Status::Ready);
         self.scheduler.borrow_mut().ready(self.first + thread.rank, thread.pending.take());

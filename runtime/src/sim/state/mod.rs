@@ -1,6 +1,6 @@
-//! The state of a launch while it runs: what a cluster, a block and a thread are (`cluster`), and the state of their
-//! barriers, meetings, copies and checks. This folder has the data and its queries; what threads do to it is in the
-//! files of the same names in the folder above.
+//! The state of a launch while it runs: the launch itself, its clusters and threads, and the state of their barriers,
+//! collectives, copies and checks. This folder has the data and its queries; what threads do to it is in the files of
+//! the same names in the folder above.
 
 mod barrier;
 mod cluster;

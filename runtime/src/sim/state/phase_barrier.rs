@@ -1,4 +1,4 @@
-//! The state of phase barriers between calls: the phase of each, and what that phase still lacks.
+//! The state of phase barriers: the current phase of each, and the arrivals and bytes that it still expects.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use crate::sim::memory::SharedId;
 use crate::sim::race::{Clock, PhaseRelease};
 use crate::sim::site::Site;
 
-/// A barrier of a block: its position in an allocation.
+/// Identifies a phase barrier by its position in a block's instance of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BarrierId {
     pub(crate) memory: SharedId,
@@ -17,7 +17,7 @@ pub(crate) struct BarrierId {
     pub(crate) scope: Scope,
 }
 
-/// A method of a barrier, as one thread calls it.
+/// A thread's call of a barrier's method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BarrierCall {
     pub(crate) name: &'static str,
@@ -25,7 +25,7 @@ pub(crate) struct BarrierCall {
     pub(crate) site: Site,
 }
 
-/// The phase of an arrival, and the initialization of the barrier that it belongs to.
+/// The phase of an arrival, with the number of the barrier's initialization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrivalPhase {
     pub(crate) barrier: u32,
@@ -35,15 +35,16 @@ pub(crate) struct ArrivalPhase {
 /// The phase barriers of a cluster.
 #[derive(Default)]
 pub(crate) struct PhaseBarriers {
-    /// The states by allocation, rank of the block, and index.
+    /// The states by allocation, block rank and index.
     pub(in crate::sim) states: RefCell<BTreeMap<(u32, u32, usize), BarrierState>>,
-    /// How many initializations there have been.
+    /// The number of initializations so far.
     pub(in crate::sim) inits: Cell<u32>,
 }
 
+/// The state of a phase barrier that was initialized at least once.
 pub(in crate::sim) enum BarrierState {
     Live(Box<LiveBarrier>),
-    /// The barrier was invalidated here.
+    /// The barrier was invalidated at this site.
     Invalid(Site),
 }
 
@@ -88,7 +89,7 @@ impl BarrierId {
 }
 
 impl LiveBarrier {
-    /// Ends the phase if nothing is missing, and returns the threads that may go on.
+    /// Completes the phase if it expects nothing more, and returns the threads to wake.
     pub(in crate::sim) fn complete(&mut self) -> Vec<usize> {
         if self.pending > 0 || self.tx_count != 0 {
             return Vec::new();
@@ -100,28 +101,27 @@ impl LiveBarrier {
         self.pending = self.next_expected;
         std::mem::take(&mut self.waiting)
     }
-}
 
-impl LiveBarrier {
-    pub(in crate::sim) fn lack(&self) -> String {
+    /// Returns what keeps the current phase from completing, as the end of a sentence about the phase.
+    pub(in crate::sim) fn missing(&self) -> String {
         let LiveBarrier { expected, pending, tx_count, .. } = self;
-        let arrivals = format!("lacks {pending} of {expected} arrivals");
+        let arrivals = format!("still expects {pending} of {expected} arrivals");
         match (*pending, *tx_count) {
             (_, 0) => arrivals,
-            (0, bytes) if bytes > 0 => format!("lacks {bytes} bytes"),
+            (0, bytes) if bytes > 0 => format!("still expects {bytes} bytes"),
             (_, bytes) if bytes > 0 => format!("{arrivals} and {bytes} bytes"),
-            (0, bytes) => format!("has had {} bytes more than were expected", -bytes),
-            (_, bytes) => format!("{arrivals} and has had {} bytes more than were expected", -bytes),
+            (0, bytes) => format!("has received {} bytes more than expected", -bytes),
+            (_, bytes) => format!("{arrivals} and has received {} bytes more than expected", -bytes),
         }
     }
 }
 
 impl PhaseBarriers {
-    /// Returns what the current phase of a barrier lacks, as part of a sentence.
-    pub(in crate::sim) fn lack(&self, barrier: BarrierId) -> String {
+    /// Returns what keeps the current phase of a barrier from completing, as the end of a sentence about the phase.
+    pub(in crate::sim) fn missing(&self, barrier: BarrierId) -> String {
         match self.states.borrow().get(&barrier.key()) {
-            Some(BarrierState::Live(live)) => live.lack(),
-            Some(BarrierState::Invalid(_)) | None => "is over".into(),
+            Some(BarrierState::Live(live)) => live.missing(),
+            Some(BarrierState::Invalid(_)) | None => "was invalidated".into(),
         }
     }
 }

@@ -24,8 +24,8 @@ pub(in crate::sim) struct PrintRecord {
 }
 
 impl Prints {
-    /// Returns what the clusters up to this rank printed: the output of those above a failed cluster ends at an
-    /// arbitrary point.
+    /// Returns what the clusters up to this rank printed. The output of the clusters above a failed one is dropped,
+    /// because it ends at an arbitrary point.
     pub(in crate::sim) fn printed(self, last: u64) -> Printed {
         let mut records = self.records.into_inner().unwrap_or_else(PoisonError::into_inner);
         records.retain(|record| record.cluster <= last);

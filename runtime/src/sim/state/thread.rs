@@ -27,26 +27,26 @@ pub(crate) struct Thread {
     /// The thread's index in its block.
     pub(crate) index: Dim3,
     pub(crate) status: Cell<Status>,
-    /// The atomic that the thread is about to execute, if the scheduler wants to know.
+    /// The atomic that the thread is about to execute, if it has announced one.
     pub(in crate::sim) pending: Cell<Pending>,
     /// The thread's arrival at the barrier of each group, by `Group as usize`.
     pub(crate) arrivals: [Cell<Arrival>; 3],
-    /// Whether a barrier of the cluster or of the grid has shown the thread that all peers run.
+    /// Whether the thread has waited at a barrier of the cluster or the grid, which proves that all peers have started.
     pub(crate) peers_started: Cell<bool>,
     pub(crate) warp: LaneState,
-    /// How many stale values in a row the thread's atomics have found.
+    /// The number of stale values in a row that the thread's atomic loads have returned.
     pub(in crate::sim) stale_in_a_row: Cell<u32>,
-    /// What the thread knows of what others did.
+    /// The thread as the race detector sees it, with its vector clock.
     pub(crate) actor: Actor,
-    /// How often the thread has called `uniform`, by group and site.
+    /// The number of the thread's calls of `uniform`, by group and site.
     pub(crate) uniform_calls: RefCell<BTreeMap<(Group, Site), u64>>,
-    /// The number of loop iterations so far.
+    /// The number of loop iterations that the thread has executed.
     pub(crate) ticks: Cell<u64>,
-    /// Returns the OS thread to the runner. Null until the thread's first turn.
+    /// The yielder of the thread's coroutine, which returns to the runner; null until the thread's first turn.
     pub(crate) yielder: Cell<*const Yielder<(), ()>>,
 }
 
-/// Whether a thread can run, and what it waits for.
+/// Says whether a thread can run, and what it waits for if it cannot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Status {
     /// The thread runs, or the scheduler holds it.

@@ -365,7 +365,7 @@ fn expects(count: u32) {
 fn a_count_is_in_range(device: &Device) -> Outcome {
     for count in [0, 1 << 20, u32::MAX] {
         let failure = failure(expects(count).grid(1).launch(device))?;
-        let want = format!("a barrier of {count} arrivals a phase; there can be 1 to 1048575");
+        let want = format!("a phase cannot expect {count} arrivals: the count must be 1 to 1048575");
         if failure.cause.to_string() != want || failure.thread.x != 5 || failure.location.is_none() {
             return Err(format!("{failure}").into());
         }
