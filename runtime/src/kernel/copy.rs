@@ -1,6 +1,7 @@
-//! Asynchronous copies: into the block's shared memory by a group together, and bulk copies, which one thread starts. Here
-//! their operands are checked; `sim::copy` decides when the bytes arrive. The device has its own in `copy.cuh`. CUDA C++
-//! Programming Guide, Asynchronous Data Copies; PTX ISA, cp.async, cp.async.bulk and st.async.
+//! Asynchronous copies: copies into the block's shared memory that a group makes together, and bulk copies that one
+//! thread issues. Their operands are checked here, and `sim::copy` decides when the bytes arrive. The device's
+//! implementation is `copy.cuh` (CUDA C++ Programming Guide, Asynchronous Data Copies; PTX ISA, cp.async, cp.async.bulk
+//! and st.async).
 
 use std::any::type_name;
 use std::panic::Location;
@@ -17,7 +18,7 @@ use crate::sim::{self, Batch, Completion, CopyCall, CopyEnd, CopySource, Site};
 /// The size and the addresses of a bulk copy are multiples of this many bytes.
 const BULK: usize = 16;
 
-/// Global memory, as a copy reads or writes it.
+/// Global memory that a copy reads or writes.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not global memory", note = "a kernel's slices are")]
 pub trait GlobalEnd: Addressed {}
 
@@ -25,7 +26,7 @@ impl<T: DeviceCopy> GlobalEnd for Global<'_, T> {}
 impl<T: DeviceCopy> GlobalEnd for GlobalMut<'_, T> {}
 impl<M: GlobalEnd + ?Sized> GlobalEnd for &M {}
 
-/// The shared memory of a peer, as a copy writes it.
+/// The shared memory of a peer that a copy writes.
 #[diagnostic::on_unimplemented(message = "`{Self}` is not a peer's shared memory", note = "`map_shared_rank` gives it")]
 pub trait RemoteEnd: MemoryMut {}
 
@@ -33,7 +34,7 @@ impl<T: DeviceCopy, const N: usize> RemoteEnd for RemoteArray<T, N> {}
 impl<T: DeviceCopy> RemoteEnd for RemoteSlice<T> {}
 impl<M: RemoteEnd + ?Sized> RemoteEnd for &M {}
 
-/// The block's own shared memory, as a copy reads or writes it.
+/// The block's own shared memory that a copy reads or writes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the block's own shared memory",
     note = "`shared_array` and `dynamic_shared` return it"
@@ -90,12 +91,12 @@ where
     together(group, to, from, completion, Location::caller());
 }
 
-/// Copies global memory to the block's shared memory by one thread, and does not wait: `cp.async.bulk`. The thread has called
-/// `bar.expect_tx(bytes)` before. The size and both addresses are multiples of 16 bytes.
+/// Copies global memory to the block's shared memory by one thread, and does not wait: `cp.async.bulk`. The thread must
+/// have called `bar.expect_tx(bytes)` before. The size and both addresses must be multiples of 16 bytes.
 ///
 /// With two arguments, `bulk_copy_async(&mut slice, &shared)`, the copy goes from shared to global memory, and
-/// [`bulk_wait_group`] waits for it. `bulk_copy_async(&remote, &shared, &remote_bar)` copies the block's own shared memory to a
-/// peer's, and completes on the peer's barrier.
+/// [`bulk_wait_group`] waits for it. `bulk_copy_async(&remote, &shared, &remote_bar)` copies the block's own shared
+/// memory to a peer's, and completes on the peer's barrier.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -149,24 +150,24 @@ where
     bulk(to, from, Completion::Batch(Batch::Bulk), Location::caller());
 }
 
-/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have completed, so that their writes are visible:
-/// `cp.async.bulk.wait_group`. Each copy is a group of its own.
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have completed, so that their writes are
+/// visible: `cp.async.bulk.wait_group`. Each copy is a group of its own.
 #[track_caller]
 pub fn bulk_wait_group<const PRIOR: usize>() {
     let site = Location::caller();
     sim::with("`bulk_wait_group()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, false, site));
 }
 
-/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have read their shared memory, so that it may be
-/// overwritten: `cp.async.bulk.wait_group.read`.
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have read their shared memory, so that it
+/// may be overwritten: `cp.async.bulk.wait_group.read`.
 #[track_caller]
 pub fn bulk_wait_group_read<const PRIOR: usize>() {
     let site = Location::caller();
     sim::with("`bulk_wait_group_read()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, true, site));
 }
 
-/// Executes `remote.store_async(index, value, &remote_bar)`: sends a value to a peer's shared memory, and completes on the peer's
-/// barrier, whose phase expects the bytes. No fence waits for it (PTX ISA, st.async).
+/// Executes `remote.store_async(index, value, &remote_bar)`: sends a value to a peer's shared memory, and completes on
+/// the peer's barrier, whose phase must expect the bytes. A fence does not wait for it (PTX ISA, st.async).
 #[doc(hidden)]
 #[track_caller]
 pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>(
@@ -195,8 +196,8 @@ pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>
 macro_rules! waits {
     ($([$($generics:tt)*] $group:ty),*) => {$(
         impl<$($generics)*> $group {
-            /// Waits for the copies that the group started by `memcpy_async(&group, ...)` without a barrier, and for all of its
-            /// threads: `cooperative_groups::wait`.
+            /// Waits for the copies that the group issued by `memcpy_async(&group, ...)` without a barrier, and for all
+            /// of its threads: `cooperative_groups::wait`.
             #[track_caller]
             pub fn wait_async(&self) {
                 wait(self, 0, Location::caller());
@@ -247,7 +248,7 @@ fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
     group.meet(site);
 }
 
-/// Starts a copy by the first thread of the group, on behalf of all of them.
+/// Issues a copy by the first thread of the group, on behalf of all of its threads.
 fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, completion: Completion, site: Site)
 where
     D: SharedEnd<Element = T> + ?Sized,
@@ -300,7 +301,8 @@ where
     sim::with(name, |context| context.begin_copy(call));
 }
 
-/// Ends the launch with a failure unless the memory and the barrier are of the same peer (PTX ISA, st.async and cp.async.bulk).
+/// Ends the launch with a failure unless the memory and the barrier belong to the same peer (PTX ISA, st.async and
+/// cp.async.bulk).
 fn same_block<D: RemoteEnd + ?Sized>(name: &str, to: &D, bar: &RemoteBarrier, site: Site) {
     if let crate::sim::MemoryId::Shared(id) = to.id()
         && id.rank != bar.id().memory.rank

@@ -1,5 +1,5 @@
-//! The rules of a launch that can be checked without a driver, each with its error. The limits are those of the programming
-//! guide's table of compute capabilities, from 9.0 on. `gpu::context` asks the driver about what depends on the compiled
+//! Checks the rules of a launch that need no driver, each with its error. The limits are those of compute capability
+//! 9.0 and later in the programming guide. `gpu::context` asks the driver for the limits that depend on the compiled
 //! kernel.
 
 use crate::gpu::caps::Caps;
@@ -17,13 +17,13 @@ pub(super) struct Sizes {
     pub(super) shared_bytes: Option<usize>,
 }
 
-/// Returns the shape that the attribute and the launch make together, if it fits on the device.
+/// Returns the shape that the attribute and the launch give together, if it fits on the device.
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
     let shape = shape(&program.options(), sizes).and_then(|shape| shared(program, &shape, caps).map(|()| shape));
     shape.map_err(|reason| Error::Launch { kernel: program.name().into(), reason })
 }
 
-/// Returns the shape that the attribute and the launch make together.
+/// Returns the shape that the attribute and the launch give together.
 fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     let grid = sizes.grid.ok_or(LaunchError::NoGrid)?;
     let cluster = choose("cluster", options.cluster, sizes.cluster)?.unwrap_or(Dim3::new(1, 1, 1));
@@ -79,12 +79,12 @@ fn check_grid(grid: Dim3, cluster: Dim3) -> Result<(), LaunchError> {
     Ok(())
 }
 
-/// As [`Dim3::count`], for sizes that nothing has checked yet: three large ones overflow it.
+/// Computes [`Dim3::count`] for unchecked sizes, whose product may overflow.
 fn volume(extent: Dim3) -> u64 {
     u64::from(extent.x).saturating_mul(extent.y.into()).saturating_mul(extent.z.into())
 }
 
-/// The shared memory of a block against the device's.
+/// Checks that a block's shared memory fits on the device.
 fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
     let (fixed, dynamic) = (program.static_shared_bytes(), shape.dynamic_shared_bytes);
     if fixed.saturating_add(dynamic) > caps.shared_bytes {

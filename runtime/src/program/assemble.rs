@@ -1,6 +1,6 @@
 //! Joins a kernel with the device functions it calls into one CUDA C++ text, and fills every hole. Each instance of a
-//! function is printed once, callees before their callers, the kernel last. The macros decide what is printed; nothing
-//! about the language is decided here.
+//! function is printed once, callees before their callers, and the kernel last. The macros decide the text; this file
+//! knows nothing about the language.
 
 use std::any::TypeId;
 use std::collections::btree_map::Entry;
@@ -20,7 +20,7 @@ use super::type_info::{Content, TypeInfo, TypeName};
 use crate::program::cuda;
 use crate::report::error::{Error, Result};
 
-/// A kernel as one CUDA C++ text, with what a launch needs to know of it.
+/// A kernel as one CUDA C++ text, with the facts that a launch needs.
 #[derive(Debug)]
 pub struct Program {
     name: &'static str,
@@ -72,7 +72,7 @@ impl Program {
         &self.source
     }
 
-    /// Returns what the kernel's attribute fixed.
+    /// Returns the options that the kernel's attribute fixes.
     pub(crate) fn options(&self) -> KernelOptions {
         self.options
     }
@@ -102,7 +102,7 @@ impl Program {
         &self.sites
     }
 
-    /// Returns how many bytes a launch adds to its dynamic shared memory, for shared arrays that lie there.
+    /// Returns the number of bytes that a launch adds to its dynamic shared memory, for shared arrays that lie there.
     pub(crate) fn placed_shared_bytes(&self) -> usize {
         self.placed_shared_bytes
     }
@@ -175,10 +175,10 @@ impl Program {
     }
 }
 
-/// Identifies an instance of a function: each function has one `static` template, each instance one type name.
-type Key = (*const Template, &'static str);
+/// Identifies an instance of a function by the function's `static` template and the instance's type name.
+type InstanceKey = (*const Template, &'static str);
 
-fn key(definition: &Definition) -> Key {
+fn key(definition: &Definition) -> InstanceKey {
     (definition.template, definition.instance)
 }
 
@@ -192,13 +192,13 @@ struct Resolved {
 #[derive(Default)]
 struct Order {
     functions: Vec<Resolved>,
-    indices: BTreeMap<Key, usize>,
+    indices: BTreeMap<InstanceKey, usize>,
 }
 
 impl Order {
-    /// Enters `definition` after everything that it calls, and returns its index. `path` is the chain of calls that led
+    /// Adds `definition` after everything that it calls, and returns its index. `path` is the chain of calls that led
     /// to it.
-    fn visit(&mut self, definition: Definition, path: &mut Vec<(Key, &'static str)>) -> Result<usize> {
+    fn visit(&mut self, definition: Definition, path: &mut Vec<(InstanceKey, &'static str)>) -> Result<usize> {
         let key = key(&definition);
         if let Some(&index) = self.indices.get(&key) {
             return Ok(index);
@@ -223,7 +223,7 @@ impl Order {
     }
 }
 
-/// The names of what the program declares.
+/// The names of the program's functions, types and constants.
 struct Names {
     /// The names of [`Order::functions`].
     functions: Vec<String>,
@@ -406,8 +406,8 @@ impl Text {
         }
     }
 
-    /// Enters a site at the position of the next character. Two functions may have the same line number in two files;
-    /// then one of them is shifted right by a space.
+    /// Adds a site at the position of the next character. If another site has the same line and column, because two
+    /// functions have the same line number in two files, this one is shifted right by spaces.
     fn site(&mut self, definition: &Definition, index: u16) {
         let site = definition.template.sites[usize::from(index)];
         let message = match site.message {

@@ -1,6 +1,6 @@
-//! Decides where the constants of a program are declared: a scalar, a vector or a struct of these in each function that
-//! names it, for the compiler to fold; anything with an array once, at namespace scope, in constant memory; a variant
-//! of an enum nowhere.
+//! Decides where the constants of a program are declared. A scalar, a vector or a struct of these is declared in each
+//! function that names it, so that the compiler folds it; a constant with an array is declared once, at namespace
+//! scope, in constant memory; a variant of an enum is not declared.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +13,7 @@ use super::template::Definition;
 /// specifications), of which the prelude uses a few bytes; further constants lie in global memory.
 const CONSTANT_MEMORY: usize = 60 * 1024;
 
+/// The place of a constant's declaration.
 enum Placement {
     /// The constant is declared in the function.
     Local,
@@ -30,7 +31,7 @@ fn placement(constant: &Constant) -> Placement {
     }
 }
 
-/// Returns the constants that stand in bodies, and not only as lengths, with their names there.
+/// Returns the constants that bodies name as values, and not only as lengths, with their names there.
 fn named(definition: &Definition) -> impl Iterator<Item = (&'static str, &Constant)> {
     let names = definition.template.constants.iter().copied();
     names.zip(&definition.values).filter(|(name, _)| !name.is_empty())

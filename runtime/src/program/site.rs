@@ -1,5 +1,5 @@
 //! Maps a position in the CUDA C++ back to the site in the Rust source that can fail or print there. A position is the
-//! line that `#line` gives and the column in the generated text, which is what the prelude can find out about itself.
+//! line that `#line` gives and the column in the generated text, which the prelude gets from the compiler.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::location::Location;
 /// The sites of one program that can fail or print.
 #[derive(Debug, Default)]
 pub(crate) struct SiteMap {
-    /// The sites by their positions as a device reports them: two that it could not distinguish never share one.
+    /// The sites by their positions as a device reports them. Different sites have different positions.
     sites: BTreeMap<u32, SiteEntry>,
 }
 
@@ -23,7 +23,8 @@ fn position(line: u32, column: u32) -> u32 {
 pub(super) struct SiteEntry {
     pub(super) file: &'static str,
     pub(super) site: Site,
-    /// How to format a message, with the instance of the function that it is in, whose types its values have.
+    /// The function that formats the message, with the instance of the function that the message is in, which
+    /// determines the types of its values.
     pub(super) message: Option<(&'static str, Format)>,
 }
 
@@ -61,7 +62,8 @@ impl SiteMap {
         on_line.min_by_key(|(at, _)| at.abs_diff(position)).map(|(_, entry)| entry)
     }
 
-    /// Returns how to format a message at exactly this position, since the values of another message have other types.
+    /// Returns the function that formats the message at exactly this position, because the values of another message
+    /// have other types.
     pub(crate) fn message(&self, position: u32) -> Option<Format> {
         self.sites.get(&position)?.message.map(|(_, format)| format)
     }

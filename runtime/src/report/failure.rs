@@ -1,5 +1,5 @@
-//! What stopped a kernel: one type for the failure record of a GPU and for the reports of the simulator, and its text. How
-//! either finds a failure is not here.
+//! The failure of a kernel, as data and as text. One type represents both the failure record of a GPU and the reports
+//! of the simulator; how either detects a failure is not here.
 
 use std::fmt;
 
@@ -12,26 +12,26 @@ use crate::scalar::Scalar;
 use crate::schedule::Schedule;
 use crate::shape::Dim3;
 
-/// A kernel that stopped before its end, and why. Its `Display` is the report, with the source of each location where the
-/// files are at hand.
+/// The failure of a kernel that stopped before its end. Its `Display` is the report, which shows the source of each
+/// location if the files can be read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Failure {
     /// The kernel's name.
     pub kernel: String,
-    /// The place in the Rust source at which it stopped.
+    /// The position in the Rust source at which it stopped.
     pub location: Option<Location>,
-    /// What happened.
+    /// The cause of the failure.
     pub cause: Cause,
     /// The index of the failing thread's block in the grid.
     pub block: Dim3,
     /// The index of the failing thread in its block.
     pub thread: Dim3,
-    /// The order of threads that shows the failure, for [`Simulator::schedule`](crate::Simulator::schedule); `None` on a GPU.
+    /// The schedule that replays the failure, for [`Simulator::schedule`](crate::Simulator::schedule); `None` on a GPU.
     pub schedule: Option<Schedule>,
 }
 
-/// What a kernel did that stopped it. The causes from [`Deadlock`](Cause::Deadlock) on are found by the simulator only.
+/// The cause of a failure. Only the simulator detects the causes from [`Deadlock`](Cause::Deadlock) on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub enum Cause {
@@ -126,7 +126,7 @@ pub enum Cause {
         /// The source's address, modulo 16.
         from: u64,
     },
-    /// An `assert!` or its like failed, with this message.
+    /// An `assert!` or a similar macro failed, with this message.
     Assertion(String),
     /// The kernel panicked, with this message.
     Panic(String),
@@ -152,46 +152,46 @@ pub enum Cause {
     },
     /// Two accesses to the same bytes race: one of them writes, and happens-before orders neither before the other.
     Race(Box<Race>),
-    /// A barrier's protocol was violated, as this sentence says.
+    /// The protocol of a barrier or another collective was violated, as this sentence says.
     Protocol(String),
-    /// A `cuda!` without a closure was reached, which only a GPU can execute.
+    /// A thread reached a `cuda!` without a closure, which only a GPU can execute.
     NoClosure,
     /// A thread exceeded this limit of loop iterations ([`Simulator::step_limit`](crate::Simulator::step_limit)).
     StepLimit(u64),
 }
 
-/// Threads that wait at one place when no thread can make progress.
+/// The threads that wait at the same position in the source when no thread can make progress.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WaitingThreads {
-    /// What they wait at: ``wait at `cluster.sync()` ``.
+    /// The operation that they wait in: ``wait at `cluster.sync()` ``.
     pub what: String,
-    /// The place in the Rust source.
+    /// The position in the Rust source.
     pub location: Option<Location>,
     /// The number of threads.
     pub threads: usize,
-    /// The first of them: its block's index in the grid, and its index in the block.
+    /// The indices of the first of them: its block's in the grid, and its own in the block.
     pub first: (Dim3, Dim3),
-    /// The threads that have not arrived, by where they are instead.
+    /// The threads that have not arrived, grouped by where they are instead.
     pub missing: Vec<MissingThreads>,
 }
 
-/// Threads that others wait for, and where they are instead.
+/// Threads that others wait for, with the position at which they are instead.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MissingThreads {
-    /// What they do: ``wait at `block.sync()` ``, or `exited`.
+    /// Their status: ``wait at `block.sync()` ``, or `exited`.
     pub what: String,
-    /// The place in the Rust source; `None` if they have exited.
+    /// The position in the Rust source; `None` if they have exited.
     pub location: Option<Location>,
     /// The number of threads.
     pub threads: usize,
-    /// The first of them: its block's index in the grid, and its index in the block.
+    /// The indices of the first of them: its block's in the grid, and its own in the block.
     pub first: (Dim3, Dim3),
 }
 
 impl Cause {
-    /// Returns the panic of `step_by(0)`, in the standard library's words.
+    /// Returns the panic of `step_by(0)`, with the standard library's message.
     pub(crate) fn step_of_zero() -> Cause {
         Cause::Panic("assertion failed: step != 0".into())
     }
@@ -211,7 +211,7 @@ impl Failure {
             .map(|schedule| format!("set PHALANX_SCHEDULE={schedule} in the environment to replay this"))
     }
 
-    /// Returns the report with the source of each location, for a cause that has several, if the files are at hand.
+    /// Returns the report with the source of each location, for a cause that has several, if the files can be read.
     fn rendered(&self) -> Option<String> {
         let location = self.location.as_ref()?;
         let at = format!("kernel `{}` at {location}: ", self.kernel);
@@ -256,7 +256,7 @@ impl fmt::Display for Failure {
         }
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
-            // These name their threads themselves.
+            // The texts of these causes name the threads.
             Cause::Deadlock(_) | Cause::Race(_) => {
                 return self.replay().map_or(Ok(()), |replay| write!(f, "; {replay}"));
             }

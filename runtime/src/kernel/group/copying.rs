@@ -1,4 +1,4 @@
-//! Groups that copy together: which thread starts the copy, and how the group waits for it.
+//! The groups that copy together: which thread issues the copy, and how the group waits for it.
 
 use super::members::{Call, Members};
 use super::{CoalescedGroup, ThreadBlock, Tile, WarpGroup};
@@ -19,7 +19,7 @@ mod sealed {
         /// Returns whether the thread is the first of the group.
         fn leads(&self) -> bool;
         fn batch(&self) -> Batch;
-        /// Ends the launch with a failure unless all threads bring the same value.
+        /// Ends the launch with a failure unless all threads pass the same value.
         fn agree(&self, value: [u64; 3], site: Site);
         /// Waits for all threads of the group.
         fn meet(&self, site: Site);

@@ -1,5 +1,5 @@
-//! Atomic access to one element, with the interface of `std::sync::atomic` and CUDA's scopes; and fences. The simulator
-//! executes them by the standard library's atomics, which know no scopes, and tells `sim` about the scope.
+//! Atomic access to one element, with the interface of `std::sync::atomic` and CUDA's scopes, and fences. The simulator
+//! executes them by the standard library's atomics, which have no scopes, and passes the scope to `sim`.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -224,7 +224,7 @@ atomic_scalar!(f64 as AtomicU64: f64::to_bits, f64::from_bits);
 atomic_scalar!(f16 as AtomicU16: f16::to_bits, f16::from_bits);
 atomic_scalar!(bf16 as AtomicU16: bf16::to_bits, bf16::from_bits);
 
-/// Implements atomic pairs. Both lanes are updated at once, which is one of the orders that a GPU may execute them in.
+/// Implements atomic pairs. Both lanes are updated at once, which is one of the orders in which a GPU may update them.
 macro_rules! atomic_pairs {
     ($($pair:ident of $t:ident;)*) => {$(
         atomic_value!(
@@ -278,7 +278,8 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
         let op = if order == Ordering::SeqCst { MemoryOp::AtomicLoad } else { MemoryOp::StaleLoad };
-        // SAFETY: `access` gives the address of an element, or of a value that one had; a simulated thread's accesses are all atomic.
+        // SAFETY: `access` passes the address of an element, or of a value that it had. All accesses of simulated
+        // threads are atomic.
         let value = self.access(op, |address| (unsafe { T::load(address, order) }, order, false));
         sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
         value
@@ -300,7 +301,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
         fetch_sub T::difference;
     }
 
-    /// Replaces the value by a function of it, and tries again if another thread changes it meanwhile.
+    /// Replaces the value by a function of it, and retries if another thread changes it in between.
     #[inline]
     #[track_caller]
     fn update(&self, order: Ordering, new: impl Fn(T) -> T) -> T {
@@ -339,9 +340,9 @@ impl<T: AtomicScalar> Atomic<'_, T> {
     fetch! {
         /// Overwrites the value and returns the previous one.
         swap |_, new| new;
-        /// Stores the smaller of both values and returns the previous one. Of a float and a NaN it is the float.
+        /// Stores the smaller of both values and returns the previous one. For a float and a NaN, it stores the float.
         fetch_min T::smaller;
-        /// Stores the larger of both values and returns the previous one. Of a float and a NaN it is the float.
+        /// Stores the larger of both values and returns the previous one. For a float and a NaN, it stores the float.
         fetch_max T::larger;
     }
 
@@ -381,8 +382,9 @@ impl<T: AtomicInteger> Atomic<'_, T> {
     }
 }
 
-/// Orders the thread's memory operations before the fence with those after it, for the threads of a scope: `fence.acq_rel` or,
-/// for `SeqCst`, `fence.sc` (PTX ISA, fence). It is [`std::sync::atomic::fence`] with a scope, and takes no `Relaxed`.
+/// Orders the thread's memory operations before the fence with those after it, for the threads of a scope:
+/// `fence.acq_rel` or, for `SeqCst`, `fence.sc` (PTX ISA, fence). It is [`std::sync::atomic::fence`] with a scope, and
+/// takes no `Relaxed`.
 #[inline]
 #[track_caller]
 pub fn fence(order: Ordering, scope: Scope) {

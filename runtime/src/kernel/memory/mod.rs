@@ -1,5 +1,5 @@
-//! Memory as a kernel sees it: global slices, shared arrays, a peer's shared arrays, and local arrays. All of them are indexed
-//! through the functions here, which check the index; `sim::access` checks the rest.
+//! Memory as a kernel sees it: global slices, shared arrays, a peer's shared arrays, and local arrays. All of them are
+//! indexed through the functions here, which check the index; `sim::access` checks the rest.
 //!
 //! A launch on a GPU does not run this code: its memory is in `memory.cuh`.
 
@@ -53,7 +53,7 @@ pub trait Memory: sealed::Sealed {
     fn read(&self, index: usize, site: Site) -> Self::Element;
 }
 
-/// Memory that threads share, which is all but local arrays, as the simulator identifies it.
+/// Memory that threads share, which is all but local arrays, with its identity in the simulator.
 #[doc(hidden)]
 pub trait Addressed: Memory {
     fn id(&self) -> MemoryId;
@@ -117,7 +117,7 @@ where
 /// Executes `*memory.get_unchecked_mut(index) op= change`.
 ///
 /// # Safety
-/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+/// `index` must be below the length. The simulator checks it nonetheless; the device does not.
 #[inline]
 #[track_caller]
 pub unsafe fn update_unchecked<M, I, C>(memory: &M, index: I, change: C, new: impl FnOnce(M::Element, C) -> M::Element)
@@ -131,7 +131,7 @@ where
 /// Reads `*memory.get_unchecked(index)`.
 ///
 /// # Safety
-/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+/// `index` must be below the length. The simulator checks it nonetheless; the device does not.
 #[inline]
 #[track_caller]
 pub unsafe fn load_unchecked<M: Memory + ?Sized, I: Index>(memory: &M, index: I) -> M::Element {
@@ -141,7 +141,7 @@ pub unsafe fn load_unchecked<M: Memory + ?Sized, I: Index>(memory: &M, index: I)
 /// Executes `*memory.get_unchecked_mut(index) = value`.
 ///
 /// # Safety
-/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+/// `index` must be below the length. The simulator checks it nonetheless; the device does not.
 #[inline]
 #[track_caller]
 pub unsafe fn store_unchecked<M: MemoryMut + ?Sized, I: Index>(memory: &M, index: I, value: M::Element) {
@@ -202,7 +202,8 @@ fn write<M: Addressed + ?Sized>(memory: &M, index: usize, value: M::Element, sit
     write_as(memory, index, value, site);
 }
 
-/// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
+/// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a
+/// `T`.
 #[inline]
 fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site: Site) -> T {
     access(memory, index, MemoryOp::Read, site, |address| {
@@ -211,7 +212,8 @@ fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site:
     })
 }
 
-/// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
+/// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a
+/// `T`.
 #[inline]
 fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, value: T, site: Site) {
     access(memory, index, MemoryOp::Write(bytes::bits(&value)), site, |address| {

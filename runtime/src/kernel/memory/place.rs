@@ -1,6 +1,6 @@
-//! A typed place inside memory: an element, a field of it, an element of an array in it, and so on. `grid[y][x]` and
-//! `particles[i].pos.x` access the bytes of the innermost place only. A place holds no bytes; the offset of a field is computed
-//! from a reference to it in a value of zeros.
+//! Typed places in memory: an element, a field of it, an element of an array in it, and so on. `grid[y][x]` and
+//! `particles[i].pos.x` access the bytes of the innermost place only. A place holds no bytes; the offset of a field is
+//! computed from a reference to it in a zeroed value.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -61,7 +61,7 @@ pub fn place<M: Addressed + ?Sized, I: Index>(memory: &M, index: I) -> MemoryPla
 /// Returns the place `*memory.get_unchecked_mut(index)`.
 ///
 /// # Safety
-/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+/// `index` must be below the length. The simulator checks it nonetheless; the device does not.
 #[inline]
 #[track_caller]
 pub unsafe fn place_unchecked<M: Addressed + ?Sized, I: Index>(memory: &M, index: I) -> MemoryPlace<'_, M, M::Element> {
@@ -88,7 +88,7 @@ pub fn field<'m, M: ?Sized, T: DeviceCopy, F: DeviceCopy>(
     // SAFETY: `DeviceCopy` promises that zeros are a value.
     let value = unsafe { zeros.assume_init_ref() };
     let offset = (&raw const *project(value)).addr().wrapping_sub((&raw const *value).addr());
-    // A reference to something else, as through a `Deref` of the user's, is no place in the value.
+    // A reference to something else, for example through a `Deref` of the user's, is not a place in the value.
     assert!(offset <= size_of::<T>() && size_of::<F>() <= size_of::<T>() - offset, "a field lies in its struct");
     place.inside(offset)
 }

@@ -62,8 +62,9 @@ pub struct SharedArray<T, const N: usize> {
     elements: PhantomData<*const T>,
 }
 
-/// A slice of the block's shared memory: of an array, by `&array[a..b]`, or of the dynamic shared memory, by [`dynamic_shared`]
-/// and [`dynamic_shared_slice`]. A device function takes it as `&SharedSlice<T>`, and whole arrays as well.
+/// A slice of the block's shared memory: of an array, by `&array[a..b]`, or of the dynamic shared memory, by
+/// [`dynamic_shared`] and [`dynamic_shared_slice`]. A device function takes it as `&SharedSlice<T>`, and accepts whole
+/// arrays as well.
 ///
 /// # In kernels
 ///
@@ -123,8 +124,8 @@ pub trait OwnedShared: Shared {
     fn remote(&self, rank: u32) -> Self::Remote;
 }
 
-/// Returns an array in static shared memory, `__shared__ T array[N]`. All threads of a block get the same array from the same
-/// call. It starts uninitialized.
+/// Returns an array in static shared memory, `__shared__ T array[N]`. All threads of a block get the same array from
+/// the same call. It starts uninitialized.
 #[inline]
 #[track_caller]
 pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
@@ -133,8 +134,8 @@ pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
     SharedArray { id, elements: PhantomData }
 }
 
-/// Returns the dynamic shared memory, `extern __shared__ T array[]`, with as many elements as the launch has room for. It starts
-/// uninitialized.
+/// Returns the dynamic shared memory, `extern __shared__ T array[]`, with as many elements as fit into the launch's
+/// bytes. It starts uninitialized.
 #[inline]
 #[track_caller]
 pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
@@ -146,9 +147,9 @@ pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
     })
 }
 
-/// Returns `length` elements of the dynamic shared memory from a byte offset on, for several arrays in one allocation. The
-/// offset is a multiple of the type's alignment, and the end lies within the memory of the launch; both are checked. Arrays that
-/// overlap share their bytes.
+/// Returns `length` elements of the dynamic shared memory from a byte offset on, for several arrays in one allocation.
+/// The offset must be a multiple of the type's alignment, and the end must lie within the memory of the launch; both
+/// are checked. Arrays that overlap share their bytes.
 #[inline]
 #[track_caller]
 pub fn dynamic_shared_slice<T: DeviceCopy>(byte_offset: impl Index, length: impl Index) -> SharedSlice<T> {

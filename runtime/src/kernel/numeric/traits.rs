@@ -1,5 +1,5 @@
-//! The number types of kernels as bounds of generic kernels, and the arithmetic that all of them have. Their other methods are in
-//! tables: `integer`, `float`. The traits' own methods are hidden, and shadow none of Rust's.
+//! The number types of kernels as bounds of generic kernels, and the arithmetic that all of them have. Their other
+//! methods are in tables: `integer`, `float`. The traits' own methods are hidden, and shadow none of Rust's.
 
 use std::fmt::{Debug, Display};
 use std::ops::{BitAnd, BitOr, BitXor, Neg, Not};
@@ -12,8 +12,8 @@ use super::integer::{OfIntegers, OfSigned, OfUnsigned};
 use super::no_result::{division, refuse};
 use crate::program::types::DeviceScalar;
 
-/// An integer or a float, as a bound of a generic kernel or device function, which may then use the operators and the methods that
-/// all numbers have. The trait is sealed.
+/// An integer or a float, as a bound of a generic kernel or device function, which may then use the operators and the
+/// methods that all numbers have. The trait is sealed.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -47,8 +47,8 @@ use crate::program::types::DeviceScalar;
 )]
 pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + Limits + sealed::Arithmetic {}
 
-/// An integer, as a bound of a generic kernel: a [`Number`] with bitwise operators, shifts and the methods of integers. The trait
-/// is sealed.
+/// An integer, as a bound of a generic kernel: a [`Number`] with bitwise operators, shifts and the methods of integers.
+/// The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer",
     note = "this operation is for the integer types only"
