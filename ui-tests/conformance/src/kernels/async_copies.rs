@@ -61,7 +61,7 @@ fn any_bytes_are_copied(device: &Device) -> Outcome {
     of_type(device, |i| [i as u8, 3, 7])
 }
 
-/// Four parts are in flight, and waited for one after another.
+/// Four parts are in flight, and the block waits for them one by one.
 #[cluster_kernel(block = 64)]
 fn staged(input: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
