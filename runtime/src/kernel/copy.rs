@@ -19,7 +19,10 @@ use crate::sim::{self, Batch, Completion, CopyCall, CopyEnd, CopySource, Site};
 const BULK: usize = 16;
 
 /// Global memory that a copy reads or writes.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not global memory", note = "a kernel's slices are")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not global memory",
+    note = "global memory is a slice that is a parameter of the kernel"
+)]
 pub trait GlobalEnd: Addressed {}
 
 impl<T: DeviceCopy> GlobalEnd for Global<'_, T> {}
@@ -27,7 +30,10 @@ impl<T: DeviceCopy> GlobalEnd for GlobalMut<'_, T> {}
 impl<M: GlobalEnd + ?Sized> GlobalEnd for &M {}
 
 /// The shared memory of a peer that a copy writes.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a peer's shared memory", note = "`map_shared_rank` gives it")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a peer's shared memory",
+    note = "`cluster.map_shared_rank(&shared, rank)` returns it"
+)]
 pub trait RemoteEnd: MemoryMut {}
 
 impl<T: DeviceCopy, const N: usize> RemoteEnd for RemoteArray<T, N> {}
@@ -45,7 +51,7 @@ impl<M: MemoryMut + OwnedShared> SharedEnd for M {}
 
 /// A scalar of 4 or 8 bytes, which `remote.store_async(..)` sends.
 #[diagnostic::on_unimplemented(
-    message = "`store_async` does not send a `{Self}`",
+    message = "`store_async` cannot send a `{Self}`",
     note = "it sends scalars of 4 and 8 bytes"
 )]
 pub trait AsyncScalar: DeviceScalar {}

@@ -47,7 +47,7 @@ unsafe fn format_bytes<V: Values, F: Fn(V) -> String>(bytes: &[u8]) -> Option<St
 /// `BYTES` is what message.cuh writes for it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shown in a message",
-    note = "a message shows what can be kept in device memory, tuples and `Option`s of that, or a `Dim3`"
+    note = "a message can show values that can be kept in device memory, tuples and `Option`s of them, and a `Dim3`"
 )]
 pub unsafe trait Shown: Copy {
     /// The size that the value takes, in words of 8 bytes.

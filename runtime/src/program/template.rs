@@ -204,10 +204,10 @@ pub trait Summary {
 
 /// A function that kernels call, identified by its marker type.
 #[diagnostic::on_unimplemented(
-    message = "kernels and device functions call device functions only",
+    message = "kernels and device functions can only call device functions",
     label = "this function is not marked with `#[device]`",
     note = "write `#[device]` above it if it is yours; a kernel is launched, not called",
-    note = "what there is of Rust's own functions, docs/language.md lists"
+    note = "docs/language.md lists the functions of Rust's own that kernels can call"
 )]
 pub trait DeviceFunction: Function {
     /// The type `Self`, as a projection, so that rustc says no more if the function is not a device function.

@@ -73,8 +73,8 @@ use crate::scalar::Scalar;
 /// (`bool` holds 0 or 1 on both sides); all bytes zero are a value; and its alignment is at most 16.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
-    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
     /// The check of the layout, which is evaluated wherever bytes of the type are accessed, and fails to compile for a
@@ -93,8 +93,8 @@ pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
-    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub trait DeviceType: 'static {
     /// Returns the spelling and size of the type.
@@ -104,7 +104,7 @@ pub trait DeviceType: 'static {
 /// A type whose constants kernels can name.
 #[diagnostic::on_unimplemented(
     message = "a constant of type `{Self}` cannot be used in a kernel",
-    note = "constants are numbers, truth values, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
+    note = "constants can be numbers, `bool`s, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
 )]
 pub trait DeviceConstant: DeviceType {
     /// Returns the value as data.
@@ -135,7 +135,7 @@ pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
 /// `Option` of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be compared in a kernel",
-    note = "numbers, truth values, enums, and tuples and `Option`s of them can; of a struct or an array, compare the parts"
+    note = "numbers, `bool`s, enums, and tuples and `Option`s of them can; compare a struct or an array by its parts"
 )]
 pub trait DeviceEq: DeviceType {}
 
@@ -145,7 +145,7 @@ impl<T: DeviceScalar> DeviceEq for T {}
 /// A type whose values kernels compare with `<` and the like: a scalar, or a tuple of them.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be ordered in a kernel",
-    note = "numbers, truth values and tuples of them can; an enum is cast first: `color as u8`"
+    note = "numbers, `bool`s and tuples of them can; cast an enum first: `color as u8`"
 )]
 pub trait DeviceOrd: DeviceEq {}
 

@@ -7,8 +7,8 @@ use crate::sim::{self, Batch, Group, Site};
 
 /// A group that `memcpy_async` takes: a block, a tile or a coalesced group.
 #[diagnostic::on_unimplemented(
-    message = "a `{Self}` does not copy together",
-    note = "threads of a block, a tile or a coalesced group do"
+    message = "the threads of `{Self}` cannot copy together",
+    note = "the threads of a block, a tile or a coalesced group can"
 )]
 pub trait CopyGroup: sealed::CopyGroup {}
 

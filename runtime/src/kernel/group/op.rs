@@ -25,7 +25,7 @@ use crate::kernel::numeric::{self, Integer, Number};
 
 /// An operator that joins two values of a group's threads: one of this module, or a closure. The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operator on `{T}`",
+    message = "`{Self}` is not an operator on `{T}`",
     note = "`op::Plus`, `op::Min` and `op::Max` are for numbers, `op::And`, `op::Or` and `op::Xor` for integers and `bool`"
 )]
 pub trait Operator<T>: sealed::Sealed<T> {

@@ -70,7 +70,7 @@ pub struct Atomic<'m, T> {
 /// A type with atomic operations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations",
-    note = "i32, u32, i64, u64, isize, usize, f32, f64, f16, bf16, f16x2 and bf16x2 have"
+    note = "the types with atomic operations are i32, u32, i64, u64, isize, usize, f32, f64, f16, bf16, f16x2 and bf16x2"
 )]
 pub trait AtomicValue: DeviceCopy + sealed::Sealed {
     /// # Safety
@@ -104,8 +104,8 @@ pub trait AtomicValue: DeviceCopy + sealed::Sealed {
 
 /// A scalar with atomic operations, as opposed to a pair of them.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not exchanged as a whole",
-    note = "its lanes are atomics of their own: `load`, `store`, `fetch_add` and `fetch_sub`"
+    message = "`{Self}` has no atomic operations on the whole pair",
+    note = "each lane is an atomic of its own, and a pair only has `load`, `store`, `fetch_add` and `fetch_sub`"
 )]
 pub trait AtomicScalar: AtomicValue + DeviceScalar {
     #[doc(hidden)]
@@ -115,7 +115,10 @@ pub trait AtomicScalar: AtomicValue + DeviceScalar {
 }
 
 /// An integer with atomic operations.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no atomic operations on bits", note = "integers have")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no atomic operations on its bits",
+    note = "only integers have them"
+)]
 pub trait AtomicInteger: AtomicScalar {
     #[doc(hidden)]
     fn both(self, other: Self) -> Self;

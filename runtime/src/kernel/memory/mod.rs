@@ -65,7 +65,7 @@ pub trait Addressed: Memory {
 /// Memory that many threads can write by an index: global memory that is a `&mut` parameter, shared and remote memory.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written by an index",
-    note = "of a kernel's parameters, `&mut [T]` can; so can shared and remote memory"
+    note = "a parameter `&mut [T]` of a kernel can, and so can shared and remote memory"
 )]
 pub trait MemoryMut: Addressed {}
 

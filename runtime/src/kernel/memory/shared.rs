@@ -114,7 +114,7 @@ pub struct SharedSlice<T> {
 /// The block's own shared memory, which `map_shared_rank` takes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the block's own shared memory",
-    note = "`map_shared_rank` takes what `shared_array` and `dynamic_shared` return, and parts of it"
+    note = "`map_shared_rank` takes memory that `shared_array` and `dynamic_shared` return, and parts of it"
 )]
 pub trait OwnedShared: Shared {
     /// The type of the same memory of a peer.

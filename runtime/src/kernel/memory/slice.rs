@@ -11,7 +11,10 @@ use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
 /// Memory that can be sliced for reading, by `&`.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no parts", note = "global, shared and remote memory have")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sliced in a kernel",
+    note = "global, shared and remote memory can be sliced"
+)]
 pub trait Sliced: Addressed {
     /// The type of a part, whose elements may be of another type.
     type Slice<U: DeviceCopy>;
@@ -22,7 +25,7 @@ pub trait Sliced: Addressed {
 }
 
 /// Memory that can be sliced for writing, by `&mut`.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no parts that are written", note = "borrow it with `&`")]
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot be sliced for writing", note = "borrow it with `&`")]
 pub trait SlicedMut: Sliced + MemoryMut {
     /// The type of a part to be written.
     type SliceMut<U: DeviceCopy>;
@@ -51,7 +54,7 @@ impl<M: SlicedMut + ?Sized> SlicedMut for &M {
 
 /// A row, which is an array as an element of memory.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an array: of this memory, no single element can be borrowed",
+    message = "`{Self}` is not an array: no single element of this memory can be borrowed",
     note = "copy it: `let x = memory[i];`, or borrow a part: `&memory[i..=i]`"
 )]
 pub trait Row: DeviceCopy {

@@ -64,7 +64,7 @@ pub fn from<T: Lossless + From<F>, F: DeviceScalar>(value: F) -> T {
 }
 
 /// A scalar that other scalars convert to without loss.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar that others convert to")]
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar that other scalars convert to")]
 pub trait Lossless: DeviceScalar {}
 
 macro_rules! lossless {

@@ -43,7 +43,7 @@ use crate::program::types::DeviceScalar;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of the kernel language",
     note = "numbers are the integer types, f32, f64, f16 and bf16",
-    note = "a method of your own under the name of one of theirs is called by path: `Type::name(value)`"
+    note = "call a method of your own that has the name of one of theirs by its path: `Type::name(value)`"
 )]
 pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + Limits + sealed::Arithmetic {}
 
@@ -76,7 +76,7 @@ pub type Unsigned<T> = <T as Integer>::Unsigned;
 
 /// A signed integer, as a bound of a generic kernel. The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an integer with a sign",
+    message = "`{Self}` is not a signed integer",
     note = "this operation is for i8, i16, i32, i64, i128 and isize"
 )]
 pub trait SignedInteger: Integer + Neg<Output = Self> + OfSigned<Self> {}
@@ -92,7 +92,7 @@ pub trait UnsignedInteger: Integer + OfUnsigned<Self> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a float",
     note = "this operation is for f32, f64, f16 and bf16 only",
-    note = "a method of your own under the name of one of numbers is called by path: `Type::name(value)`"
+    note = "call a method of your own that has the name of one of theirs by its path: `Type::name(value)`"
 )]
 pub trait Float: Number + Neg<Output = Self> + InFull<Self> + OfFloats<Self> {}
 
