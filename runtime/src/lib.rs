@@ -1,7 +1,7 @@
 //! CUDA cluster kernels in Rust, with every barrier token checked at compile time.
 //!
-//! A `#[cluster_kernel]` function is an ordinary Rust function to rustc, CUDA C++ to a Hopper GPU, and a program for the
-//! simulator on a machine without one.
+//! A `#[cluster_kernel]` function is an ordinary Rust function to rustc, CUDA C++ to a Hopper GPU, and a program for
+//! the simulator on a machine without one.
 //!
 //! ```
 //! use phalanx::prelude::*;
@@ -46,8 +46,8 @@
 // The device functions of this crate name it as those of any other crate do.
 extern crate self as phalanx;
 
-// Six rooms. Each imports only from those above it here, and all of them from the data at the top; ARCHITECTURE.md says
-// why, and a test reads the imports.
+// The crate has six rooms. Each imports only from those above it here, and all of them from the data at the top.
+// ARCHITECTURE.md says why, and a test reads the imports.
 mod location; // data that several rooms share
 mod scalar;
 mod schedule;
@@ -97,8 +97,8 @@ pub use scope::Scope;
 pub use shape::Dim3;
 pub use sim::Simulator;
 
-// Bounds of what generated code calls. Nobody writes them; they are here, and not in `__private`, because rustc's messages
-// print the path at which it finds them first.
+// The bounds of the functions that generated code calls. No user writes them; they are here and not in `__private`,
+// because rustc's messages print the path at which it finds them first.
 #[doc(hidden)]
 pub use kernel::copy::{AsyncScalar, GlobalEnd, RemoteEnd, SharedEnd};
 #[doc(hidden)]
@@ -108,14 +108,15 @@ pub use program::types::{DeviceConstant, DeviceEq, DeviceOrd, DeviceType};
 
 /// The names that a file with kernels needs, for `use phalanx::prelude::*;`.
 ///
-/// These are the attributes, the groups, memory, barriers, copies and numbers of the kernel language, the orders of atomics,
-/// and [`Device`] and [`Buffer`] for the launch.
+/// These are the attributes, the groups, memory, barriers, copies and numbers of the kernel language, the orders of
+/// atomics, and [`Device`] and [`Buffer`] for the launch.
 ///
 /// The crate's errors and reports are not among them, nor is a name that a host program usually means for a type of the
-/// standard library: `Error` and `Barrier` are [`phalanx::Error`](crate::Error) and [`phalanx::Barrier`](crate::Barrier) by
-/// their path or an import of their own. The signature of a `#[device]` function may say `&Barrier` without one, because the
-/// attribute resolves it. `Scope` and `fence` are here, because kernels use them with every explicit scope; an explicit
-/// import of `std::thread::Scope` takes precedence over a glob import, as always.
+/// standard library: `Error` and `Barrier` are [`phalanx::Error`](crate::Error) and
+/// [`phalanx::Barrier`](crate::Barrier) by their path or an import of their own. The signature of a `#[device]`
+/// function may say `&Barrier` without one, because the attribute resolves it. `Scope` and `fence` are here, because
+/// kernels use them with every explicit scope; an explicit import of `std::thread::Scope` takes precedence over a glob
+/// import, as always.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -149,8 +150,8 @@ pub mod prelude {
     };
 }
 
-/// Accesses to a kernel's memory for the closure of a `cuda!`, which is plain Rust: what a kernel writes as `memory[i]`. The
-/// simulator checks them as it does a kernel's own.
+/// Functions that access a kernel's memory in the closure of a `cuda!`, which is plain Rust and cannot write
+/// `memory[i]`. The simulator checks these accesses as it does a kernel's own.
 ///
 /// ```
 /// use phalanx::intrinsics::{load, store};
@@ -186,7 +187,7 @@ pub mod rules {
     #![doc = include_str!("../../docs/rules.md")]
 }
 
-/// The items that generated code names. They are no part of the interface, and change with the macros.
+/// The items that generated code names. They are not part of the public interface, and change with the macros.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::kernel::barrier::{BarrierWord, barrier_at};
@@ -213,7 +214,7 @@ pub mod __private {
     pub use phalanx_contract as contract;
 }
 
-/// The documents, whose kernels compile, or fail to, as the documents say.
+/// The documents, whose kernels are tested to compile, or to fail, as the documents say.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../README.md")]

@@ -1,4 +1,4 @@
-//! A place in the Rust source, as reports name it. Data only: what finds it is elsewhere.
+//! A position in the Rust source, as reports name it.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// Returns a location, to compare with that of a report.
+    /// Returns a location, for comparison with that of a report.
     pub fn new(file: impl Into<String>, line: u32, column: u32) -> Self {
         Location { file: file.into(), line, column }
     }

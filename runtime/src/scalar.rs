@@ -1,4 +1,4 @@
-//! One value of a scalar type as data: an operand in a failure's message, or a constant on its way into the text.
+//! A value of a scalar type as data, which is an operand in a failure's message or a constant of the generated text.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The orders in which simulated threads run, as values and as texts: a user chooses one, and a failure names the one that
-//! replays it. How each is carried out is `sim::schedule`'s.
+//! The schedules of simulated threads, as values and as texts. A user chooses one, and a failure names the one that
+//! replays it. `sim::schedule` implements them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-/// In which order threads run. All but [`Schedule::RoundRobin`] give the same run each time, whatever the clusters do to
-/// global memory, and use one core.
+/// The order in which simulated threads run. All schedules but [`Schedule::RoundRobin`] use one core and are
+/// deterministic, even if clusters communicate through global memory.
 ///
 /// ```
 /// # use phalanx::Schedule;
@@ -19,33 +19,32 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// Runs threads in turn, with long turns, and clusters over the cores: the fastest. A cluster runs the same each
-    /// time, unless clusters communicate through global memory.
+    /// Runs the threads of a cluster in turn, with long turns, and distributes clusters over all cores, which is the
+    /// fastest. It is deterministic unless clusters communicate through global memory.
     RoundRobin,
-    /// Picks threads uniformly at random, with short turns: shows what depends on the order.
+    /// Chooses threads uniformly at random, with short turns.
     Random {
         /// The seed; the same seed gives the same order.
         seed: u64,
     },
-    /// Runs the thread of the highest priority. Each thread draws its priority, or each block under odd seeds, so that
-    /// blocks start late and exit early. At `changes` random points the running thread drops below all others, which
-    /// finds a fault that needs that many switches with a probability independent of the number of other orders
-    /// ("PCT").
+    /// Runs the thread of the highest priority. Each thread has a random priority, or each block under odd seeds, so
+    /// that blocks start late and exit early. At `changes` random points the running thread's priority drops below all
+    /// others. The probability of finding a fault that needs that many switches has a lower bound ("PCT").
     Priority {
         /// The seed; the same seed gives the same order.
         seed: u64,
-        /// How often the running thread drops below all others.
+        /// The number of times that the running thread's priority drops below all others.
         changes: u32,
     },
-    /// Runs the threads of a warp in lockstep, and picks warps uniformly at random: each thread that can run takes a
-    /// step, to its next access, arrival or loop iteration, before any takes another or another warp runs. The other
-    /// schedules run threads independently, as GPUs may since Volta.
+    /// Runs the threads of a warp in lockstep, and chooses warps uniformly at random. Each thread that can run takes
+    /// one step, to its next access, arrival or loop iteration, before any of them takes another or another warp runs.
+    /// The other schedules run threads independently, as GPUs since Volta may.
     Lockstep {
         /// The seed; the same seed gives the same order.
         seed: u64,
     },
-    /// Chooses these threads, by their numbers in the grid, one after another, among those that are about to execute
-    /// atomics; then runs in turn. [`Simulator::explore_all`](crate::Simulator::explore_all) returns such an order.
+    /// Runs these threads, given by their numbers in the grid, one after another among those that are about to execute
+    /// atomics, and then round robin. [`Simulator::explore_all`](crate::Simulator::explore_all) returns such an order.
     Choices(Arc<[usize]>),
 }
 
@@ -71,7 +70,7 @@ impl Serialize for Schedule {
     }
 }
 
-/// The error of parsing a [`Schedule`] from a text that names none.
+/// The error of parsing a [`Schedule`] from a text that does not name one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no schedule; write `round-robin`, `random:7`, `priority:7:2`, `lockstep:7` or `choices:0.2.1`")]
 pub struct ParseScheduleError(String);

@@ -1,4 +1,4 @@
-//! `cargo xtask check` runs what a change must pass besides the tests.
+//! `cargo xtask check` runs the checks that a change must pass besides the tests.
 
 use crate::run::{Result, cargo, run};
 

@@ -1,5 +1,6 @@
-//! `cargo xtask cost` measures what the macro adds to a build, by rustc's own clock and stage by stage, and how long
-//! NVRTC takes for each kernel of the corpus. It prints tables for docs/performance.md and judges nothing.
+//! `cargo xtask cost` measures the time that the macro adds to a build, by rustc's own clock and stage by stage, and
+//! the time that NVRTC takes for each kernel of the corpus. It prints tables for docs/performance.md and sets no
+//! limits.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::process::{Command, Stdio};
 use crate::nvrtc;
 use crate::run::{Result, at, cargo, crate_of, output, run, target};
 
-/// The number of measurements of each; medians and quartiles are shown.
+/// The number of measurements of each time, whose median and quartiles are shown.
 const ROUNDS: usize = 15;
 
 /// The passes of rustc that are shown: macros alone, and everything.
@@ -51,8 +52,8 @@ fn prelude() -> String {
     "#![allow(unused)]\nuse phalanx::prelude::*;\n".into()
 }
 
-/// Returns a kernel of `steps` times 16 lines and a few: halves of a reduction with an exchange between the blocks of a
-/// cluster.
+/// Returns a kernel of about 16 lines per step, which are halves of a reduction with an exchange between the blocks of
+/// a cluster.
 fn kernel(steps: usize) -> String {
     let mut text =
         prelude() + "#[cluster_kernel(cluster = 2, block = 256)]\nfn kernel(input: &[f32], output: &mut [f32]) {\n";
@@ -85,7 +86,7 @@ fn kernel(steps: usize) -> String {
 fn check(folder: &Path, text: &str) -> Result<[Vec<f64>; 2]> {
     let source = crate_of(folder, "cost")?;
     let mut times = [Vec::new(), Vec::new()];
-    // The first round builds what the crate depends on.
+    //         // The first round builds the crate's dependencies.
     for round in 0..=ROUNDS {
         fs::write(&source, format!("// {round}\n{text}")).map_err(at(&source))?;
         let report = passes(folder)?;

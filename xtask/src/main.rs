@@ -1,5 +1,5 @@
-//! `cargo xtask ..` is the commands of the project's developers. Each runs the tools that the project is built with and
-//! stops at the first that fails; none is needed to use the library.
+//! The commands of the project's developers, `cargo xtask ..`. Each runs the tools that the project is built with and
+//! stops at the first one that fails. They are not needed to use the library.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! `cargo xtask mutate` switches each rule off in turn and lists the tests that fail without it: the compiler's own, and
-//! those on generated kernels. A rule that no test misses is a fault. Checks that rustc makes of calls are not switched
-//! off: `ui-tests/reject` tests those.
+//! `cargo xtask mutate` switches each rule off in turn and lists the tests that fail without it: the compiler's own,
+//! and those on generated kernels. A rule without which no test fails is an error. Checks of calls that rustc completes
+//! are not switched off; `ui-tests/reject` tests those.
 
 use phalanx_compiler::Rule;
 
@@ -13,7 +13,7 @@ const TESTS: [[&str; 3]; 2] =
 pub(crate) fn mutate() -> Result<()> {
     let mut missed = Vec::new();
     println!("| rule | tests that fail without it |\n|---|---|");
-    // rustc checks the move of a token: the compiler itself does not report a second use.
+    // rustc checks the moves of tokens, so the compiler itself does not report a second use.
     let reported = |rule: &&Rule| rule.requirement().is_some() && **rule != Rule::TokenReused;
     for rule in Rule::ALL.iter().filter(reported) {
         let failed = failed_without(*rule)?;

@@ -1,5 +1,5 @@
-//! Provides NVRTC for the tests, which compiles without a GPU or a driver in the machine, and the toolkit's headers
-//! with which one test compares ours: from NVIDIA's wheels.
+//! Provides NVRTC for the tests, and the toolkit's headers with which one test compares the prelude, from NVIDIA's
+//! wheels. NVRTC needs neither a GPU nor a driver.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::run::Result;
 use crate::wheels;
 
-/// The default version of the tests.
+/// The version of NVRTC that the tests use by default.
 const VERSION: &str = "13.5.37";
 
 /// The wheels of the headers: `<cooperative_groups.h>`, what it includes, and `<cuda/barrier>`.

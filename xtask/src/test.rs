@@ -1,5 +1,5 @@
-//! `cargo xtask test` runs every test of the workspace, including documentation, with NVRTC available; and proves that
-//! it was used.
+//! `cargo xtask test` runs every test of the workspace, including documentation, with NVRTC, and verifies that NVRTC
+//! was used.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
     // The file is absent in a first run.
     let _ = fs::remove_file(&count);
     let mut command = nvrtc::with_nvrtc(cargo(&["test", "--release"]), &nvrtc)?;
-    // cargo accepts no package beside `--workspace`.
+    // cargo accepts no package together with `--workspace`.
     if !arguments.iter().any(|argument| argument == "-p" || argument.starts_with("--package")) {
         command.arg("--workspace");
     }
@@ -25,7 +25,7 @@ pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
 
     let compiled = fs::read_to_string(&count).unwrap_or_default();
     let (all, kernels) = (compiled.lines().count(), compiled.lines().collect::<std::collections::BTreeSet<_>>().len());
-    // A part of the tests may have no kernel.
+    // A selection of the tests may compile no kernel.
     if all == 0 && arguments.is_empty() {
         return Err(format!("the tests passed, but NVRTC of {} compiled no kernel", nvrtc.display()));
     }

@@ -26,7 +26,7 @@ fn fetch(wheels: &[String], store: &Path, unpacked: &Path) -> Result<()> {
         command
     };
     output(python().args(["-m", "pip", "--version"]))?;
-    // Unpacked under another name, so that a folder of the right name is complete.
+    // The wheels are unpacked under another name first, so that a folder of the right name is complete.
     let part = store.join("part");
     if part.exists() {
         fs::remove_dir_all(&part).map_err(at(&part))?;

@@ -1,5 +1,5 @@
-//! What the documents promise of the source itself. Reads files as text; the compiler knows nothing of these rules. It is
-//! here because `xtask` depends on no other crate of the workspace: the source is judged in seconds, and when it does not compile too.
+//! Tests what the documents promise about the source itself, in the text of its files. `xtask` depends on no other
+//! crate of the workspace, so that these tests run in seconds, even if the rest does not compile.
 
 #[path = "tidy/imports.rs"]
 mod imports;
@@ -78,13 +78,13 @@ fn unsafe_code_is_in_few_files() {
         "runtime/src/gpu/context.rs",
         "runtime/src/gpu/nvrtc.rs",
         "runtime/src/launch/builder.rs",
-        // The bytes that a kernel wrote for a message, as the values that they are.
+        // The values of a message, from the bytes that a kernel wrote.
         "runtime/src/gpu/print.rs",
         "runtime/src/gpu/record.rs",
         "runtime/src/program/message.rs",
-        // Values that the threads of a warp exchange.
+        // The values that the threads of a warp exchange.
         "runtime/src/kernel/group/members.rs",
-        // Memory that many simulated threads share, and the promise which types may live in it.
+        // The memory that simulated threads share, and the promise of the types that may lie in it.
         "runtime/src/kernel/memory/atomic.rs",
         "runtime/src/kernel/memory/bytes.rs",
         "runtime/src/kernel/memory/global.rs",
@@ -92,15 +92,15 @@ fn unsafe_code_is_in_few_files() {
         "runtime/src/kernel/memory/place.rs",
         "runtime/src/kernel/memory/vector.rs",
         "runtime/src/sim/access.rs",
-        // Texts in the place of a kernel's own, for a test.
+        // Texts that replace those of kernels, for a test.
         "runtime/src/program/cuda/replace.rs",
-        // CUDA by hand, which is unsafe to its callers.
+        // Handwritten CUDA C++, which is unsafe for its callers.
         "runtime/src/kernel/inline_cuda.rs",
         "runtime/src/sim/context.rs",
         "runtime/src/sim/runner.rs",
         "runtime/src/sim/state/shared.rs",
     ];
-    // `program/types.rs` declares and keeps the promise itself.
+    // `program/types.rs` declares the promise and keeps it itself.
     let promise = "runtime/src/program/types.rs";
     let uses = |text: &str| {
         text.lines().any(|line| {

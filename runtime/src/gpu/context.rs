@@ -1,6 +1,6 @@
-//! A GPU: its context and stream, its memory, the kernels loaded on it, and how the host learns of failures. All
-//! launches go through one stream, the device's default one, so they run in order, and after the work of other
-//! libraries on that stream. `launch` does the checks that need no GPU.
+//! A GPU with its context and stream, its memory, the kernels loaded on it, and the records of failures. All launches
+//! go through one stream, the device's default one, so they run in order, and after the work of other libraries on that
+//! stream. `launch` makes the checks that need no GPU.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ pub(crate) struct Gpu {
     state: Mutex<State>,
 }
 
-/// The host's part in the end of a launch.
+/// What the host does after it has started a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// The host does not wait for the end.
@@ -51,11 +51,11 @@ struct State {
     kernels: BTreeMap<TypeId, usize>,
     /// The loaded kernels, indexed by [`Sink::kernel`].
     loaded: Vec<Loaded>,
-    /// `failure_record`, and its address on the device.
+    /// The `failure_record`, and its address on the device.
     record: (PinnedHostSlice<u64>, u64),
     /// The word that the first failing thread claims.
     claim: GpuMemory,
-    /// One word per block, for the largest grid of clusters so far.
+    /// The counts of failed threads, one word per block of the largest grid with clusters so far.
     failed_threads: GpuMemory,
     /// The number of words of `failed_threads`.
     blocks: u32,
@@ -74,12 +74,11 @@ struct Loaded {
     max_threads: u64,
     /// The contents of `phalanx_sink`, if the module has one.
     sink: Option<Sink>,
-    /// The dynamic shared memory that the kernel may have, in bytes. It only grows, so that what fitted once still
-    /// does.
+    /// The dynamic shared memory that the kernel may have, in bytes. It only grows, so that earlier shapes still fit.
     dynamic_shared: usize,
     /// Whether the module knows the address of the grid barrier's word.
     knows_grid_barrier: bool,
-    /// The cluster, block and shared bytes that are known to fit, and how many such clusters run at once.
+    /// The cluster, block and shared bytes that are known to fit, with the number of such clusters that run at once.
     fits: Vec<((Dim3, Dim3, usize), usize)>,
 }
 
@@ -100,7 +99,7 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// Returns how many GPUs the driver knows, of any capability.
+    /// Returns the number of GPUs of any capability.
     pub(crate) fn count() -> Result<usize> {
         if !ffi::driver_is_present() {
             return Err(Error::DriverMissing);
@@ -152,12 +151,12 @@ impl Gpu {
         &self.caps
     }
 
-    /// Returns where the output of kernels goes.
+    /// Returns the destination of the kernels' output.
     pub(crate) fn output(&self) -> &Output {
         &self.output
     }
 
-    /// Waits for everything launched, forwards what was printed, and reports the kernel that failed.
+    /// Waits for all launches, forwards what they printed, and reports the first kernel that failed.
     pub(crate) fn synchronize(&self) -> Result<()> {
         self.finish(self.state())
     }
@@ -192,14 +191,14 @@ impl Gpu {
         Ok(memory)
     }
 
-    /// Overwrites the first bytes of `memory`, after everything launched. `memory` is at least as long as `data`.
+    /// Overwrites the first bytes of `memory`, after all launches. `memory` is at least as long as `data`.
     pub(crate) fn write<T: DeviceCopy>(&self, memory: &mut GpuMemory, data: &[T]) -> Result<()> {
         self.stream.memcpy_htod(bytes_of(data), memory).map_err(driver("cuMemcpyHtoDAsync"))?;
         // The driver may still be reading `data`.
         self.stream.synchronize().map_err(driver("cuStreamSynchronize"))
     }
 
-    /// Returns the first `len` elements, after everything launched.
+    /// Returns the first `len` elements, after all launches.
     pub(crate) fn read<T: DeviceCopy>(&self, memory: &GpuMemory, len: usize) -> Result<Vec<T>> {
         self.synchronize()?;
         ffi::read(&self.stream, memory, len)
@@ -228,8 +227,8 @@ impl Gpu {
     }
 
     /// Starts `program`, which is the kernel with this id, and loads it if this is its first launch here. Unless the
-    /// mode is [`Mode::Enqueue`], waits for its end and reports as [`Gpu::synchronize`] does, before another thread
-    /// can; returns what was recorded.
+    /// mode is [`Mode::Enqueue`], it waits for the end and reports as [`Gpu::synchronize`] does, before another thread
+    /// can, and returns the recorded timeline.
     ///
     /// # Safety
     /// `parameters` point to values of the types that the kernel's text declares; the memory that those point to lives
@@ -316,7 +315,7 @@ impl Gpu {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // A panic elsewhere leaves no inconsistent state behind that matters here.
+        // A panic while the lock was held leaves no inconsistent state that matters here.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -365,8 +364,8 @@ impl State {
         Ok(())
     }
 
-    /// Clears the word of the grid's barrier, whatever the previous launch left there, and tells the kernel's module
-    /// its address.
+    /// Clears the word of the grid's barrier, which the previous launch may have left at any value, and tells the
+    /// kernel's module its address.
     fn prepare_grid_barrier(&mut self, stream: &Arc<CudaStream>, index: usize) -> Result<()> {
         let word = match &mut self.grid_barrier {
             Some(word) => word,
@@ -409,8 +408,8 @@ impl State {
 }
 
 impl Loaded {
-    /// Returns how many clusters of this shape fit on the device at once; fails if none does. The driver is asked once
-    /// for each shape.
+    /// Returns how many clusters of this shape fit on the device at once, and fails if none does. It asks the driver
+    /// once for each shape.
     fn check_fits(&mut self, stream: &CudaStream, shape: &Shape) -> Result<usize> {
         let key = (shape.cluster, shape.block, shape.dynamic_shared_bytes);
         if let Some((_, clusters)) = self.fits.iter().find(|(fitting, _)| *fitting == key) {

@@ -1,5 +1,5 @@
-//! The driver calls that cudarc has no safe form of, and the conversions between memory and elements: every `unsafe` of
-//! the device side except NVRTC's. Each function is safe to call and says why; none keeps state.
+//! The driver calls that have no safe form in cudarc, and the conversions between memory and elements: every `unsafe`
+//! of the device side except NVRTC's. No function keeps state.
 
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
@@ -20,7 +20,7 @@ use crate::shape::Shape;
 /// Device memory as bytes. It is freed in the order of its stream.
 pub(crate) type GpuMemory = CudaSlice<u8>;
 
-/// Gives a driver's error the name of the call that returned it.
+/// Adds to a driver's error the name of the call that returned it.
 pub(super) fn driver(call: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| {
         let text =
@@ -70,10 +70,10 @@ pub(super) fn read<T: DeviceCopy>(stream: &Arc<CudaStream>, memory: &GpuMemory, 
     Ok(out)
 }
 
-/// Allocates `bytes` bytes, not yet written: the caller writes all of it before anything reads it.
+/// Allocates `bytes` bytes of uninitialized memory. The caller must write all of it before anything reads it.
 pub(super) fn allocate(stream: &Arc<CudaStream>, bytes: usize) -> Result<GpuMemory> {
     // The driver refuses an allocation of no bytes.
-    // SAFETY: every value of a byte is valid; that it is written before it is read is the callers' part.
+    // SAFETY: every value of a byte is valid, and the callers write the bytes before they are read.
     unsafe { stream.alloc::<u8>(bytes.max(1)) }.map_err(driver("cuMemAllocAsync"))
 }
 
@@ -120,7 +120,7 @@ pub(super) fn pinned_record(context: &Arc<CudaContext>) -> Result<(PinnedHostSli
     Ok((record, device))
 }
 
-/// Returns what the device has written of a record so far.
+/// Returns a record as far as the device has written it.
 pub(super) fn read_record(pinned: &PinnedHostSlice<u64>) -> Result<Record> {
     let host = pinned.as_ptr().map_err(driver("cuEventSynchronize"))?;
     // SAFETY: the memory is a record's size and alignment, and every bit pattern is a record. Volatile, because a
@@ -175,7 +175,8 @@ pub(super) fn max_active_clusters(stream: &CudaStream, function: &CudaFunction, 
     let mut attributes = [cluster_attribute(shape)];
     let config = config(stream, shape, &mut attributes);
     let mut clusters: c_int = 0;
-    // SAFETY: `config` and the attributes that it points to live to the end of the call; the function's module is loaded.
+    // SAFETY: `config` and the attributes that it points to live to the end of the call; the function's module is
+    // loaded.
     let result = unsafe { sys::cuOccupancyMaxActiveClusters(&mut clusters, function.cu_function(), &config) };
     if result == sys::CUresult::CUDA_ERROR_INVALID_CLUSTER_SIZE {
         return Ok(0);
@@ -243,7 +244,7 @@ pub(super) fn clear(stream: &Arc<CudaStream>, memory: &mut GpuMemory) -> Result<
 
 /// Returns the number of GPUs.
 pub(super) fn device_count() -> Result<usize> {
-    // A driver without a GPU is not a failure to count them.
+    //         // A driver without a GPU has counted them: there are none.
     match CudaContext::device_count() {
         Err(DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)) => Ok(0),
         count => Ok(count.map_err(driver("cuInit"))?.max(0) as usize),

@@ -1,7 +1,7 @@
 //! NVIDIA's side: the capabilities of a GPU (`caps`), its context with memory and launches (`context`), the run-time
 //! compiler (`nvrtc`) and its store on disk (`store`), the record of a failing kernel (`record`), what kernels print
-//! (`print`) and what they record of barriers (`profile`), and the driver calls beneath (`ffi`). Nothing here knows the
-//! simulator, or a kernel's Rust types.
+//! (`print`), the times that they record at barriers (`profile`), and the driver calls below (`ffi`). This room knows
+//! neither the simulator nor a kernel's Rust types.
 
 pub(crate) mod caps;
 pub(crate) mod context;

@@ -1,7 +1,7 @@
-//! NVRTC, CUDA's run-time compiler: it turns a program and the prelude's headers into a CUBIN. It never produces PTX,
-//! which an older driver rejects from a newer NVRTC. It needs no GPU and no toolkit, only libnvrtc, which is loaded
-//! here on first use; cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and panics if
-//! there is none. This file keeps no CUBINs: `store` and `context` do.
+//! Compiles a program and the prelude's headers to a CUBIN with NVRTC, CUDA's run-time compiler. It never produces PTX,
+//! because an older driver rejects that of a newer NVRTC. It needs no GPU and no toolkit, only libnvrtc, which is
+//! loaded here on first use; cudarc's own loader prefers a system's library to the one that PHALANX_NVRTC names, and
+//! panics if there is none. `store` and `context` keep the CUBINs.
 
 use std::ffi::{CStr, CString, OsString, c_char, c_int, c_void};
 use std::fs::OpenOptions;
@@ -92,7 +92,8 @@ fn keep_source(program: &Program) -> Option<PathBuf> {
 
 type Handle = *mut c_void;
 
-/// The functions of libnvrtc that we call. Statuses are plain ints: a newer library may return codes unknown here.
+/// The functions of libnvrtc that are called. Statuses are plain ints, because a newer library may return unknown
+/// codes.
 struct Nvrtc {
     create: unsafe extern "C" fn(
         *mut Handle,
@@ -145,7 +146,7 @@ impl Nvrtc {
 
     fn open(path: &Path, builtins: Option<&Path>) -> Result<Nvrtc, String> {
         let open = |path: &Path| {
-            // SAFETY: NVIDIA's libraries, whose initialisers set up their own state only.
+            // SAFETY: the initializers of NVIDIA's libraries set up their own state only.
             unsafe { Library::new(path) }.map_err(|error| error.to_string())
         };
         let builtins = builtins.map(open).transpose()?;
@@ -218,7 +219,7 @@ struct OwnedProgram<'a> {
 }
 
 impl OwnedProgram<'_> {
-    /// Returns what a pair of functions yields: the first its size, the second its bytes.
+    /// Returns the bytes that a pair of functions yields, of which the first returns the size and the second the bytes.
     fn bytes(
         &self,
         size: (&'static str, unsafe extern "C" fn(Handle, *mut usize) -> c_int),
@@ -243,7 +244,7 @@ impl Drop for OwnedProgram<'_> {
     }
 }
 
-/// Returns the file of `folder` whose name begins with `name`; the last one if there are several versions.
+/// Returns the file of `folder` whose name begins with `name`, or the last one if there are several versions.
 fn newest(folder: &Path, name: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.file_name());
     let found: Option<OsString> = entries.filter(|file| file.to_string_lossy().starts_with(name)).max();
@@ -255,7 +256,7 @@ pub(super) mod tests {
     use super::*;
     use crate::program::constant::Constant;
     use crate::program::options::KernelOptions;
-    use crate::program::template::{Definition, Piece, Role, Site, SiteMessage, Slot, Template};
+    use crate::program::template::{Definition, Fragment, Role, Site, SiteMessage, Slot, Template};
     use crate::program::types::{DeviceType, constant};
 
     #[test]
@@ -271,23 +272,23 @@ pub(super) mod tests {
         file: "src/demo.rs",
         role: Role::Kernel,
         signature: &[
-            Piece::Line(3),
-            Piece::Text("extern \"C\" __global__ void "),
-            Piece::Name,
-            Piece::Text("(slice<u32> input, slice_mut<u32> output)"),
+            Fragment::Line(3),
+            Fragment::Text("extern \"C\" __global__ void "),
+            Fragment::Name,
+            Fragment::Text("(slice<u32> input, slice_mut<u32> output)"),
         ],
         body: &[
-            Piece::Text("{"),
-            Piece::Line(4),
-            Piece::Text("    output"),
-            Piece::Site(0),
-            Piece::Text("["),
-            Piece::Literal { slot: 0, digits: "0" },
-            Piece::Text("] = "),
-            Piece::Digits(0),
-            Piece::Text(";"),
-            Piece::Line(5),
-            Piece::Text("}"),
+            Fragment::Text("{"),
+            Fragment::Line(4),
+            Fragment::Text("    output"),
+            Fragment::Site(0),
+            Fragment::Text("["),
+            Fragment::Literal { slot: 0, digits: "0" },
+            Fragment::Text("] = "),
+            Fragment::Digits(0),
+            Fragment::Text(";"),
+            Fragment::Line(5),
+            Fragment::Text("}"),
         ],
         sites: &[Site { line: 4, column: 5, message: SiteMessage::None }],
         headers: &["memory.cuh"],

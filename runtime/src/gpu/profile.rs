@@ -11,9 +11,9 @@ use crate::report::error::Result;
 use crate::report::timeline::{Event, EventKind, TimeUnit, Timeline};
 use crate::shape::Shape;
 
-/// The size of all records in bytes, unless a warp could not have even one.
+/// The size of all records in bytes, except that each warp has room for at least one.
 const BYTES: u64 = 256 << 20;
-/// The most records of a warp.
+/// The largest number of records of a warp.
 const MOST: u64 = 4096;
 /// The size of `profile_record` in `u64`s.
 const WORDS: u64 = 3;
@@ -57,7 +57,7 @@ impl Profile {
         Sink { records, counts, room: self.room as u32, warps: self.warps as u32 }
     }
 
-    /// Returns the timeline of the launch, which has ended.
+    /// Returns the timeline of the launch, which must have ended.
     pub(super) fn timeline(&self, stream: &Arc<CudaStream>, program: &Program) -> Result<Timeline> {
         let counts = ffi::read::<u32>(stream, &self.counts, self.all as usize)?;
         // Unwritten records are not read.
@@ -70,7 +70,7 @@ impl Profile {
             let records = words[first..first + (WORDS * kept) as usize].chunks_exact(WORDS as usize);
             let (block, warp) = (at as u64 / self.warps, (at as u64 % self.warps) as u32);
             let all: Vec<Event> = records.filter_map(|record| event(record, block, warp, program)).collect();
-            // A warp is seen from its first barrier to its last.
+            // A warp is only observed from its first barrier to its last.
             if let (Some(first), Some(last)) = (all.first(), all.last()) {
                 let (start, end) = (first.start, last.end);
                 events.push(Event { block, warp, kind: EventKind::Run, barrier: "", location: None, start, end });

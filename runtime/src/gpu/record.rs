@@ -13,7 +13,7 @@ use crate::shape::Dim3;
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Record {
-    /// 1 once the rest is written.
+    /// The state, which becomes 1 when the rest has been written.
     pub(super) state: u32,
     cause: u32,
     site: u32,
@@ -87,7 +87,7 @@ impl Record {
         }
     }
 
-    /// Returns the line that `#line` gave to the compiler, for a position that is no site of ours.
+    /// Returns the line that `#line` gave to the compiler, for a position that is not a site of the program.
     fn line_only(&self, program: &Program) -> Option<Location> {
         let (line, column) = (self.site >> 16, self.site & 0xffff);
         (line != 0).then(|| Location { file: program.file().into(), line, column })
@@ -98,7 +98,7 @@ impl Record {
         self.values[index]
     }
 
-    /// Returns a value that is an index: unsigned if its type was.
+    /// Returns a value that is an index, which is unsigned if its type is.
     fn index(&self, value: usize) -> i128 {
         match self.value(value) {
             Some(Scalar::Unsigned(index, _)) => index as i128,
@@ -106,7 +106,7 @@ impl Record {
         }
     }
 
-    /// Returns an operand of a built-in check. A value of two words is the only one.
+    /// Returns an operand of a built-in check. A value of two words is the only operand.
     fn value(&self, index: usize) -> Option<Scalar> {
         let (low, high) = (self.values[index], self.values[index + 1]);
         let wide = u128::from(high) << 64 | u128::from(low);

@@ -1,6 +1,6 @@
 //! A folder of CUBINs, named by PHALANX_CUBINS, which is consulted before NVRTC and stores what NVRTC compiled. It lets
-//! a machine with a GPU run what another machine compiled. A store never makes a launch fail: what cannot be read is
-//! compiled, what cannot be written is not kept. Old files are not removed.
+//! a machine with a GPU run CUBINs that another machine compiled. A store never makes a launch fail: a kernel is
+//! compiled if its CUBIN cannot be read, and it runs even if its CUBIN cannot be written. Old files are not removed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ pub(crate) fn cubin(program: &Program, architecture: &str) -> Result<Vec<u8>> {
     Ok(cubin)
 }
 
-/// Puts `program` into the store, if there is a store, and a compiler to fill it. The simulator calls this, since it
-/// runs without.
+/// Puts the CUBIN of `program` into the store, if there are a store and a compiler. The simulator calls this, because
+/// it does not need the CUBIN itself.
 pub(crate) fn precompile(program: &Program, architecture: &str) -> Result<()> {
     if folder().is_some() && nvrtc::is_present() { cubin(program, architecture).map(drop) } else { Ok(()) }
 }
@@ -61,7 +61,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     fs::read(path).ok().filter(|bytes| bytes.starts_with(b"\x7fELF"))
 }
 
-/// The file is written under another name first, so that no reader sees half of it.
+/// Writes a file, under another name first, so that no reader sees half of it.
 fn write(path: &Path, cubin: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

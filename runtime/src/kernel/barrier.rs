@@ -1,6 +1,6 @@
-//! Phase barriers, CUDA's `cuda::barrier` in shared memory: the handles and their operations. Each barrier that a kernel makes
-//! has a brand, a type that no other barrier has, so that using another barrier's token is a type error. The device has its
-//! own in `barrier.cuh`; CUDA C++ Programming Guide, Asynchronous Barrier.
+//! Phase barriers, which are CUDA's `cuda::barrier` in shared memory: the handles and their operations. Each barrier
+//! that a kernel makes has a brand, a type that no other barrier has, so that using another barrier's token is a type
+//! error. The device's implementation is `barrier.cuh` (CUDA C++ Programming Guide, Asynchronous Barrier).
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -12,11 +12,11 @@ use crate::kernel::token::ArrivalToken;
 use crate::program::type_info::TypeInfo;
 use crate::program::types::DeviceType;
 use crate::scope::Scope;
-use crate::sim::{self, BarrierCall, BarrierId, Context, Group, Key, SharedId};
+use crate::sim::{self, AllocationKey, BarrierCall, BarrierId, Context, Group, SharedId};
 
-/// The brand of a phase barrier, a type that distinguishes it from others. Each barrier that a kernel makes has its own. A
-/// device function whose signature names several barriers, and a token of one of them, has a type parameter for that one's
-/// brand:
+/// The brand of a phase barrier, a type that distinguishes it from others. Each barrier that a kernel makes has its
+/// own. If a device function takes several barriers and a token of one of them, it has a type parameter for that
+/// barrier's brand:
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -55,11 +55,12 @@ pub fn barrier_at<A: BarrierArray, I: Index>(barriers: &A, index: I) -> A::Eleme
 }
 
 /// A phase barrier in the block's shared memory, at which threads of the block arrive:
-/// `cuda::barrier<cuda::thread_scope_block>`. [`shared_barrier`] returns it; a device function takes `&Barrier`. `B` is its
-/// [`Brand`], and `S` the scope of the threads that may arrive.
+/// `cuda::barrier<cuda::thread_scope_block>`. [`shared_barrier`] returns it; a device function takes `&Barrier`. `B` is
+/// its [`Brand`], and `S` the scope of the threads that may arrive.
 ///
-/// A phase completes after the expected number of arrivals; the barrier then begins the next phase by itself. An arrival is a
-/// release and a wait an acquire, at the barrier's scope. The operations are not collective: threads make them independently.
+/// A phase completes after the expected number of arrivals; the barrier then begins the next phase by itself. An
+/// arrival is a release and a wait an acquire, at the barrier's scope. The operations are not collective: threads make
+/// them independently.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -102,12 +103,12 @@ pub struct Barrier<B: ?Sized = (), S = BlockScope> {
 }
 
 /// A phase barrier in the block's shared memory, at which threads of the cluster may arrive:
-/// `cuda::barrier<cuda::thread_scope_cluster>`. [`shared_cluster_barrier`] returns it, and `cluster.map_shared_rank(&bar, rank)`
-/// a peer's, as a [`RemoteBarrier`].
+/// `cuda::barrier<cuda::thread_scope_cluster>`. [`shared_cluster_barrier`] returns it, and
+/// `cluster.map_shared_rank(&bar, rank)` a peer's, as a [`RemoteBarrier`].
 pub type ClusterBarrier<B = ()> = Barrier<B, ClusterScope>;
 
-/// `N` phase barriers in the block's shared memory, at which threads of the block arrive; [`shared_barriers`] returns them. In a
-/// kernel, `bars[i]` is a [`Barrier`].
+/// `N` phase barriers in the block's shared memory, at which threads of the block arrive; [`shared_barriers`] returns
+/// them. In a kernel, `bars[i]` is a [`Barrier`].
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -153,8 +154,8 @@ pub struct Barriers<const N: usize, B: ?Sized = (), S = BlockScope> {
     brand: PhantomData<*const (S, PhantomData<B>)>,
 }
 
-/// `N` phase barriers in the block's shared memory, at which threads of the cluster may arrive; [`shared_cluster_barriers`]
-/// returns them.
+/// `N` phase barriers in the block's shared memory, at which threads of the cluster may arrive;
+/// [`shared_cluster_barriers`] returns them.
 pub type ClusterBarriers<const N: usize, B = ()> = Barriers<N, B, ClusterScope>;
 
 /// The scope of a [`Barrier`] at which threads of the block arrive: `cuda::thread_scope_block`.
@@ -194,9 +195,10 @@ impl BarrierScope for ClusterScope {
     const TOKEN: &'static str = "cluster_barrier::arrival_token";
 }
 
-/// Returns a phase barrier in shared memory for threads of the block, `__shared__ cuda::barrier<cuda::thread_scope_block> bar`.
-/// All threads of the block get the same barrier from the same call. It must be initialized before its first use. A kernel writes
-/// `shared_barrier()`; the attribute makes the brand.
+/// Returns a phase barrier in shared memory for threads of the block,
+/// `__shared__ cuda::barrier<cuda::thread_scope_block> bar`. All threads of the block get the same barrier from the
+/// same call. It must be initialized before its first use. A kernel writes `shared_barrier()`; the attribute makes the
+/// brand.
 #[track_caller]
 pub fn shared_barrier<B: Brand>() -> Barrier<B> {
     Barrier::new(allocated("`shared_barrier()`", 1, Location::caller()), 0)
@@ -208,8 +210,9 @@ pub fn shared_barriers<B: Brand, const N: usize>() -> Barriers<N, B> {
     Barriers { memory: allocated("`shared_barriers()`", N, Location::caller()), brand: PhantomData }
 }
 
-/// Returns a phase barrier in shared memory that orders at the scope of the cluster, and at which peers may arrive. Each block has
-/// its own; `cluster.map_shared_rank(&bar, rank)` returns a peer's. A kernel writes `shared_cluster_barrier()`.
+/// Returns a phase barrier in shared memory that orders at the scope of the cluster, and at which peers may arrive.
+/// Each block has its own; `cluster.map_shared_rank(&bar, rank)` returns a peer's. A kernel writes
+/// `shared_cluster_barrier()`.
 #[track_caller]
 pub fn shared_cluster_barrier<B: Brand>() -> ClusterBarrier<B> {
     Barrier::new(allocated("`shared_cluster_barrier()`", 1, Location::caller()), 0)
@@ -231,14 +234,14 @@ impl<B: Brand, S: BarrierScope> Barrier<B, S> {
         Barrier { id: BarrierId { memory, index, scope: S::SCOPE }, brand: PhantomData }
     }
 
-    /// Initializes the barrier: a phase completes after `count` arrivals, from 1 to 1,048,575. One thread calls it, once, and a
-    /// `sync` must follow before other threads use the barrier.
+    /// Initializes the barrier: a phase completes after `count` arrivals, from 1 to 1,048,575. One thread calls it,
+    /// once, and a `sync` must follow before other threads use the barrier.
     #[track_caller]
     pub fn init(&self, count: u32) {
         self.call("init", |context, call| context.init_barrier(call, count));
     }
 
-    /// Initializes the barrier by all threads of the group together, which continue when it is ready.
+    /// Initializes the barrier by all threads of the group together, which continue when it is initialized.
     #[track_caller]
     pub fn init_collective(&self, _group: &S::Group, count: u32) {
         self.call("init_collective", |context, call| {
@@ -249,14 +252,14 @@ impl<B: Brand, S: BarrierScope> Barrier<B, S> {
         });
     }
 
-    /// Counts as one arrival of the current phase, and does not wait. What the thread did before is visible to threads that have
+    /// Arrives once in the current phase, and does not wait. What the thread did before is visible to threads that have
     /// waited for the phase.
     #[track_caller]
     pub fn arrive(&self) -> ArrivalToken<Self> {
         ArrivalToken::of_barrier(self.call("arrive", |context, call| context.arrive_at_barrier(call, 1, false)))
     }
 
-    /// Counts as `n` arrivals of the current phase, which must expect as many more.
+    /// Arrives `n` times in the current phase, which must still expect as many arrivals.
     #[track_caller]
     pub fn arrive_n(&self, n: u32) -> ArrivalToken<Self> {
         ArrivalToken::of_barrier(self.call("arrive_n", |context, call| context.arrive_at_barrier(call, n, false)))
@@ -289,15 +292,15 @@ impl<B: Brand, S: BarrierScope> Barrier<B, S> {
         self.call("try_wait", |context, call| context.try_barrier(call, token.ticket(), 0))
     }
 
-    /// Returns whether the phase of the token has completed, after waiting at most that many nanoseconds. In the simulator, a turn
-    /// of the thread counts as a microsecond.
+    /// Returns whether the phase of the token has completed, after waiting at most that many nanoseconds. In the
+    /// simulator, a turn of the thread counts as a microsecond.
     #[track_caller]
     pub fn try_wait_for(&self, token: &ArrivalToken<Self>, nanoseconds: u64) -> bool {
         self.call("try_wait_for", |context, call| context.try_barrier(call, token.ticket(), nanoseconds))
     }
 
-    /// Waits until the phase of this parity has completed, which is the current phase or the preceding one. The first phase has
-    /// parity `false`, the second `true`, and so on in turn. On a fresh barrier, `true` has completed.
+    /// Waits until the phase of this parity has completed, which is the current phase or the preceding one. The first
+    /// phase has parity `false`, the second `true`, and so on in turn. On a fresh barrier, `true` has completed.
     #[track_caller]
     pub fn wait_parity(&self, parity: bool) {
         self.call("wait_parity", |context, call| context.wait_parity(call, parity));
@@ -309,7 +312,8 @@ impl<B: Brand, S: BarrierScope> Barrier<B, S> {
         self.call("try_wait_parity", |context, call| context.try_parity(call, parity))
     }
 
-    /// Makes the current phase also wait for that many bytes of asynchronous copies. At most 1,048,575 bytes can be pending.
+    /// Adds that many bytes of asynchronous copies to those that the current phase expects. At most 1,048,575 bytes can
+    /// be pending.
     #[track_caller]
     pub fn expect_tx(&self, bytes: u32) {
         self.call("expect_tx", |context, call| context.expect_bytes(call, bytes));
@@ -328,7 +332,8 @@ impl<B: Brand, S: BarrierScope> Barrier<B, S> {
 }
 
 impl<const N: usize, B: Brand, S: BarrierScope> Barriers<N, B, S> {
-    /// Initializes all barriers of the array by all threads of the group together, which continue when they are ready.
+    /// Initializes all barriers of the array by all threads of the group together, which continue when all are
+    /// initialized.
     #[track_caller]
     pub fn init_collective(&self, _group: &S::Group, count: u32) {
         let site = Location::caller();
@@ -363,9 +368,9 @@ impl<B: Brand, S: BarrierScope> DeviceType for ArrivalToken<Barrier<B, S>> {
     }
 }
 
-/// The [`ClusterBarrier`] of some block of the cluster; `cluster.map_shared_rank(&bar, rank)` returns it. Any thread of the
-/// cluster may arrive at it, and only threads of its own block wait at it. Copies into the block's shared memory complete on it
-/// ([`bulk_copy_async`](crate::bulk_copy_async), [`RemoteArray`](crate::RemoteArray)).
+/// The [`ClusterBarrier`] of some block of the cluster; `cluster.map_shared_rank(&bar, rank)` returns it. Any thread of
+/// the cluster may arrive at it, and only threads of its own block wait at it. Copies into the block's shared memory
+/// complete on it ([`bulk_copy_async`](crate::bulk_copy_async), [`RemoteArray`](crate::RemoteArray)).
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -413,13 +418,13 @@ impl RemoteBarrier {
         self.id
     }
 
-    /// Counts as one arrival of the current phase of that barrier.
+    /// Arrives once in the current phase of that barrier.
     #[track_caller]
     pub fn arrive(&self) {
         called(self.id, "arrive", Location::caller(), |context, call| context.arrive_at_barrier(call, 1, false));
     }
 
-    /// Counts as `n` arrivals of the current phase of that barrier, which must expect as many more.
+    /// Arrives `n` times in the current phase of that barrier, which must still expect as many arrivals.
     #[track_caller]
     pub fn arrive_n(&self, n: u32) {
         called(self.id, "arrive_n", Location::caller(), |context, call| context.arrive_at_barrier(call, n, false));
@@ -445,7 +450,7 @@ impl<B: Brand> OwnedShared for ClusterBarrier<B> {
 
 /// Allocates shared memory for barriers.
 fn allocated(what: &str, length: usize, site: &'static Location<'static>) -> SharedId {
-    let key = Key { site, type_name: type_name::<BarrierWord>() };
+    let key = AllocationKey { site, type_name: type_name::<BarrierWord>() };
     sim::with(what, |context| context.static_shared(key, length * size_of::<BarrierWord>()))
 }
 

@@ -1,6 +1,7 @@
-//! Asynchronous copies: into the block's shared memory by a group together, and bulk copies, which one thread starts. Here
-//! their operands are checked; `sim::copy` decides when the bytes arrive. The device has its own in `copy.cuh`. CUDA C++
-//! Programming Guide, Asynchronous Data Copies; PTX ISA, cp.async, cp.async.bulk and st.async.
+//! Asynchronous copies: copies into the block's shared memory that a group makes together, and bulk copies that one
+//! thread issues. Their operands are checked here, and `sim::copy` decides when the bytes arrive. The device's
+//! implementation is `copy.cuh` (CUDA C++ Programming Guide, Asynchronous Data Copies; PTX ISA, cp.async, cp.async.bulk
+//! and st.async).
 
 use std::any::type_name;
 use std::panic::Location;
@@ -12,28 +13,34 @@ use crate::kernel::memory::{
 };
 use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::report::failure::Cause;
-use crate::sim::{self, Batch, CopyCall, End, From, Site, Tells};
+use crate::sim::{self, Batch, Completion, CopyCall, CopyEnd, CopySource, Site};
 
 /// The size and the addresses of a bulk copy are multiples of this many bytes.
 const BULK: usize = 16;
 
-/// Global memory, as a copy reads or writes it.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not global memory", note = "a kernel's slices are")]
+/// Global memory that a copy reads or writes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not global memory",
+    note = "global memory is a slice that is a parameter of the kernel"
+)]
 pub trait GlobalEnd: Addressed {}
 
 impl<T: DeviceCopy> GlobalEnd for Global<'_, T> {}
 impl<T: DeviceCopy> GlobalEnd for GlobalMut<'_, T> {}
 impl<M: GlobalEnd + ?Sized> GlobalEnd for &M {}
 
-/// The shared memory of a peer, as a copy writes it.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a peer's shared memory", note = "`map_shared_rank` gives it")]
+/// The shared memory of a peer that a copy writes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a peer's shared memory",
+    note = "`cluster.map_shared_rank(&shared, rank)` returns it"
+)]
 pub trait RemoteEnd: MemoryMut {}
 
 impl<T: DeviceCopy, const N: usize> RemoteEnd for RemoteArray<T, N> {}
 impl<T: DeviceCopy> RemoteEnd for RemoteSlice<T> {}
 impl<M: RemoteEnd + ?Sized> RemoteEnd for &M {}
 
-/// The block's own shared memory, as a copy reads or writes it.
+/// The block's own shared memory that a copy reads or writes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the block's own shared memory",
     note = "`shared_array` and `dynamic_shared` return it"
@@ -44,7 +51,7 @@ impl<M: MemoryMut + OwnedShared> SharedEnd for M {}
 
 /// A scalar of 4 or 8 bytes, which `remote.store_async(..)` sends.
 #[diagnostic::on_unimplemented(
-    message = "`store_async` does not send a `{Self}`",
+    message = "`store_async` cannot send a `{Self}`",
     note = "it sends scalars of 4 and 8 bytes"
 )]
 pub trait AsyncScalar: DeviceScalar {}
@@ -86,16 +93,16 @@ where
     B: Brand,
     C: BarrierScope,
 {
-    let tells = Tells::Barrier { barrier: bar.id(), expect: true };
-    together(group, to, from, tells, Location::caller());
+    let completion = Completion::Barrier { barrier: bar.id(), expect: true };
+    together(group, to, from, completion, Location::caller());
 }
 
-/// Copies global memory to the block's shared memory by one thread, and does not wait: `cp.async.bulk`. The thread has called
-/// `bar.expect_tx(bytes)` before. The size and both addresses are multiples of 16 bytes.
+/// Copies global memory to the block's shared memory by one thread, and does not wait: `cp.async.bulk`. The thread must
+/// have called `bar.expect_tx(bytes)` before. The size and both addresses must be multiples of 16 bytes.
 ///
 /// With two arguments, `bulk_copy_async(&mut slice, &shared)`, the copy goes from shared to global memory, and
-/// [`bulk_wait_group`] waits for it. `bulk_copy_async(&remote, &shared, &remote_bar)` copies the block's own shared memory to a
-/// peer's, and completes on the peer's barrier.
+/// [`bulk_wait_group`] waits for it. `bulk_copy_async(&remote, &shared, &remote_bar)` copies the block's own shared
+/// memory to a peer's, and completes on the peer's barrier.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -122,7 +129,7 @@ where
     B: Brand,
     C: BarrierScope,
 {
-    bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, Location::caller());
+    bulk(to, from, Completion::Barrier { barrier: bar.id(), expect: false }, Location::caller());
 }
 
 /// Executes `bulk_copy_async(&remote, &shared, &remote_bar)`.
@@ -135,7 +142,7 @@ where
 {
     let site = Location::caller();
     same_block("bulk_copy_async", to, bar, site);
-    bulk(to, from, Tells::Barrier { barrier: bar.id(), expect: false }, site);
+    bulk(to, from, Completion::Barrier { barrier: bar.id(), expect: false }, site);
 }
 
 /// Executes `bulk_copy_async(&mut slice, &shared)`.
@@ -146,27 +153,27 @@ where
     D: GlobalEnd<Element = T> + MemoryMut + ?Sized,
     S: SharedEnd<Element = T> + ?Sized,
 {
-    bulk(to, from, Tells::Batch(Batch::Bulk), Location::caller());
+    bulk(to, from, Completion::Batch(Batch::Bulk), Location::caller());
 }
 
-/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have completed, so that their writes are visible:
-/// `cp.async.bulk.wait_group`. Each copy is a group of its own.
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have completed, so that their writes are
+/// visible: `cp.async.bulk.wait_group`. Each copy is a group of its own.
 #[track_caller]
 pub fn bulk_wait_group<const PRIOR: usize>() {
     let site = Location::caller();
     sim::with("`bulk_wait_group()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, false, site));
 }
 
-/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have read their shared memory, so that it may be
-/// overwritten: `cp.async.bulk.wait_group.read`.
+/// Waits until all but the thread's last `PRIOR` bulk copies to global memory have read their shared memory, so that it
+/// may be overwritten: `cp.async.bulk.wait_group.read`.
 #[track_caller]
 pub fn bulk_wait_group_read<const PRIOR: usize>() {
     let site = Location::caller();
     sim::with("`bulk_wait_group_read()`", |context| context.wait_for_copies(Batch::Bulk, PRIOR, true, site));
 }
 
-/// Executes `remote.store_async(index, value, &remote_bar)`: sends a value to a peer's shared memory, and completes on the peer's
-/// barrier, whose phase expects the bytes. No fence waits for it (PTX ISA, st.async).
+/// Executes `remote.store_async(index, value, &remote_bar)`: sends a value to a peer's shared memory, and completes on
+/// the peer's barrier, whose phase must expect the bytes. A fence does not wait for it (PTX ISA, st.async).
 #[doc(hidden)]
 #[track_caller]
 pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>(
@@ -178,13 +185,13 @@ pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>
     let site = Location::caller();
     let index = position(index, to.length());
     same_block("store_async", to, bar, site);
-    let end = End { memory: to.id(), start: to.start() + index * size_of::<T>() };
+    let end = CopyEnd { memory: to.id(), start: to.start() + index * size_of::<T>() };
     let call = CopyCall {
         name: "store_async",
         to: end,
-        from: From::Value(bits(&value)),
+        from: CopySource::Value(bits(&value)),
         len: size_of::<T>(),
-        tells: Tells::Barrier { barrier: bar.id(), expect: false },
+        completion: Completion::Barrier { barrier: bar.id(), expect: false },
         site,
         type_name: type_name::<T>(),
     };
@@ -195,8 +202,8 @@ pub fn store_async<T: AsyncScalar, D: RemoteEnd<Element = T> + ?Sized, I: Index>
 macro_rules! waits {
     ($([$($generics:tt)*] $group:ty),*) => {$(
         impl<$($generics)*> $group {
-            /// Waits for the copies that the group started by `memcpy_async(&group, ...)` without a barrier, and for all of its
-            /// threads: `cooperative_groups::wait`.
+            /// Waits for the copies that the group issued by `memcpy_async(&group, ...)` without a barrier, and for all
+            /// of its threads: `cooperative_groups::wait`.
             #[track_caller]
             pub fn wait_async(&self) {
                 wait(self, 0, Location::caller());
@@ -217,7 +224,7 @@ macro_rules! waits {
                 D: SharedEnd<Element = T> + ?Sized,
                 S: GlobalEnd<Element = T> + ?Sized,
             {
-                together(self, to, from, Tells::Batch(batch(self)), Location::caller());
+                together(self, to, from, Completion::Batch(batch(self)), Location::caller());
             }
 
             /// Executes `memcpy_async(&group, &shared, slice, &bar)`.
@@ -247,8 +254,8 @@ fn wait(group: &impl CopyGroup, prior: usize, site: Site) {
     group.meet(site);
 }
 
-/// Starts a copy by the first thread of the group, on behalf of all of them.
-fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, tells: Tells, site: Site)
+/// Issues a copy by the first thread of the group, on behalf of all of its threads.
+fn together<T, D, S>(group: &impl CopyGroup, to: &D, from: &S, completion: Completion, site: Site)
 where
     D: SharedEnd<Element = T> + ?Sized,
     S: GlobalEnd<Element = T> + ?Sized,
@@ -256,11 +263,11 @@ where
     check_lengths(to, from, site);
     group.agree([to.start() as u64, from.start() as u64, to.length() as u64], site);
     if group.leads() {
-        begin("memcpy_async", to, from, tells, site);
+        begin("memcpy_async", to, from, completion, site);
     }
 }
 
-fn bulk<T, D, S>(to: &D, from: &S, tells: Tells, site: Site)
+fn bulk<T, D, S>(to: &D, from: &S, completion: Completion, site: Site)
 where
     D: Addressed<Element = T> + ?Sized,
     S: Addressed<Element = T> + ?Sized,
@@ -275,7 +282,7 @@ where
     if past_to != 0 || past_from != 0 {
         sim::fail_at(Cause::BulkMisaligned { to: past_to as u64, from: past_from as u64 }, site);
     }
-    begin("bulk_copy_async", to, from, tells, site);
+    begin("bulk_copy_async", to, from, completion, site);
 }
 
 fn check_lengths<D: Addressed + ?Sized, S: Addressed + ?Sized>(to: &D, from: &S, site: Site) {
@@ -285,7 +292,7 @@ fn check_lengths<D: Addressed + ?Sized, S: Addressed + ?Sized>(to: &D, from: &S,
     }
 }
 
-fn begin<T, D, S>(name: &'static str, to: &D, from: &S, tells: Tells, site: Site)
+fn begin<T, D, S>(name: &'static str, to: &D, from: &S, completion: Completion, site: Site)
 where
     D: Addressed<Element = T> + ?Sized,
     S: Addressed<Element = T> + ?Sized,
@@ -294,20 +301,21 @@ where
     if len == 0 {
         return;
     }
-    let end = |memory, start| End { memory, start };
-    let (to, from) = (end(to.id(), to.start()), From::Memory(end(from.id(), from.start())));
-    let call = CopyCall { name, to, from, len, tells, site, type_name: type_name::<T>() };
+    let end = |memory, start| CopyEnd { memory, start };
+    let (to, from) = (end(to.id(), to.start()), CopySource::Memory(end(from.id(), from.start())));
+    let call = CopyCall { name, to, from, len, completion, site, type_name: type_name::<T>() };
     sim::with(name, |context| context.begin_copy(call));
 }
 
-/// Ends the launch with a failure unless the memory and the barrier are of the same peer (PTX ISA, st.async and cp.async.bulk).
+/// Ends the launch with a failure unless the memory and the barrier belong to the same peer (PTX ISA, st.async and
+/// cp.async.bulk).
 fn same_block<D: RemoteEnd + ?Sized>(name: &str, to: &D, bar: &RemoteBarrier, site: Site) {
     if let crate::sim::MemoryId::Shared(id) = to.id()
         && id.rank != bar.id().memory.rank
     {
         let (to, of) = (id.rank, bar.id().memory.rank);
         let sentence = format!(
-            "`{name}()` to the shared memory of block rank {to} with a barrier of block rank {of}: both are of one block"
+            "`{name}()` needs memory and a barrier of the same block, but the memory is of block rank {to} and the barrier of block rank {of}"
         );
         sim::fail_at(Cause::Protocol(sentence), site);
     }

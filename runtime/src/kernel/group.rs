@@ -1,5 +1,6 @@
-//! The groups of threads that a kernel names, with CUDA's names and numbering (`cooperative_groups.h`: ranks are ordered by x
-//! first). They hold nothing, because the simulator knows which thread asks. The device has its own in `groups.cuh`.
+//! The groups of threads that a kernel names, with CUDA's names and numbering (`cooperative_groups.h`: ranks are
+//! ordered by x first). They hold no data, because the simulator knows the running thread. The device's implementation
+//! is `groups.cuh`.
 //!
 //! Tiles and coalesced groups are in `warp`.
 
@@ -24,8 +25,8 @@ use crate::program::types::DeviceCopy;
 use crate::shape::{Dim3, Shape};
 use crate::sim::{self, Group};
 
-/// The cluster of the running thread, whose blocks can access each other's shared memory: `cooperative_groups::cluster_group`.
-/// [`this_cluster`] returns it; a device function takes `&Cluster`.
+/// The cluster of the running thread, whose blocks can access each other's shared memory:
+/// `cooperative_groups::cluster_group`. [`this_cluster`] returns it; a device function takes `&Cluster`.
 ///
 /// In kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
 ///
@@ -61,8 +62,8 @@ pub struct Cluster {
     _from_this_cluster: (),
 }
 
-/// The block of the running thread: `cooperative_groups::thread_block`. [`this_thread_block`] returns it; a device function takes
-/// `&ThreadBlock`.
+/// The block of the running thread: `cooperative_groups::thread_block`. [`this_thread_block`] returns it; a device
+/// function takes `&ThreadBlock`.
 ///
 /// In kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
 ///
@@ -96,7 +97,8 @@ pub struct ThreadBlock {
     _from_this_thread_block: (),
 }
 
-/// All threads of the launch: `cooperative_groups::grid_group`. [`this_grid`] returns it; a device function takes `&Grid`.
+/// All threads of the launch: `cooperative_groups::grid_group`. [`this_grid`] returns it; a device function takes
+/// `&Grid`.
 ///
 /// In kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
 ///
@@ -185,8 +187,9 @@ macro_rules! queries {
 }
 
 impl Cluster {
-    /// Asserts that `value` is uniform in the cluster, and returns it, for a condition whose uniformity the source does not show.
-    /// The simulator verifies the assertion; a GPU relies on it. All threads of the cluster must reach the call; none waits.
+    /// Asserts that `value` is uniform in the cluster, and returns it, for a condition whose uniformity the source does
+    /// not show. The simulator verifies the assertion; a GPU relies on it. All threads of the cluster must reach the
+    /// call; none waits.
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -204,7 +207,7 @@ impl Cluster {
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
         sim::with("`cluster.uniform()`", |context| {
-            context.check_uniform(Group::Cluster, "`cluster.uniform()` of a value that is", bits(&value), site)
+            context.check_uniform(Group::Cluster, "the value of `cluster.uniform()`", bits(&value), site)
         });
         value
     }
@@ -216,7 +219,7 @@ impl Cluster {
         sim::with("`cluster.sync()`", |context| context.sync(Group::Cluster, site));
     }
 
-    /// Arrives at the group's barrier and does not wait. The token is for the wait.
+    /// Arrives at the group's barrier and does not wait. It returns the token for the wait.
     #[track_caller]
     pub fn barrier_arrive(&self) -> ArrivalToken<Cluster> {
         let site = Location::caller();
@@ -232,8 +235,9 @@ impl Cluster {
         sim::with(wait, |context| context.barrier_wait(Group::Cluster, token.phase(), site));
     }
 
-    /// Arrives at the cluster's barrier without ordering memory: it neither publishes what the thread wrote, nor orders what the
-    /// thread read of a peer. `fence(AcqRel, Scope::Cluster)` before it does both (PTX ISA, `barrier.cluster`, `.relaxed`).
+    /// Arrives at the cluster's barrier without ordering memory: it neither publishes what the thread wrote, nor orders
+    /// what the thread read of a peer. `fence(AcqRel, Scope::Cluster)` before it does both (PTX ISA, `barrier.cluster`,
+    /// `.relaxed`).
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -259,26 +263,26 @@ impl Cluster {
         ArrivalToken::new(sim::with(arrive, |context| context.barrier_arrive_relaxed(Group::Cluster, site)))
     }
 
-    /// Does what `sync` does, and asserts that all threads of a warp reach it together (`.aligned`), where a rule that would
-    /// prove it is switched off.
+    /// Does what `sync` does, and asserts that all threads of a warp reach it together (`.aligned`), where a rule that
+    /// would prove it is switched off.
     #[track_caller]
     pub fn sync_aligned(&self) {
         self.sync();
     }
 
-    /// Does what `barrier_arrive` does, `.aligned` as `sync_aligned` is.
+    /// Does what `barrier_arrive` does, and is `.aligned` like `sync_aligned`.
     #[track_caller]
     pub fn barrier_arrive_aligned(&self) -> ArrivalToken<Cluster> {
         self.barrier_arrive()
     }
 
-    /// Does what `barrier_arrive_relaxed` does, `.aligned` as `sync_aligned` is.
+    /// Does what `barrier_arrive_relaxed` does, and is `.aligned` like `sync_aligned`.
     #[track_caller]
     pub fn barrier_arrive_relaxed_aligned(&self) -> ArrivalToken<Cluster> {
         self.barrier_arrive_relaxed()
     }
 
-    /// Does what `barrier_wait` does, `.aligned` as `sync_aligned` is.
+    /// Does what `barrier_wait` does, and is `.aligned` like `sync_aligned`.
     #[track_caller]
     pub fn barrier_wait_aligned(&self, token: ArrivalToken<Cluster>) {
         self.barrier_wait(token);
@@ -322,8 +326,9 @@ impl Cluster {
 }
 
 impl ThreadBlock {
-    /// Asserts that `value` is uniform in the block, and returns it, for a condition whose uniformity the source does not show.
-    /// The simulator verifies the assertion; a GPU relies on it. All threads of the block must reach the call; none waits.
+    /// Asserts that `value` is uniform in the block, and returns it, for a condition whose uniformity the source does
+    /// not show. The simulator verifies the assertion; a GPU relies on it. All threads of the block must reach the
+    /// call; none waits.
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -341,7 +346,7 @@ impl ThreadBlock {
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
         sim::with("`block.uniform()`", |context| {
-            context.check_uniform(Group::Block, "`block.uniform()` of a value that is", bits(&value), site)
+            context.check_uniform(Group::Block, "the value of `block.uniform()`", bits(&value), site)
         });
         value
     }
@@ -353,14 +358,14 @@ impl ThreadBlock {
         sim::with("`block.sync()`", |context| context.sync(Group::Block, site));
     }
 
-    /// Does what `sync` does, and asserts that all threads of a warp reach it together (`.aligned`), where a rule that would
-    /// prove it is switched off.
+    /// Does what `sync` does, and asserts that all threads of a warp reach it together (`.aligned`), where a rule that
+    /// would prove it is switched off.
     #[track_caller]
     pub fn sync_aligned(&self) {
         self.sync();
     }
 
-    /// Arrives at the group's barrier and does not wait. The token is for the wait.
+    /// Arrives at the group's barrier and does not wait. It returns the token for the wait.
     #[track_caller]
     pub fn barrier_arrive(&self) -> ArrivalToken<ThreadBlock> {
         let site = Location::caller();
@@ -389,14 +394,15 @@ impl ThreadBlock {
         group_index: Dim3 = |context| context.cluster.blocks[context.thread.block_rank as usize].index;
         /// Returns the number of threads in the block, in each dimension: `blockDim`.
         dim_threads: Dim3 = |context| context.cluster.launch.shape.block;
-        /// Returns the number of threads in the block, in each dimension: another name for `dim_threads`.
+        /// Returns the number of threads in the block, in each dimension. It is another name for `dim_threads`.
         group_dim: Dim3 = |context| context.cluster.launch.shape.block;
     }
 }
 
 impl Grid {
-    /// Asserts that `value` is uniform in the grid, and returns it, for a condition whose uniformity the source does not show.
-    /// The simulator verifies the assertion; a GPU relies on it. All threads of the grid must reach the call; none waits.
+    /// Asserts that `value` is uniform in the grid, and returns it, for a condition whose uniformity the source does
+    /// not show. The simulator verifies the assertion; a GPU relies on it. All threads of the grid must reach the call;
+    /// none waits.
     ///
     /// ```
     /// # use phalanx::prelude::*;
@@ -414,20 +420,20 @@ impl Grid {
     pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
         let site = Location::caller();
         sim::with("`grid.uniform()`", |context| {
-            context.check_uniform(Group::Grid, "`grid.uniform()` of a value that is", bits(&value), site)
+            context.check_uniform(Group::Grid, "the value of `grid.uniform()`", bits(&value), site)
         });
         value
     }
 
-    /// Waits until all threads of the grid have arrived. A launch of a kernel that uses it is cooperative: all blocks are resident
-    /// at once, or it is rejected ([`LaunchError::GridNotResident`](crate::LaunchError::GridNotResident)).
+    /// Waits until all threads of the grid have arrived. A launch of a kernel that uses it is cooperative: all blocks
+    /// are resident at once, or it is rejected ([`LaunchError::GridNotResident`](crate::LaunchError::GridNotResident)).
     #[track_caller]
     pub fn sync(&self) {
         let site = Location::caller();
         sim::with("`grid.sync()`", |context| context.sync(Group::Grid, site));
     }
 
-    /// Arrives at the grid's barrier. On a GPU it waits for the thread's own block, and for no other.
+    /// Arrives at the grid's barrier. On a GPU it waits for the threads of its own block, and for no others.
     #[track_caller]
     pub fn barrier_arrive(&self) -> ArrivalToken<Grid> {
         let site = Location::caller();

@@ -1,13 +1,13 @@
-//! `cuda!`, CUDA C++ in the middle of a kernel, as the simulator runs it: the closure beside the text, if there is one.
-//! Nothing here knows what the text does to memory.
+//! Runs `cuda!`, which is CUDA C++ in the middle of a kernel, in the simulator: it calls the closure beside the text,
+//! if there is one. It does not know what the text does to memory.
 
 use std::panic::Location;
 
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
-/// Runs the closure of a `cuda!`. It is a function pointer, so that it captures nothing and has the inputs only, as the text
-/// does.
+/// Runs the closure of a `cuda!`. It is a function pointer, so that, like the text, it captures nothing and has only
+/// the inputs.
 ///
 /// # Safety
 /// The text beside the closure does to its operands and to memory what Rust allows, and executes no collective.
@@ -16,7 +16,7 @@ pub unsafe fn inline_cuda<I, O>(inputs: I, closure: fn(I) -> O) -> O {
     closure(inputs)
 }
 
-/// Ends the launch with a failure, where a `cuda!` without a closure is reached.
+/// Ends the launch with a failure, because a thread has reached a `cuda!` without a closure.
 ///
 /// # Safety
 /// The same conditions as for [`inline_cuda`].

@@ -1,5 +1,5 @@
-//! The functions that generated code calls for the language itself, not for a group or memory: loop iterations, failed
-//! assertions, prints, `unwrap`.
+//! The functions that generated code calls for the language itself, rather than for a group or memory: loop iterations,
+//! failed assertions, prints and `unwrap`.
 
 use std::panic::Location;
 
@@ -9,8 +9,8 @@ use crate::report::failure::Cause;
 use crate::scalar::Scalar;
 use crate::sim::{fail_at, try_with};
 
-/// Counts one iteration of a loop. It lets other threads run now and then, so that loops that wait for a flag end. Outside of
-/// kernels it does nothing.
+/// Counts one iteration of a loop. It lets other threads run from time to time, so that loops that wait for a flag
+/// terminate. Outside of kernels it does nothing.
 #[inline]
 #[track_caller]
 pub fn tick() {
@@ -18,21 +18,21 @@ pub fn tick() {
     try_with(|context| context.tick(site));
 }
 
-/// Ends the launch for an `assert!` or its like that failed.
+/// Ends the launch, because an `assert!` or a similar macro failed.
 #[cold]
 #[track_caller]
 pub fn fail_assertion<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
     fail_at(Cause::Assertion(text(values)), Location::caller())
 }
 
-/// Ends the launch for a `panic!` or its like.
+/// Ends the launch, because of a `panic!` or a similar macro.
 #[cold]
 #[track_caller]
 pub fn fail_panic<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) -> ! {
     fail_at(Cause::Panic(text(values)), Location::caller())
 }
 
-/// Executes `print!` and `println!`. Outside of kernels it prints at once.
+/// Executes `print!` and `println!`. Outside of kernels it prints immediately.
 pub fn print<V: Values, F: Fn(V) -> String>(_slot: &MessageSlot<V, F>, values: V, text: F) {
     if try_with(|context| context.print(V::BYTES, || text(values))).is_none() {
         std::print!("{}", text(values));

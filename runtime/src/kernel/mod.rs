@@ -1,7 +1,7 @@
-//! The host API of a kernel, which the host body calls: groups of threads (`group`, with `token` for their barriers), phase
-//! barriers (`barrier`), memory (`memory`) and copies between its kinds (`copy`, and `pipeline` over them), arithmetic
-//! (`numeric`), the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). Everything runs in the simulator; a GPU
-//! has its own of each in the prelude.
+//! The host API of a kernel, which the host body calls: groups of threads (`group`, with `token` for their barriers),
+//! phase barriers (`barrier`), memory (`memory`) and copies between its kinds (`copy`, and `pipeline` over them),
+//! arithmetic (`numeric`), the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). All of it runs in
+//! the simulator; the prelude implements the same for a GPU.
 
 pub(crate) mod barrier;
 pub(crate) mod copy;

@@ -1,14 +1,15 @@
-//! [`Pipeline`]: the position of a thread in a ring of stages that producers fill and consumers empty. It is written in the
-//! kernel language itself, for phase barriers that the kernel makes. It keeps the stage and the parity, and nothing else.
+//! The position of a thread in a ring of stages that producers fill and consumers empty ([`Pipeline`]). It is written
+//! in the kernel language itself, for phase barriers that the kernel makes. It keeps only the stage and the parity.
 
 use phalanx_macros::{DeviceCopy, device};
 
-/// The position of one thread in a ring of `STAGES` stages, each of which has a barrier for "full" and one for "empty".
-/// Each producer and each consumer has its own, from [`Pipeline::new`], and passes it the barriers. The names are those of
+/// The position of one thread in a ring of `STAGES` stages, each with a barrier for "full" and one for "empty". Each
+/// producer and each consumer has its own, from [`Pipeline::new`], and passes it the barriers. The names are those of
 /// `cuda::pipeline`.
 ///
-/// The full barriers expect as many arrivals as threads commit a stage, and the empty barriers as many as threads release it. The
-/// bytes of asynchronous copies are expected on the stage's full barrier between `producer_acquire` and `producer_commit`.
+/// The full barriers expect as many arrivals as threads commit a stage, and the empty barriers as many as threads
+/// release it. The bytes of asynchronous copies are expected on the stage's full barrier between `producer_acquire` and
+/// `producer_commit`.
 ///
 /// ```
 /// # use phalanx::prelude::*;
@@ -90,8 +91,8 @@ impl<const STAGES: usize> Pipeline<STAGES> {
         self.advance();
     }
 
-    /// Advances to the next stage without an arrival, if another thread arrives on behalf of this one, as one thread of a warp may
-    /// for all.
+    /// Advances to the next stage without an arrival, if another thread arrives on behalf of this one, as one thread of
+    /// a warp may for all.
     pub fn advance(&mut self) {
         self.stage += 1;
         if self.stage as usize == STAGES {

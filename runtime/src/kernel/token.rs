@@ -1,13 +1,14 @@
-//! Arrival tokens, which an arrival at a barrier returns and a wait consumes. The type carries the group or the barrier, the
-//! value the phase. rustc (moves) and the checks (drops) ensure that each is used once.
+//! Arrival tokens, which an arrival at a barrier returns and a wait consumes. The type determines the group or the
+//! barrier, and the value is the phase. rustc ensures that a token is used at most once, and the checks that it is used
+//! at least once.
 
 use std::marker::PhantomData;
 
-use crate::sim::Ticket;
+use crate::sim::ArrivalPhase;
 
 /// The proof of one arrival at the barrier of a group (`ArrivalToken<Cluster>`) or at a phase barrier
-/// (`ArrivalToken<Barrier>`); its wait consumes it. A group's token must be waited for on every path. A phase barrier's token may
-/// be dropped, because a thread that arrives there need not wait.
+/// (`ArrivalToken<Barrier>`); its wait consumes it. A group's token must be waited for on every path. A phase barrier's
+/// token may be dropped, because a thread that arrives there need not wait.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -42,7 +43,7 @@ use crate::sim::Ticket;
 #[derive(Debug)]
 pub struct ArrivalToken<G> {
     phase: u64,
-    /// The phase barrier; 0 for a group, which has one barrier only.
+    /// The number of the phase barrier's initialization; 0 for a group, which has only one barrier.
     barrier: u32,
     /// A pointer, so that the token stays with its thread.
     group: PhantomData<*const G>,
@@ -57,11 +58,11 @@ impl<G> ArrivalToken<G> {
         self.phase
     }
 
-    pub(crate) fn of_barrier(Ticket { barrier, phase }: Ticket) -> Self {
+    pub(crate) fn of_barrier(ArrivalPhase { barrier, phase }: ArrivalPhase) -> Self {
         ArrivalToken { phase, barrier, group: PhantomData }
     }
 
-    pub(crate) fn ticket(&self) -> Ticket {
-        Ticket { barrier: self.barrier, phase: self.phase }
+    pub(crate) fn ticket(&self) -> ArrivalPhase {
+        ArrivalPhase { barrier: self.barrier, phase: self.phase }
     }
 }

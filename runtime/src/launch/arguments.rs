@@ -1,5 +1,5 @@
-//! The arguments of a kernel in both forms: bytes for a GPU's parameters, and values for the host body. A launcher makes both
-//! from the same borrow of the same buffers.
+//! The arguments of a kernel in both forms: as bytes for a GPU's parameters, and as values for the host body. A
+//! launcher creates both from the same borrows of the same buffers.
 
 use std::ffi::c_void;
 use std::fmt;
@@ -11,7 +11,8 @@ use crate::program::template::{Slot, Visitor};
 use crate::program::types::{DeviceCopy, bytes_of};
 use crate::report::error::LaunchError;
 
-/// The parameters of a kernel, in order, as a GPU takes them. They borrow nothing, so their holder keeps the buffers alive.
+/// The parameters of a kernel, in order, as a GPU takes them. They borrow nothing, so the owner must keep the buffers
+/// alive.
 #[derive(Default)]
 pub struct Arguments {
     /// The values, each at a multiple of 16 bytes, which is the largest alignment of any type.
@@ -40,7 +41,7 @@ impl Arguments {
 
     /// Adds an `Option<&[T]>` or `Option<&mut [T]>` parameter.
     pub fn optional_slice<T: DeviceCopy>(mut self, buffer: Option<&Buffer<T>>) -> Self {
-        // `option` of option.cuh: the slice, then a byte that says whether there is one.
+        // The layout is that of `option` in option.cuh: the slice, and then a byte that tells whether there is one.
         let (address, length) = buffer.map_or((0, 0), |buffer| (buffer.address(), buffer.len() as u64));
         self.push(bytes_of(&[address, length, u64::from(buffer.is_some())]));
         self.devices.extend(buffer.map(|buffer| (self.starts.len(), buffer.device().clone())));
@@ -54,7 +55,7 @@ impl Arguments {
     }
 
     fn buffer<T: DeviceCopy>(mut self, buffer: &Buffer<T>) -> Self {
-        // `slice` and `slice_mut` of memory.cuh: the pointer, then the length.
+        // The layout is that of `slice` and `slice_mut` in memory.cuh: the pointer, and then the length.
         self.push(bytes_of(&[buffer.address(), buffer.len() as u64]));
         self.devices.push((self.starts.len(), buffer.device().clone()));
         self
@@ -104,7 +105,7 @@ pub fn global_mut<T: DeviceCopy>(buffer: &mut Buffer<T>) -> GlobalMut<'_, T> {
     buffer.global_mut()
 }
 
-/// A visitor that makes the function of a simulated thread from the body of a kernel and its arguments.
+/// The visitor that makes the function of a simulated thread from a kernel's body and its arguments.
 #[derive(Debug)]
 pub struct Threads<Args>(pub Args);
 

@@ -1,4 +1,4 @@
-//! Memory on a device, as a typed array that the host copies to and from. Kernels see it as a slice, and cannot keep it.
+//! Memory on a device, as a typed array that the host copies to and from. Kernels borrow it as a slice.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,8 +11,8 @@ use crate::kernel::memory::{Global, GlobalMemory, GlobalMut};
 use crate::program::types::DeviceCopy;
 use crate::report::error::{Error, Result};
 
-/// An array of `T` on a [`Device`]. A kernel takes `&Buffer<T>` as its `&[T]`, and `&mut Buffer<T>` as its `&mut [T]`. The memory
-/// is freed when the buffer is dropped, after the kernels that use it.
+/// An array of `T` on a [`Device`]. A kernel takes `&Buffer<T>` as its `&[T]`, and `&mut Buffer<T>` as its `&mut [T]`.
+/// The memory is freed when the buffer is dropped, after the kernels that use it.
 ///
 /// ```
 /// # use phalanx::Device;
@@ -57,7 +57,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Buffer::new(device, len, memory))
     }
 
-    /// Makes a buffer of memory that cudarc allocated on this GPU, without a copy. Waits for the slice's stream.
+    /// Creates a buffer from memory that cudarc allocated on this GPU, without a copy. It waits for the slice's stream.
     pub fn from_cuda_slice(device: &Device, slice: CudaSlice<T>) -> Result<Self> {
         let len = slice.len();
         let memory = match &device.target {
@@ -70,7 +70,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(Buffer::new(device, len, memory))
     }
 
-    /// Returns the memory as a slice of cudarc, without a copy, after everything launched has ended.
+    /// Returns the memory as a slice of cudarc, without a copy, after all launches have ended.
     pub fn into_cuda_slice(self) -> Result<CudaSlice<T>> {
         match (&self.device.target, self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.release(memory, self.len),
@@ -99,8 +99,8 @@ impl<T: DeviceCopy> Buffer<T> {
         &self.device
     }
 
-    /// Waits until everything launched has ended, and returns a copy of the elements. Returns the failure of the first kernel
-    /// that failed instead, if it has not been returned yet.
+    /// Waits until all launches have ended, and returns a copy of the elements. If a kernel has failed and the failure
+    /// has not been returned yet, it returns that failure instead.
     pub fn read(&self) -> Result<Vec<T>> {
         match (&self.device.target, &self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.read(memory, self.len),
@@ -109,7 +109,7 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
-    /// Overwrites all elements, after everything launched has ended. The data has as many elements as the buffer.
+    /// Overwrites all elements, after all launches have ended. The data must have as many elements as the buffer.
     pub fn write(&mut self, data: &[T]) -> Result<()> {
         if data.len() != self.len {
             return Err(Error::LengthMismatch { buffer: self.len, data: data.len() });
@@ -124,7 +124,7 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
-    /// Returns the address on the GPU; 0 in the simulator, where no kernel asks for it.
+    /// Returns the address on the GPU, or 0 in the simulator, where no kernel uses it.
     pub(crate) fn address(&self) -> u64 {
         match (&self.device.target, &self.memory) {
             (Target::Gpu(gpu), Memory::Gpu(memory)) => gpu.address(memory),
@@ -132,7 +132,8 @@ impl<T: DeviceCopy> Buffer<T> {
         }
     }
 
-    /// Returns the memory as the host body sees it. It is empty if the memory is a GPU's, where the host body does not run.
+    /// Returns the memory as the host body sees it. It is empty if the memory is a GPU's, because the host body then
+    /// does not run.
     pub(crate) fn global(&self) -> Global<'_, T> {
         match &self.memory {
             Memory::Host(memory) => Global::new(memory),
@@ -149,7 +150,7 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 }
 
-/// The allocation of memory.
+/// Allocates memory.
 impl Device {
     /// Returns a buffer with a copy of `data`.
     pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<Buffer<T>> {
@@ -186,7 +187,7 @@ mod tests {
     #[test]
     fn memory_of_the_host_is_no_cuda_slice() {
         let error = Device::simulator().upload(&[1.0f32]).unwrap().into_cuda_slice().unwrap_err();
-        assert_eq!(error.to_string(), "this needs memory of a GPU, and the buffer is on simulator");
+        assert_eq!(error.to_string(), "this needs memory of a GPU, but the buffer is on simulator");
         assert!(matches!(Device::simulator().zeros::<u64>(usize::MAX), Err(Error::BufferTooLarge { .. })));
     }
 }

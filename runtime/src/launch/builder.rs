@@ -1,5 +1,5 @@
-//! A launch, from the typed call of a kernel to the device that runs it. `Launch::start` has the order of the checks, which
-//! are in `check`. It compiles nothing and simulates nothing itself.
+//! A launch, from the typed call of a kernel to the device that runs it. `Launch::start` makes the checks of `check` in
+//! their order; `gpu` and `sim` compile and run the kernel.
 
 use std::any::TypeId;
 use std::fmt;
@@ -48,15 +48,15 @@ pub struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    /// Makes what a kernel's launcher returns. `arguments` and `threads` hold the same arguments in the kernel's order, for a
-    /// GPU and for the simulator.
+    /// Creates the launch that a kernel's launcher returns. `arguments` and `threads` hold the same arguments in the
+    /// kernel's order, for a GPU and for the simulator.
     #[doc(hidden)]
     pub fn new<K: Function + 'static>(arguments: Arguments, threads: Box<dyn Fn() + Send + Sync + 'a>) -> Self {
         let (kernel, program) = (TypeId::of::<K>(), Program::shared::<K>());
         Launch { kernel, program, arguments, threads, sizes: check::Sizes::default() }
     }
 
-    /// Sets the number of blocks: `8`, `(4, 2)` or `(4, 2, 2)`. It is a multiple of the cluster in each dimension.
+    /// Sets the number of blocks: `8`, `(4, 2)` or `(4, 2, 2)`. It must be a multiple of the cluster in each dimension.
     pub fn grid(mut self, blocks: impl Into<Dim3>) -> Self {
         self.sizes.grid = Some(blocks.into());
         self
@@ -74,27 +74,28 @@ impl<'a> Launch<'a> {
         self
     }
 
-    /// Sets the bytes of dynamic shared memory of each block, for `dynamic_shared`, if the attribute does not fix them.
+    /// Sets the size in bytes of each block's dynamic shared memory, for `dynamic_shared`, if the attribute does not
+    /// fix it.
     pub fn shared_bytes(mut self, bytes: usize) -> Self {
         self.sizes.shared_bytes = Some(bytes);
         self
     }
 
-    /// Runs the kernel and waits for its end. Returns [`Error::Kernel`] if the kernel stopped with a failure, or if one that was
-    /// enqueued before did and has not been reported.
+    /// Runs the kernel and waits for its end. It returns [`Error::Kernel`] if the kernel failed, or if an earlier
+    /// enqueued one failed and has not been reported.
     pub fn launch(self, device: &Device) -> Result<()> {
         self.start(device, Mode::Launch).map(drop)
     }
 
-    /// Starts the kernel, after everything launched on the device before, and does not wait. The next
-    /// [`Device::synchronize`], [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in any host thread, returns its
-    /// failure.
+    /// Starts the kernel after all earlier launches on the device, and does not wait. The next [`Device::synchronize`],
+    /// [`Buffer::read`](crate::Buffer::read) or [`Launch::launch`], in any host thread, returns its failure.
     pub fn enqueue(self, device: &Device) -> Result<()> {
         self.start(device, Mode::Enqueue).map(drop)
     }
 
-    /// Runs the kernel as [`Launch::launch`] does, and returns what its warps did at barriers, and when: how long they waited,
-    /// and how much of that the work between an arrival and its wait hid. On a GPU, the kernel has the option `profile`.
+    /// Runs the kernel as [`Launch::launch`] does, and returns the times of its warps at barriers: how long they
+    /// waited, and how much of the latency the work between an arrival and its wait hid. On a GPU, the kernel must have
+    /// the option `profile`.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -126,10 +127,11 @@ impl<'a> Launch<'a> {
         self.start(device, Mode::Timeline).map(Option::unwrap_or_default)
     }
 
-    /// Returns how many clusters of this launch can be resident on the device at once, which bounds the grid of a kernel whose
-    /// clusters wait for each other. The grid may be left out; the other sizes are those of the launch. Runs nothing.
+    /// Returns how many clusters of this launch can be resident on the device at once, without running it. This bounds
+    /// the grid of a kernel whose clusters wait for each other. The grid may be left out.
     ///
-    /// The simulator runs one cluster at a time, or, if the kernel has a barrier of the grid, as many as it has memory for.
+    /// The simulator runs one cluster at a time, or, if the kernel has a barrier of the grid, as many as it has memory
+    /// for.
     pub fn occupancy(mut self, device: &Device) -> Result<Occupancy> {
         let program = self.program?;
         self.sizes.grid = Some(program.options().cluster.map(Dim3::from).or(self.sizes.cluster).unwrap_or(1.into()));
@@ -154,8 +156,8 @@ impl<'a> Launch<'a> {
                     return Err(error(LaunchError::NoTimeline));
                 }
                 let mut parameters = self.arguments.pointers();
-                // SAFETY: one macro made the text's parameters and the arguments, from one signature. The memory they
-                // point to is that of buffers on this GPU, as checked, which are borrowed until here.
+                //             // SAFETY: the macro made both the text's parameters and the arguments from the same signature. They point to
+                // the memory of buffers on this GPU, as checked, which are borrowed until here.
                 unsafe { gpu.launch(self.kernel, &program, &shape, &mut parameters, mode) }
             }
             Target::Simulator(host) => {
@@ -178,7 +180,7 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// How much of a kernel can be resident on a device at once; [`Launch::occupancy`] returns it.
+/// The number of clusters and blocks that can be resident on a device at once; [`Launch::occupancy`] returns it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Occupancy {

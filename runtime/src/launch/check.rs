@@ -1,5 +1,5 @@
-//! The rules of a launch that can be checked without a driver, each with its error. The limits are those of the programming
-//! guide's table of compute capabilities, from 9.0 on. `gpu::context` asks the driver about what depends on the compiled
+//! Checks the rules of a launch that need no driver, each with its error. The limits are those of compute capability
+//! 9.0 and later in the programming guide. `gpu::context` asks the driver for the limits that depend on the compiled
 //! kernel.
 
 use crate::gpu::caps::Caps;
@@ -17,13 +17,13 @@ pub(super) struct Sizes {
     pub(super) shared_bytes: Option<usize>,
 }
 
-/// Returns the shape that the attribute and the launch make together, if it fits on the device.
+/// Returns the shape that the attribute and the launch give together, if it fits on the device.
 pub(super) fn fitting(program: &Program, sizes: &Sizes, caps: &Caps) -> Result<Shape> {
     let shape = shape(&program.options(), sizes).and_then(|shape| shared(program, &shape, caps).map(|()| shape));
     shape.map_err(|reason| Error::Launch { kernel: program.name().into(), reason })
 }
 
-/// Returns the shape that the attribute and the launch make together.
+/// Returns the shape that the attribute and the launch give together.
 fn shape(options: &KernelOptions, sizes: &Sizes) -> Result<Shape, LaunchError> {
     let grid = sizes.grid.ok_or(LaunchError::NoGrid)?;
     let cluster = choose("cluster", options.cluster, sizes.cluster)?.unwrap_or(Dim3::new(1, 1, 1));
@@ -79,12 +79,12 @@ fn check_grid(grid: Dim3, cluster: Dim3) -> Result<(), LaunchError> {
     Ok(())
 }
 
-/// As [`Dim3::count`], for sizes that nothing has checked yet: three large ones overflow it.
+/// Computes [`Dim3::count`] for unchecked sizes, whose product may overflow.
 fn volume(extent: Dim3) -> u64 {
     u64::from(extent.x).saturating_mul(extent.y.into()).saturating_mul(extent.z.into())
 }
 
-/// The shared memory of a block against the device's.
+/// Checks that a block's shared memory fits on the device.
 fn shared(program: &Program, shape: &Shape, caps: &Caps) -> Result<(), LaunchError> {
     let (fixed, dynamic) = (program.static_shared_bytes(), shape.dynamic_shared_bytes);
     if fixed.saturating_add(dynamic) > caps.shared_bytes {
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(shape_of(fixed, grid_only), Ok((2, 64)));
         assert_eq!(shape_of(fixed, sizes(4, 2, 64)), Ok((2, 64)));
         assert_eq!(shape_of(FREE, Sizes { cluster: None, ..sizes(4, 2, 64) }), Ok((1, 64)));
-        refused(fixed, sizes(4, 4, 64), "its attribute fixes cluster = (2,1,1), and `.cluster(..)` asks for (4,1,1)");
+        refused(fixed, sizes(4, 4, 64), "its attribute fixes cluster = (2,1,1), but `.cluster(..)` asks for (4,1,1)");
         assert_eq!(shape(&FREE, &grid_only), Err(LaunchError::NoBlock));
         assert_eq!(shape(&FREE, &Sizes::default()), Err(LaunchError::NoGrid));
     }
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(LaunchError::check_resident(&shape, 3), Ok(()));
         let error = LaunchError::check_resident(&shape, 2).unwrap_err();
         assert_eq!(error, LaunchError::GridNotResident { blocks: 12, most: 8 });
-        assert!(error.to_string().contains("a grid of 12 is larger than 8, which is all"), "{error}");
+        assert!(error.to_string().contains("the grid has 12 blocks, but this device holds at most 8"), "{error}");
     }
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
         refused(
             FREE,
             sizes(16, 16, 32),
-            "a cluster of 16 blocks is larger than 8, which is all that every device offers; write \
+            "a cluster of 16 blocks is larger than 8, the most that every device supports; write \
              `#[cluster_kernel(non_portable)]` to allow up to 16",
         );
         refused(FREE, sizes(1, 1, 2048), "a block of 2048 threads is larger than 1024, the limit of the hardware");
@@ -158,6 +158,6 @@ mod tests {
         for sizes in [sizes(1, 1, 32), asks(4096)] {
             assert_eq!(shape(&fixed, &sizes).map(|shape| shape.dynamic_shared_bytes), Ok(4096));
         }
-        refused(fixed, asks(4097), "its attribute fixes shared_bytes = 4096, and `.shared_bytes(..)` asks for 4097");
+        refused(fixed, asks(4097), "its attribute fixes shared_bytes = 4096, but `.shared_bytes(..)` asks for 4097");
     }
 }

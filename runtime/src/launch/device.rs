@@ -41,7 +41,7 @@ pub(crate) struct Host {
     /// The reason why [`Device::auto`] selected no GPU.
     reason: Option<String>,
     pub(crate) output: Output,
-    /// The first failure since the last that was reported, as a GPU keeps one.
+    /// The first failure that has not been reported yet, as a GPU keeps one.
     failed: Mutex<Option<Failure>>,
 }
 
@@ -57,13 +57,13 @@ impl Device {
         Device::simulator_with(default_simulator())
     }
 
-    /// Returns the simulator with a schedule and limits of your choice.
+    /// Returns a simulator with this configuration.
     pub fn simulator_with(simulator: Simulator) -> Device {
         Device::host(simulator, None)
     }
 
-    /// Opens the first GPU that supports clusters, or returns the simulator if there is none. [`Device::description`] says
-    /// which, and why.
+    /// Opens the first GPU that supports clusters, or returns the simulator if there is none. [`Device::description`]
+    /// says which, and why.
     pub fn auto() -> Device {
         let first =
             |count| (0..count).map(Device::gpu).find(|device| !matches!(device, Err(Error::CapabilityTooLow { .. })));
@@ -96,7 +96,7 @@ impl Device {
         matches!(self.target, Target::Simulator(_))
     }
 
-    /// Waits until everything launched has ended, and returns the failure of the first kernel that failed.
+    /// Waits until all launches have ended, and returns the failure of the first kernel that failed.
     pub fn synchronize(&self) -> Result<()> {
         match &self.target {
             Target::Gpu(gpu) => gpu.synchronize(),
@@ -104,12 +104,12 @@ impl Device {
         }
     }
 
-    /// Passes what kernels print on this device to `function`, instead of writing it to standard output. Each call has the text
-    /// of one `print!`, or of one `println!` with its line feed.
+    /// Passes the output of kernels on this device to `function`, instead of writing it to standard output. Each call
+    /// has the text of one `print!`, or of one `println!` with its line feed.
     ///
     /// The calls come from [`Launch::launch`](crate::Launch::launch), [`Device::synchronize`] or
-    /// [`Buffer::read`](crate::Buffer::read) when the launch has ended, even if it has failed. They are ordered by block, by
-    /// thread in the block, and by statement. All handles of a GPU share the function.
+    /// [`Buffer::read`](crate::Buffer::read) when the launch has ended, even if it has failed. They are ordered by
+    /// block, by thread in the block, and by statement. All handles of a GPU share the function.
     ///
     /// ```
     /// use std::sync::{Arc, Mutex};
@@ -167,15 +167,15 @@ fn default_simulator() -> Simulator {
     }
 }
 
-/// Returns the text of an error without its advice, which follows a semicolon and is of no use to a program that asked for any
+/// Returns the text of an error without the advice after its semicolon, which does not help a program that accepts any
 /// device.
 fn cause(error: &Error) -> String {
     error.to_string().split(';').next().unwrap_or_default().into()
 }
 
 impl Host {
-    /// Records how a launch ended. If `report` is set, returns the first failure since the last report; otherwise keeps it for
-    /// the next report.
+    /// Records the result of a launch. If `report` is set, it returns the first failure since the last report;
+    /// otherwise it keeps it for the next report.
     pub(crate) fn record(&self, failure: Option<Failure>, report: bool) -> Result<()> {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         *failed = failed.take().or(failure);

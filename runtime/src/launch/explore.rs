@@ -1,5 +1,6 @@
-//! Exploration: one program under many schedules, the first failure, and the simplest schedule that shows it. `sim::schedule`
-//! carries schedules out; `sim::race` is why orders of plain accesses need not be tried.
+//! Explores a program under many schedules, and finds the first failure and the simplest schedule that shows it.
+//! `sim::schedule` implements the schedules; because `sim::race` detects races under any of them, orders of plain
+//! accesses need not be tried.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -28,7 +29,7 @@ const SIMPLER: u64 = 64;
 pub struct Exploration {
     /// The number of runs.
     pub runs: u64,
-    /// Whether every order that can make a difference was run, which is never so for [`Simulator::explore`].
+    /// Whether every order that can make a difference was run, which [`Simulator::explore`] never claims.
     pub exhaustive: bool,
 }
 
@@ -57,12 +58,12 @@ impl std::error::Error for Finding {
 }
 
 impl Simulator {
-    /// Runs a program `runs` times, each time under another schedule, and returns the first failure with the simplest schedule
-    /// that was found to show it. The program allocates its own buffers on the device that it is given, so that all runs begin
-    /// alike; runs are parallel. An error that the program returns is a failure.
+    /// Runs a program `runs` times, each time under another schedule, and returns the first failure with the simplest
+    /// schedule that was found to show it. The program allocates its own buffers on the device that it is given, so
+    /// that all runs begin alike. Runs are parallel. An error that the program returns is a failure.
     ///
-    /// The first run is round robin; the others are random, by priority, and with warps in lockstep. The limits and switches are
-    /// this simulator's.
+    /// The first run is round robin; the others are random, by priority, and with warps in lockstep. The limits and
+    /// switches are this simulator's.
     ///
     /// ```
     /// use phalanx::prelude::*;
@@ -92,7 +93,7 @@ impl Simulator {
         let first = AtomicU64::new(u64::MAX);
         let under = |schedule| program(&Device::simulator_with(self.clone().schedule(schedule)));
         let found = (0..runs).into_par_iter().find_map_first(|run| {
-            // Later runs than one that failed are skipped.
+            // Runs after one that failed are skipped.
             if run > first.load(Ordering::Relaxed) {
                 return None;
             }
@@ -109,12 +110,13 @@ impl Simulator {
         }
     }
 
-    /// Runs a program under every order of its atomics that can make a difference, at most `most` times. It is meant for small
-    /// kernels, of a few threads with a few atomics each. The order of plain accesses makes no difference: if it did, they would
-    /// race, and a race is found in any order. [`Exploration::exhaustive`] says whether all orders were run.
+    /// Runs a program under every order of its atomics that can make a difference, at most `most` times. It is meant
+    /// for small kernels, of a few threads with a few atomics each. The order of plain accesses makes no difference: if
+    /// it did, they would race, and a race is found in any order. [`Exploration::exhaustive`] says whether all orders
+    /// were run.
     ///
-    /// The program must do the same each time except for the order, and launch one kernel. A waiting loop is not iterated while
-    /// nothing changes and other threads can run.
+    /// The program must do the same each time except for the order, and launch one kernel. A waiting loop is not
+    /// iterated while nothing changes and other threads can run.
     ///
     /// ```
     /// use phalanx::prelude::*;

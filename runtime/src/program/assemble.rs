@@ -1,6 +1,6 @@
 //! Joins a kernel with the device functions it calls into one CUDA C++ text, and fills every hole. Each instance of a
-//! function is printed once, callees before their callers, the kernel last. The macros decide what is printed; nothing
-//! about the language is decided here.
+//! function is printed once, callees before their callers, and the kernel last. The macros decide the text; this file
+//! knows nothing about the language.
 
 use std::any::TypeId;
 use std::collections::btree_map::Entry;
@@ -14,13 +14,13 @@ use super::literal;
 use super::name::Namer;
 use super::options::KernelOptions;
 use super::shared::{BLOCK_BARRIER, SharedLayout};
-use super::site::{Place, SiteMap};
-use super::template::{Definition, Function, Piece, Role, SharedInfo, SiteMessage, Slot, Template};
+use super::site::{SiteEntry, SiteMap};
+use super::template::{Definition, Fragment, Function, Role, SharedInfo, SiteMessage, Slot, Template};
 use super::type_info::{Content, TypeInfo, TypeName};
 use crate::program::cuda;
 use crate::report::error::{Error, Result};
 
-/// A kernel as one CUDA C++ text, with what a launch needs to know of it.
+/// A kernel as one CUDA C++ text, with the facts that a launch needs.
 #[derive(Debug)]
 pub struct Program {
     name: &'static str,
@@ -72,7 +72,7 @@ impl Program {
         &self.source
     }
 
-    /// Returns what the kernel's attribute fixed.
+    /// Returns the options that the kernel's attribute fixes.
     pub(crate) fn options(&self) -> KernelOptions {
         self.options
     }
@@ -102,7 +102,7 @@ impl Program {
         &self.sites
     }
 
-    /// Returns how many bytes a launch adds to its dynamic shared memory, for shared arrays that lie there.
+    /// Returns the number of bytes that a launch adds to its dynamic shared memory, for shared arrays that lie there.
     pub(crate) fn placed_shared_bytes(&self) -> usize {
         self.placed_shared_bytes
     }
@@ -175,10 +175,10 @@ impl Program {
     }
 }
 
-/// Identifies an instance of a function: each function has one `static` template, each instance one type name.
-type Key = (*const Template, &'static str);
+/// Identifies an instance of a function by the function's `static` template and the instance's type name.
+type InstanceKey = (*const Template, &'static str);
 
-fn key(definition: &Definition) -> Key {
+fn key(definition: &Definition) -> InstanceKey {
     (definition.template, definition.instance)
 }
 
@@ -192,16 +192,16 @@ struct Resolved {
 #[derive(Default)]
 struct Order {
     functions: Vec<Resolved>,
-    places: BTreeMap<Key, usize>,
+    indices: BTreeMap<InstanceKey, usize>,
 }
 
 impl Order {
-    /// Enters `definition` after everything that it calls, and returns its index. `path` is the chain of calls that led
+    /// Adds `definition` after everything that it calls, and returns its index. `path` is the chain of calls that led
     /// to it.
-    fn visit(&mut self, definition: Definition, path: &mut Vec<(Key, &'static str)>) -> Result<usize> {
+    fn visit(&mut self, definition: Definition, path: &mut Vec<(InstanceKey, &'static str)>) -> Result<usize> {
         let key = key(&definition);
-        if let Some(&place) = self.places.get(&key) {
-            return Ok(place);
+        if let Some(&index) = self.indices.get(&key) {
+            return Ok(index);
         }
         let name = definition.template.name;
         if let Some(start) = path.iter().position(|(other, _)| *other == key) {
@@ -216,14 +216,14 @@ impl Order {
             }
         }
         path.pop();
-        let place = self.functions.len();
+        let index = self.functions.len();
         self.functions.push(Resolved { definition, callees });
-        self.places.insert(key, place);
-        Ok(place)
+        self.indices.insert(key, index);
+        Ok(index)
     }
 }
 
-/// The names of what the program declares.
+/// The names of the program's functions, types and constants.
 struct Names {
     /// The names of [`Order::functions`].
     functions: Vec<String>,
@@ -307,41 +307,41 @@ impl Text {
 
     fn function(&mut self, filling: &Filling<'_>) {
         let template = filling.function.definition.template;
-        self.pieces(template.signature, filling);
+        self.fragments(template.signature, filling);
         self.push(" ");
-        self.pieces(template.body, filling);
+        self.fragments(template.body, filling);
         self.push("\n");
     }
 
-    fn pieces(&mut self, pieces: &[Piece], filling: &Filling<'_>) {
-        pieces.iter().for_each(|piece| self.piece(*piece, filling));
+    fn fragments(&mut self, fragments: &[Fragment], filling: &Filling<'_>) {
+        fragments.iter().for_each(|fragment| self.fragment(*fragment, filling));
     }
 
-    fn piece(&mut self, piece: Piece, filling: &Filling<'_>) {
+    fn fragment(&mut self, fragment: Fragment, filling: &Filling<'_>) {
         let Filling { function, names, .. } = filling;
         let definition = &function.definition;
         let spell = |ty: &TypeInfo| names.types.spell(ty);
-        match piece {
-            Piece::Text(text) => self.push(text),
-            Piece::Line(line) => self.start_line(definition.template.file, line),
-            Piece::Type(slot) => self.push(&spell(filling.slot(slot))),
-            Piece::Literal { slot, digits } => self.push(&literal::literal(&spell(filling.slot(slot)), digits)),
-            Piece::Named(index) => self.push(&spell(&definition.types[usize::from(index)])),
-            Piece::Declare(index) => {
+        match fragment {
+            Fragment::Text(text) => self.push(text),
+            Fragment::Line(line) => self.start_line(definition.template.file, line),
+            Fragment::Type(slot) => self.push(&spell(filling.slot(slot))),
+            Fragment::Literal { slot, digits } => self.push(&literal::literal(&spell(filling.slot(slot)), digits)),
+            Fragment::Named(index) => self.push(&spell(&definition.types[usize::from(index)])),
+            Fragment::Declare(index) => {
                 if let Some(declaration) = constants::declaration(definition, index, &names.types) {
                     self.push(&declaration);
                 }
             }
-            Piece::Constant(index) => self.push(&names.constants.name(definition, index, &names.types)),
-            Piece::Digits(index) => self.push(&definition.values[usize::from(index)].digits()),
-            Piece::Struct { slot, fields, base } => self.structure(filling.slot(slot), fields, base, filling),
-            Piece::Shared { index, ty, name } => self.shared(index, ty, name, filling),
-            Piece::Name => self.push(&names.functions[filling.index]),
-            Piece::Bounds => self.push(&definition.options.bounds()),
-            Piece::Prologue if filling.has_block_barrier => self.push("    detail::init_block_barrier();\n"),
-            Piece::Prologue => {}
-            Piece::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
-            Piece::Site(index) => self.site(definition, index),
+            Fragment::Constant(index) => self.push(&names.constants.name(definition, index, &names.types)),
+            Fragment::Digits(index) => self.push(&definition.values[usize::from(index)].digits()),
+            Fragment::Struct { slot, fields, base } => self.structure(filling.slot(slot), fields, base, filling),
+            Fragment::Shared { index, ty, name } => self.shared(index, ty, name, filling),
+            Fragment::Name => self.push(&names.functions[filling.index]),
+            Fragment::Bounds => self.push(&definition.options.bounds()),
+            Fragment::Prologue if filling.has_block_barrier => self.push("    detail::init_block_barrier();\n"),
+            Fragment::Prologue => {}
+            Fragment::Callee(slot) => self.push(&names.functions[function.callees[&usize::from(slot)]]),
+            Fragment::Site(index) => self.site(definition, index),
         }
     }
 
@@ -349,8 +349,8 @@ impl Text {
     fn structure(
         &mut self,
         ty: &TypeInfo,
-        given: &[(&str, &'static [Piece])],
-        base: Option<&'static [Piece]>,
+        given: &[(&str, &'static [Fragment])],
+        base: Option<&'static [Fragment]>,
         filling: &Filling<'_>,
     ) {
         self.push(&filling.names.types.spell(ty));
@@ -361,9 +361,9 @@ impl Text {
             let value = given.iter().find(|(name, _)| *name == field.name).map(|(_, value)| *value);
             self.push(&format!("{before}.{} = ", field.name));
             match (value, base) {
-                (Some(value), _) => self.pieces(value, filling),
+                (Some(value), _) => self.fragments(value, filling),
                 (None, Some(base)) => {
-                    self.pieces(base, filling);
+                    self.fragments(base, filling);
                     self.push(&format!(".{}", field.name));
                 }
                 (None, None) => unreachable!("rustc has seen that `{}` of {ty} is given", field.name),
@@ -374,16 +374,16 @@ impl Text {
     }
 
     /// Prints the declaration of a shared array.
-    fn shared(&mut self, index: u16, ty: &'static [Piece], name: &str, filling: &Filling<'_>) {
+    fn shared(&mut self, index: u16, ty: &'static [Fragment], name: &str, filling: &Filling<'_>) {
         match filling.offsets {
             None => {
                 self.push("__shared__ ");
-                self.pieces(ty, filling);
+                self.fragments(ty, filling);
                 self.push(&format!(" {name};"));
             }
             Some(offsets) => {
                 self.push(&format!("auto& {name} = placed_shared<"));
-                self.pieces(ty, filling);
+                self.fragments(ty, filling);
                 self.push(&format!(", {}>();", offsets[usize::from(index)]));
             }
         }
@@ -406,8 +406,8 @@ impl Text {
         }
     }
 
-    /// Enters a site at the position of the next character. Two functions may have the same line number in two files;
-    /// then one of them is shifted right by a space.
+    /// Adds a site at the position of the next character. If another site has the same line and column, because two
+    /// functions have the same line number in two files, this one is shifted right by spaces.
     fn site(&mut self, definition: &Definition, index: u16) {
         let site = definition.template.sites[usize::from(index)];
         let message = match site.message {
@@ -417,8 +417,8 @@ impl Text {
                 Slot::Type(_) | Slot::Callee(_) => unreachable!("the macro numbered slot {slot} for a message"),
             },
         };
-        let place = Place { file: definition.template.file, site, message };
-        while !self.sites.insert(self.line, self.column, place) {
+        let entry = SiteEntry { file: definition.template.file, site, message };
+        while !self.sites.insert(self.line, self.column, entry) {
             self.push(" ");
         }
     }

@@ -1,5 +1,5 @@
-//! Constants of the Rust program that bodies name, as data and as C++ initializers. `constants` decides where they are
-//! declared: scalars in the function, arrays once per program in constant memory.
+//! The constants of the Rust program that bodies name, as data and as C++ initializers. `constants` decides where they
+//! are declared.
 
 use super::literal;
 use super::type_info::{Content, TypeArgument, TypeInfo, TypeName};

@@ -1,6 +1,6 @@
-//! Decides where the constants of a program are declared: a scalar, a vector or a struct of these in each function that
-//! names it, for the compiler to fold; anything with an array once, at namespace scope, in constant memory; a variant
-//! of an enum nowhere.
+//! Decides where the constants of a program are declared. A scalar, a vector or a struct of these is declared in each
+//! function that names it, so that the compiler folds it; a constant with an array is declared once, at namespace
+//! scope, in constant memory; a variant of an enum is not declared.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ use super::template::Definition;
 /// specifications), of which the prelude uses a few bytes; further constants lie in global memory.
 const CONSTANT_MEMORY: usize = 60 * 1024;
 
-enum Place {
+/// The place of a constant's declaration.
+enum Placement {
     /// The constant is declared in the function.
     Local,
     /// The constant is declared at namespace scope.
@@ -22,15 +23,15 @@ enum Place {
     Nowhere,
 }
 
-fn place(constant: &Constant) -> Place {
+fn placement(constant: &Constant) -> Placement {
     match constant.value {
-        Value::Variant(_) => Place::Nowhere,
-        Value::Elements(_) | Value::Fields(_) if constant.ty.has_array() => Place::Program,
-        Value::Elements(_) | Value::Fields(_) | Value::Scalar(_) => Place::Local,
+        Value::Variant(_) => Placement::Nowhere,
+        Value::Elements(_) | Value::Fields(_) if constant.ty.has_array() => Placement::Program,
+        Value::Elements(_) | Value::Fields(_) | Value::Scalar(_) => Placement::Local,
     }
 }
 
-/// Returns the constants that stand in bodies, and not only as lengths, with their names there.
+/// Returns the constants that bodies name as values, and not only as lengths, with their names there.
 fn named(definition: &Definition) -> impl Iterator<Item = (&'static str, &Constant)> {
     let names = definition.template.constants.iter().copied();
     names.zip(&definition.values).filter(|(name, _)| !name.is_empty())
@@ -38,19 +39,19 @@ fn named(definition: &Definition) -> impl Iterator<Item = (&'static str, &Consta
 
 /// Returns the names of the constants that a function declares itself.
 pub(super) fn declared(definition: &Definition) -> impl Iterator<Item = &'static str> {
-    named(definition).filter(|(_, constant)| matches!(place(constant), Place::Local)).map(|(name, _)| name)
+    named(definition).filter(|(_, constant)| matches!(placement(constant), Placement::Local)).map(|(name, _)| name)
 }
 
 /// Returns the line that declares a constant in a function, if it is declared there.
 pub(super) fn declaration(definition: &Definition, index: u16, types: &Types) -> Option<String> {
     let index = usize::from(index);
     let (name, constant) = (definition.template.constants[index], &definition.values[index]);
-    match place(constant) {
-        Place::Local => {
+    match placement(constant) {
+        Placement::Local => {
             let value = constant.expression(&|ty| types.spell(ty));
             Some(format!("    constexpr auto {name} = {value};\n"))
         }
-        Place::Program | Place::Nowhere => None,
+        Placement::Program | Placement::Nowhere => None,
     }
 }
 
@@ -71,7 +72,7 @@ impl Constants {
         let mut constants = Constants::default();
         let mut bytes = 0;
         for (wanted, constant) in definitions.flat_map(named) {
-            let Place::Program = place(constant) else { continue };
+            let Placement::Program = placement(constant) else { continue };
             let key = key(constant, types);
             if constants.names.contains_key(&key) {
                 continue;
@@ -99,10 +100,10 @@ impl Constants {
     pub(super) fn name(&self, definition: &Definition, index: u16, types: &Types) -> String {
         let index = usize::from(index);
         let constant = &definition.values[index];
-        match place(constant) {
-            Place::Local => definition.template.constants[index].into(),
-            Place::Nowhere => constant.expression(&|ty| types.spell(ty)),
-            Place::Program => self.names[&key(constant, types)].clone(),
+        match placement(constant) {
+            Placement::Local => definition.template.constants[index].into(),
+            Placement::Nowhere => constant.expression(&|ty| types.spell(ty)),
+            Placement::Program => self.names[&key(constant, types)].clone(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The user-defined types of a program: collected, named, and defined in C++ with assertions that both sides lay them
-//! out alike. Each is defined once, after the types that it holds.
+//! Collects and names the user-defined types of a program, and defines them in C++ with assertions that their layout is
+//! the same on both sides. Each type is defined once, after the types that it holds.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// Enters a type after everything that it holds.
+    /// Adds a type after the types that it holds.
     pub(super) fn collect(&mut self, ty: &TypeInfo) {
         match &ty.name {
             TypeName::Prelude(_) => {}
@@ -57,7 +57,7 @@ impl Types {
         self.spell_beside(ty, &[])
     }
 
-    /// Returns the C++ spelling of a type where these fields are declared, whose names hide types.
+    /// Returns the C++ spelling of a type in a struct with these fields, whose names hide types of the same name.
     fn spell_beside(&self, ty: &TypeInfo, fields: &[Field]) -> String {
         match &ty.name {
             TypeName::Prelude(name) => name.to_string(),
@@ -113,7 +113,7 @@ impl Types {
     }
 }
 
-/// Returns the value of a variant, whatever the kind of the integer that holds it.
+/// Returns the value of a variant as an integer of either signedness.
 fn enumerator(value: i128) -> Scalar {
     match u128::try_from(value) {
         Ok(value) => Scalar::Unsigned(value, ""),

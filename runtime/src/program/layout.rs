@@ -1,5 +1,5 @@
-//! The checks of a layout by `#[derive(DeviceCopy)]`, at compile time, with their messages: the same bytes must mean
-//! the same value on both sides, and all of them must mean something. Also a struct's fields as data.
+//! Checks at compile time, for `#[derive(DeviceCopy)]`, that the same bytes represent the same value on both sides and
+//! that no byte is padding. It also has a struct's fields as data.
 
 use crate::program::constant::Value;
 use crate::program::refusal::Message;

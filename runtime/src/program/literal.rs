@@ -1,5 +1,5 @@
-//! Literals and constants in C++, each standalone with its type: `u32(5)`, `f32(0.5f)`. Bits are exact: a C++ compiler
-//! reads back the value that Rust has. Does not know where in the text they stand.
+//! Prints literals and constants in C++, each with its type: `u32(5)`, `f32(0.5f)`. They are exact to the bit: a C++
+//! compiler reads the value that Rust has.
 
 use crate::scalar::Scalar;
 
@@ -20,7 +20,7 @@ pub(super) fn value(value: Scalar) -> String {
     }
 }
 
-/// Returns `value` where its type is known: bare, unless that would be a different value.
+/// Returns `value` for a position where its type is known: without the type, unless that would be a different value.
 pub(super) fn beside(value: Scalar) -> String {
     match value {
         Scalar::Signed(v, _) if i64::try_from(v).is_ok() => signed(v),
@@ -37,7 +37,8 @@ pub(super) fn beside(value: Scalar) -> String {
     }
 }
 
-/// Returns `value` without its type, where C++ requires a constant expression: a template argument, an array's extent.
+/// Returns `value` without its type, for a position where C++ requires a constant expression: a template argument or an
+/// array's extent.
 pub(super) fn digits(value: Scalar) -> String {
     match value {
         Scalar::Signed(v, _) => signed(v),
@@ -99,7 +100,7 @@ fn unsigned(v: u128) -> String {
     written(v, v.to_string())
 }
 
-/// Returns `v`, of which `digits` are a spelling that C++ shares with Rust.
+/// Returns `v`, which `digits` spell in both languages.
 fn written(v: u128, digits: String) -> String {
     if v <= i32::MAX as u128 {
         digits

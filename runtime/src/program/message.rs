@@ -1,6 +1,6 @@
-//! Messages of kernels: how the recorded values become text. The macro writes the user's own `format!` as a closure
-//! from the values, and passes it to a function of this file with a slot, into which rustc writes its type. The
-//! simulator calls the closure; for a GPU, [`Filled::describe`] returns a function from the bytes that message.cuh
+//! Formats the messages of kernels from their recorded values. The macro writes the user's own `format!` as a closure
+//! over the values, and passes it to a function of this file together with a slot, whose type rustc infers from it. The
+//! simulator calls the closure; for a GPU, [`Filled::describe`] returns a function of the bytes that message.cuh
 //! writes.
 
 use std::fmt::Debug;
@@ -14,7 +14,7 @@ use crate::shape::Dim3;
 /// The space for the values of one message in bytes: `most_words` of failure.cuh.
 pub(crate) const MOST_BYTES: usize = 256;
 
-/// A slot for a message: the types of its values, and of the closure that formats them.
+/// The slot of a message, which holds the types of its values and of the closure that formats them.
 #[derive(Debug)]
 pub struct MessageSlot<V, F>(PhantomData<fn() -> (V, F)>);
 
@@ -41,13 +41,13 @@ unsafe fn format_bytes<V: Values, F: Fn(V) -> String>(bytes: &[u8]) -> Option<St
     Some(format(values))
 }
 
-/// A value that a message can show. The kernel writes it, and the host reads it back: `written` of message.cuh.
+/// A value that a message can show. The kernel writes it (`written` of message.cuh), and the host reads it.
 ///
 /// # Safety
 /// `BYTES` is what message.cuh writes for it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be shown in a message",
-    note = "a message shows what can be kept in device memory, tuples and `Option`s of that, or a `Dim3`"
+    note = "a message can show values that can be kept in device memory, tuples and `Option`s of them, and a `Dim3`"
 )]
 pub unsafe trait Shown: Copy {
     /// The size that the value takes, in words of 8 bytes.
@@ -162,7 +162,7 @@ pub fn with_sides_below(text: String, left: impl Debug, right: impl Debug) -> St
     format!("{text}\n  left: {left:?}\n right: {right:?}")
 }
 
-/// Returns how the host formats a message with this closure.
+/// Returns the function with which the host formats a message of this closure.
 #[cfg(test)]
 pub(crate) fn format_of<V: Values, F: Fn(V) -> String>(_closure: F) -> super::template::Format {
     match MessageSlot::<V, F>::describe() {

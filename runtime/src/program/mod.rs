@@ -1,8 +1,8 @@
-//! Turns what the macros emitted into one CUDA C++ file: the contract between the two crates (`template`), the
-//! assembler that fills the holes with the types rustc inferred and joins a kernel with the functions it calls
-//! (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), and the
-//! formatting of a message's values (`message`). `options` is what a kernel's attribute fixed. It knows no GPU and
-//! compiles nothing.
+//! Turns the templates that the macros emitted into one CUDA C++ file. The room has the interface to the macros
+//! (`template`), the assembler that fills the holes with the types rustc inferred and joins a kernel with the functions
+//! it calls (`assemble`, with `literal`, `constant`, `definition`, `shared`, `name` and `site` for its parts), the
+//! formatting of a message's values (`message`), and the options that a kernel's attribute fixes (`options`). It knows
+//! no GPU and compiles nothing.
 
 /// Expands to the note that ends a message about a rule and points to its explanation.
 macro_rules! see_page {

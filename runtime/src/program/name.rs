@@ -1,5 +1,6 @@
-//! The names of functions, types and constants in the text. Rust identifies functions by path and instance, C++ here by
-//! one flat name; a name is kept where possible, so that the text reads like the Rust source. The macro names locals.
+//! Chooses the names of functions, types and constants in the text. Rust identifies functions by path and instance, the
+//! text by one flat name; a name is kept where possible, so that the text reads like the Rust source. The macro names
+//! locals.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -51,14 +52,14 @@ impl Namer {
         Namer { taken: locals.map(String::from).collect() }
     }
 
-    /// Returns a name for `definition`: its own, or else with its module, or else with a number as well.
+    /// Returns a name for `definition`: its own if that is free, or else with its module, or else also with a number.
     pub(super) fn name(&mut self, definition: &Definition) -> String {
         let template = definition.template;
         self.first_free(&(template.name.replace("::", "_") + &arguments(definition)), [template.module])
     }
 
-    /// Returns a name for a user-defined type, with those of its generic arguments: its own, or else with the innermost
-    /// module, or else with all modules.
+    /// Returns a name for a user-defined type, which includes those of its generic arguments: its own if that is free,
+    /// or else with the innermost module, or else with all modules.
     pub(super) fn type_name(&mut self, ty: &UserType) -> String {
         let innermost = ty.module.rsplit("::").next().unwrap_or_default();
         self.first_free(&ty.readable_name(), [innermost, ty.module])
@@ -69,7 +70,8 @@ impl Namer {
         self.first_free(wanted, ["constant"])
     }
 
-    /// Returns `own`, or else the name with the first of `modules` that makes it free, or else with a number as well.
+    /// Returns `own` if that is free, or else the name with the first of `modules` that makes it so, or else also with
+    /// a number.
     fn first_free<'m>(&mut self, own: &str, modules: impl IntoIterator<Item = &'m str>) -> String {
         let own = identifier(own);
         let with = |module: &str| identifier(&format!("{}_{own}", module.replace("::", "_")));
@@ -119,9 +121,9 @@ fn is_reserved(name: &str) -> bool {
     prefixed || built_in || listed(WORDS, name) || prelude().contains(name)
 }
 
-/// Returns what the prelude may declare: every identifier before a parenthesis or after a type's keyword, and
-/// enumerators. It finds more than is declared, which costs a longer name, and misses nothing that a function's name
-/// could hide.
+/// Returns the names that the prelude may declare: every identifier before a parenthesis or after a type's keyword, and
+/// enumerators. It returns more names than are declared, which only costs a longer name, and misses none that a
+/// function's name could hide.
 fn prelude() -> &'static BTreeSet<&'static str> {
     static NAMES: OnceLock<BTreeSet<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| HEADERS.iter().flat_map(|header| declared(header.text)).collect())

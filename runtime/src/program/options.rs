@@ -12,9 +12,9 @@ pub struct KernelOptions {
     pub cluster: Option<[u32; 3]>,
     /// The number of threads in a block.
     pub block: Option<[u32; 3]>,
-    /// How many blocks a multiprocessor should hold at once.
+    /// The number of blocks that a multiprocessor should hold at once.
     pub min_blocks: Option<u32>,
-    /// The most registers of a thread.
+    /// The largest number of registers of a thread.
     pub max_registers: Option<u32>,
     /// The size of dynamic shared memory in bytes.
     pub shared_bytes: Option<usize>,
@@ -45,9 +45,9 @@ impl KernelOptions {
         dynamic_shared: false,
     };
 
-    /// Returns what stands between `void` and the kernel's name (CUDA C++ Programming Guide, launch bounds and maximum
-    /// number of registers per thread). `__launch_bounds__` and `__maxnreg__` exclude each other; the second is more
-    /// specific.
+    /// Returns the attributes between `void` and the kernel's name (CUDA C++ Programming Guide, launch bounds and
+    /// maximum number of registers per thread). `__launch_bounds__` and `__maxnreg__` exclude each other, and the
+    /// second is more specific.
     pub(super) fn bounds(&self) -> String {
         let mut text = String::new();
         if let Some([x, y, z]) = self.cluster {
@@ -81,7 +81,7 @@ const fn threads([x, y, z]: [u32; 3]) -> u32 {
     x * y * z
 }
 
-/// The type in which limits are compared: it holds any integer type, with its sign.
+/// The type in which limits are compared, which holds the values of all integer types.
 type Wide = i128;
 
 const fn within(value: Wide, least: Wide, most: Wide) -> bool {

@@ -1,4 +1,4 @@
-//! The texts of errors that rustc finds when it evaluates constants.
+//! Builds the texts of errors that rustc reports when it evaluates constants.
 
 /// A text that is built at compile time.
 pub(crate) struct Message {

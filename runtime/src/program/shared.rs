@@ -1,13 +1,13 @@
-//! The placement of a program's shared arrays. ptxas rejects more than 48 KiB of static shared memory; dynamic shared
+//! Places a program's shared arrays. ptxas rejects more than 48 KiB of static shared memory; dynamic shared
 //! memory reaches the device's own limit (CUDA C++ Programming Guide, compute capability 9.x, Shared Memory). A program
 //! that declares more has all its arrays at the start of the dynamic segment, and `dynamic_shared` begins behind them.
 
 use super::template::SharedInfo;
 
-/// The most static shared memory that a kernel may declare.
+/// The largest size of static shared memory that a kernel may declare, in bytes.
 const STATIC_LIMIT: usize = 48 * 1024;
 
-/// The least alignment of an array: that of the widest access.
+/// The smallest alignment of an array, which is that of the widest access.
 const ALIGN: usize = 16;
 
 /// The alignment of `phalanx_dynamic_shared`, which `dynamic_shared` guarantees, too.
@@ -36,7 +36,7 @@ impl SharedLayout {
             start
         };
         let offsets = functions.map(|arrays| arrays.iter().map(&mut place).collect()).collect();
-        // The alignment that the compiler needs between static arrays is no more than between these.
+        // The compiler needs no more padding between static arrays than there is between these.
         match end > STATIC_LIMIT {
             true => SharedLayout { bytes: end.next_multiple_of(SEGMENT_ALIGN), offsets: Some(offsets) },
             false => SharedLayout { bytes: declared, offsets: None },

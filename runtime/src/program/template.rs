@@ -1,5 +1,5 @@
-//! The interface from the macros to the runtime: a function's CUDA C++ as pieces of text with holes, and the traits
-//! through which rustc fills them. This is plain data; `assemble` reads and joins the pieces.
+//! The interface from the macros to the runtime: a function's CUDA C++ as fragments of text with holes, and the traits
+//! through which rustc fills them. This is plain data; `assemble` reads and joins the fragments.
 //!
 //! A kernel's or device function's body is emitted once, as a closure from its arguments to its result *and a tuple of
 //! slots*. Each slot is a [`Tag`] whose type parameter rustc infers from the position in the body to which it was
@@ -29,10 +29,10 @@ pub struct Template {
     /// Whether the function is launched or called.
     pub role: Role,
     /// Everything before the body's opening brace: return type, name, parameters.
-    pub signature: &'static [Piece],
+    pub signature: &'static [Fragment],
     /// The body, with its braces.
-    pub body: &'static [Piece],
-    /// The sites that can fail, in the order of their numbers in [`Piece::Site`].
+    pub body: &'static [Fragment],
+    /// The sites that can fail, in the order of their numbers in [`Fragment::Site`].
     pub sites: &'static [Site],
     /// The prelude headers that the text needs, by file name (`"groups.cuh"`).
     pub headers: &'static [&'static str],
@@ -40,7 +40,7 @@ pub struct Template {
     pub locals: &'static [&'static str],
     /// The name of each entry of [`Definition::values`]; empty for one that is only a length.
     pub constants: &'static [&'static str],
-    /// Whether the rules are on that make all threads of a warp reach a barrier together.
+    /// Whether the rules that make all threads of a warp reach a barrier together are checked.
     pub converged: bool,
 }
 
@@ -53,10 +53,10 @@ pub enum Role {
     Device,
 }
 
-/// A part of the CUDA C++ text.
+/// A fragment of the CUDA C++ text, which is text or a hole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece {
-    /// Text that is printed as it is.
+pub enum Fragment {
+    /// Text that is printed unchanged.
     Text(&'static str),
     /// Starts a new line of text that `#line` assigns to this line of [`Template::file`].
     Line(u32),
@@ -83,16 +83,16 @@ pub enum Piece {
         /// The slot that knows the type.
         slot: u16,
         /// The C++ names of fields, in any order, with their values.
-        fields: &'static [(&'static str, &'static [Piece])],
+        fields: &'static [(&'static str, &'static [Fragment])],
         /// The name of the value that provides the fields that are not listed.
-        base: Option<&'static [Piece]>,
+        base: Option<&'static [Fragment]>,
     },
     /// The declaration of an entry of [`Definition::shared`].
     Shared {
         /// The index of the entry.
         index: u16,
         /// The array's C++ type.
-        ty: &'static [Piece],
+        ty: &'static [Fragment],
         /// The array's name.
         name: &'static str,
     },
@@ -100,7 +100,7 @@ pub enum Piece {
     Name,
     /// The bounds in a kernel's signature that its [`KernelOptions`] give: `__launch_bounds__(256)`.
     Bounds,
-    /// What the program does first in a kernel, after the opening brace.
+    /// The statements with which the program begins a kernel, after the opening brace.
     Prologue,
     /// The name under which a slot's device function was printed.
     Callee(u16),
@@ -131,12 +131,12 @@ pub enum SiteMessage {
     Slot(u16),
 }
 
-/// A template with what rustc inferred for one instance of it.
+/// A template with the types and values that rustc inferred for one instance of it.
 #[derive(Debug, Clone)]
 pub struct Definition {
     /// The template.
     pub template: &'static Template,
-    /// What the kernel's attribute fixed; nothing for a device function.
+    /// The options that the kernel's attribute fixes; a device function has none.
     pub options: KernelOptions,
     /// The `std::any::type_name` of the function's marker type, which distinguishes instances of a generic function.
     pub instance: &'static str,
@@ -170,7 +170,7 @@ impl SharedInfo {
 /// Formats a message from the bytes of its values; returns `None` if their number is wrong.
 ///
 /// # Safety
-/// The bytes are what the kernel wrote at the message's site.
+/// The bytes are those that the kernel wrote at the message's site.
 pub type Format = unsafe fn(&[u8]) -> Option<String>;
 
 /// The contents of one slot, as rustc inferred them.
@@ -190,24 +190,24 @@ pub trait Function {
     fn definition() -> Definition;
 }
 
-/// The summary of a function that its callers need, the same for all its instances.
+/// The summary of a function for its callers, which is the same for all its instances.
 pub trait Summary {
-    /// At which scope the result of each call of a device function in the body is uniform.
+    /// The scope at which the result of each call of a device function in the body is uniform.
     const RESULTS: &'static [Bound] = &[];
-    /// What its callers need to know about uniformity.
+    /// The summary of the function's uniformity.
     const UNIFORMITY: UniformitySummary = UniformitySummary::UNKNOWN;
     /// The device functions that it calls, as far as their summaries matter.
     const CALLEES: &'static [ProtocolSummary] = &[];
-    /// What its callers need to know of its accesses to distributed shared memory.
+    /// The summary of its accesses to distributed shared memory.
     const PROTOCOL: ProtocolSummary = ProtocolSummary::UNKNOWN;
 }
 
 /// A function that kernels call, identified by its marker type.
 #[diagnostic::on_unimplemented(
-    message = "kernels and device functions call device functions only",
+    message = "kernels and device functions can only call device functions",
     label = "this function is not marked with `#[device]`",
     note = "write `#[device]` above it if it is yours; a kernel is launched, not called",
-    note = "what there is of Rust's own functions, docs/language.md lists"
+    note = "docs/language.md lists the functions of Rust's own that kernels can call"
 )]
 pub trait DeviceFunction: Function {
     /// The type `Self`, as a projection, so that rustc says no more if the function is not a device function.
@@ -217,7 +217,7 @@ pub trait DeviceFunction: Function {
     fn marker(self) -> Self::Marker;
 }
 
-/// Enters a device function in its slot, to be called.
+/// Writes a device function's marker into its slot, and returns it for the call.
 #[inline(always)]
 pub fn callee<F: DeviceFunction>(_slot: &Callee<F>, marker: F) -> F::Marker {
     marker.marker()
@@ -317,7 +317,7 @@ impl<T: Optional> Filled for OptionSlot<T> {
     }
 }
 
-/// Passes a value through and lets rustc write its type into the slot.
+/// Returns a value unchanged, and lets rustc infer the slot's type from it.
 #[inline(always)]
 pub fn typed<T: DeviceType>(_slot: &Tag<T>, value: T) -> T {
     value
@@ -347,13 +347,13 @@ pub trait Plain {}
 impl Plain for () {}
 impl<T: DeviceType> Plain for T {}
 
-/// Passes a plain value through.
+/// Returns a plain value unchanged.
 #[inline(always)]
 pub fn plain<T: Plain>(value: T) -> T {
     value
 }
 
-/// Passes a value of the language through where `()` is not a value.
+/// Returns a value of the language unchanged, where `()` is not a value.
 #[inline(always)]
 pub fn value<T: DeviceType>(value: T) -> T {
     value
@@ -392,8 +392,8 @@ pub const fn no_collective_at_all(collectives: Groups) {
     );
 }
 
-/// Rejects, at compile time, a method whose result decides about a collective and is not uniform at this height of
-/// `Uniformity`. rustc resolves the method together with the kernel's instances.
+/// Rejects, at compile time, a method whose result decides whether a collective is executed, unless it is uniform at
+/// this level of `Uniformity`. rustc resolves the method together with the kernel's instances.
 #[inline(always)]
 pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
     const MESSAGE: &str = concat!(
@@ -411,12 +411,12 @@ pub fn agreed_result<const HEIGHT: u8, F: Summary>(_slot: &Callee<F>) {
 
 /// A slot, by its type.
 pub trait Filled {
-    /// Returns what is known of the slot.
+    /// Returns the contents of the slot.
     fn describe() -> Slot;
 }
 
-/// Appends what is known of a slot. The call is at the source position that fills the slot, so that an error is
-/// reported there, and once.
+/// Appends the contents of a slot. The call is at the source position that fills the slot, so that an error is reported
+/// there, and only once.
 pub fn describe<S: Filled>(_slot: &S, out: &mut Vec<Slot>) {
     out.push(S::describe());
 }
@@ -437,7 +437,7 @@ impl<F: Function> Filled for Callee<F> {
 pub trait Visitor<'a, Args: 'a, R> {
     /// The result of the visit.
     type Output;
-    /// Visits the body, with a function that describes its slots, whose types are known by now.
+    /// Visits the body, with a function that describes its slots, whose types rustc has inferred.
     fn visit<S, F, D>(self, body: F, describe: D) -> Self::Output
     where
         S: Default,
@@ -445,7 +445,7 @@ pub trait Visitor<'a, Args: 'a, R> {
         D: Fn(&S, &mut Vec<Slot>);
 }
 
-/// Calls the body.
+/// The visitor that calls the body.
 #[derive(Debug)]
 pub struct Call<Args>(pub Args);
 
@@ -462,7 +462,7 @@ impl<'a, Args: 'a, R> Visitor<'a, Args, R> for Call<Args> {
     }
 }
 
-/// Reads the types of the body's slots; never calls it.
+/// The visitor that reads the types of the body's slots and never calls the body.
 #[derive(Debug)]
 pub struct Describe;
 

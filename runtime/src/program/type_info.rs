@@ -1,5 +1,5 @@
-//! The description of a type for the text: its spelling in C++, and the definition of one with a derived `DeviceCopy`.
-//! `assemble` names user-defined types.
+//! Describes a type for the text: its spelling in C++, and its definition if its `DeviceCopy` is derived. `name` names
+//! user-defined types.
 
 use std::any::TypeId;
 use std::fmt;

@@ -9,10 +9,10 @@ use crate::scalar::Scalar;
 
 /// Plain data that may live in device memory: the same bytes mean the same value in Rust and in CUDA C++.
 ///
-/// Users' structs and enums get it by [`#[derive(DeviceCopy)]`](derive@crate::DeviceCopy). The layout is the same on both
-/// sides: the generated C++ asserts size, alignment and the offset of every field. So a struct has `#[repr(C)]` or
-/// `#[repr(transparent)]` and no padding; an enum has `#[repr(u8)]` or another integer type, no fields, a variant of value 0
-/// (memory starts as zeros), and derives `PartialEq`, as which kernels compare it.
+/// Users' structs and enums get it by [`#[derive(DeviceCopy)]`](derive@crate::DeviceCopy). The layout is the same on
+/// both sides: the generated C++ asserts size, alignment and the offset of every field. So a struct has `#[repr(C)]` or
+/// `#[repr(transparent)]` and no padding; an enum has `#[repr(u8)]` or another integer type, no fields, a variant of
+/// value 0 (memory starts as zeros), and derives `PartialEq`, as which kernels compare it.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -51,7 +51,8 @@ use crate::scalar::Scalar;
 /// # }
 /// ```
 ///
-/// A struct may be generic. Each instance has its own definition in C++, as `Pair_f32`, and is checked where it is used:
+/// A struct may be generic. Each instance has its own definition in C++, as `Pair_f32`, and is checked where it is
+/// used:
 ///
 /// ```compile_fail,E0080
 /// # use phalanx::prelude::*;
@@ -72,11 +73,12 @@ use crate::scalar::Scalar;
 /// (`bool` holds 0 or 1 on both sides); all bytes zero are a value; and its alignment is at most 16.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be kept in device memory",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
-    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub unsafe trait DeviceCopy: DeviceConstant + Copy + Send + Sync {
-    /// Evaluated wherever bytes of the type are accessed: fails to compile for a layout that breaks the promise.
+    /// The check of the layout, which is evaluated wherever bytes of the type are accessed, and fails to compile for a
+    /// layout that breaks the promise.
     #[doc(hidden)]
     const LAYOUT: () = ();
 }
@@ -91,8 +93,8 @@ pub(crate) fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[u8] {
 /// A type that has a C++ spelling in the generated text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a type of the kernel language",
-    note = "kernels know the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
-    note = "a generic parameter of a kernel's type has a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
+    note = "the types of kernels are the integer types, f32, f64, f16, bf16, bool, arrays of them, and types with `#[derive(DeviceCopy)]`",
+    note = "a generic parameter that stands for a type needs a bound: `T: DeviceCopy`, or `T: Number` for arithmetic"
 )]
 pub trait DeviceType: 'static {
     /// Returns the spelling and size of the type.
@@ -102,7 +104,7 @@ pub trait DeviceType: 'static {
 /// A type whose constants kernels can name.
 #[diagnostic::on_unimplemented(
     message = "a constant of type `{Self}` cannot be used in a kernel",
-    note = "constants are numbers, truth values, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
+    note = "constants can be numbers, `bool`s, arrays and tuples of them, and structs and enums with `#[derive(DeviceCopy)]`"
 )]
 pub trait DeviceConstant: DeviceType {
     /// Returns the value as data.
@@ -133,7 +135,7 @@ pub fn constant<T: DeviceConstant>(value: &T) -> Constant {
 /// `Option` of these.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be compared in a kernel",
-    note = "numbers, truth values, enums, and tuples and `Option`s of them can; of a struct or an array, compare the parts"
+    note = "numbers, `bool`s, enums, and tuples and `Option`s of them can; compare a struct or an array by its parts"
 )]
 pub trait DeviceEq: DeviceType {}
 
@@ -143,26 +145,26 @@ impl<T: DeviceScalar> DeviceEq for T {}
 /// A type whose values kernels compare with `<` and the like: a scalar, or a tuple of them.
 #[diagnostic::on_unimplemented(
     message = "values of `{Self}` cannot be ordered in a kernel",
-    note = "numbers, truth values and tuples of them can; an enum is cast first: `color as u8`"
+    note = "numbers, `bool`s and tuples of them can; cast an enum first: `color as u8`"
 )]
 pub trait DeviceOrd: DeviceEq {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeviceScalar> DeviceOrd for T {}
 
-/// Passes an operand of `==` or `!=` through.
+/// Returns an operand of `==` or `!=` unchanged, if its type has these operators on both sides.
 #[inline(always)]
 pub fn comparable<T: DeviceEq>(value: T) -> T {
     value
 }
 
-/// Passes an operand of `<` and the like through.
+/// Returns an operand of `<` and the like unchanged, if its type has these operators on both sides.
 #[inline(always)]
 pub fn ordered<T: DeviceOrd>(value: T) -> T {
     value
 }
 
-/// Passes an operand of `&`, `|` or `^` through, whose overloads by users C++ does not know.
+/// Returns an operand of `&`, `|` or `^` unchanged, if its type is a scalar: users' overloads do not exist in C++.
 #[inline(always)]
 pub fn plain_scalar<T: DeviceScalar>(value: T) -> T {
     value
@@ -173,8 +175,8 @@ pub fn pattern_constant<T: DeviceConstant + DeviceEq>(value: &T) -> Constant {
     constant(value)
 }
 
-/// A scalar type of the kernel language: an integer, a float or `bool`. As a bound it allows comparisons; [`Number`](crate::Number)
-/// allows arithmetic too. The trait is sealed.
+/// A scalar type of the kernel language: an integer, a float or `bool`. As a bound it allows comparisons;
+/// [`Number`](crate::Number) allows arithmetic too. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar of the kernel language",
     note = "scalars are the integer types, f32, f64, f16, bf16 and bool"

@@ -1,5 +1,5 @@
-//! Errors of the host: everything that can go wrong before, around and after a launch, as one enum. Each says what was
-//! asked for, what the limit is and how to mend it. What stops a kernel while it runs is in `failure`.
+//! The errors of the host, as one enum: everything that can fail before, around and after a launch. Each message says
+//! what was asked for, what the limit is and how to fix it. Failures of a running kernel are in `failure`.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,10 @@ use crate::shape::{Dim3, Shape};
 /// The result of every operation on devices, buffers and launches; its error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation on a device, a buffer or a launch failed.
+/// An operation on a device, a buffer or a launch failed.
 ///
-/// The driver's own error is the [`source`](std::error::Error::source), and [`cuda_code`](Error::cuda_code) is its number.
+/// The driver's own error is the [`source`](std::error::Error::source), and [`cuda_code`](Error::cuda_code) is its
+/// number.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,11 +23,11 @@ pub enum Error {
     DriverMissing,
 
     /// The CUDA driver is older than cluster launches.
-    #[error("the CUDA driver is too old: it speaks CUDA {major}.{minor}, and cluster launches need 12.0; update it")]
+    #[error("the CUDA driver is too old: it supports CUDA {major}.{minor}, but cluster launches need 12.0; update it")]
     DriverTooOld {
-        /// The major number of the CUDA version that the driver speaks.
+        /// The major number of the CUDA version that the driver supports.
         major: i32,
-        /// The minor number of the CUDA version that the driver speaks.
+        /// The minor number of the CUDA version that the driver supports.
         minor: i32,
     },
 
@@ -60,7 +61,7 @@ pub enum Error {
         minor: i32,
     },
 
-    /// A text that should name a device names none.
+    /// A text does not name a device.
     #[error("`{0}` names no device; write `auto`, `gpu`, `gpu:1` or `sim`")]
     UnknownDevice(String),
 
@@ -71,14 +72,14 @@ pub enum Error {
     /// A device function calls itself, directly or through others.
     #[error("device functions cannot be recursive: {}", .cycle.join(" calls "))]
     Recursion {
-        /// The names of the functions that call each other; the last is the first again.
+        /// The names of the functions along the cycle of calls, which ends with the first one.
         cycle: Vec<String>,
     },
 
     /// NVRTC rejected the generated CUDA C++.
     #[error(
         "NVRTC refused the CUDA C++ of kernel `{kernel}`{}; unless it names a `cuda!` of yours, this is a \
-         fault of phalanx\n{}\nthe CUDA C++ was written to {}",
+         bug in phalanx\n{}\nthe CUDA C++ was written to {}",
         .location.as_ref().map(|at| format!(" at {at}")).unwrap_or_default(),
         indented(log),
         .source_file.as_ref().map_or("no file: no temporary folder".into(), |path| path.display().to_string())
@@ -108,7 +109,7 @@ pub enum Error {
     Kernel(Box<Failure>),
 
     /// A buffer and the data for it differ in length.
-    #[error("the buffer holds {buffer} elements and the data {data}; they must be equal")]
+    #[error("the buffer and the data must have the same length, but have {buffer} and {data} elements")]
     LengthMismatch {
         /// The number of elements in the buffer.
         buffer: usize,
@@ -126,7 +127,7 @@ pub enum Error {
     },
 
     /// A buffer is in the memory of another device.
-    #[error("this needs memory of {expected}, and the buffer is on {found}")]
+    #[error("this needs memory of {expected}, but the buffer is on {found}")]
     WrongDevice {
         /// The device that the operation is for.
         expected: String,
@@ -149,7 +150,7 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
-    /// A call of NVRTC failed for another reason than the text that it compiles.
+    /// A call of NVRTC failed for a reason other than the text that it compiles.
     #[error("{call} failed: nvrtcResult {code}, {description}")]
     Nvrtc {
         /// The name of NVRTC's function.
@@ -202,18 +203,18 @@ pub enum LaunchError {
     /// Neither the attribute nor the launch gives the block size.
     #[error("it has no block size; call `.block(threads)`, or write `#[cluster_kernel(block = ..)]`")]
     NoBlock,
-    /// The launch asks for another size than the attribute fixes.
-    #[error("its attribute fixes {what} = {fixed}, and `.{what}(..)` asks for {asked}")]
+    /// The launch asks for a different size than the attribute fixes.
+    #[error("its attribute fixes {what} = {fixed}, but `.{what}(..)` asks for {asked}")]
     SizeMismatch {
-        /// Which size: `cluster` or `block`.
+        /// The name of the size: `cluster` or `block`.
         what: &'static str,
         /// The size that the attribute fixes.
         fixed: Dim3,
         /// The size that the launch asks for.
         asked: Dim3,
     },
-    /// The launch asks for another amount of dynamic shared memory than the attribute fixes.
-    #[error("its attribute fixes shared_bytes = {fixed}, and `.shared_bytes(..)` asks for {asked}")]
+    /// The launch asks for a different amount of dynamic shared memory than the attribute fixes.
+    #[error("its attribute fixes shared_bytes = {fixed}, but `.shared_bytes(..)` asks for {asked}")]
     SharedBytesMismatch {
         /// The bytes that the attribute fixes.
         fixed: usize,
@@ -223,7 +224,7 @@ pub enum LaunchError {
     /// A size is zero in some dimension.
     #[error("the {what} size {extent} has a zero")]
     ZeroSize {
-        /// Which size: `grid`, `cluster` or `block`.
+        /// The name of the size: `grid`, `cluster` or `block`.
         what: &'static str,
         /// The size.
         extent: Dim3,
@@ -246,7 +247,7 @@ pub enum LaunchError {
     },
     /// The cluster has more than eight blocks, and the attribute does not say `non_portable`.
     #[error(
-        "a cluster of {blocks} blocks is larger than 8, which is all that every device offers; write \
+        "a cluster of {blocks} blocks is larger than 8, the most that every device supports; write \
          `#[cluster_kernel(non_portable)]` to allow up to 16"
     )]
     NonPortable {
@@ -317,8 +318,8 @@ pub enum LaunchError {
     },
     /// The kernel has a barrier of the grid, and not all of its blocks can be resident at once.
     #[error(
-        "its blocks wait for each other at a barrier of the grid, so all of them must run at once: a grid of {blocks} is \
-         larger than {most}, which is all that this device runs; `.occupancy(&device)` says it before"
+        "its blocks wait for each other at a barrier of the grid, so all must be resident at once: the grid has {blocks} \
+         blocks, but this device holds at most {most}; `.occupancy(&device)` returns this limit"
     )]
     GridNotResident {
         /// The number of blocks in the grid.
@@ -327,7 +328,7 @@ pub enum LaunchError {
         most: u64,
     },
     /// An argument is in the memory of another device.
-    #[error("argument {argument} is on {found}, and the launch is on {device}; upload it there")]
+    #[error("argument {argument} is on {found}, but the launch is on {device}; upload it there")]
     WrongDevice {
         /// The position of the argument, counted from 1.
         argument: usize,
@@ -339,7 +340,8 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// Rejects a grid with a barrier that has more blocks than can be resident, which are those of `clusters` clusters.
+    /// Rejects a grid with a barrier that has more blocks than can be resident, which is as many as `clusters` clusters
+    /// have.
     pub(crate) fn check_resident(shape: &Shape, clusters: u64) -> Result<(), LaunchError> {
         let (blocks, most) = (shape.grid.count(), clusters.saturating_mul(shape.cluster.count()));
         if blocks > most { Err(LaunchError::GridNotResident { blocks, most }) } else { Ok(()) }
@@ -352,7 +354,7 @@ impl From<Failure> for Error {
     }
 }
 
-/// Indents each line of the log, so that it stands apart from the sentence around it.
+/// Indents each line of the log, to set it apart from the sentence around it.
 fn indented(log: &str) -> String {
     log.trim_end().lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,5 @@
-//! What stopped a kernel: one type for the failure record of a GPU and for the reports of the simulator, and its text. How
-//! either finds a failure is not here.
+//! The failure of a kernel, as data and as text. One type represents both the failure record of a GPU and the reports
+//! of the simulator; how either detects a failure is not here.
 
 use std::fmt;
 
@@ -12,26 +12,26 @@ use crate::scalar::Scalar;
 use crate::schedule::Schedule;
 use crate::shape::Dim3;
 
-/// A kernel that stopped before its end, and why. Its `Display` is the report, with the source of each location where the
-/// files are at hand.
+/// The failure of a kernel that stopped before its end. Its `Display` is the report, which shows the source of each
+/// location if the files can be read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Failure {
     /// The kernel's name.
     pub kernel: String,
-    /// The place in the Rust source at which it stopped.
+    /// The position in the Rust source at which it stopped.
     pub location: Option<Location>,
-    /// What happened.
+    /// The cause of the failure.
     pub cause: Cause,
     /// The index of the failing thread's block in the grid.
     pub block: Dim3,
     /// The index of the failing thread in its block.
     pub thread: Dim3,
-    /// The order of threads that shows the failure, for [`Simulator::schedule`](crate::Simulator::schedule); `None` on a GPU.
+    /// The schedule that replays the failure, for [`Simulator::schedule`](crate::Simulator::schedule); `None` on a GPU.
     pub schedule: Option<Schedule>,
 }
 
-/// What a kernel did that stopped it. The causes from [`Deadlock`](Cause::Deadlock) on are found by the simulator only.
+/// The cause of a failure. Only the simulator detects the causes from [`Deadlock`](Cause::Deadlock) on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub enum Cause {
@@ -126,7 +126,7 @@ pub enum Cause {
         /// The source's address, modulo 16.
         from: u64,
     },
-    /// An `assert!` or its like failed, with this message.
+    /// An `assert!` or a similar macro failed, with this message.
     Assertion(String),
     /// The kernel panicked, with this message.
     Panic(String),
@@ -152,46 +152,46 @@ pub enum Cause {
     },
     /// Two accesses to the same bytes race: one of them writes, and happens-before orders neither before the other.
     Race(Box<Race>),
-    /// A barrier's protocol was violated, as this sentence says.
+    /// The protocol of a barrier or another collective was violated, as this sentence says.
     Protocol(String),
-    /// A `cuda!` without a closure was reached, which only a GPU can execute.
+    /// A thread reached a `cuda!` without a closure, which only a GPU can execute.
     NoClosure,
     /// A thread exceeded this limit of loop iterations ([`Simulator::step_limit`](crate::Simulator::step_limit)).
     StepLimit(u64),
 }
 
-/// Threads that wait at one place when no thread can make progress.
+/// The threads that wait at the same position in the source when no thread can make progress.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct WaitingThreads {
-    /// What they wait at: ``wait at `cluster.sync()` ``.
+    /// The operation that they wait in: ``wait at `cluster.sync()` ``.
     pub what: String,
-    /// The place in the Rust source.
+    /// The position in the Rust source.
     pub location: Option<Location>,
     /// The number of threads.
     pub threads: usize,
-    /// The first of them: its block's index in the grid, and its index in the block.
+    /// The indices of the first of them: its block's in the grid, and its own in the block.
     pub first: (Dim3, Dim3),
-    /// The threads that have not arrived, by where they are instead.
+    /// The threads that have not arrived, grouped by where they are instead.
     pub missing: Vec<MissingThreads>,
 }
 
-/// Threads that others wait for, and where they are instead.
+/// Threads that others wait for, with the position at which they are instead.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MissingThreads {
-    /// What they do: ``wait at `block.sync()` ``, or `exited`.
+    /// Their status: ``wait at `block.sync()` ``, or `exited`.
     pub what: String,
-    /// The place in the Rust source; `None` if they have exited.
+    /// The position in the Rust source; `None` if they have exited.
     pub location: Option<Location>,
     /// The number of threads.
     pub threads: usize,
-    /// The first of them: its block's index in the grid, and its index in the block.
+    /// The indices of the first of them: its block's in the grid, and its own in the block.
     pub first: (Dim3, Dim3),
 }
 
 impl Cause {
-    /// Returns the panic of `step_by(0)`, in the standard library's words.
+    /// Returns the panic of `step_by(0)`, with the standard library's message.
     pub(crate) fn step_of_zero() -> Cause {
         Cause::Panic("assertion failed: step != 0".into())
     }
@@ -199,17 +199,19 @@ impl Cause {
 
 /// Formats a group of threads: `24 thread(s), first block (0,0,0) thread (0,0,0): exited`.
 fn threads(count: usize, (block, thread): (Dim3, Dim3), what: &str, location: Option<&Location>) -> String {
-    let at = location.map(|location| format!(" at {location}")).unwrap_or_default();
+    let at = location.map(|location| format!(", at {location}")).unwrap_or_default();
     format!("{count} thread(s), first block {block} thread {thread}: {what}{at}")
 }
 
 impl Failure {
     /// Returns the sentence that says how to replay the failure.
     fn replay(&self) -> Option<String> {
-        self.schedule.as_ref().map(|schedule| format!("PHALANX_SCHEDULE={schedule} in the environment replays it"))
+        self.schedule
+            .as_ref()
+            .map(|schedule| format!("set PHALANX_SCHEDULE={schedule} in the environment to replay this"))
     }
 
-    /// Returns the report with the source of each location, for a cause that has several, if the files are at hand.
+    /// Returns the report with the source of each location, for a cause that has several, if the files can be read.
     fn rendered(&self) -> Option<String> {
         let location = self.location.as_ref()?;
         let at = format!("kernel `{}` at {location}: ", self.kernel);
@@ -222,17 +224,16 @@ impl Failure {
             }
             Cause::Deadlock(waiting) => {
                 let notes = waiting.iter().filter_map(|group| {
-                    let what = group.what.trim_end_matches(',');
-                    let text = threads(group.threads, group.first, what, None);
+                    let text = threads(group.threads, group.first, &group.what, None);
                     Some((group.location.clone()?, text, group.location.as_ref() == Some(location)))
                 });
                 let missing = waiting.iter().flat_map(|group| &group.missing).map(|missing| {
                     let there = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
-                    format!("who has not come: {there}")
+                    format!("not arrived: {there}")
                 });
                 let mut missing: Vec<String> = missing.collect();
                 missing.dedup();
-                ("deadlock: no thread can go on".to_owned(), notes.collect(), missing)
+                ("deadlock: no thread can make progress".to_owned(), notes.collect(), missing)
             }
             _ => return None,
         };
@@ -255,7 +256,7 @@ impl fmt::Display for Failure {
         }
         write!(f, ": {}", self.cause)?;
         let comma = match &self.cause {
-            // These name their threads themselves.
+            // The texts of these causes name the threads.
             Cause::Deadlock(_) | Cause::Race(_) => {
                 return self.replay().map_or(Ok(()), |replay| write!(f, "; {replay}"));
             }
@@ -277,14 +278,17 @@ impl fmt::Display for Cause {
                 write!(f, "range {start}{dots}{end} out of bounds for length {length}")
             }
             Cause::MisalignedVector { index, bytes } => {
-                write!(f, "a vector of {bytes} bytes at index {index}, whose address is no multiple of {bytes}")
+                write!(
+                    f,
+                    "a vector of {bytes} bytes must be aligned to {bytes} bytes, but the one at index {index} is not"
+                )
             }
             Cause::DynamicSharedMisaligned { offset, alignment } => {
-                write!(f, "byte {offset} of dynamic shared memory, where a type of alignment {alignment} cannot start")
+                write!(f, "a type of alignment {alignment} cannot start at byte {offset} of dynamic shared memory")
             }
             Cause::DynamicSharedOutOfBounds { offset, length, size, available } => write!(
                 f,
-                "{length} elements of {size} bytes from byte {offset} of dynamic shared memory, which has {available} bytes"
+                "{length} elements of {size} bytes from byte {offset} exceed the {available} bytes of dynamic shared memory"
             ),
             Cause::DivisionByZero { dividend } => write!(f, "attempt to divide {dividend} by zero"),
             Cause::DivisionOverflow { dividend } => write!(f, "attempt to divide {dividend} by -1 with overflow"),
@@ -295,29 +299,32 @@ impl fmt::Display for Cause {
                 write!(f, "block rank {rank} out of range for a cluster of {num_blocks} blocks")
             }
             Cause::BarrierCount { count } => {
-                write!(f, "a barrier of {count} arrivals a phase; there can be 1 to 1048575")
+                write!(f, "a phase cannot expect {count} arrivals: the count must be 1 to 1048575")
             }
             Cause::CopyLengths { to, from } => {
                 write!(
                     f,
-                    "a copy of {from} elements to {to}: both are as long, so take a part of the longer: `&x[..n]`"
+                    "the source and the destination of a copy must have the same length, but have {from} and {to} elements; take a part of the longer one: `&x[..n]`"
                 )
             }
             Cause::BulkBytes { bytes } => {
-                write!(f, "a bulk copy of {bytes} bytes, which is no multiple of 16; `memcpy_async` copies any number")
+                write!(
+                    f,
+                    "the size of a bulk copy must be a multiple of 16 bytes, but is {bytes}; `memcpy_async` copies any number"
+                )
             }
             Cause::BulkMisaligned { to, from } => write!(
                 f,
-                "a bulk copy to {to} bytes past a multiple of 16, from {from} past one: both begin at one; `memcpy_async` copies from and to any element"
+                "both addresses of a bulk copy must be multiples of 16, but the destination is {to} and the source {from} bytes past one; `memcpy_async` copies from and to any element"
             ),
             Cause::Assertion(message) | Cause::Panic(message) => f.write_str(message),
             Cause::Deadlock(waiting) => {
-                write!(f, "deadlock: no thread can go on")?;
+                write!(f, "deadlock: no thread can make progress")?;
                 for group in waiting {
                     write!(f, "\n  {}", threads(group.threads, group.first, &group.what, group.location.as_ref()))?;
                     for missing in &group.missing {
                         let missing = threads(missing.threads, missing.first, &missing.what, missing.location.as_ref());
-                        write!(f, "\n    who has not come: {missing}")?;
+                        write!(f, "\n    not arrived: {missing}")?;
                     }
                 }
                 Ok(())
@@ -325,25 +332,29 @@ impl fmt::Display for Cause {
             Cause::UninitializedShared { byte, rank } => {
                 write!(
                     f,
-                    "read of shared memory that was never written (byte {byte} of the array of block rank {rank})"
+                    "shared memory must be written before it is read, but byte {byte} of the array of block rank {rank} was never written"
                 )
             }
             Cause::PeerMayNotHaveStarted { rank } => {
                 write!(
                     f,
-                    "access to the shared memory of block rank {rank} before a cluster barrier: it may not have started"
+                    "a barrier of the cluster must come before the first access to a peer's shared memory: block rank {rank} may not have started"
                 )
             }
             Cause::PeerMayHaveExited { rank } => {
                 write!(
                     f,
-                    "access to the shared memory of block rank {rank} without a cluster barrier after it: it may have exited"
+                    "a barrier of the cluster must come after the last access to a peer's shared memory: block rank {rank} may have exited"
                 )
             }
             Cause::Race(race) => race.fmt(f),
             Cause::Protocol(what) => f.write_str(what),
-            Cause::NoClosure => write!(f, "`cuda!` has no closure for the simulator"),
-            Cause::StepLimit(limit) => write!(f, "still looping after {limit} iterations"),
+            Cause::NoClosure => {
+                write!(f, "`cuda!` needs a closure to run in the simulator: write `else |x| ..` after its operands")
+            }
+            Cause::StepLimit(limit) => {
+                write!(f, "a thread exceeded the limit of {limit} loop iterations, which `Simulator::step_limit` sets")
+            }
         }
     }
 }

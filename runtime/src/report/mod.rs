@@ -1,6 +1,6 @@
-//! Reports to the user: errors of the host (`error`), what stopped a kernel (`failure`, with `race` for one of its causes and
-//! `render` for the source beside it), what a kernel printed (`output`), and the timeline of a launch (`timeline`). They are
-//! data and its text; the rooms above find and record it.
+//! The reports to the user: errors of the host (`error`), failures of kernels (`failure`, with `race` for one of the
+//! causes and `render` for the source beside the text), the output of kernels (`output`), and the timeline of a launch
+//! (`timeline`). They are data with its text; the other rooms find and record it.
 
 pub(crate) mod error;
 pub(crate) mod failure;

@@ -1,11 +1,11 @@
-//! The destination of the text that kernels print: standard output, or a function of the user's. `sim` and `gpu` bring the
-//! text to the host.
+//! The destination of the text that kernels print: standard output, or a function of the user's. `sim` and `gpu` bring
+//! the text to the host.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The room for what a kernel prints, in bytes of records, which is as much as CUDA's own `printf` has. The simulator keeps to
-/// it too, so that a kernel that never stops printing does not take all memory.
+/// The size of the buffer for a kernel's output, in bytes of records, which is that of CUDA's own `printf`. The
+/// simulator has the same limit, so that a kernel that never stops printing does not exhaust memory.
 pub(crate) const PRINT_BYTES: u64 = 1 << 20;
 
 /// The size of a record without its values: `print_record` of print.cuh.
@@ -15,11 +15,11 @@ pub(crate) const RECORD_BYTES: u64 = 32;
 #[derive(Debug, Default)]
 pub(crate) struct Printed {
     pub(crate) texts: Vec<String>,
-    /// The number of texts for which there was no room.
+    /// The number of texts that did not fit into the buffer.
     pub(crate) lost: u64,
 }
 
-/// The function that takes the text.
+/// A user's function that receives the text.
 type Function = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The output of a device.
@@ -38,7 +38,9 @@ impl Output {
     pub(crate) fn write(&self, printed: Printed) {
         let Printed { mut texts, lost } = printed;
         if lost > 0 {
-            texts.push(format!("({lost} more found no room: kernels print {PRINT_BYTES} bytes of values at most)\n"));
+            texts.push(format!(
+                "({lost} more messages were lost: a kernel can print at most {PRINT_BYTES} bytes of values)\n"
+            ));
         }
         if texts.is_empty() {
             return;
@@ -69,7 +71,7 @@ mod tests {
         output.set(Arc::new(move |text| writer.lock().unwrap().push(text.to_string())));
         output.write(Printed::default());
         output.write(Printed { texts: vec!["a\n".into(), "b".into()], lost: 3 });
-        let lost = "(3 more found no room: kernels print 1048576 bytes of values at most)\n";
+        let lost = "(3 more messages were lost: a kernel can print at most 1048576 bytes of values)\n";
         assert_eq!(*seen.lock().unwrap(), ["a\n", "b", lost]);
     }
 }

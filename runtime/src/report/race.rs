@@ -1,4 +1,4 @@
-//! A data race as data: both accesses, and what would have ordered them. `sim::race` finds races.
+//! A data race as data: both accesses, and what would have ordered them. `sim::race` detects races.
 
 use std::fmt;
 use std::ops::Range;
@@ -16,15 +16,15 @@ pub struct Race {
     pub memory: RaceMemory,
     /// The byte range, in the buffer or in the block's array.
     pub bytes: Range<usize>,
-    /// The access that ran first in this schedule.
+    /// The access that was executed first under this schedule.
     pub first: RaceAccess,
-    /// The access at which the race was found.
+    /// The access at which the race was detected.
     pub second: RaceAccess,
     /// What would have ordered them.
     pub help: String,
 }
 
-/// The memory that a race is in.
+/// The memory of a race.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum RaceMemory {
@@ -32,7 +32,7 @@ pub enum RaceMemory {
     Global,
     /// Shared memory of a block.
     Shared {
-        /// The place of the `shared_array` call; `None` for dynamic shared memory.
+        /// The position of the `shared_array` call; `None` for dynamic shared memory.
         declared: Option<Location>,
         /// The index in the grid of the block that owns it.
         block: Dim3,
@@ -43,9 +43,9 @@ pub enum RaceMemory {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RaceAccess {
-    /// Whether it reads or writes, and whether it is atomic.
+    /// The kind of the access.
     pub kind: AccessKind,
-    /// The place in the Rust source.
+    /// The position in the Rust source.
     pub location: Location,
     /// The index of the thread's block in the grid.
     pub block: Dim3,
@@ -59,7 +59,7 @@ pub struct RaceAccess {
     pub type_name: String,
 }
 
-/// What an access does to memory.
+/// The kind of an access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum AccessKind {
     /// A plain read.
@@ -129,7 +129,7 @@ impl fmt::Display for RaceMemory {
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (start, end) = (self.bytes.start, self.bytes.end);
-        write!(f, "data race: {}, and nothing orders it with the ", self.second.sentence())?;
+        write!(f, "data race: {} is not ordered with ", self.second.sentence())?;
         write!(f, "{} at {}; bytes {start}..{end} {}", self.first.sentence(), self.first.location, self.memory)?;
         write!(f, "; {}", self.help)
     }

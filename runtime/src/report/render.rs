@@ -1,4 +1,4 @@
-//! The source of a failure's locations, shown as rustc shows it, where the files can be read. `failure` and `race` provide
+//! Renders the source of a failure's locations as rustc does, if the files can be read. `failure` and `race` provide
 //! the texts.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::location::Location;
 pub(crate) struct Note<'a> {
     pub(crate) location: &'a Location,
     pub(crate) text: String,
-    /// Whether the failure was found here.
+    /// Whether the failure was detected at this location.
     pub(crate) is_primary: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) fn rendered(title: &str, notes: &[Note<'_>], help: &[String]) -> Opti
         }
         files.get_mut(file)?.1.push(note);
     }
-    // The file of the failure first.
+    // The file in which the failure was detected comes first.
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_by_key(|(_, (_, notes))| !notes.iter().any(|note| note.is_primary));
     let mut group = Level::ERROR
@@ -48,13 +48,13 @@ pub(crate) fn rendered(title: &str, notes: &[Note<'_>], help: &[String]) -> Opti
     Some(Renderer::plain().render(&[group]))
 }
 
-/// Reads a file. rustc names it relative to where it was started, which is this folder or one above it.
+/// Reads a file. rustc names it relative to the folder in which it ran, which is the current one or one above it.
 fn read(file: &str) -> Option<String> {
     let folder = env::current_dir().ok()?;
     folder.ancestors().find_map(|folder| fs::read_to_string(folder.join(file)).ok())
 }
 
-/// Returns the expression that begins at the location: a name with its indexes and method calls.
+/// Returns the span of the expression that begins at the location: a name with its indexes and method calls.
 fn span(source: &str, location: &Location) -> Option<Range<usize>> {
     let line = source.split_inclusive('\n').nth(location.line as usize - 1)?;
     let in_line: usize = line.chars().take(location.column as usize - 1).map(char::len_utf8).sum();

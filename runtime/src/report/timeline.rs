@@ -1,5 +1,5 @@
-//! The timeline of a launch: when each warp reached a barrier and when it left it, as data, as a table, as a trace for
-//! Perfetto (`trace`) and as a picture (`picture`). `sim` and `gpu` record it.
+//! The timeline of a launch, which holds when each warp reached and left a barrier. It can be shown as a table, as a
+//! trace for Perfetto (`trace`) and as a picture (`picture`). `sim` and `gpu` record it.
 
 mod picture;
 mod trace;
@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use crate::location::Location;
 
-/// What the warps of a launch did at barriers, and when; [`Launch::timeline`](crate::Launch::timeline) returns it. Its
-/// `Display` is a table of the stalls.
+/// The times at which the warps of a launch reached and left barriers; [`Launch::timeline`](crate::Launch::timeline)
+/// returns it. Its `Display` is a table of the stalls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Timeline {
@@ -24,7 +24,7 @@ pub struct Timeline {
     pub unit: TimeUnit,
     /// The events, ordered by block, warp and time.
     pub events: Vec<Event>,
-    /// The number of events for which the GPU had no room, which are the last of their warps.
+    /// The number of events that the GPU could not store, which are the last of their warps.
     pub lost: u64,
 }
 
@@ -32,15 +32,15 @@ pub struct Timeline {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub enum TimeUnit {
-    /// Steps of a simulated thread: its accesses to memory, its arrivals and its loop iterations. A thread that waits continues
-    /// at the step of the last arrival.
+    /// Steps of a simulated thread, which are its accesses to memory, its arrivals and its loop iterations. A thread
+    /// that waits continues at the time of the last arrival.
     #[default]
     Steps,
     /// Nanoseconds of a GPU's global timer.
     Nanoseconds,
 }
 
-/// Something that a warp did, from when the first of its threads began it to when the last completed it.
+/// An event of a warp, which lasts from its beginning in the first thread to its end in the last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Event {
@@ -48,11 +48,11 @@ pub struct Event {
     pub block: u64,
     /// The rank of the warp in the block.
     pub warp: u32,
-    /// What the warp did.
+    /// The kind of the event.
     pub kind: EventKind,
     /// The barrier: `block`, `cluster`, `grid`, or `bar` for a phase barrier; empty for a run.
     pub barrier: &'static str,
-    /// The place in the Rust source.
+    /// The position in the Rust source.
     pub location: Option<Location>,
     /// The time at which it began, counted from the first event of the launch.
     pub start: u64,
@@ -74,19 +74,19 @@ pub enum EventKind {
     Sync,
 }
 
-/// The cost of the waits at one place in the source, summed over all warps.
+/// The cost of the waits at one position in the source, summed over all warps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Stall {
     /// The barrier, as in [`Event::barrier`].
     pub barrier: &'static str,
-    /// The place in the Rust source.
+    /// The position in the Rust source.
     pub location: Option<Location>,
     /// The number of waits.
     pub times: u64,
     /// The time that warps waited.
     pub stalled: u64,
-    /// The time between the arrivals and the waits, in which work hid what would have been a stall.
+    /// The time between the arrivals and their waits, which is the time that work hid.
     pub hidden: u64,
 }
 
@@ -122,7 +122,7 @@ impl fmt::Display for TimeUnit {
 }
 
 impl Timeline {
-    /// Makes a timeline of events in any order.
+    /// Creates a timeline from events in any order.
     pub(crate) fn new(kernel: &str, unit: TimeUnit, mut events: Vec<Event>, lost: u64) -> Timeline {
         let first = events.iter().map(|event| event.start).min().unwrap_or(0);
         for event in &mut events {
@@ -133,7 +133,7 @@ impl Timeline {
         Timeline { kernel: kernel.to_owned(), unit, events, lost }
     }
 
-    /// Returns the cost of waiting for each place in the source, the largest first.
+    /// Returns the cost of waiting at each position in the source, the largest first.
     pub fn stalls(&self) -> Vec<Stall> {
         let mut stalls: BTreeMap<(&Option<Location>, &str), Stall> = BTreeMap::new();
         for (row, arrival) in self.events.iter().enumerate().filter(|(_, event)| event.is_wait()) {

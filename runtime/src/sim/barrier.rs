@@ -1,10 +1,10 @@
 //! Implements the barriers of groups by the abstract rules of cooperative groups: every thread of the group arrives
-//! once and waits once in each phase. An exited thread does not count as arrived, although today's hardware counts it.
+//! once and waits once in each phase. An exited thread does not count as arrived, although current hardware counts it.
 
 use super::context::Context;
 use super::cost;
 use super::group::Group;
-use super::race::Members;
+use super::race::Participants;
 use super::site::Site;
 use super::state::{Arrival, Barrier, Cluster, Collective, Operation, Phases, Status, Thread};
 use crate::report::failure::Cause;
@@ -12,25 +12,26 @@ use crate::report::timeline::EventKind;
 use crate::scope::Scope;
 
 impl Barrier {
-    /// Counts an arrival; the last one of a phase ends it. The caller releases the grid's threads in other clusters.
-    fn arrive(&self, cluster: &Cluster<'_>, clock: u64) -> u64 {
-        let Phases { expected, arrived, current, reached, ended, gathering, gathered } = &*self.phases;
+    /// Counts an arrival and returns its phase, which the last arrival completes. The caller wakes the threads of other
+    /// clusters that wait at the grid's barrier.
+    fn arrive(&self, cluster: &Cluster<'_>, time: u64) -> u64 {
+        let Phases { expected, arrived, current, reached, ended, releases, released } = &*self.phases;
         let phase = current.get();
         arrived.set(arrived.get() + 1);
-        reached.set(reached.get().max(clock));
+        reached.set(reached.get().max(time));
         if arrived.get() == *expected {
             arrived.set(0);
             current.set(phase + 1);
             ended.set(reached.get());
             if let Some(races) = &cluster.launch.races {
-                gathered.replace(gathering.borrow_mut().end(&races.layout, Members::Blocks));
+                released.replace(releases.borrow_mut().end(&races.layout, Participants::Blocks));
             }
             self.release(cluster);
         }
         phase
     }
 
-    /// Wakes the cluster's threads that wait here, so that they check the phase again.
+    /// Wakes the cluster's threads that wait at this barrier, so that they check the phase again.
     pub(super) fn release(&self, cluster: &Cluster<'_>) {
         for thread in self.waiting.borrow_mut().drain(..) {
             cluster.wake(&cluster.threads[thread]);
@@ -39,22 +40,22 @@ impl Barrier {
 }
 
 impl Context<'_> {
-    /// Arrives and waits.
+    /// Executes `sync`: the thread arrives and waits.
     pub(crate) fn sync(&self, group: Group, site: Site) {
         let collective = Collective { group, operation: Operation::Sync, site };
         self.check_nothing_pending(collective);
         let phase = self.arrive(collective, true);
-        let start = self.thread.clock.get();
+        let start = self.thread.time.get();
         self.wait(phase, collective);
         self.record(EventKind::Sync, group.name(), site, start);
     }
 
-    /// Arrives and returns the phase that the matching wait names.
+    /// Arrives and returns the phase for the matching wait.
     pub(crate) fn barrier_arrive(&self, group: Group, site: Site) -> u64 {
         self.arrive_alone(group, site, true)
     }
 
-    /// Arrives without releasing: publishes only what earlier fences have released.
+    /// Arrives without releasing, which publishes only what the thread's earlier fences have released.
     pub(crate) fn barrier_arrive_relaxed(&self, group: Group, site: Site) -> u64 {
         self.arrive_alone(group, site, false)
     }
@@ -64,32 +65,32 @@ impl Context<'_> {
         self.check_nothing_pending(collective);
         let phase = self.arrive(collective, releases);
         self.thread.arrivals[group as usize].set(Arrival::Pending { phase, site });
-        self.record(EventKind::Arrive, group.name(), site, self.thread.clock.get());
+        self.record(EventKind::Arrive, group.name(), site, self.thread.time.get());
         self.point(cost::ATOMIC);
         phase
     }
 
-    /// Waits for the end of the phase in which the thread arrived.
+    /// Waits until the phase in which the thread arrived has completed.
     pub(crate) fn barrier_wait(&self, group: Group, phase: u64, site: Site) {
         let collective = Collective { group, operation: Operation::Wait, site };
         let arrival = &self.thread.arrivals[group as usize];
         let fault = match arrival.get() {
             Arrival::Pending { phase: arrived, .. } if arrived == phase => None,
-            Arrival::Pending { site, .. } => Some(format!("the token is older than the arrival at {site}")),
-            Arrival::Waited { site } => Some(format!("the last arrival was waited for at {site}")),
-            Arrival::None => Some("this thread never arrived".to_owned()),
+            Arrival::Pending { site, .. } => Some(format!("its token is older than the last arrival, at {site}")),
+            Arrival::Waited { site } => Some(format!("the last arrival was already waited for at {site}")),
+            Arrival::None => Some("this thread has not arrived".to_owned()),
         };
         if let Some(fault) = fault {
-            self.fail(Cause::Protocol(format!("{collective} without an arrival: {fault}")), site);
+            self.fail(Cause::Protocol(format!("{collective} must follow an arrival: {fault}")), site);
         }
         arrival.set(Arrival::Waited { site });
-        let start = self.thread.clock.get();
+        let start = self.thread.time.get();
         self.wait(phase, collective);
         self.record(EventKind::Wait, group.name(), site, start);
     }
 
-    /// Checks that the group's collective does not stand between an arrival and its wait, where the arrival is at the
-    /// group itself or at a group inside it: cooperative groups allow only collectives of smaller groups there.
+    /// Checks that the thread has no pending arrival at the group or at a group that it contains. Between an arrival
+    /// and its wait, cooperative groups allow only collectives of smaller groups.
     fn check_nothing_pending(&self, collective: Collective) {
         let groups: &[Group] = match collective.group {
             Group::Block => &[Group::Block],
@@ -100,7 +101,7 @@ impl Context<'_> {
             if let Arrival::Pending { site, .. } = self.thread.arrivals[group as usize].get() {
                 let arrive = Collective { group, operation: Operation::Arrive, site };
                 let wait = Collective { group, operation: Operation::Wait, site };
-                let sentence = format!("{collective} between the {arrive} at {site} and its {wait}");
+                let sentence = format!("{collective} must not come between {arrive} at {site} and its {wait}");
                 self.fail(Cause::Protocol(sentence), collective.site);
             }
         }
@@ -113,21 +114,23 @@ impl Context<'_> {
             Group::Grid => match &self.cluster.grid_barrier {
                 Some(barrier) => barrier,
                 None => {
-                    let sentence = format!("{collective} where only the simulator's closure of a `cuda!` has it");
+                    let sentence = format!(
+                        "{collective} must be called by the kernel itself, not only by the closure of a `cuda!`"
+                    );
                     self.fail(Cause::Protocol(sentence), collective.site)
                 }
             },
         }
     }
 
-    /// Arrives at the group's barrier. If it `releases`, what the thread did before is published to the threads that
-    /// wait.
+    /// Arrives at the group's barrier and returns the phase. An arrival that `releases` synchronizes with the waits of
+    /// this phase.
     fn arrive(&self, collective: Collective, releases: bool) -> u64 {
         let barrier = self.barrier(collective);
-        // On a GPU a block arrives at the grid's barrier as a whole.
+        // On a GPU, a block arrives at the grid's barrier as a whole.
         if collective.group == Group::Grid {
-            let meeting = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
-            self.wait_at(meeting, meeting.arrive(self.cluster, self.thread.clock.get()), collective);
+            let exchange = &self.cluster.blocks[self.thread.block_rank as usize].before_grid_barrier;
+            self.wait_at(exchange, exchange.arrive(self.cluster, self.thread.time.get()), collective);
         }
         if self.cluster.launch.races.is_some() {
             let scope = match collective.group {
@@ -137,19 +140,19 @@ impl Context<'_> {
             };
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
             actor.arrive(collective.group as usize, releases);
-            barrier.phases.gathering.borrow_mut().arrive(actor, epochs, Members::Blocks, releases, scope);
+            barrier.phases.releases.borrow_mut().arrive(actor, epochs, Participants::Blocks, releases, scope);
         }
         self.step();
-        barrier.arrive(self.cluster, self.thread.clock.get())
+        barrier.arrive(self.cluster, self.thread.time.get())
     }
 
-    /// Returns when `phase` has ended.
+    /// Waits until `phase` has completed, and acquires what its arrivals released.
     fn wait(&self, phase: u64, collective: Collective) {
         let barrier = self.barrier(collective);
         self.wait_at(barrier, phase, collective);
-        self.thread.clock.set(self.thread.clock.get().max(barrier.phases.ended.get()));
+        self.thread.time.set(self.thread.time.get().max(barrier.phases.ended.get()));
         if let Some(races) = &self.cluster.launch.races {
-            self.thread.actor.leave(&races.layout, &barrier.phases.gathered.borrow(), collective.group as usize);
+            self.thread.actor.wait(&races.layout, &barrier.phases.released.borrow(), collective.group as usize);
         }
         match collective.group {
             Group::Cluster | Group::Grid => self.thread.peers_started.set(true),
@@ -161,23 +164,26 @@ impl Context<'_> {
         if barrier.phases.current() != phase {
             self.point(cost::ATOMIC);
         }
-        // A thread may have been woken by the end of an older phase.
+        // The end of an older phase may have woken the thread.
         while barrier.phases.current() == phase {
             barrier.waiting.borrow_mut().push(self.thread.rank);
-            self.thread.status.set(Status::Waiting(collective));
+            self.thread.status.set(Status::AtGroupBarrier(collective));
             self.suspend();
         }
     }
 }
 
-/// Returns the failure of a thread that exits with a pending arrival, and where it arrived.
+/// Returns the failure of a thread that exits with a pending arrival, and the site of that arrival.
 pub(super) fn check_exit(thread: &Thread) -> Option<(Cause, Site)> {
     [Group::Grid, Group::Cluster, Group::Block].into_iter().find_map(|group| {
         match thread.arrivals[group as usize].get() {
             Arrival::Pending { site, .. } => {
                 let arrive = Collective { group, operation: Operation::Arrive, site };
                 let wait = Collective { group, operation: Operation::Wait, site };
-                Some((Cause::Protocol(format!("{arrive} was never waited for: the thread ended without {wait}")), site))
+                Some((
+                    Cause::Protocol(format!("{arrive} must be waited for, but the thread exited without {wait}")),
+                    site,
+                ))
             }
             Arrival::None | Arrival::Waited { .. } => None,
         }

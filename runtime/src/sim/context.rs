@@ -1,10 +1,10 @@
-//! Tracks which GPU thread runs on this OS thread, because the host API takes no handle. A kernel's code runs only
-//! inside `enter`.
+//! Tracks which GPU thread runs on this OS thread, because the functions of the host API take no handle. A kernel's
+//! code runs only inside `enter`.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use super::schedule::Touch;
+use super::schedule::AtomicAccess;
 use super::site::Site;
 use super::state::{Cluster, Thread};
 use crate::report::failure::Cause;
@@ -26,7 +26,7 @@ pub(crate) struct Context<'c> {
     pub(crate) thread: &'c Thread,
 }
 
-/// Runs `turn` as a turn of `thread`.
+/// Runs `turn` with `thread` as the running GPU thread.
 pub(super) fn enter<R>(cluster: &Cluster<'_>, thread: &Thread, turn: impl FnOnce() -> R) -> R {
     struct Restore(Option<Running>);
     impl Drop for Restore {
@@ -43,8 +43,8 @@ pub(super) fn enter<R>(cluster: &Cluster<'_>, thread: &Thread, turn: impl FnOnce
 #[inline]
 pub(crate) fn try_with<R>(f: impl FnOnce(Context<'_>) -> R) -> Option<R> {
     RUNNING.get().map(|Running { cluster, thread }| {
-        // SAFETY: `enter` borrows both for as long as they stand in `RUNNING`. A turn that ends inside `f` leaves `f`
-        // on a coroutine's stack, and the runner ends all coroutines before it drops the cluster.
+        // SAFETY: `enter` borrows both for as long as they are in `RUNNING`. A turn that ends inside `f` leaves `f` on
+        // a coroutine's stack, and the runner ends all coroutines before it drops the cluster.
         f(Context { cluster: unsafe { cluster.as_ref() }, thread: unsafe { thread.as_ref() } })
     })
 }
@@ -59,8 +59,8 @@ pub(crate) fn with<R>(what: &str, f: impl FnOnce(Context<'_>) -> R) -> R {
     }
 }
 
-/// Ends the launch with this failure of the running thread. Outside of kernels, where device functions may be called as
-/// plain Rust, it panics.
+/// Ends the launch with this failure of the running thread. It panics outside of kernels, where device functions may be
+/// called as plain Rust.
 #[cold]
 pub(crate) fn fail_at(cause: Cause, site: Site) -> ! {
     match try_with(|context| context.fail(cause.clone(), site)) {
@@ -87,18 +87,18 @@ impl Context<'_> {
         }
     }
 
-    /// Marks the scheduling point before an atomic, if the scheduler wants to know what the atomic will access.
+    /// Announces an atomic and ends the turn before it, if the scheduler decides the order of atomics.
     #[inline]
-    pub(super) fn announce(&self, touch: impl FnOnce() -> Touch) {
+    pub(super) fn announce(&self, announced: impl FnOnce() -> AtomicAccess) {
         if self.cluster.announces {
-            self.thread.pending.set(Some(touch()));
+            self.thread.pending.set(Some(announced()));
             self.suspend();
         }
     }
 
     /// Ends the turn, and returns when the scheduler gives the thread another one.
     pub(super) fn suspend(&self) {
-        // SAFETY: set at the start of the coroutine that runs this, to what lives on that coroutine's stack.
+        // SAFETY: the coroutine that runs this set the pointer at its start, and the yielder lives on its stack.
         unsafe { &*self.thread.yielder.get() }.suspend(());
     }
 }

@@ -1,58 +1,59 @@
-//! Simulates asynchronous copies. A pending copy is an actor of its own, the copying hardware, which reads the source
-//! and writes the destination at times of its own (PTX ISA, Data Movement and Conversion Instructions: Asynchronous
-//! copy). Here the bytes land when the schedule decides, at the latest when a thread waits for them or when nothing
-//! else can run; until then the destination keeps its old contents.
+//! Simulates asynchronous copies. A pending copy is an actor of its own, the copy engine, which reads the source and
+//! writes the destination concurrently with all threads (PTX ISA, Data Movement and Conversion Instructions:
+//! Asynchronous copy). Here the schedule decides when the bytes land, at the latest when a thread waits for them or
+//! when no thread can run; until then the destination keeps its old contents.
 //!
-//! The race detector treats a copy as a thread beside the cluster's (`Who::copy`). Everything the issuing thread knew
-//! happens-before the copy; the copy's end happens-before whoever observes the completed phase of its barrier, or waits
-//! for it by its group. A use of the destination or a change of the source that is not ordered after such a wait is
-//! therefore a race under every schedule.
+//! The race detector treats a copy as an actor beside the cluster's threads (`ActorId::copy`). Everything the issuing
+//! thread knew happens-before the copy; the copy's end happens-before an observation of the completed phase of its
+//! barrier, and before the end of a wait for its batch. A use of the destination or a change of the source that is not
+//! ordered after such a wait is therefore a race under every schedule.
 //!
-//! Not detected: for a copy that a group makes together, only the knowledge of the first thread is considered. Copies
-//! reuse clock slots, two per thread of the cluster; waiting for a later copy also orders the earlier one in that slot.
+//! Not detected: for a copy that a group issues together, only the clock of the group's first thread is considered.
+//! Copies reuse clock slots, two per thread of the cluster; waiting for a later copy also orders the earlier one in
+//! that slot.
 
 use super::access::{read_bytes, write_bytes};
 use super::context::Context;
-use super::memory::{Access, Kind, MemoryId};
+use super::memory::{Access, MemoryId, MemoryOp};
 use super::race::Clock;
 use super::site::Site;
-use super::state::{BarrierCall, Batch, Cluster, Flight, Tells};
+use super::state::{BarrierCall, Batch, Cluster, Completion, PendingCopy};
 use crate::report::failure::Cause;
 
-/// The number of turns, per thread of the cluster, after which a copy lands if no thread has waited for it.
+/// The number of turns per thread of the cluster after which a copy lands even if no thread waits for it.
 const PATIENCE: u64 = 4;
 
-/// A copy that a thread begins.
+/// A copy that a thread issues.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CopyCall<'v> {
     /// The copy's name in reports: `bulk_copy_async`.
     pub(crate) name: &'static str,
-    pub(crate) to: End,
-    pub(crate) from: From<'v>,
+    pub(crate) to: CopyEnd,
+    pub(crate) from: CopySource<'v>,
     /// The number of bytes, at least one.
     pub(crate) len: usize,
-    pub(crate) tells: Tells,
+    pub(crate) completion: Completion,
     pub(crate) site: Site,
     /// The name of the element type.
     pub(crate) type_name: &'static str,
 }
 
-/// Names the first byte of the source or the destination of a copy.
+/// The first byte of a copy's source or destination.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct End {
+pub(crate) struct CopyEnd {
     pub(crate) memory: MemoryId,
     pub(crate) start: usize,
 }
 
 /// The source of a copy.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum From<'v> {
-    Memory(End),
-    /// A value that the thread passes by value.
+pub(crate) enum CopySource<'v> {
+    Memory(CopyEnd),
+    /// A value that the thread passes.
     Value(&'v [u8]),
 }
 
-impl Flight {
+impl PendingCopy {
     fn touches_block(&self, rank: u32) -> bool {
         let of = |memory| matches!(memory, MemoryId::Shared(id) if id.rank == rank);
         of(self.to.0) || self.from.is_some_and(|(memory, _)| self.bytes.is_none() && of(memory))
@@ -66,38 +67,38 @@ impl Flight {
 }
 
 impl Context<'_> {
-    /// Begins a copy.
+    /// Issues a copy.
     pub(crate) fn begin_copy(&self, call: CopyCall<'_>) {
-        let CopyCall { name, to, from, len, tells, site, type_name } = call;
+        let CopyCall { name, to, from, len, completion, site, type_name } = call;
         let copies = &self.cluster.copies;
-        let end = |End { memory, start }, kind| Access { memory, start, len, kind, site, type_name };
+        let end = |CopyEnd { memory, start }, op| Access { memory, start, len, op, site, type_name };
         let source = match from {
-            From::Memory(from) => Some((from, self.address(end(from, Kind::Read)))),
-            From::Value(_) => None,
+            CopySource::Memory(from) => Some((from, self.address(end(from, MemoryOp::Read)))),
+            CopySource::Value(_) => None,
         };
         let bytes: Box<[u8]> = match from {
-            From::Memory(_) => source.map(|(_, address)| read_bytes(address, len).into()).unwrap_or_default(),
-            From::Value(bytes) => bytes.into(),
+            CopySource::Memory(_) => source.map(|(_, address)| read_bytes(address, len).into()).unwrap_or_default(),
+            CopySource::Value(bytes) => bytes.into(),
         };
-        let target = self.target_address(end(to, Kind::Write(&bytes)));
-        if let Tells::Barrier { barrier, expect } = tells {
+        let target = self.target_address(end(to, MemoryOp::Write(&bytes)));
+        if let Completion::Barrier { barrier, expect } = completion {
             self.expect_copy(BarrierCall { name, barrier, site }, if expect { len } else { 0 });
         }
-        let number = copies.begun.replace(copies.begun.get() + 1);
+        let number = copies.issued.replace(copies.issued.get() + 1);
         let (mut read, mut done) = (Clock::default(), Clock::default());
         if let Some(detector) = &self.cluster.launch.races {
             let (layout, epochs) = (&detector.layout, &self.cluster.epochs);
-            // Each copy takes two slots: one reads, the other writes once everything is read.
+            // Each copy takes two clock slots: one actor reads, and a second one writes once everything is read.
             let reader = self.thread.actor.begin_copy(2 * number as u32, epochs, layout);
             if let Some((from, address)) = source {
-                self.order(&reader, end(from, Kind::Read), address);
+                self.check_order(&reader, end(from, MemoryOp::Read), address);
             }
             read = reader.release(epochs, layout);
             let writer = reader.begin_copy(2 * number as u32 + 1, epochs, layout);
-            self.order(&writer, end(to, Kind::Write(&bytes)), target);
+            self.check_order(&writer, end(to, MemoryOp::Write(&bytes)), target);
             done = writer.release(epochs, layout);
         }
-        copies.flying.borrow_mut().push(Flight {
+        copies.in_flight.borrow_mut().push(PendingCopy {
             name,
             site,
             thread: self.thread.rank,
@@ -105,7 +106,7 @@ impl Context<'_> {
             from: source.map(|(from, address)| (from.memory, address)),
             bytes: source.is_none().then_some(bytes),
             len,
-            tells,
+            completion,
             read,
             done,
             due: copies.turns.get() + self.cluster.patience(),
@@ -114,40 +115,41 @@ impl Context<'_> {
         });
     }
 
-    /// Returns when all but the last `prior` of the thread's copies of a batch have completed, or, if `only_read`, when
+    /// Waits until all but the last `prior` of the thread's copies of a batch have completed, or, if `only_read`, until
     /// their sources have been read.
     pub(crate) fn wait_for_copies(&self, batch: Batch, prior: usize, only_read: bool, site: Site) {
         let copies = &self.cluster.copies;
-        let is_bulk = |tells| tells == Tells::Batch(Batch::Bulk);
-        let mine = |flight: &Flight| {
-            let counted = matches!(flight.tells, Tells::Batch(_)) && is_bulk(flight.tells) == (batch == Batch::Bulk);
-            flight.thread == self.thread.rank && counted
+        let is_bulk = |completion| completion == Completion::Batch(Batch::Bulk);
+        let mine = |copy: &PendingCopy| {
+            let counted =
+                matches!(copy.completion, Completion::Batch(_)) && is_bulk(copy.completion) == (batch == Batch::Bulk);
+            copy.thread == self.thread.rank && counted
         };
-        let count = copies.flying.borrow().iter().filter(|flight| mine(flight)).count();
+        let count = copies.in_flight.borrow().iter().filter(|copy| mine(copy)).count();
         let (mut left, mut at) = (count.saturating_sub(prior), 0);
         while left > 0 {
-            let is_mine = mine(&copies.flying.borrow()[at]);
+            let is_mine = mine(&copies.in_flight.borrow()[at]);
             left -= usize::from(is_mine);
-            if !is_mine || copies.flying.borrow()[at].tells != Tells::Batch(batch) {
+            if !is_mine || copies.in_flight.borrow()[at].completion != Completion::Batch(batch) {
                 at += 1;
                 continue;
             }
-            let mut flight = copies.flying.borrow_mut().remove(at);
+            let mut copy = copies.in_flight.borrow_mut().remove(at);
             let learned = if only_read {
-                flight.read();
-                flight.waited_read = true;
-                flight.read.clone()
+                copy.read();
+                copy.waited_read = true;
+                copy.read.clone()
             } else {
-                if let Err(fault) = self.cluster.land(&mut flight) {
+                if let Err(fault) = self.cluster.land(&mut copy) {
                     self.fail(Cause::Protocol(fault), site);
                 }
-                flight.done.clone()
+                copy.done.clone()
             };
             if let Some(detector) = &self.cluster.launch.races {
                 self.thread.actor.acquire(&detector.layout, &learned);
             }
             if only_read {
-                copies.flying.borrow_mut().insert(at, flight);
+                copies.in_flight.borrow_mut().insert(at, copy);
                 at += 1;
             }
         }
@@ -155,23 +157,23 @@ impl Context<'_> {
 }
 
 impl Cluster<'_> {
-    /// Returns for how many turns a copy stays in flight if no thread waits for it.
+    /// Returns the number of turns for which a copy stays in flight if no thread waits for it.
     fn patience(&self) -> u64 {
         let most = PATIENCE * self.threads.len() as u64;
-        match self.scheduler.borrow_mut().lots() {
-            Some(lots) => lots.draw() % most.next_power_of_two(),
+        match self.scheduler.borrow_mut().rng() {
+            Some(rng) => rng.draw() % most.next_power_of_two(),
             None => most,
         }
     }
 
-    /// Lands the copies that are due after a thread's turn.
+    /// Lands the copies that are due after this turn of a thread.
     pub(super) fn land_due(&self) {
-        if self.copies.flying.borrow().is_empty() {
+        if self.copies.in_flight.borrow().is_empty() {
             return;
         }
         let now = self.copies.turns.get() + 1;
         self.copies.turns.set(now);
-        while self.land_first(|flight| flight.due <= now) {}
+        while self.land_first(|copy| copy.due <= now) {}
     }
 
     /// Lands one copy because no thread can run. Returns whether one was in flight.
@@ -179,71 +181,79 @@ impl Cluster<'_> {
         self.land_first(|_| true)
     }
 
-    fn land_first(&self, which: impl Fn(&Flight) -> bool) -> bool {
+    fn land_first(&self, which: impl Fn(&PendingCopy) -> bool) -> bool {
         if self.failure.borrow().is_some() {
             return false;
         }
-        let at = self.copies.flying.borrow().iter().position(|flight| !flight.landed && which(flight));
+        let at = self.copies.in_flight.borrow().iter().position(|copy| !copy.landed && which(copy));
         let Some(at) = at else { return false };
-        let mut flight = self.copies.flying.borrow_mut().remove(at);
-        match self.land(&mut flight) {
-            Err(fault) => self.copy_failed(&flight, fault),
-            // The issuing thread still has to wait for it.
-            Ok(()) if matches!(flight.tells, Tells::Batch(_)) => self.copies.flying.borrow_mut().insert(at, flight),
+        let mut copy = self.copies.in_flight.borrow_mut().remove(at);
+        match self.land(&mut copy) {
+            Err(fault) => self.copy_failed(&copy, fault),
+            // The issuing thread must still wait for it.
+            Ok(()) if matches!(copy.completion, Completion::Batch(_)) => {
+                self.copies.in_flight.borrow_mut().insert(at, copy)
+            }
             Ok(()) => {}
         }
         true
     }
 
-    /// Writes the copy's bytes and completes them at its barrier.
-    fn land(&self, flight: &mut Flight) -> Result<(), String> {
-        if std::mem::replace(&mut flight.landed, true) {
+    /// Writes the copy's bytes, and completes them at its barrier if it has one.
+    fn land(&self, copy: &mut PendingCopy) -> Result<(), String> {
+        if std::mem::replace(&mut copy.landed, true) {
             return Ok(());
         }
-        flight.read();
-        let (memory, start, address) = flight.to;
-        let bytes = flight.bytes.as_deref().unwrap_or_default();
+        copy.read();
+        let (memory, start, address) = copy.to;
+        let bytes = copy.bytes.as_deref().unwrap_or_default();
         write_bytes(address, bytes);
         if let MemoryId::Shared(id) = memory {
             self.shared.mark_written(id, start, bytes.len());
         }
-        match flight.tells {
-            Tells::Barrier { barrier, .. } => self.complete_copy(barrier, flight.len, &flight.done).map_err(|what| {
-                format!("the bytes of `{}()` at {} arrive at a barrier that {what}", flight.name, flight.site)
+        match copy.completion {
+            Completion::Barrier { barrier, .. } => self.complete_copy(barrier, copy.len, &copy.done).map_err(|what| {
+                format!(
+                    "`{}()` at {} needs an initialized barrier when its bytes arrive, but {what}",
+                    copy.name, copy.site
+                )
             }),
-            Tells::Batch(_) => Ok(()),
+            Completion::Batch(_) => Ok(()),
         }
     }
 
-    /// Checks, after a thread and perhaps its whole block has exited, that no copy is left in flight that it had to
-    /// wait for.
+    /// Checks, after a thread has exited, that it waited for its copies, and, if its whole block has exited, that no
+    /// copy still uses the block's memory.
     pub(super) fn check_copies_at_exit(&self, thread: usize) {
         let (block, ended) = {
             let rank = self.threads[thread].block_rank;
             (rank, self.blocks[rank as usize].exited.get() == self.launch.block_threads)
         };
-        let mut flying = self.copies.flying.borrow_mut();
-        let waits = |flight: &Flight| flight.thread == thread && matches!(flight.tells, Tells::Batch(_));
-        let unwaited = flying.iter().position(|flight| waits(flight) && !flight.waited_read);
-        let cut = || flying.iter().position(|flight| ended && !flight.landed && flight.touches_block(block));
+        let mut in_flight = self.copies.in_flight.borrow_mut();
+        let waits = |copy: &PendingCopy| copy.thread == thread && matches!(copy.completion, Completion::Batch(_));
+        let unwaited = in_flight.iter().position(|copy| waits(copy) && !copy.waited_read);
+        let cut = || in_flight.iter().position(|copy| ended && !copy.landed && copy.touches_block(block));
         let (at, what) = match (unwaited, cut()) {
-            (Some(at), _) => (at, "was never waited for: its thread has ended".to_owned()),
-            (None, Some(at)) => {
-                (at, format!("is under way, and block rank {block}, whose shared memory it uses, has ended"))
-            }
+            (Some(at), _) => (at, "must be waited for, but its thread exited without a wait".to_owned()),
+            (None, Some(at)) => (
+                at,
+                format!(
+                    "uses the shared memory of block rank {block}, so it must complete before the block exits, but it is still in flight"
+                ),
+            ),
             (None, None) => {
-                flying.retain(|flight| !(waits(flight) && flight.landed));
+                in_flight.retain(|copy| !(waits(copy) && copy.landed));
                 return;
             }
         };
-        let flight = flying.remove(at);
-        drop(flying);
-        let fault = format!("`{}()` {what}", flight.name);
-        self.copy_failed(&flight, fault);
+        let copy = in_flight.remove(at);
+        drop(in_flight);
+        let fault = format!("`{}()` {what}", copy.name);
+        self.copy_failed(&copy, fault);
     }
 
-    fn copy_failed(&self, flight: &Flight, fault: String) {
-        let failure = self.failure(&self.threads[flight.thread], Cause::Protocol(fault), Some(flight.site));
+    fn copy_failed(&self, copy: &PendingCopy, fault: String) {
+        let failure = self.failure(&self.threads[copy.thread], Cause::Protocol(fault), Some(copy.site));
         self.failure.borrow_mut().get_or_insert(failure);
     }
 }

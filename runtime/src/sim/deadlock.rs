@@ -1,5 +1,5 @@
-//! Builds the deadlock report: which threads wait, in which operation and where, which threads they wait for, and where
-//! those are instead.
+//! Builds the deadlock report: which threads wait, in which operation and at which site, which threads they wait for,
+//! and what those do instead.
 
 use super::group::Group;
 use super::site::{Site, location};
@@ -8,110 +8,110 @@ use crate::report::failure::{Cause, Failure, MissingThreads, WaitingThreads};
 use crate::scope::Scope;
 use crate::shape::Dim3;
 
-/// A thread together with its cluster.
-type Place<'c, 'l> = (&'c Cluster<'l>, &'c Thread);
+/// A thread of the grid, together with its cluster.
+type GridThread<'c, 'l> = (&'c Cluster<'l>, &'c Thread);
 
-/// A set of threads that are blocked in the same operation at the same site.
-struct At {
+/// The threads that have the same status at the same site.
+struct StatusGroup {
+    /// The status as reports name it: ``wait at `cluster.sync()` ``.
     what: String,
     site: Option<Site>,
+    /// The number of threads.
     threads: usize,
+    /// The indices of the first thread: its block's in the grid, and its own in the block.
     first: (Dim3, Dim3),
 }
 
-/// Returns the failure of clusters in which threads are left and none can run.
+/// Returns the failure of clusters that have threads left, none of which can run.
 pub(super) fn deadlock(clusters: &[&Cluster<'_>]) -> Failure {
     let all = || clusters.iter().flat_map(|cluster| cluster.threads.iter().map(move |thread| (*cluster, thread)));
-    let stuck = |(_, thread): &Place<'_, '_>| match thread.status.get() {
-        Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) => true,
-        // A thread in `coalesced_threads()` goes on when no other of its warp can run.
+    let stuck = |(_, thread): &GridThread<'_, '_>| match thread.status.get() {
+        Status::AtGroupBarrier(_) | Status::AtPhaseBarrier(_) | Status::InExchange(_) => true,
+        // A thread in `coalesced_threads()` continues once no other thread of its warp can run.
         Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     };
-    let waiting: Vec<Place<'_, '_>> = all().filter(stuck).collect();
-    let mut groups: Vec<WaitingThreads> = Vec::new();
-    for at in grouped(waiting.iter().copied()) {
-        let here = |place: &&Place<'_, '_>| describe(**place) == (at.what.clone(), at.site);
-        let here: Vec<Place<'_, '_>> = waiting.iter().filter(here).copied().collect();
+    let waiting: Vec<GridThread<'_, '_>> = all().filter(stuck).collect();
+    let mut reports: Vec<WaitingThreads> = Vec::new();
+    for group in group_by_status(waiting.iter().copied()) {
+        let here = |thread: &&GridThread<'_, '_>| describe(**thread) == (group.what.clone(), group.site);
+        let here: Vec<GridThread<'_, '_>> = waiting.iter().filter(here).copied().collect();
         let absent = all().filter(|other| misses(&here, *other));
-        let missing = grouped(absent).into_iter().map(|At { what, site, threads, first }| MissingThreads {
-            what,
-            location: site.map(location),
-            threads,
-            first,
+        let missing = group_by_status(absent).into_iter().map(|StatusGroup { what, site, threads, first }| {
+            MissingThreads { what, location: site.map(location), threads, first }
         });
-        groups.push(WaitingThreads {
-            what: at.what.clone(),
-            location: at.site.map(location),
-            threads: at.threads,
-            first: at.first,
+        reports.push(WaitingThreads {
+            what: group.what.clone(),
+            location: group.site.map(location),
+            threads: group.threads,
+            first: group.first,
             missing: missing.collect(),
         });
     }
     let (cluster, thread) = waiting.first().copied().unwrap_or((clusters[0], &clusters[0].threads[0]));
     let site = describe((cluster, thread)).1;
-    cluster.failure(thread, Cause::Deadlock(groups), site)
+    cluster.failure(thread, Cause::Deadlock(reports), site)
 }
 
-fn describe((cluster, thread): Place<'_, '_>) -> (String, Option<Site>) {
+fn describe((cluster, thread): GridThread<'_, '_>) -> (String, Option<Site>) {
     match thread.status.get() {
-        Status::Waiting(collective) => (format!("wait at {collective}"), Some(collective.site)),
-        Status::AtBarrier(call) => {
-            let lack = cluster.phase_barriers.lack(call.barrier);
-            (format!("wait at {call}, whose phase {lack},"), Some(call.site))
+        Status::AtGroupBarrier(collective) => (format!("wait at {collective}"), Some(collective.site)),
+        Status::AtPhaseBarrier(call) => {
+            let missing = cluster.phase_barriers.missing(call.barrier);
+            (format!("wait at {call} for a phase that {missing}"), Some(call.site))
         }
-        Status::Meeting(call) => (format!("wait at {call}"), Some(call.site)),
+        Status::InExchange(call) => (format!("wait at {call}"), Some(call.site)),
         Status::Coalescing(site) => ("wait at `coalesced_threads()`".to_owned(), Some(site)),
         Status::Exited => ("exited".to_owned(), None),
         Status::Ready => ("run".to_owned(), None),
     }
 }
 
-fn grouped<'c, 'l: 'c>(threads: impl Iterator<Item = Place<'c, 'l>>) -> Vec<At> {
-    let mut groups: Vec<At> = Vec::new();
+fn group_by_status<'c, 'l: 'c>(threads: impl Iterator<Item = GridThread<'c, 'l>>) -> Vec<StatusGroup> {
+    let mut groups: Vec<StatusGroup> = Vec::new();
     for (cluster, thread) in threads {
         let (what, site) = describe((cluster, thread));
         match groups.iter_mut().find(|known| known.what == what && known.site == site) {
             Some(known) => known.threads += 1,
             None => {
                 let first = (cluster.blocks[thread.block_rank as usize].index, thread.index);
-                groups.push(At { what, site, threads: 1, first });
+                groups.push(StatusGroup { what, site, threads: 1, first });
             }
         }
     }
     groups
 }
 
-/// Returns whether one of the threads that wait at a site waits for this thread, which has not arrived.
-fn misses(here: &[Place<'_, '_>], (cluster, other): Place<'_, '_>) -> bool {
+/// Returns whether one of the threads `here`, which wait at a site, waits for `other`, which has not arrived.
+fn misses(here: &[GridThread<'_, '_>], (cluster, other): GridThread<'_, '_>) -> bool {
     here.iter().any(|(home, thread)| match thread.status.get() {
-        Status::Waiting(collective) => {
+        Status::AtGroupBarrier(collective) => {
             let member = match collective.group {
                 Group::Grid => true,
                 Group::Cluster => home.rank == cluster.rank,
                 Group::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,
             };
-            member && !has_come(other, collective.group)
+            member && !has_arrived(other, collective.group)
         }
-        // A phase barrier does not know its participants; a thread that has exited certainly does not arrive.
-        Status::AtBarrier(call) => {
+        // A phase barrier does not know its participants. A thread that has exited certainly does not arrive.
+        Status::AtPhaseBarrier(call) => {
             let member = match call.barrier.scope {
                 Scope::Block => home.rank == cluster.rank && thread.block_rank == other.block_rank,
                 Scope::Cluster | Scope::Device | Scope::System => home.rank == cluster.rank,
             };
             member && matches!(other.status.get(), Status::Exited)
         }
-        Status::Meeting(call) => {
+        Status::InExchange(call) => {
             let member = home.rank == cluster.rank && thread.same_warp(other) && call.lanes >> other.lane() & 1 == 1;
-            member && !matches!(other.status.get(), Status::Meeting(theirs) if theirs.lanes == call.lanes)
+            member && !matches!(other.status.get(), Status::InExchange(theirs) if theirs.lanes == call.lanes)
         }
         Status::Ready | Status::Coalescing(_) | Status::Exited => false,
     })
 }
 
 /// Returns whether a thread has arrived at the barrier of the group.
-fn has_come(thread: &Thread, group: Group) -> bool {
+fn has_arrived(thread: &Thread, group: Group) -> bool {
     if matches!(thread.arrivals[group as usize].get(), Arrival::Pending { .. }) {
         return true;
     }
-    matches!(thread.status.get(), Status::Waiting(collective) if collective.group == group)
+    matches!(thread.status.get(), Status::AtGroupBarrier(collective) if collective.group == group)
 }

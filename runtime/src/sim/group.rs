@@ -1,4 +1,4 @@
-//! The groups of threads that the simulator knows: those with a barrier, and the size of a warp.
+//! The groups of threads that have a barrier, and the size of a warp.
 
 /// The number of lanes of a warp.
 pub(crate) const LANES: u32 = 32;

@@ -1,4 +1,4 @@
-//! Describes an access as data: the memory, the bytes, the kind of access.
+//! Describes an access as data: the memory, the bytes and the operation.
 
 use std::ptr::NonNull;
 
@@ -23,19 +23,19 @@ pub struct SharedId {
     pub(crate) rank: u32,
 }
 
-/// The kind of an access.
+/// The operation of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind<'v> {
+pub(crate) enum MemoryOp<'v> {
     Read,
     /// A plain write of these bytes.
     Write(&'v [u8]),
-    /// An atomic that only reads, and finds the current value.
+    /// An atomic load of the current value.
     AtomicLoad,
-    /// An atomic load that may find an older value, unless a newer store happens-before it.
-    WeakLoad,
-    /// An atomic that reads, and may write.
+    /// An atomic load that may return a stale value: any that no newer store superseded before it, by happens-before.
+    StaleLoad,
+    /// An atomic read-modify-write, which may fail to write.
     Atomic,
-    /// An atomic that only writes.
+    /// An atomic store.
     AtomicStore,
 }
 
@@ -45,8 +45,28 @@ pub(crate) struct Access<'v> {
     pub(crate) memory: MemoryId,
     pub(crate) start: usize,
     pub(crate) len: usize,
-    pub(crate) kind: Kind<'v>,
+    pub(crate) op: MemoryOp<'v>,
     pub(crate) site: Site,
     /// The name of the value's type.
     pub(crate) type_name: &'static str,
+}
+
+/// Identifies an atomic's memory location among those of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LocationKey(usize, usize);
+
+impl LocationKey {
+    /// The location that stands for all sequentially consistent fences, which name no memory.
+    pub(super) const FENCE: LocationKey = LocationKey(0, 0);
+}
+
+impl Access<'_> {
+    /// Returns the key of the location at which the access begins.
+    pub(super) fn location(&self) -> LocationKey {
+        match self.memory {
+            MemoryId::Constant(base) | MemoryId::Global(base) => LocationKey(base.addr().get(), self.start),
+            // Shared memory gets addresses at which no buffer can lie.
+            MemoryId::Shared(id) => LocationKey(1 + (id.allocation as usize) * 16 + id.rank as usize, self.start),
+        }
+    }
 }

@@ -1,11 +1,11 @@
 //! The simulator's engine. It runs a launch with a coroutine for each GPU thread and reports violations of the abstract
-//! rules of barriers and of shared memory, whatever today's hardware makes of them. It knows thread ids, byte ranges
+//! rules of barriers and of shared memory, even where current hardware tolerates them. It knows thread ids, byte ranges
 //! and sites; no user types, no program text and no CUDA.
 //!
-//! From the ground up: names and data (`site`, `group`, `memory`, `cost`), who runs next (`schedule`) and what orders
-//! accesses (`race`); the state of a launch (`state`) and the thread that runs (`context`); what a thread does to that
-//! state, a file each (`access`, `barrier`, `phase_barrier`, `copy`, `warp`, ...); and the launch as a whole (`run`,
-//! over `runner`). `race` lists the data races that are not detected.
+//! From the bottom up: plain data (`site`, `group`, `memory`, `cost`); the choice of the next thread (`schedule`) and
+//! the happens-before relation (`race`); the state of a launch (`state`) and the running thread (`context`); what a
+//! thread does to that state, one file each (`access`, `barrier`, `phase_barrier`, `copy`, `warp`, ...); and the launch
+//! as a whole (`run`, over `runner`). `race` lists the data races that are not detected.
 
 mod access;
 mod barrier;
@@ -15,9 +15,11 @@ pub(crate) mod cost;
 mod deadlock;
 mod group;
 mod memory;
+mod peers;
 mod phase_barrier;
 mod prints;
 mod race;
+mod race_report;
 mod recorder;
 mod run;
 mod runner;
@@ -39,14 +41,14 @@ mod workers;
 mod tests;
 
 pub(crate) use context::{Context, fail_at, try_with, with};
-pub(crate) use copy::{CopyCall, End, From};
+pub(crate) use copy::{CopyCall, CopyEnd, CopySource};
 pub(crate) use group::{Group, LANES};
-pub(crate) use memory::{Access, Kind, MemoryId, SharedId};
-pub(crate) use race::{Done, Synchronization};
+pub(crate) use memory::{Access, MemoryId, MemoryOp, SharedId};
+pub(crate) use race::{AtomicEffect, Synchronization};
 pub(crate) use recorder::Recorder;
 pub(crate) use run::{run, run_together};
 pub(crate) use schedule::OrderSearch;
 pub(crate) use serial::most_clusters;
 pub use simulator::Simulator;
 pub(crate) use site::Site;
-pub(crate) use state::{BarrierCall, BarrierId, Batch, Key, Meeting, Tells, Ticket, WarpCall};
+pub(crate) use state::{AllocationKey, ArrivalPhase, BarrierCall, BarrierId, Batch, Completion, Exchange, WarpCall};

@@ -1,17 +1,18 @@
 //! Simulates phase barriers in shared memory by the rules of mbarrier (PTX ISA, Parallel Synchronization and
-//! Communication Instructions): a countdown of arrivals and of bytes that restarts by itself with each phase. Misuse
+//! Communication Instructions): a barrier counts pending arrivals and bytes, and each phase restarts the counts. Misuse
 //! that the hardware does not detect ends the launch here.
 //!
-//! An arrival releases, and observing the completed phase acquires. Both are relaxed atomics on the barrier's own
-//! bytes; `init` and `invalidate` are plain writes of them, so an operation that is not ordered with those is a race.
+//! An arrival releases, and an observation of the completed phase acquires. Both access the barrier's own bytes as
+//! relaxed atomics; `init` and `invalidate` write them plainly, so an operation that is not ordered with those is a
+//! race.
 
 use std::sync::atomic::Ordering;
 
 use super::context::Context;
 use super::cost;
-use super::memory::{Access, Kind, MemoryId};
-use super::race::{Clock, Done, Gathering, Members, Synchronization};
-use super::state::{BarrierCall, BarrierId, Cluster, Live, PhaseBarriers, State, Status, Ticket};
+use super::memory::{Access, MemoryId, MemoryOp};
+use super::race::{AtomicEffect, Clock, Participants, PhaseRelease, Synchronization};
+use super::state::{ArrivalPhase, BarrierCall, BarrierId, BarrierState, Cluster, LiveBarrier, PhaseBarriers, Status};
 use crate::report::failure::Cause;
 use crate::report::timeline::EventKind;
 
@@ -22,25 +23,25 @@ const MOST: u32 = (1 << 20) - 1;
 const BYTES: usize = 8;
 
 impl BarrierCall {
-    fn access(self, kind: Kind<'_>) -> Access<'_> {
+    fn access(self, op: MemoryOp<'_>) -> Access<'_> {
         let BarrierId { memory, index, .. } = self.barrier;
         let memory = MemoryId::Shared(memory);
-        Access { memory, start: index * BYTES, len: BYTES, kind, site: self.site, type_name: "u64" }
+        Access { memory, start: index * BYTES, len: BYTES, op, site: self.site, type_name: "u64" }
     }
 }
 
 impl Cluster<'_> {
-    /// Counts the bytes of a completed copy at a barrier and joins the copy's clock. Fails with what is wrong with the
-    /// barrier.
+    /// Subtracts the bytes of a completed copy from those that a barrier expects, and joins the copy's clock. Returns
+    /// an error, which ends a sentence, if the barrier is not initialized.
     pub(super) fn complete_copy(&self, barrier: BarrierId, bytes: usize, done: &Clock) -> Result<(), String> {
         let woken = match self.phase_barriers.states.borrow_mut().get_mut(&barrier.key()) {
-            Some(State::Live(live)) => {
-                live.bytes -= bytes as i64;
-                live.landed.join(done);
+            Some(BarrierState::Live(live)) => {
+                live.tx_count -= bytes as i64;
+                live.completing.join(done);
                 live.complete()
             }
-            Some(State::Invalid(site)) => return Err(format!("was invalidated at {site}")),
-            None => return Err("nobody has initialised".into()),
+            Some(BarrierState::Invalid(site)) => return Err(format!("this one was invalidated at {site}")),
+            None => return Err("no thread has initialized this one".into()),
         };
         woken.into_iter().for_each(|thread| self.wake(&self.threads[thread]));
         Ok(())
@@ -54,213 +55,230 @@ impl Context<'_> {
             self.fail(Cause::BarrierCount { count }, call.site);
         }
         let since = match self.cluster.phase_barriers.states.borrow().get(&call.barrier.key()) {
-            Some(State::Live(live)) => Some(live.begun),
-            Some(State::Invalid(_)) | None => None,
+            Some(BarrierState::Live(live)) => Some(live.init_site),
+            Some(BarrierState::Invalid(_)) | None => None,
         };
         if let Some(since) = since {
-            let sentence = format!("{call} of a barrier that is in use since {since}: `invalidate` it before");
+            let sentence = format!(
+                "{call} must not initialize a barrier that is in use: it was initialized at {since}; call `invalidate` first"
+            );
             self.fail(Cause::Protocol(sentence), call.site);
         }
-        let PhaseBarriers { states, begun } = &self.cluster.phase_barriers;
-        let number = begun.get() + 1;
-        begun.set(number);
-        self.access(call.access(Kind::Write(&u64::from(number).to_le_bytes())));
-        let live = Live {
+        let PhaseBarriers { states, inits } = &self.cluster.phase_barriers;
+        let number = inits.get() + 1;
+        inits.set(number);
+        self.access(call.access(MemoryOp::Write(&u64::from(number).to_le_bytes())));
+        let live = LiveBarrier {
             number,
-            begun: call.site,
+            init_site: call.site,
+            next_expected: count,
             expected: count,
-            all: count,
-            missing: count,
-            bytes: 0,
+            pending: count,
+            tx_count: 0,
             phase: 0,
-            reached: 0,
-            ended: 0,
+            last_arrival: 0,
+            last_end: 0,
             waiting: Vec::new(),
-            released: Gathering::default(),
-            over: Clock::default(),
-            landed: Clock::default(),
+            released: PhaseRelease::default(),
+            completed: Clock::default(),
+            completing: Clock::default(),
             arrived: vec![0; self.cluster.launch.block_threads.div_ceil(64) as usize],
         };
-        states.borrow_mut().insert(call.barrier.key(), State::Live(Box::new(live)));
+        states.borrow_mut().insert(call.barrier.key(), BarrierState::Live(Box::new(live)));
     }
 
     /// Invalidates a barrier.
     pub(crate) fn invalidate_barrier(&self, call: BarrierCall) {
         let (waiting, number) = self.live(call, |live| (live.waiting.len(), live.number));
         if waiting > 0 {
-            self.fail(Cause::Protocol(format!("{call} while {waiting} thread(s) wait at the barrier")), call.site);
+            self.fail(
+                Cause::Protocol(format!(
+                    "{call} must not be called while threads wait at the barrier, but {waiting} thread(s) wait"
+                )),
+                call.site,
+            );
         }
-        self.access(call.access(Kind::Write(&(!u64::from(number)).to_le_bytes())));
-        self.cluster.phase_barriers.states.borrow_mut().insert(call.barrier.key(), State::Invalid(call.site));
+        self.access(call.access(MemoryOp::Write(&(!u64::from(number)).to_le_bytes())));
+        self.cluster.phase_barriers.states.borrow_mut().insert(call.barrier.key(), BarrierState::Invalid(call.site));
     }
 
-    /// Counts arrivals. If they `drop` out, later phases no longer expect them.
-    pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> Ticket {
-        let (ticket, woken) = self.change(call, |live| {
-            let Live { all, missing, bytes, .. } = *live;
-            match missing {
-                _ if count == 0 => return Err(format!("{call} that counts for nothing")),
-                _ if count <= missing => {}
-                _ if all == 0 => {
-                    return Err(format!("{call} at a barrier that nobody is expected at: all have dropped out"));
+    /// Counts arrivals. If the threads `drop` out, later phases no longer expect them.
+    pub(crate) fn arrive_at_barrier(&self, call: BarrierCall, count: u32, drop: bool) -> ArrivalPhase {
+        let (arrival, woken) = self.change(call, |live| {
+            let LiveBarrier { expected, pending, .. } = *live;
+            match pending {
+                _ if count == 0 => return Err(format!("{call} must count at least 1 arrival")),
+                _ if count <= pending => {}
+                _ if expected == 0 => {
+                    return Err(format!("{call} must not be called after all threads have dropped out of the barrier"));
                 }
                 0 => {
                     return Err(format!(
-                        "{call} in a phase that has had all of its {all} arrivals, and waits for {bytes} bytes"
+                        "{call} exceeds the expected arrivals: the phase has received {expected} of {expected} and {}",
+                        live.missing()
                     ));
                 }
                 _ => {
-                    return Err(format!("{call} counts for {count} in a phase that lacks {missing} of {all} arrivals"));
+                    return Err(format!(
+                        "{call} exceeds the expected arrivals: it counts {count}, but the phase still expects {pending} of {expected}"
+                    ));
                 }
             }
-            let ticket = Ticket { barrier: live.number, phase: live.phase };
-            live.missing -= count;
-            live.reached = live.reached.max(self.thread.clock.get());
-            live.expected -= if drop { count } else { 0 };
-            self.release_to(live, call.barrier);
-            Ok((ticket, live.complete()))
+            let arrival = ArrivalPhase { barrier: live.number, phase: live.phase };
+            live.pending -= count;
+            live.last_arrival = live.last_arrival.max(self.thread.time.get());
+            live.next_expected -= if drop { count } else { 0 };
+            self.release_arrival(live, call.barrier);
+            Ok((arrival, live.complete()))
         });
         woken.into_iter().for_each(|thread| self.cluster.wake(&self.cluster.threads[thread]));
-        self.record(EventKind::Arrive, "bar", call.site, self.thread.clock.get());
+        self.record(EventKind::Arrive, "bar", call.site, self.thread.time.get());
         self.point(cost::ATOMIC);
-        ticket
+        arrival
     }
 
-    /// Releases what the thread has done to those who will observe the completed phase.
-    fn release_to(&self, live: &mut Live, barrier: BarrierId) {
+    /// Releases the thread's effects to the threads that will observe the completed phase.
+    fn release_arrival(&self, live: &mut LiveBarrier, barrier: BarrierId) {
         let Some(detector) = &self.cluster.launch.races else { return };
-        live.released.arrive(&self.thread.actor, &self.cluster.epochs, Members::Lanes, true, barrier.scope);
+        live.released.arrive(&self.thread.actor, &self.cluster.epochs, Participants::Lanes, true, barrier.scope);
         if barrier.memory.rank == self.thread.block_rank {
             let rank = self.thread.rank_in_block;
             live.arrived[rank as usize / 64] |= 1 << (rank % 64);
         }
-        if live.missing == 0 {
+        if live.pending == 0 {
             let arrived: u32 = live.arrived.iter().map(|word| word.count_ones()).sum();
-            // If the whole block arrives, one number stands for all of its threads.
-            let whole = arrived == self.cluster.launch.block_threads && live.all == arrived;
-            let members = if whole { Members::Blocks } else { Members::Lanes };
-            // A thread that polls the previous phase must not acquire this before the phase's end.
-            live.landed.join(&live.released.end(&detector.layout, members));
+            // If the whole block has arrived, one epoch stands for all of its threads.
+            let whole = arrived == self.cluster.launch.block_threads && live.expected == arrived;
+            let members = if whole { Participants::Blocks } else { Participants::Lanes };
+            // Kept apart from `completed`: a poll of the previous phase must not acquire this before the phase ends.
+            live.completing.join(&live.released.end(&detector.layout, members));
             live.arrived.fill(0);
         }
     }
 
-    /// Adds bytes that the current phase still waits for.
+    /// Adds to the bytes that the current phase expects.
     pub(crate) fn expect_bytes(&self, call: BarrierCall, bytes: u32) {
-        self.change(call, |live| match live.bytes {
+        self.change(call, |live| match live.tx_count {
             before if i64::from(bytes) > i64::from(MOST) - before => {
-                Err(format!("{call} of {bytes} bytes, and {before} are expected already; {MOST} can be"))
+                Err(format!("{call} exceeds the limit of {MOST} bytes per phase: it expects {bytes} more, but {before} are expected already"))
             }
             _ => {
-                live.bytes += i64::from(bytes);
+                live.tx_count += i64::from(bytes);
                 Ok(())
             }
         });
     }
 
-    /// Adds the bytes of a copy that begins now to those that the phase waits for.
+    /// Adds the bytes of a copy that is being issued to those that the current phase expects.
     pub(super) fn expect_copy(&self, call: BarrierCall, bytes: usize) {
         self.change(call, |live| {
-            live.bytes += bytes as i64;
+            live.tx_count += bytes as i64;
             Ok(())
         });
     }
 
-    /// Returns when the phase of an arrival has completed.
-    pub(crate) fn wait_at_barrier(&self, call: BarrierCall, ticket: Ticket) {
-        self.check_ticket(call, ticket);
-        self.wait_while(call, |live| live.phase == ticket.phase);
+    /// Waits until the phase of an arrival has completed.
+    pub(crate) fn wait_at_barrier(&self, call: BarrierCall, arrival: ArrivalPhase) {
+        self.check_token(call, arrival);
+        self.wait_while(call, |live| live.phase == arrival.phase);
     }
 
     /// Returns whether the phase of an arrival has completed. The simulator has no clock: a turn of the thread counts
     /// as a microsecond.
-    pub(crate) fn try_barrier(&self, call: BarrierCall, ticket: Ticket, nanoseconds: u64) -> bool {
-        self.check_ticket(call, ticket);
+    pub(crate) fn try_barrier(&self, call: BarrierCall, arrival: ArrivalPhase, nanoseconds: u64) -> bool {
+        self.check_token(call, arrival);
         for _ in 0..nanoseconds / 1000 {
-            if self.live(call, |live| live.phase != ticket.phase) {
+            if self.live(call, |live| live.phase != arrival.phase) {
                 break;
             }
             self.suspend();
         }
-        self.look(call, |live| live.phase != ticket.phase)
+        self.poll(call, |live| live.phase != arrival.phase)
     }
 
-    /// Returns when the phase of this parity has completed: the current phase or the previous one.
+    /// Waits until the phase of this parity, which is the current or the previous one, has completed.
     pub(crate) fn wait_parity(&self, call: BarrierCall, parity: bool) {
         self.wait_while(call, |live| live.phase % 2 == u64::from(parity));
     }
 
     /// Returns whether the phase of this parity has completed.
     pub(crate) fn try_parity(&self, call: BarrierCall, parity: bool) -> bool {
-        self.look(call, |live| live.phase % 2 != u64::from(parity))
+        self.poll(call, |live| live.phase % 2 != u64::from(parity))
     }
 
-    fn look(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
-        let over = self.sees(call, is_over);
+    /// Tests a phase as one poll of a loop, which ends the turn sooner if the phase has not completed.
+    fn poll(&self, call: BarrierCall, is_over: impl Fn(&LiveBarrier) -> bool) -> bool {
+        let over = self.test(call, is_over);
         if !over {
             self.point(cost::ATOMIC_LOAD);
         }
         over
     }
 
-    fn wait_while(&self, call: BarrierCall, lasts: impl Fn(&Live) -> bool) {
-        let (mut waited, start) = (false, self.thread.clock.get());
-        while !self.sees(call, |live| !lasts(live)) {
+    fn wait_while(&self, call: BarrierCall, lasts: impl Fn(&LiveBarrier) -> bool) {
+        let (mut waited, start) = (false, self.thread.time.get());
+        while !self.test(call, |live| !lasts(live)) {
             self.live(call, |live| live.waiting.push(self.thread.rank));
-            self.thread.status.set(Status::AtBarrier(call));
+            self.thread.status.set(Status::AtPhaseBarrier(call));
             self.suspend();
             waited = true;
         }
-        let ended = self.live(call, |live| live.ended);
-        self.thread.clock.set(self.thread.clock.get().max(ended));
+        let last_end = self.live(call, |live| live.last_end);
+        self.thread.time.set(self.thread.time.get().max(last_end));
         self.record(EventKind::Wait, "bar", call.site, start);
         if !waited {
             self.point(cost::ATOMIC);
         }
     }
 
-    /// Performs an atomic that changes the barrier, which must be initialized.
-    fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut Live) -> Result<R, String>) -> R {
+    /// Executes an atomic that changes the barrier, which must be initialized.
+    fn change<R>(&self, call: BarrierCall, change: impl FnOnce(&mut LiveBarrier) -> Result<R, String>) -> R {
         self.live(call, |_| ());
-        let done = Done { synchronization: relaxed(call), reads: true, writes: true };
-        let changed = self.access_atomic(call.access(Kind::Atomic), |_| (self.live(call, change), done));
+        let effect = AtomicEffect { synchronization: relaxed(call), reads: true, writes: true };
+        let changed = self.access_atomic(call.access(MemoryOp::Atomic), |_| (self.live(call, change), effect));
         changed.unwrap_or_else(|fault| self.fail(Cause::Protocol(fault), call.site))
     }
 
-    /// Performs an atomic that tests whether a phase of the barrier, which must be initialized, has completed.
-    fn sees(&self, call: BarrierCall, is_over: impl Fn(&Live) -> bool) -> bool {
+    /// Executes an atomic load that tests whether a phase of the barrier, which must be initialized, has completed, and
+    /// acquires if it has.
+    fn test(&self, call: BarrierCall, is_over: impl Fn(&LiveBarrier) -> bool) -> bool {
         self.live(call, |_| ());
-        let done = Done { synchronization: relaxed(call), reads: true, writes: false };
-        let over = self.access_atomic(call.access(Kind::AtomicLoad), |_| (self.live(call, |live| is_over(live)), done));
+        let effect = AtomicEffect { synchronization: relaxed(call), reads: true, writes: false };
+        let over =
+            self.access_atomic(call.access(MemoryOp::AtomicLoad), |_| (self.live(call, |live| is_over(live)), effect));
         if let (true, Some(detector)) = (over, &self.cluster.launch.races) {
-            self.live(call, |live| self.thread.actor.acquire(&detector.layout, &live.over));
+            self.live(call, |live| self.thread.actor.acquire(&detector.layout, &live.completed));
         }
         over
     }
 
-    /// Checks that a token is of this barrier's current phase or of the previous one.
-    fn check_ticket(&self, call: BarrierCall, ticket: Ticket) {
+    /// Checks that a token is of the barrier's current or previous phase.
+    fn check_token(&self, call: BarrierCall, arrival: ArrivalPhase) {
         let (number, phase) = self.live(call, |live| (live.number, live.phase));
-        let fault = match ticket.barrier == number {
-            true if ticket.phase + 1 >= phase => return,
+        let fault = match arrival.barrier == number {
+            true if arrival.phase + 1 >= phase => return,
             true => format!(
-                "{call} with a token of phase {}, in phase {phase}: a token is good in its own phase and in the next",
-                ticket.phase
+                "{call} needs a token of the current or the previous phase: this token is of phase {}, but the barrier is in phase {phase}",
+                arrival.phase
             ),
-            false => format!("{call} with the token of another barrier"),
+            false => {
+                format!("{call} needs a token of this barrier since its last `init`, but this token is of another")
+            }
         };
         self.fail(Cause::Protocol(fault), call.site);
     }
 
     /// Calls `f` with the state of the barrier, which must be initialized.
-    fn live<R>(&self, call: BarrierCall, f: impl FnOnce(&mut Live) -> R) -> R {
+    fn live<R>(&self, call: BarrierCall, f: impl FnOnce(&mut LiveBarrier) -> R) -> R {
         if call.barrier.memory.rank != self.thread.block_rank {
             self.check_peer(call.barrier.memory.rank, call.site);
         }
         let fault = match self.cluster.phase_barriers.states.borrow_mut().get_mut(&call.barrier.key()) {
-            Some(State::Live(live)) => return f(live),
-            Some(State::Invalid(site)) => format!("{call} at a barrier that was invalidated at {site}"),
-            None => format!("{call} at a barrier that nobody has initialised"),
+            Some(BarrierState::Live(live)) => return f(live),
+            Some(BarrierState::Invalid(site)) => {
+                format!("{call} needs an initialized barrier, but this one was invalidated at {site}")
+            }
+            None => format!("{call} needs an initialized barrier, but no thread has initialized this one"),
         };
         self.fail(Cause::Protocol(fault), call.site)
     }

@@ -1,14 +1,14 @@
-//! Collects what the threads of a launch print; the lines are put into thread order at its end.
+//! Collects what the threads of a launch print. `state::prints` puts it into thread order when the launch has ended.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use super::context::Context;
-use super::state::Record;
+use super::state::PrintRecord;
 use crate::report::output::{PRINT_BYTES, RECORD_BYTES};
 
 impl Context<'_> {
-    /// Executes `print!` by the running thread. `bytes` is the space that the values take in the buffer of a GPU.
+    /// Executes `print!` by the running thread. `bytes` is the size of the values in the buffer of a GPU.
     pub(crate) fn print(&self, bytes: usize, text: impl FnOnce() -> String) {
         let launch = self.cluster.launch;
         let bytes = RECORD_BYTES + bytes as u64;
@@ -19,7 +19,7 @@ impl Context<'_> {
         let block = self.cluster.blocks[self.thread.block_rank as usize].index;
         let thread = (launch.shape.grid.rank(block), self.thread.rank_in_block);
         // Formatted first, because formatting runs user code.
-        let record = Record { cluster: self.cluster.rank, thread, text: text() };
+        let record = PrintRecord { cluster: self.cluster.rank, thread, text: text() };
         launch.prints.records.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }
 }

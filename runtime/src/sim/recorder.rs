@@ -1,4 +1,4 @@
-//! Holds the events of a run for a timeline.
+//! Holds the events that are recorded for a timeline.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,16 +7,19 @@ use crate::sim::site::Site;
 
 /// Collects the events of all runs that it is given to.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Recorder(pub(in crate::sim) Arc<Mutex<Vec<Recorded>>>);
+pub(crate) struct Recorder(pub(in crate::sim) Arc<Mutex<Vec<RecordedEvent>>>);
 
+/// An event of one thread.
 #[derive(Debug)]
-pub(in crate::sim) struct Recorded {
+pub(in crate::sim) struct RecordedEvent {
+    /// The block's rank in the grid, and the thread's rank in the block.
     pub(in crate::sim) block: u64,
     pub(in crate::sim) thread: u32,
-    pub(in crate::sim) what: What,
+    pub(in crate::sim) key: EventKey,
     pub(in crate::sim) start: u64,
     pub(in crate::sim) end: u64,
 }
 
-/// What threads of a warp do together, if each of them does it as often.
-pub(in crate::sim) type What = (EventKind, &'static str, Option<Site>);
+/// Identifies an event by its kind, its barrier and its site. The n-th events of a key in the threads of a warp are one
+/// event of the timeline.
+pub(in crate::sim) type EventKey = (EventKind, &'static str, Option<Site>);

@@ -1,4 +1,4 @@
-//! Runs a launch from its first step to its end: clusters in parallel on the available cores, or all in one order.
+//! Runs a launch to its end: clusters in parallel on the available cores, or all threads in the order of one schedule.
 
 use super::simulator::Simulator;
 use super::state::Launch;
@@ -8,9 +8,9 @@ use crate::report::output::Printed;
 use crate::schedule::Schedule;
 use crate::shape::Shape;
 
-/// Runs a launch to its end or to its first failure. In round robin that is the failure of the lowest cluster that
-/// fails, whatever the number of cores. Also returns what was printed so far. `shape` must have been checked: no extent
-/// is zero, and the grid is a multiple of the cluster.
+/// Runs a launch to its end or to its first failure, and returns what it printed until then. Under round robin, the
+/// first failure is that of the failing cluster with the lowest rank, regardless of the number of cores. `shape` must
+/// have been checked: no extent is zero, and the grid is a multiple of the cluster.
 pub(crate) fn run(
     kernel: &str,
     shape: &Shape,

@@ -1,5 +1,5 @@
-//! Runs one cluster: a coroutine for each thread, resumed in the scheduler's order until all have ended or one has
-//! failed.
+//! Runs one cluster: each thread is a coroutine, and they are resumed in the scheduler's order until all have exited or
+//! one has failed.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,28 +10,29 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use super::schedule::Turn;
 use super::stacks::Stacks;
-use super::state::{Cluster, Launch, Phases, Status, Threads};
+use super::state::{Cluster, Launch, Phases, SharedScheduler, Status};
 use super::{barrier, context, deadlock};
 use crate::report::failure::{Cause, Failure};
 
-/// How many turns each thread of a cluster may spend in loops before another cluster gets a chance.
+/// The number of turns that each thread of a cluster may spend in loops before another cluster runs.
 const PATIENCE: usize = 4;
 
 type Fiber = Coroutine<(), (), (), DefaultStack>;
 
-/// How far a cluster got in its turns.
+/// The result of running a cluster for some turns.
 pub(super) enum Progress {
-    /// The cluster can go on when it is given more turns.
+    /// The cluster continues when it is given more turns.
     Paused,
+    /// All threads have exited, or the cluster has failed.
     Ended(Result<(), Failure>),
 }
 
 /// A cluster with its coroutines.
 pub(super) struct Runner<'l> {
-    /// Boxed because the coroutines point to it.
+    /// The cluster, boxed because the coroutines point to it.
     cluster: Box<Cluster<'l>>,
-    /// The coroutines by thread rank; `None` before a thread's first turn, so that threads that never wait share one
-    /// stack.
+    /// The coroutines by thread rank. It is `None` before a thread's first turn, so that threads that never wait share
+    /// one stack.
     fibers: Vec<Option<Fiber>>,
     stacks: Stacks,
     /// The number of threads that have not exited.
@@ -39,14 +40,14 @@ pub(super) struct Runner<'l> {
 }
 
 impl<'l> Runner<'l> {
-    /// Creates the cluster of this rank in the grid, before its first step. `stacks` must suffice for all its threads.
-    /// `grid` holds the phases of the grid's barrier, if it has one.
+    /// Creates the cluster of this rank in the grid, before its first step. `stacks` must suffice for all its threads,
+    /// and `grid` holds the phases of the grid's barrier, if the grid has one.
     pub(super) fn new(
         launch: &'l Launch<'l>,
         rank: u64,
         stacks: Stacks,
         grid: Option<&Rc<Phases>>,
-        scheduler: Threads,
+        scheduler: SharedScheduler,
     ) -> Self {
         let cluster = Box::new(Cluster::new(launch, rank, grid, scheduler));
         let left = cluster.threads.len();
@@ -57,7 +58,7 @@ impl<'l> Runner<'l> {
         &self.cluster
     }
 
-    /// Wakes the threads that waited for a phase of the grid's barrier, which has ended.
+    /// Wakes the threads that wait for a phase of the grid's barrier, which has completed.
     pub(super) fn release_grid_barrier(&self) {
         if let Some(barrier) = &self.cluster.grid_barrier {
             barrier.release(&self.cluster);
@@ -69,12 +70,12 @@ impl<'l> Runner<'l> {
         self.cluster.land_next()
     }
 
-    /// Returns how many threads have not exited.
+    /// Returns the number of threads that have not exited.
     pub(super) fn left(&self) -> usize {
         self.left
     }
 
-    /// Returns the failure that keeps the cluster from going on.
+    /// Takes the cluster's failure, if it has failed.
     pub(super) fn failure(&self) -> Option<Failure> {
         self.cluster.failure.borrow_mut().take()
     }
@@ -84,10 +85,10 @@ impl<'l> Runner<'l> {
         &mut self.stacks
     }
 
-    /// Runs the cluster to its end, for this many turns of its threads, or until it may wait for another cluster. Its
-    /// scheduler has no other threads.
+    /// Runs the cluster until it ends, has used this many turns of its threads, or may be waiting for another cluster.
+    /// Its scheduler must hold no threads of other clusters.
     pub(super) fn run(&mut self, turns: u32) -> Progress {
-        // Counts turns in a row that only iterated loops: these threads may wait for another cluster.
+        // Counts consecutive turns that only iterated loops: their threads may be waiting for another cluster.
         let mut fruitless = 0;
         for _ in 0..turns {
             let next = self.cluster.scheduler.borrow_mut().next();
@@ -113,7 +114,7 @@ impl<'l> Runner<'l> {
         Progress::Paused
     }
 
-    /// Gives the thread of this rank its turn. Returns whether it reached a barrier or the end.
+    /// Runs a turn of the thread of this rank. Returns whether the thread waits or has exited.
     pub(super) fn turn(&mut self, Turn { thread: rank, fuel }: Turn) -> bool {
         self.cluster.fuel.set(fuel);
         let mut fiber = match self.fibers[rank].take() {
@@ -121,14 +122,17 @@ impl<'l> Runner<'l> {
             None => match self.stacks.take() {
                 Ok(stack) => start(&self.cluster, rank, stack),
                 Err(error) => {
-                    self.fail(rank, Cause::Panic(format!("the simulator has no stack for another thread: {error}")));
+                    self.fail(
+                        rank,
+                        Cause::Panic(format!("the simulator could not allocate a stack for this thread: {error}")),
+                    );
                     return true;
                 }
             },
         };
         let thread = &self.cluster.threads[rank];
         let turn = || catch_unwind(AssertUnwindSafe(|| fiber.resume(())));
-        let came = match context::enter(&self.cluster, thread, turn) {
+        let blocked = match context::enter(&self.cluster, thread, turn) {
             Ok(CoroutineResult::Yield(())) => {
                 self.fibers[rank] = Some(fiber);
                 let waits = !matches!(thread.status.get(), Status::Ready);
@@ -149,9 +153,9 @@ impl<'l> Runner<'l> {
                 true
             }
         };
-        // After the thread is recorded as waiting, because a copy may wake it.
+        // Only after the thread's status is set, because a copy that lands may wake it.
         self.cluster.land_due();
-        came
+        blocked
     }
 
     /// Records that a thread has reached the end of the kernel.
@@ -201,7 +205,7 @@ impl Drop for Runner<'_> {
     fn drop(&mut self) {
         for mut fiber in self.fibers.drain(..).flatten() {
             if cfg!(panic = "abort") {
-                // SAFETY: frees nothing that the frames own. They are a kernel's, which owns plain values only.
+                // SAFETY: this leaks what the frames own, which are a kernel's and own plain values only.
                 unsafe { fiber.force_reset() };
             } else {
                 fiber.force_unwind();

@@ -1,6 +1,6 @@
-//! Runs clusters on one OS thread, in the order of one scheduler of all their threads. The schedule therefore decides
-//! everything, including what clusters do to global memory. A grid with a barrier runs like this, all of its clusters
-//! concurrently, and so does every schedule that can be replayed.
+//! Runs all clusters on one OS thread, under one scheduler of all their threads. A run is therefore deterministic, even
+//! where clusters communicate through global memory. A grid with a barrier runs like this, with all of its clusters
+//! concurrently, and so does every schedule except round robin.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,16 +13,16 @@ use super::{deadlock, schedule};
 use crate::report::failure::Failure;
 use crate::shape::Shape;
 
-/// The most threads that run concurrently without a barrier of the grid; one cluster always runs.
+/// The largest number of threads that run concurrently if the grid has no barrier, except that one cluster always runs.
 const MOST_THREADS: usize = MOST_STACKS / 4;
 
-/// Returns how many clusters of this shape can run concurrently: each of their threads needs a stack.
+/// Returns the number of clusters of this shape that can run concurrently: each of their threads needs a stack.
 pub(crate) fn most_clusters(shape: &Shape) -> u64 {
     MOST_STACKS as u64 / (shape.cluster.count() * shape.block.count())
 }
 
-/// Runs all clusters, or up to the first failure. `together` says that the grid has a barrier, and at most
-/// `most_clusters`.
+/// Runs all clusters, or up to the first failure. `together` says that the grid has a barrier; it must then have at
+/// most `most_clusters` clusters.
 pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Failure>> {
     let (clusters, threads) = (launch.dim_clusters.count(), launch.cluster_threads());
     let at_once = if together { clusters } else { clusters.min((MOST_THREADS / threads).max(1) as u64) };
@@ -58,7 +58,7 @@ pub(super) fn run_clusters(launch: &Launch<'_>, together: bool) -> Option<Box<Fa
         if let Some(failure) = runner.failure() {
             return Some(Box::new(failure));
         }
-        // In a grid that waits for all threads, exited clusters are part of a deadlock.
+        // If the grid has a barrier, a deadlock report needs the exited clusters, too.
         if runner.left() == 0 && !together {
             while runner.land_next() {}
             stacks.take_back(runner.stacks());

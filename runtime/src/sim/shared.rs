@@ -1,21 +1,21 @@
-//! Gives the running thread access to shared memory: its block's allocations, and the views of the dynamic one.
+//! Gives the running thread its block's allocations of shared memory, and checks the views of the dynamic one.
 
 use super::context::Context;
 use super::memory::SharedId;
 use super::site::Site;
-use super::state::{Key, View};
+use super::state::{AllocationKey, View};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
     /// Returns the running block's static allocation of this key.
-    pub(crate) fn static_shared(&self, key: Key, bytes: usize) -> SharedId {
+    pub(crate) fn static_shared(&self, key: AllocationKey, bytes: usize) -> SharedId {
         SharedId { allocation: self.cluster.shared.allocation(key, bytes), rank: self.thread.block_rank }
     }
 
     /// Returns the running block's dynamic shared memory, of which the bytes `start..end` are viewed as this type.
     pub(crate) fn dynamic_shared(&self, type_name: &'static str, start: usize, end: usize, site: Site) -> SharedId {
         let mut views = self.cluster.shared.views.borrow_mut();
-        // Bytes written as one type are read as another: sound only where every bit pattern is a value.
+        // Bytes written as one type may be read as another, which is sound only if every bit pattern is a value of it.
         let any_bits = |name: &str| !name.contains("bool") && !name.contains("::");
         let other = views.iter().find(|view| {
             let overlap = view.bytes.start < end && start < view.bytes.end;
@@ -23,13 +23,13 @@ impl Context<'_> {
         });
         if let Some(View { type_name: known, bytes, site: at }) = other.cloned() {
             let sentence = format!(
-                "bytes {start}..{end} of dynamic shared memory as `{type_name}`, after bytes {}..{} were taken as `{known}` at {at}",
+                "bytes {start}..{end} of dynamic shared memory cannot be viewed as `{type_name}`: bytes {}..{} were viewed as `{known}` at {at}",
                 bytes.start, bytes.end
             );
             drop(views);
             self.fail(Cause::Protocol(sentence), site);
         }
-        // Adjacent ranges of one type are merged, so there are few, however many threads take their parts.
+        // Adjacent ranges of one type are merged, so that there are few even if every thread views a part of its own.
         let same = |view: &&mut View| view.type_name == type_name && start <= view.bytes.end && view.bytes.start <= end;
         match views.iter_mut().find(same) {
             Some(view) => view.bytes = view.bytes.start.min(start)..view.bytes.end.max(end),

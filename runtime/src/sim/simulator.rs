@@ -16,14 +16,15 @@ pub struct Simulator {
     pub(super) schedule: Schedule,
     pub(super) step_limit: u64,
     pub(super) races: bool,
-    /// All orders of atomics, one after another, in place of the schedule.
+    /// The search of all orders of atomics, which replaces the schedule.
     pub(super) exploration: Option<OrderSearch>,
-    /// For a timeline.
+    /// The recorder of a timeline, if one was asked for.
     pub(super) recorder: Option<Recorder>,
 }
 
 impl Simulator {
-    /// Returns a simulator with round robin, 2^32 loop iterations per thread, and detection of data races.
+    /// Returns a simulator that schedules threads round robin, allows 2^32 loop iterations per thread, and detects data
+    /// races.
     pub fn new() -> Self {
         Simulator {
             schedule: Schedule::RoundRobin,
@@ -40,26 +41,26 @@ impl Simulator {
         self
     }
 
-    /// Sets whether data races are detected: each access is checked for an order with the earlier accesses that it
-    /// conflicts with. That costs time, and memory in proportion to what the kernel accesses.
-    pub fn races(mut self, look: bool) -> Self {
-        self.races = look;
+    /// Sets whether data races are detected, that is, whether each access is checked for being ordered with the earlier
+    /// accesses that it conflicts with. That costs time, and memory in proportion to what the kernel accesses.
+    pub fn races(mut self, detect: bool) -> Self {
+        self.races = detect;
         self
     }
 
-    /// All orders of atomics, a run each, in place of the schedule.
+    /// Replaces the schedule by the next order of atomics in this search.
     pub(crate) fn under(mut self, exploration: &OrderSearch) -> Self {
         self.exploration = Some(exploration.clone());
         self
     }
 
-    /// Makes runs leave their events in `recorder`.
+    /// Records the events of runs in `recorder`.
     pub(crate) fn recording(mut self, recorder: &Recorder) -> Self {
         self.recorder = Some(recorder.clone());
         self
     }
 
-    /// The schedule that replays the current run.
+    /// Returns the schedule that replays the current run.
     pub(super) fn current_schedule(&self) -> Schedule {
         let choices = self.exploration.as_ref().map(|exploration| Schedule::Choices(exploration.choices().into()));
         choices.unwrap_or_else(|| self.schedule.clone())

@@ -1,4 +1,4 @@
-//! Positions in the Rust source, as threads report them.
+//! The positions in the Rust source that threads report.
 
 use crate::location::Location;
 

@@ -1,19 +1,21 @@
-//! The stacks of coroutines. They are reused, and counted, because each costs the process two of the 65,530 memory
-//! mappings that Linux allows by default. The process has one pool, since launches may run in parallel.
+//! The stacks of coroutines. They are counted and reused, because each costs the process two of the 65,530 memory
+//! mappings that Linux allows by default. The process has one pool, because launches may run in parallel.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use corosensei::stack::DefaultStack;
 
-/// The most coroutines that exist at a time: more than the largest cluster, 16 blocks of 1,024 threads.
+/// The largest number of coroutines that exist at a time, which is more than the threads of the largest cluster: 16
+/// blocks of 1,024 threads.
 pub(super) const MOST_STACKS: usize = 20_000;
 
 /// The address space of a stack: twice the local memory that a thread of a GPU may have, because a debug build copies
-/// arrays. Memory is committed only where a thread touches it, and in small pages: a huge page does not fit.
+/// arrays. Memory is committed only where a thread accesses it, and in small pages, because no huge page fits into a
+/// stack.
 const STACK_BYTES: usize = 1 << 20;
 
-/// How many stacks a reservation takes from the pool at a time.
+/// The number of stacks that a reservation takes from the pool at a time.
 const BATCH: usize = 64;
 
 static POOL: Mutex<Pool> = Mutex::new(Pool { free: Vec::new(), reserved: 0 });
@@ -24,17 +26,17 @@ struct Pool {
     reserved: usize,
 }
 
-/// The right to a number of stacks, for one cluster, or for all clusters of a grid before each is given its part.
+/// A reservation of stacks for one cluster, or for all clusters of a grid before each gets its part.
 pub(super) struct Stacks {
     most: usize,
-    /// Stacks taken from the pool, idle or in use. A stack is mapped only while the pool is empty, so that there are
-    /// never more than are reserved.
+    /// The number of stacks taken from the pool, idle or in use. A stack is mapped only while the pool is empty, so
+    /// that there are never more than are reserved.
     held: usize,
     idle: Vec<DefaultStack>,
 }
 
 impl Stacks {
-    /// Waits until `most` stacks are available.
+    /// Waits until `most` stacks are available, and reserves them.
     pub(super) fn reserve(most: usize) -> Self {
         let pool = RELEASED
             .wait_while(pool(), |pool| pool.reserved > 0 && pool.reserved + most > MOST_STACKS)
@@ -42,7 +44,7 @@ impl Stacks {
         Stacks::reserved(most, pool)
     }
 
-    /// Returns `None` if `most` stacks are not available now.
+    /// Reserves `most` stacks, or returns `None` if they are not available now.
     pub(super) fn try_reserve(most: usize) -> Option<Self> {
         let pool = pool();
         (pool.reserved + most <= MOST_STACKS).then(|| Stacks::reserved(most, pool))
@@ -53,7 +55,7 @@ impl Stacks {
         Stacks { most, held: 0, idle: Vec::new() }
     }
 
-    /// Splits off `most` of them for another cluster.
+    /// Splits off a reservation of `most` stacks for another cluster.
     pub(super) fn part(&mut self, most: usize) -> Self {
         self.most -= most;
         let idle = self.idle.split_off(self.idle.len().saturating_sub(most));

@@ -1,16 +1,18 @@
-//! Chooses which of a location's values an atomic load finds, and updates their history (`race::history`). Randomized
-//! schedules choose; under round robin every load finds the latest value, and no history is kept.
+//! Chooses which of a location's values an atomic load returns, and updates the location's history (`race::history`).
+//! Randomized schedules choose among the values; under round robin every load returns the latest, and no history is
+//! kept.
 
 use super::context::Context;
-use super::memory::{Access, Kind, MemoryId};
+use super::memory::{Access, MemoryId, MemoryOp};
 use super::race::{Epoch, Layout, Page, Stored};
 
-/// After this many stale values in a row a thread finds the latest, so that it does not wait for it forever.
+/// The number of stale values in a row after which a thread's load returns the latest one, so that no thread spins
+/// forever.
 const PATIENCE: u32 = 8;
 
 impl Context<'_> {
-    /// Returns the stale value that a load at this byte of a page finds, and how many stores are newer; `None` if it
-    /// finds the current value.
+    /// Returns the stale value that a load at this byte of a page returns, and the number of newer stores, or `None` if
+    /// the load returns the current value.
     pub(super) fn stale_value(
         &self,
         layout: &Layout,
@@ -28,25 +30,26 @@ impl Context<'_> {
             self.thread.stale_in_a_row.set(0);
             return None;
         }
-        // Every second load finds the latest value.
-        let lot = self.cluster.scheduler.borrow_mut().lots().map_or(0, |lots| lots.draw());
-        let back = if lot.is_multiple_of(2) { 0 } else { 1 + (lot >> 1) % (choices - 1) } as usize;
+        // Half of the loads, chosen at random, return the latest value.
+        let draw = self.cluster.scheduler.borrow_mut().rng().map_or(0, |rng| rng.draw());
+        let back = if draw.is_multiple_of(2) { 0 } else { 1 + (draw >> 1) % (choices - 1) } as usize;
         self.thread.stale_in_a_row.set(if back == 0 { 0 } else { in_a_row + 1 });
         (back > 0).then(|| (history.before(back).clone(), back))
     }
 
-    /// Returns whether the access is an atomic store to shared memory that was never written.
-    pub(super) fn is_first_store(&self, Access { memory, start, len, kind, .. }: Access<'_>) -> bool {
+    /// Returns whether the access is an atomic store to shared memory that has never been written.
+    pub(super) fn is_first_store(&self, Access { memory, start, len, op, .. }: Access<'_>) -> bool {
         match memory {
             MemoryId::Shared(id) => {
-                kind == Kind::AtomicStore && self.cluster.shared.first_unwritten(id, start, len).is_some()
+                op == MemoryOp::AtomicStore && self.cluster.shared.first_unwritten(id, start, len).is_some()
             }
             MemoryId::Constant(_) | MemoryId::Global(_) => false,
         }
     }
 
-    /// Records an atomic that was executed in this epoch where `before` was in memory. `back` stores are newer than
-    /// what it found. `after` is what it stored, if it did, and whether it is the first store to this location.
+    /// Records an atomic of this epoch in the location's history. `before` are the bytes that were in memory, `back` is
+    /// the number of stores newer than the value it read, and `after` is what it stored, if it did, and whether that
+    /// was the first store to this location.
     pub(super) fn remember(
         &self,
         page: &mut Page,
@@ -56,12 +59,12 @@ impl Context<'_> {
         back: usize,
         after: Option<(&[u8], bool)>,
     ) {
-        let look = (self.thread.actor.who, epoch);
+        let observer = (self.thread.actor.id, epoch);
         match after {
-            Some((after, is_first)) => page.stored(at, look, (!is_first).then_some(before), after),
+            Some((after, is_first)) => page.stored(at, observer, (!is_first).then_some(before), after),
             None => {
                 if let Some(history) = page.history(at, before) {
-                    history.look(look, back);
+                    history.observe(observer, back);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Executes one iteration of a loop: it counts against the simulator's limit, and other threads may run.
+//! Counts the iterations of loops against the simulator's limit. Each is a scheduling point.
 
 use super::context::Context;
 use super::cost;
@@ -6,7 +6,7 @@ use super::site::Site;
 use crate::report::failure::Cause;
 
 impl Context<'_> {
-    /// Counts an iteration of the running thread, and occasionally lets other threads run.
+    /// Counts a loop iteration of the running thread, after which other threads may run.
     #[inline]
     pub(crate) fn tick(&self, site: Site) {
         let ticks = self.thread.ticks.get() + 1;

@@ -1,36 +1,37 @@
-//! Records a run for a timeline. Each thread has its own clock: an access, an arrival or a loop iteration is a step,
-//! and a waiting thread resumes at the step of the last arrival. Threads are thus equally fast and run in parallel,
-//! whatever the order in which the simulator runs them. Flags in memory and meetings of a warp delay no thread here.
+//! Records the events of a run for a timeline. Each thread counts its own time in steps: an access, an arrival or a
+//! loop iteration takes one, and a thread that waits resumes at the time of the last arrival. All threads therefore run
+//! in parallel at the same speed, in whatever order the simulator runs them. Spinning on memory and collectives of a
+//! warp delay no thread here.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use super::context::Context;
 use super::group::LANES;
-use super::recorder::{Recorded, Recorder, What};
+use super::recorder::{EventKey, RecordedEvent, Recorder};
 use super::site::{Site, location};
 use super::state::{Cluster, Thread};
 use crate::report::timeline::{Event, EventKind, TimeUnit, Timeline};
 
 impl Recorder {
-    fn push(&self, cluster: &Cluster<'_>, thread: &Thread, what: What, start: u64) {
+    fn push(&self, cluster: &Cluster<'_>, thread: &Thread, key: EventKey, start: u64) {
         let launch = cluster.launch;
         let block = launch.block_rank(cluster.blocks[thread.block_rank as usize].index);
-        let recorded = Recorded { block, thread: thread.rank_in_block, what, start, end: thread.clock.get() };
+        let recorded = RecordedEvent { block, thread: thread.rank_in_block, key, start, end: thread.time.get() };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
     }
 
-    /// Returns what was recorded, warp by warp.
+    /// Returns the timeline of the recorded events, which are merged by warp.
     pub(crate) fn timeline(&self, kernel: &str) -> Timeline {
-        let mut times: BTreeMap<(u64, u32, What), u32> = BTreeMap::new();
-        let mut events: BTreeMap<(u64, u32, What, u32), Event> = BTreeMap::new();
-        for &Recorded { block, thread, what, start, end } in
+        let mut times: BTreeMap<(u64, u32, EventKey), u32> = BTreeMap::new();
+        let mut events: BTreeMap<(u64, u32, EventKey, u32), Event> = BTreeMap::new();
+        for &RecordedEvent { block, thread, key, start, end } in
             self.0.lock().unwrap_or_else(PoisonError::into_inner).iter()
         {
-            let time = times.entry((block, thread, what)).or_default();
+            let time = times.entry((block, thread, key)).or_default();
             *time += 1;
-            let (warp, (kind, barrier, site)) = (thread / LANES, what);
-            let event = events.entry((block, warp, what, *time)).or_insert_with(|| {
+            let (warp, (kind, barrier, site)) = (thread / LANES, key);
+            let event = events.entry((block, warp, key, *time)).or_insert_with(|| {
                 let location = site.map(location);
                 Event { block, warp, kind, barrier, location, start, end }
             });
@@ -41,7 +42,7 @@ impl Recorder {
 }
 
 impl Cluster<'_> {
-    /// Records that a thread has reached its end.
+    /// Records the run of a thread that has exited.
     pub(super) fn record_run(&self, thread: &Thread) {
         if let Some(recorder) = &self.launch.simulator.recorder {
             recorder.push(self, thread, (EventKind::Run, "", None), 0);
@@ -50,13 +51,13 @@ impl Cluster<'_> {
 }
 
 impl Context<'_> {
-    /// Advances the running thread's clock by a step.
+    /// Advances the running thread's time by one step.
     #[inline]
     pub(super) fn step(&self) {
-        self.thread.clock.set(self.thread.clock.get() + 1);
+        self.thread.time.set(self.thread.time.get() + 1);
     }
 
-    /// What the running thread did, and is done with now.
+    /// Records an event of the running thread that began at `start` and ends now.
     pub(super) fn record(&self, kind: EventKind, barrier: &'static str, site: Site, start: u64) {
         if let Some(recorder) = &self.cluster.launch.simulator.recorder {
             recorder.push(self.cluster, self.thread, (kind, barrier, Some(site)), start);

@@ -1,18 +1,18 @@
-//! Implements `group.uniform(value)`: a check that all threads of the group hold the same value, for groups larger than
-//! a warp. It is no barrier: each thread compares with the value of the first thread at the same call, and goes on. A
-//! thread that never calls it is not noticed.
+//! Implements `group.uniform(value)` for groups larger than a warp: it checks that all threads of the group pass the
+//! same value. It is not a barrier: each thread compares its value with that of the first thread at the same call, and
+//! continues. A thread that never makes the call is not detected.
 
 use std::sync::PoisonError;
 
 use super::context::Context;
 use super::group::Group;
 use super::site::Site;
-use super::state::{Call, Check};
+use super::state::{UniformCall, UniformCheck};
 use crate::report::failure::Cause;
 
 impl Context<'_> {
-    /// Compares `value` with that of the other threads of the group. `what` begins the sentence of a report: ... "not
-    /// the same for all threads of the block".
+    /// Ends the launch unless `value` is that of the other threads of the group. `what` is the subject of the report's
+    /// sentence: ``the value of `block.uniform()` ``.
     pub(crate) fn check_uniform(&self, kind: Group, what: &str, value: &[u8], site: Site) {
         let (cluster, launch) = (self.cluster, self.cluster.launch);
         let (rank, threads) = match kind {
@@ -30,9 +30,9 @@ impl Context<'_> {
             *round += 1;
             *round
         };
-        let call = Call { group, site, round };
+        let call = UniformCall { group, site, round };
         let mut open = launch.uniform_checks.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let check = open.entry(call).or_insert_with(|| Check { value: value.into(), left: threads });
+        let check = open.entry(call).or_insert_with(|| UniformCheck { value: value.into(), left: threads });
         check.left -= 1;
         let same = *check.value == *value;
         if check.left == 0 {
@@ -41,7 +41,12 @@ impl Context<'_> {
         drop(open);
         if !same {
             let noun = kind.name();
-            self.fail(Cause::Protocol(format!("{what} not the same for all threads of the {noun}")), site);
+            self.fail(
+                Cause::Protocol(format!(
+                    "{what} must be the same in all threads of the {noun}, but differs between them"
+                )),
+                site,
+            );
         }
     }
 }

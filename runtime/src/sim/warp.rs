@@ -1,9 +1,9 @@
-//! The operations of the threads of one warp together: `meet`, to which each brings a value and from which it gets
-//! those of all, and `coalesced_threads`, which finds out which threads are together. A value is bytes here;
-//! `kernel::group` gives it meaning.
+//! Implements the collectives of a warp's threads. In `exchange`, each thread of a group contributes a value and gets
+//! those of all; `coalesced_threads` finds the threads that are converged. A value is bytes here, and `kernel::group`
+//! interprets it.
 //!
-//! A meeting is for the lanes of its group, by the abstract rules of cooperative groups: each of them arrives from the
-//! same source position. An exited thread does not arrive, although today's hardware counts it.
+//! By the abstract rules of cooperative groups, all lanes of the group must call an exchange from the same source
+//! position. An exited thread does not count, although current hardware counts it.
 
 use std::cell::{Cell, RefCell};
 use std::mem::MaybeUninit;
@@ -12,14 +12,14 @@ use std::rc::Rc;
 use super::context::Context;
 use super::cost;
 use super::group::LANES;
-use super::race::Members;
+use super::race::Participants;
 use super::site::Site;
-use super::state::{Cluster, Meeting, Status, Thread, Warp, WarpCall};
+use super::state::{Cluster, Exchange, Status, Thread, Warp, WarpCall};
 use crate::report::failure::Cause;
 use crate::scope::Scope;
 
-/// After this many loop iterations a running thread for which a `coalesced_threads()` waits counts as one that waits
-/// itself: it may be polling a flag that only the waiting threads can set.
+/// The number of loop iterations after which a `coalesced_threads()` no longer waits for a running thread, which may be
+/// polling a flag that only the waiting threads can set.
 const PATIENCE: u32 = 1 << 14;
 
 impl Thread {
@@ -35,17 +35,23 @@ impl Thread {
     fn coalesces_at(&self) -> Option<Site> {
         match self.status.get() {
             Status::Coalescing(site) => Some(site),
-            Status::Ready | Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) | Status::Exited => None,
+            Status::Ready
+            | Status::AtGroupBarrier(_)
+            | Status::AtPhaseBarrier(_)
+            | Status::InExchange(_)
+            | Status::Exited => None,
         }
     }
 
-    /// Returns whether the thread may reach a `coalesced_threads()` before other threads make progress.
+    /// Returns whether the thread may still reach a `coalesced_threads()` at which others of its warp wait.
     fn may_join(&self) -> bool {
         match self.status.get() {
             Status::Ready => self.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE),
-            Status::Waiting(_) | Status::AtBarrier(_) | Status::Meeting(_) | Status::Coalescing(_) | Status::Exited => {
-                false
-            }
+            Status::AtGroupBarrier(_)
+            | Status::AtPhaseBarrier(_)
+            | Status::InExchange(_)
+            | Status::Coalescing(_)
+            | Status::Exited => false,
         }
     }
 }
@@ -59,23 +65,23 @@ impl<'l> Cluster<'l> {
         (&block.warps[(thread.rank_in_block / LANES) as usize], &self.threads[first..first + count as usize])
     }
 
-    /// Groups the threads of a warp that wait at one `coalesced_threads()`, once no other can join them. Among several
-    /// sites the first in the source wins: its threads may reach the others, as the hardware reconverges them behind a
-    /// branch or a loop. Called whenever a thread of the warp stops running.
+    /// Forms the groups of the threads that wait in `coalesced_threads()`, once no other thread of the warp can join
+    /// them. Among several sites the first in the source wins: its threads may still reach the others, as the hardware
+    /// reconverges threads after a branch or a loop. This is called whenever a thread of the warp stops running.
     pub(super) fn coalesce(&self, thread: &Thread) {
         let (warp, threads) = self.warp(thread);
         if !warp.coalescing.get() || threads.iter().any(Thread::may_join) {
             return;
         }
-        let mut places: Vec<Site> = threads.iter().filter_map(Thread::coalesces_at).collect();
-        places.sort();
-        places.dedup();
-        // All sites proceed if a thread is awaited too long: it may itself wait for threads at another site.
-        let all_patient = threads.iter().all(|thread| thread.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE));
-        let first = if all_patient { 1 } else { places.len() };
-        let left = places.split_off(first.min(places.len()));
-        for place in places {
-            let here = |thread: &&Thread| thread.coalesces_at() == Some(place);
+        let mut sites: Vec<Site> = threads.iter().filter_map(Thread::coalesces_at).collect();
+        sites.sort();
+        sites.dedup();
+        // All sites proceed if a thread was waited for too long: it may itself wait for threads at another site.
+        let all_in_time = threads.iter().all(|thread| thread.warp.awaited.get().is_some_and(|ticks| ticks < PATIENCE));
+        let first = if all_in_time { 1 } else { sites.len() };
+        let left = sites.split_off(first.min(sites.len()));
+        for site in sites {
+            let here = |thread: &&Thread| thread.coalesces_at() == Some(site);
             let lanes = threads.iter().filter(here).fold(0, |lanes, thread| lanes | 1 << thread.lane());
             for thread in threads.iter().filter(|thread| lanes >> thread.lane() & 1 == 1) {
                 thread.warp.coalesced.set(lanes);
@@ -90,8 +96,8 @@ impl<'l> Cluster<'l> {
 }
 
 impl Context<'_> {
-    /// Returns the lanes of the running thread's warp that are converged here: those that wait at this site once all
-    /// others of the warp wait elsewhere, have exited, or have meanwhile executed `PATIENCE` loop iterations.
+    /// Returns the lanes of the running thread's warp that are converged at this site: those that wait here once each
+    /// other thread of the warp waits elsewhere, has exited, or has executed `PATIENCE` loop iterations.
     pub(crate) fn coalesced_lanes(&self, site: Site) -> u32 {
         let (warp, threads) = self.cluster.warp(self.thread);
         if !warp.coalescing.replace(true) {
@@ -102,7 +108,7 @@ impl Context<'_> {
         self.thread.warp.coalesced.get()
     }
 
-    /// Counts a loop iteration of this thread against the patience of the threads that wait for it.
+    /// Counts a loop iteration of this thread if a `coalesced_threads()` waits for it.
     #[inline]
     pub(super) fn tick_for_warp(&self) {
         if let Some(ticks) = self.thread.warp.awaited.get() {
@@ -113,51 +119,51 @@ impl Context<'_> {
         }
     }
 
-    /// Waits until all lanes of the group have called the same collective, and returns the values that they brought.
-    pub(crate) fn meet(&self, call: WarpCall, value: &[MaybeUninit<u8>]) -> Rc<Meeting> {
+    /// Waits until all lanes of the group have made the same call, and returns the exchange with the values of all.
+    pub(crate) fn exchange(&self, call: WarpCall, value: &[MaybeUninit<u8>]) -> Rc<Exchange> {
         let (warp, threads) = self.cluster.warp(self.thread);
-        let open = warp.meetings.borrow().iter().position(|meeting| meeting.call.lanes == call.lanes);
-        let meeting = match open {
-            Some(at) => Rc::clone(&warp.meetings.borrow()[at]),
+        let open = warp.exchanges.borrow().iter().position(|exchange| exchange.call.lanes == call.lanes);
+        let exchange = match open {
+            Some(at) => Rc::clone(&warp.exchanges.borrow()[at]),
             None => {
                 let values = RefCell::new(vec![MaybeUninit::uninit(); value.len() * LANES as usize].into_boxed_slice());
-                let meeting = Rc::new(Meeting {
+                let exchange = Rc::new(Exchange {
                     call,
-                    come: Cell::new(0),
+                    arrived: Cell::new(0),
                     size: value.len(),
                     values,
-                    gathering: RefCell::default(),
-                    gathered: RefCell::default(),
+                    releases: RefCell::default(),
+                    released: RefCell::default(),
                 });
-                warp.meetings.borrow_mut().push(Rc::clone(&meeting));
-                meeting
+                warp.exchanges.borrow_mut().push(Rc::clone(&exchange));
+                exchange
             }
         };
-        self.check_same(meeting.call, call);
-        meeting.bring(self.thread.lane(), value);
+        self.check_same(exchange.call, call);
+        exchange.contribute(self.thread.lane(), value);
         let races = self.cluster.launch.races.as_ref().filter(|_| call.barrier);
         if races.is_some() {
             let (actor, epochs) = (&self.thread.actor, &self.cluster.epochs);
-            let mut gathering = meeting.gathering.borrow_mut();
-            gathering.arrive(actor, epochs, Members::Lanes, true, Scope::Block);
+            let mut releases = exchange.releases.borrow_mut();
+            releases.arrive(actor, epochs, Participants::Lanes, true, Scope::Block);
         }
-        if meeting.come.get() != call.lanes {
-            self.thread.status.set(Status::Meeting(call));
+        if exchange.arrived.get() != call.lanes {
+            self.thread.status.set(Status::InExchange(call));
             self.suspend();
             if let Some(races) = races {
-                self.thread.actor.acquire(&races.layout, &meeting.gathered.borrow());
+                self.thread.actor.acquire(&races.layout, &exchange.released.borrow());
             }
-            return meeting;
+            return exchange;
         }
-        warp.meetings.borrow_mut().retain(|open| open.call.lanes != call.lanes);
+        warp.exchanges.borrow_mut().retain(|open| open.call.lanes != call.lanes);
         let others = threads.iter().filter(|thread| call.lanes >> thread.lane() & 1 == 1);
         others.filter(|thread| thread.rank != self.thread.rank).for_each(|thread| self.cluster.wake(thread));
         if let Some(races) = races {
-            meeting.gathered.replace(meeting.gathering.borrow_mut().end(&races.layout, Members::Lanes));
-            self.thread.actor.acquire(&races.layout, &meeting.gathered.borrow());
+            exchange.released.replace(exchange.releases.borrow_mut().end(&races.layout, Participants::Lanes));
+            self.thread.actor.acquire(&races.layout, &exchange.released.borrow());
         }
         self.point(cost::ATOMIC);
-        meeting
+        exchange
     }
 
     fn check_same(&self, first: WarpCall, now: WarpCall) {
@@ -166,7 +172,7 @@ impl Context<'_> {
             return;
         }
         let sentence = format!(
-            "{now} while others of the group wait at {first} at {}: the threads of a group make one call together",
+            "all threads of a group must make the same call together, but this one calls {now} here and others wait at {first} at {}",
             first.site
         );
         self.fail(Cause::Protocol(sentence), now.site);

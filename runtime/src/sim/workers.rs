@@ -1,6 +1,6 @@
-//! Distributes a launch's clusters over the cores, each with a schedule of its own. A cluster stays on one OS thread.
-//! Clusters start in rank order, and a worker whose cluster takes long starts another beside it, so that clusters that
-//! wait for each other through global memory make progress as long as stacks are available for all of them.
+//! Distributes a launch's clusters over the cores, each with a scheduler of its own. A cluster stays on one OS thread.
+//! Clusters start in rank order, and a worker whose cluster takes long runs another one alternately, so that clusters
+//! that wait for each other through global memory make progress as long as stacks are available for all of them.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use super::stacks::{MOST_STACKS, Stacks};
 use super::state::Launch;
 use crate::report::failure::Failure;
 
-/// The turns that a cluster gets before another one of the same worker: a few milliseconds.
+/// The number of turns that a cluster gets before another one of the same worker, which take a few milliseconds.
 const MOST_TURNS: u32 = 1 << 14;
 
 /// The state that the workers share.
@@ -23,12 +23,13 @@ struct Queue<'l> {
     clusters: u64,
     /// The rank of the next cluster to start.
     next: AtomicU64,
-    /// The lowest rank of a cluster that has failed; `u64::MAX` if none has. Clusters of higher rank need not go on.
+    /// The lowest rank of a cluster that has failed, or `u64::MAX` if none has. Clusters of higher rank need not
+    /// continue.
     failed: AtomicU64,
     failure: Mutex<Option<Failure>>,
 }
 
-/// Runs all clusters, or up to the lowest that fails, and returns that one's rank and failure.
+/// Runs all clusters, or those up to the lowest that fails, and returns the rank and the failure of that one.
 pub(super) fn run_clusters(launch: &Launch<'_>) -> Option<(u64, Box<Failure>)> {
     let queue = Queue {
         launch,
@@ -67,8 +68,9 @@ impl<'l> Queue<'l> {
         }
     }
 
-    /// Starts the next cluster. Waits for stacks if the worker has no other cluster. Stacks are reserved first: a
-    /// cluster that was taken from the queue must run, or later ones could wait for it in vain.
+    /// Starts the next cluster, if there is one. If `wait`, it waits for stacks; otherwise it starts none while they
+    /// are short. Stacks are reserved first: a cluster that was taken from the queue must run, or later ones could wait
+    /// for it forever.
     fn start(&self, wait: bool) -> Option<Runner<'l>> {
         let end = || self.clusters.min(self.failed.load(Ordering::Relaxed));
         if self.next.load(Ordering::Relaxed) >= end() {

@@ -1,5 +1,5 @@
 //! Checks the machine code that NVRTC makes of vectors and of atomics: one instruction of 16 bytes, not four of 4; and
-//! of split barriers, whose arrival is no whole one. It needs NVRTC and no GPU. The encoding is that of sm_90
+//! of split barriers, whose arrival is not a complete one. It needs NVRTC and no GPU. The encoding is that of sm_90
 //! (`nvdisasm -hex`): the lowest 12 bits are the operation, three bits of the upper half the size.
 
 use std::env;

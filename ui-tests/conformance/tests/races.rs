@@ -198,7 +198,7 @@ fn the_report() {
         "staged[i] = data[i] + round; // a_missing_barrier",
         "data[i] = staged[63 - i]; // a_missing_barrier",
         "`block.sync()` between them would order them",
-        "PHALANX_SCHEDULE=random:4 in the environment replays it",
+        "set PHALANX_SCHEDULE=random:4 in the environment to replay this",
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
     }

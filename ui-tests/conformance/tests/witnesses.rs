@@ -21,9 +21,9 @@ macro_rules! witnesses {
 }
 
 const WITNESSES: &[Witness] = witnesses![
-    "token_never_waited": never_waited says "was never waited for",
-    "arrive_while_pending": arrives_twice says "`cluster.barrier_arrive()` between the `cluster.barrier_arrive()` at",
-    "collective_while_pending": syncs_between says "`cluster.sync()` between the `cluster.barrier_arrive()` at",
+    "token_never_waited": never_waited says "must be waited for",
+    "arrive_while_pending": arrives_twice says "`cluster.barrier_arrive()` must not come between `cluster.barrier_arrive()` at",
+    "collective_while_pending": syncs_between says "`cluster.sync()` must not come between `cluster.barrier_arrive()` at",
     "divergent_collective": half_a_block says "deadlock",
     "divergent_exit": some_leave says "deadlock",
     "divergent_aligned": half_a_warp says "deadlock",
@@ -37,12 +37,12 @@ const WITNESSES: &[Witness] = witnesses![
     "rank_out_of_range": no_such_rank says "rank 2",
     "uninit_shared_read": never_written says "never written",
     "copy_in_flight": read_early says "data race",
-    "barrier_uninitialized": by_nobody says "nobody has initialised",
+    "barrier_uninitialized": by_nobody says "no thread has initialized",
     "barrier_unpublished": not_met says "data race",
-    "barrier_init_not_elected": by_all_of_them says "of a barrier that is in use since",
-    "barrier_reinit": twice says "of a barrier that is in use since",
+    "barrier_init_not_elected": by_all_of_them says "must not initialize a barrier that is in use",
+    "barrier_reinit": twice says "must not initialize a barrier that is in use",
     "barrier_count": half_arrive says "deadlock",
-    "barrier_use_after_drop": left_before says "all have dropped out",
+    "barrier_use_after_drop": left_before says "after all threads have dropped out",
     "barrier_stale_token": two_phases_old says "a token is good in its own phase and in the next",
 ];
 

@@ -1,9 +1,10 @@
-//! Finds what a Rust file names of its own crate, in its text: `use crate::a::{b, c}`, paths in the middle of code,
-//! `$crate` in macros, and `super::super`. Comments, strings and a module of tests at a file's end do not count.
+//! Finds the items of its own crate that a Rust file names: `use crate::a::{b, c}`, paths in the middle of code,
+//! `$crate` in macros, and `super::super`. Comments, strings and a module of tests at a file's end are ignored.
 
 use std::collections::BTreeSet;
 
-/// Returns what the file at `path` (below `src`, as `sim/race/mod.rs`) names from the crate's root on: `["sim", "race", "Clock"]`.
+/// Returns the paths that the file at `path` (below `src`, such as `sim/race/mod.rs`) names, from the crate's root on:
+/// `["sim", "race", "Clock"]`.
 pub(crate) fn imports(path: &str, text: &str) -> BTreeSet<Vec<String>> {
     let module: Vec<&str> =
         path.trim_end_matches(".rs").split('/').filter(|part| !matches!(*part, "mod" | "lib")).collect();
@@ -60,7 +61,7 @@ fn string(text: &str) -> usize {
     end.map_or(text.len(), |(at, _)| at + 1)
 }
 
-/// Reads a path or a tree of `use` from `at` on. Returns where it ends.
+/// Reads a path or a tree of `use` from `at` on, and returns its end.
 fn tree(tokens: &[String], mut at: usize, before: &[String], paths: &mut Vec<Vec<String>>) -> usize {
     let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token == text);
     let mut path = before.to_vec();

@@ -1,17 +1,18 @@
-//! The layers that ARCHITECTURE.md states, crate by crate: which room of a crate may import from which, which libraries only
-//! some rooms know, and that no files import in a circle. A room is a folder or a file at the root of `src`.
+//! Tests the layers that ARCHITECTURE.md states, crate by crate: which room may import from which, which libraries only
+//! some rooms may name, and that no files import each other in a cycle. A room is a folder or a file at the root of
+//! `src`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::imports::imports;
 use crate::{files, none};
 
-/// A crate's rooms, each with those that it may import from; and the libraries that only some of them know.
+/// A crate's rooms, each with those that it may import from, and the libraries that only some of them may name.
 struct Layers {
     source: &'static str,
     rooms: &'static [(&'static str, &'static [&'static str])],
     libraries: &'static [(&'static str, &'static [&'static str])],
-    /// Files that hold the parts of one recursive type, and so name each other.
+    /// The files that hold the parts of one recursive type, and therefore name each other.
     recursive: &'static [&'static [&'static str]],
 }
 
@@ -34,7 +35,7 @@ const COMPILER: Layers = Layers {
         ("expand", &["check", "diag", "emit", "fragment", "messages", "model", "parse", "rules", "session", "span"]),
     ],
     libraries: &[
-        // The printers make lifetimes with it, and read no syntax tree.
+        // The printers create lifetimes with it, and read no syntax tree.
         ("syn::", &["parse", "derive", "expand", "emit"]),
         ("quote::", &["parse", "derive", "expand", "emit", "diag", "span"]),
         ("corosensei::", &["stack"]),
@@ -65,7 +66,7 @@ const RUNTIME: Layers = Layers {
         ("launch", &["location", "scalar", "schedule", "scope", "shape", "report", "program", "gpu", "sim", "kernel"]),
     ],
     libraries: &[("cudarc::", &["gpu", "launch"]), ("libloading::", &["gpu"]), ("corosensei::", &["sim"])],
-    // Traits of numbers, each sealed by what implements them.
+    // The traits of numbers, which their implementations seal.
     recursive: &[&["kernel/numeric/float", "kernel/numeric/half", "kernel/numeric/integer", "kernel/numeric/traits"]],
 };
 
@@ -79,7 +80,8 @@ fn rooms_import_one_way() {
                 found.push(format!("{module} is in no room that ARCHITECTURE.md names"));
                 continue;
             };
-            // A name that is no room is one that the root re-exports, which would evade the layers. `tests` is built in tests alone.
+            // A name that is no room is one that the root re-exports, which would evade the layers. `tests` is built in
+            // tests alone.
             let rooms = imports(&format!("{module}.rs"), &text).into_iter().filter_map(|path| path.first().cloned());
             let forbidden = rooms.filter(|room| room != own && room != "tests" && !allowed.contains(&room.as_str()));
             found.extend(forbidden.map(|room| format!("{module} imports from {room}")));
@@ -114,7 +116,8 @@ fn room_of(module: &str) -> &str {
 }
 
 impl Layers {
-    /// The crate's files but for its root and its tests, by their module's path: `check/dsm` for `check/dsm/mod.rs`.
+    /// Returns the crate's files except its root and its tests, by their module's path: `check/dsm` for
+    /// `check/dsm/mod.rs`.
     fn modules(&self) -> Vec<(String, String)> {
         let all = files(self.source, "rs").into_iter();
         let modules = all.map(|(name, text)| {
@@ -124,8 +127,8 @@ impl Layers {
         modules.filter(|(module, _)| module != "lib" && !module.split('/').any(|part| part == "tests")).collect()
     }
 
-    /// Which file imports from which. A module and those inside of it are one idea, told in several files: what goes between
-    /// them does not count.
+    /// Returns for each file those that it imports from. Imports between a module and those inside of it are left out,
+    /// because they are one idea in several files.
     fn graph(&self) -> BTreeMap<String, BTreeSet<String>> {
         let modules = self.modules();
         let names: BTreeSet<&str> = modules.iter().map(|(module, _)| module.as_str()).collect();
@@ -144,7 +147,7 @@ impl Layers {
     }
 }
 
-/// The sets of files of which each leads to each other.
+/// Returns the cycles, as sets of files that all reach each other.
 fn circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
     let reachable = |from: &String| {
         let (mut seen, mut work) = (BTreeSet::new(), vec![from.clone()]);

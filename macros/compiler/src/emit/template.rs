@@ -255,7 +255,7 @@ fn fragments(fragments: &[Fragment]) -> Vec<TokenStream> {
                 quote!(Site(#site))
             }
         };
-        quote!(::phalanx::__private::Piece::#fragment)
+        quote!(::phalanx::__private::Fragment::#fragment)
     };
     fragments.iter().map(fragment).collect()
 }

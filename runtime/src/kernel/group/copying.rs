@@ -1,4 +1,4 @@
-//! Groups that copy together: which thread starts the copy, and how the group waits for it.
+//! The groups that copy together: which thread issues the copy, and how the group waits for it.
 
 use super::members::{Call, Members};
 use super::{CoalescedGroup, ThreadBlock, Tile, WarpGroup};
@@ -7,8 +7,8 @@ use crate::sim::{self, Batch, Group, Site};
 
 /// A group that `memcpy_async` takes: a block, a tile or a coalesced group.
 #[diagnostic::on_unimplemented(
-    message = "a `{Self}` does not copy together",
-    note = "threads of a block, a tile or a coalesced group do"
+    message = "the threads of `{Self}` cannot copy together",
+    note = "the threads of a block, a tile or a coalesced group can"
 )]
 pub trait CopyGroup: sealed::CopyGroup {}
 
@@ -19,7 +19,7 @@ mod sealed {
         /// Returns whether the thread is the first of the group.
         fn leads(&self) -> bool;
         fn batch(&self) -> Batch;
-        /// Ends the launch with a failure unless all threads bring the same value.
+        /// Ends the launch with a failure unless all threads pass the same value.
         fn agree(&self, value: [u64; 3], site: Site);
         /// Waits for all threads of the group.
         fn meet(&self, site: Site);
@@ -37,7 +37,7 @@ impl sealed::CopyGroup for ThreadBlock {
     }
 
     fn agree(&self, value: [u64; 3], site: Site) {
-        let what = "`memcpy_async()` of parts of memory that are";
+        let what = "the memory of `memcpy_async()`";
         sim::with("`memcpy_async()`", |context| context.check_uniform(Group::Block, what, bits(&value), site));
     }
 

@@ -1,5 +1,5 @@
-//! What tiles and coalesced groups do alike, for the running thread and the lanes of its group: the values of all of
-//! them meet, and each thread takes from them what it is to get, as the device computes it (`tile.cuh`).
+//! The collectives that tiles and coalesced groups share, for the running thread and the lanes of its group. The
+//! threads exchange their values, and each computes its result from them as the device does (`tile.cuh`).
 
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use super::op::Operator;
 use crate::kernel::memory::{bits, bytes_of};
 use crate::program::types::{DeviceCopy, DeviceType};
 use crate::report::failure::Cause;
-use crate::sim::{self, LANES, Meeting, Site, WarpCall};
+use crate::sim::{self, Exchange, LANES, Site, WarpCall};
 
 /// The members of a group of one warp, by their lanes.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +17,7 @@ pub(super) struct Members {
     pub(super) lanes: u32,
 }
 
-/// The name and the place of a collective's call.
+/// The name and the site of a collective's call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Call {
     /// The name, such as `tile.shfl`.
@@ -27,7 +27,7 @@ pub(super) struct Call {
 
 /// The values of a group, by rank.
 struct Values<T> {
-    meeting: Rc<Meeting>,
+    exchange: Rc<Exchange>,
     lanes: u32,
     value: PhantomData<T>,
 }
@@ -39,9 +39,10 @@ fn each(lanes: u32) -> impl Iterator<Item = u32> {
 
 impl<T: DeviceType + Copy> Values<T> {
     fn in_lane(&self, lane: u32) -> T {
-        let bytes = self.meeting.value(lane);
-        assert_eq!(bytes.len(), size_of::<T>(), "a meeting of other values");
-        // SAFETY: as many bytes as a `T` has, and those of one: who met brought values of one type (`WarpCall::value`).
+        let bytes = self.exchange.value(lane);
+        assert_eq!(bytes.len(), size_of::<T>(), "a exchange of other values");
+        // SAFETY: the bytes are those of a `T`, because all threads of an exchange contribute values of the same type
+        // (`WarpCall::value`).
         unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
     }
 
@@ -62,7 +63,7 @@ impl<T: DeviceType + Copy> Values<T> {
 }
 
 impl<T: DeviceCopy> Values<T> {
-    /// Returns the lanes whose value has the same bits.
+    /// Returns the lanes whose value has the same bits as this one.
     fn like(&self, value: T) -> u32 {
         let same = |lane: &u32| bits(&self.in_lane(*lane)) == bits(&value);
         each(self.lanes).filter(same).fold(0, |lanes, lane| lanes | 1 << lane)
@@ -88,17 +89,17 @@ impl Members {
     fn values<T: DeviceType + Copy>(self, call: Call, value: T) -> Values<T> {
         let Call { name, site } = call;
         let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<T>(), barrier: false, site };
-        let meeting = sim::with(name, |context| context.meet(call, bytes_of(&value)));
-        Values { meeting, lanes: self.lanes, value: PhantomData }
+        let exchange = sim::with(name, |context| context.exchange(call, bytes_of(&value)));
+        Values { exchange, lanes: self.lanes, value: PhantomData }
     }
 
     pub(super) fn sync(self, Call { name, site }: Call) {
         let call = WarpCall { name, lanes: self.lanes, value: TypeId::of::<()>(), barrier: true, site };
-        sim::with(name, |context| drop(context.meet(call, &[])));
+        sim::with(name, |context| drop(context.exchange(call, &[])));
     }
 
-    /// Returns the value of the rank that `from` computes of the thread's own rank and the group's size, or the thread's own value
-    /// if there is no such rank.
+    /// Returns the value of the rank that `from` computes of the thread's own rank and the group's size, or the
+    /// thread's own value if there is no such rank.
     pub(super) fn shuffle<T: DeviceType + Copy>(
         self,
         call: Call,
@@ -113,7 +114,7 @@ impl Members {
     /// Returns to all threads what `once` returns in the thread of rank 0.
     pub(super) fn broadcast<T: DeviceType + Copy>(self, call: Call, once: impl Fn() -> T) -> T {
         let own = (self.rank() == 0).then(&once);
-        // Rank 0 brings a value.
+        // Rank 0 contributes a value.
         self.shuffle(call, own, |_, _| Some(0)).unwrap_or_else(once)
     }
 
@@ -132,7 +133,7 @@ impl Members {
         self.values(call, value).like(value)
     }
 
-    /// Returns these lanes, and the lowest lane of each value.
+    /// Returns the lanes with the same label as the running thread, and the lowest lane of each label.
     pub(super) fn labelled<T: DeviceCopy>(self, call: Call, label: T) -> (u32, u32) {
         let labels = self.values(call, label);
         let is_first = |lane: &u32| labels.like(labels.in_lane(*lane)).trailing_zeros() == *lane;
@@ -153,14 +154,17 @@ impl Members {
         if self.matching(call, value) != self.lanes {
             let Call { name, site } = call;
             sim::fail_at(
-                Cause::Protocol(format!("`{name}()` of a value that is not the same for all of the group")),
+                Cause::Protocol(format!(
+                    "the value of `{name}()` must be the same in all threads of the group, but differs between them"
+                )),
                 site,
             );
         }
         value
     }
 
-    /// Joins neighbours first, the lower rank on the left. A missing right side is left out.
+    /// Returns the values joined by `op`: neighbours are joined first, the lower rank on the left. A missing right side
+    /// is left out.
     pub(super) fn reduce<T: DeviceType + Copy>(self, call: Call, value: T, op: &impl Operator<T>) -> T {
         let (mut values, count) = self.values(call, value).all(value);
         let mut step = 1;
@@ -173,8 +177,8 @@ impl Members {
         values[0]
     }
 
-    /// Scans in steps of 1, 2, 4, ...: each thread joins its value with the one so far below it (Hillis and Steele). Returns the
-    /// values of this rank and of the one below.
+    /// Scans in steps of 1, 2, 4, ... ranks: each thread joins its value with the one that far below it (Hillis and
+    /// Steele). It returns the values of this rank and of the one below.
     fn scan<T: DeviceType + Copy>(self, call: Call, value: T, op: &impl Operator<T>) -> (T, Option<T>) {
         let rank = self.rank() as usize;
         let (mut values, count) = self.values(call, value).all(value);

@@ -1,4 +1,4 @@
-//! Operators of reductions and scans: CUDA's `cooperative_groups::plus` and its like, and closures.
+//! The operators of reductions and scans: those of CUDA, such as `cooperative_groups::plus`, and closures.
 //!
 //! ```
 //! # use phalanx::prelude::*;
@@ -25,11 +25,11 @@ use crate::kernel::numeric::{self, Integer, Number};
 
 /// An operator that joins two values of a group's threads: one of this module, or a closure. The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no operator on `{T}`",
+    message = "`{Self}` is not an operator on `{T}`",
     note = "`op::Plus`, `op::Min` and `op::Max` are for numbers, `op::And`, `op::Or` and `op::Xor` for integers and `bool`"
 )]
 pub trait Operator<T>: sealed::Sealed<T> {
-    /// Joins two values, of which the first is that of the lower ranks.
+    /// Joins two values, the first of which is that of the lower ranks.
     #[doc(hidden)]
     fn apply(&self, left: T, right: T) -> T;
 
@@ -54,7 +54,8 @@ impl<T, F: Fn(T, T) -> T> Operator<T> for F {
     }
 }
 
-/// Returns the operator. Generated code calls it to hold rustc to the macro's view of which operator it is.
+/// Returns the operator. Generated code calls it, so that rustc rejects an operator other than the one that the macro
+/// assumed.
 #[doc(hidden)]
 pub fn operator<O>(operator: O) -> O {
     operator
@@ -83,11 +84,11 @@ macro_rules! operators {
 }
 
 operators! {
-    /// Adds; integers wrap.
+    /// Adds the values. Integers wrap.
     Plus<T: Number>: |a, b| numeric::add(a, b), T::default();
-    /// Takes the smaller value; of a number and a NaN, the number.
+    /// Takes the smaller value. For a number and a NaN, it is the number.
     Min<T: Number>: |a, b| numeric::min(a, b), T::MOST;
-    /// Takes the larger value; of a number and a NaN, the number.
+    /// Takes the larger value. For a number and a NaN, it is the number.
     Max<T: Number>: |a, b| numeric::max(a, b), T::LEAST;
     /// Takes the bitwise or logical and, `a & b`.
     And<T: Integer>: |a, b| a & b, !T::default();

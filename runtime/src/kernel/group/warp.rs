@@ -1,5 +1,6 @@
-//! Groups of threads of one warp: tiles and coalesced groups, with the names of cooperative groups (CUDA C++ Programming
-//! Guide, Cooperative Groups). Ranks count the lanes of a group from the lowest. The device has its own in `tile.cuh`.
+//! Groups of threads of one warp: tiles and coalesced groups, with the names of cooperative groups (CUDA C++
+//! Programming Guide, Cooperative Groups). Ranks count the lanes of a group from the lowest. The device's
+//! implementation is `tile.cuh`.
 
 use std::panic::Location;
 
@@ -14,8 +15,8 @@ use crate::sim::{self, LANES, Site};
 /// `N` adjacent threads of a warp, where `N` is 1, 2, 4, 8, 16 or 32: `cooperative_groups::thread_block_tile`.
 /// [`tiled_partition`] returns it; a device function takes `&Tile<N>`.
 ///
-/// All operations but the queries are collective: every thread of the tile must reach them, with the same call. In kernels it
-/// also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
+/// All operations but the queries are collective: every thread of the tile must reach them, with the same call. In
+/// kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -56,8 +57,8 @@ pub struct Tile<const N: u32> {
 /// Some threads of a warp: `cooperative_groups::coalesced_group`. [`coalesced_threads`], [`labeled_partition`] and
 /// [`binary_partition`] return it; a device function takes `&CoalescedGroup`.
 ///
-/// All operations but the queries are collective: every thread of the group must reach them, with the same call. In kernels it
-/// also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
+/// All operations but the queries are collective: every thread of the group must reach them, with the same call. In
+/// kernels it also has `invoke_one(|| { .. })`, which runs the closure in the thread of rank 0 only.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -170,7 +171,8 @@ pub fn tiled_partition<const N: u32>(parent: &impl Parent) -> Tile<N> {
     tile(parent)
 }
 
-/// Rejects a size that no tile has. Generated code calls it where the size is written, so that rustc's error points there.
+/// Rejects a size that no tile has. Generated code calls it where the size is written, so that rustc's error points
+/// there.
 #[doc(hidden)]
 #[track_caller]
 pub const fn tile_size(size: u32) {
@@ -196,10 +198,11 @@ pub fn tile<const N: u32, P: Parent>(parent: &P) -> Tile<N> {
 
 /// Returns the group of the threads of the warp that execute this call together.
 ///
-/// The hardware determines which threads they are (PTX ISA, `activemask`), and a program must be correct whichever they are. In
-/// the simulator a thread waits here until no other thread of its warp can join it: all others wait, here or elsewhere, or have
-/// exited. If threads of a warp wait at several such calls, those at the first in the source continue first. A thread that has
-/// executed 16,384 loop iterations meanwhile is no longer waited for, because it may wait for a flag that this thread will set.
+/// The hardware determines these threads (PTX ISA, `activemask`), and a program must be correct for every choice. In
+/// the simulator, a thread waits here until no other thread of its warp can join it, because all others wait, here or
+/// elsewhere, or have exited. If threads of a warp wait at several such calls, those at the first in the source
+/// continue first. The wait for a thread ends when it has executed 16,384 loop iterations, because it may be polling a
+/// flag that only this thread sets.
 #[track_caller]
 pub fn coalesced_threads() -> CoalescedGroup {
     let site = Location::caller();
@@ -207,8 +210,8 @@ pub fn coalesced_threads() -> CoalescedGroup {
     CoalescedGroup { lanes, meta_group_rank: 0, meta_group_size: 1 }
 }
 
-/// Returns the group of the threads that have the same label, compared by its bits. The groups are ordered by their first
-/// thread.
+/// Returns the group of the threads that have the same label, compared by its bits. The groups are ordered by their
+/// first thread.
 #[track_caller]
 pub fn labeled_partition<T: DeviceCopy>(group: &impl WarpGroup, label: T) -> CoalescedGroup {
     let call = Call { name: "labeled_partition", site: Location::caller() };
@@ -258,8 +261,8 @@ macro_rules! collectives {
                 self.members().sync(Call { name: concat!($name, ".sync"), site: Location::caller() });
             }
 
-            /// Asserts that `value` is uniform in the group, and returns it, for a condition whose uniformity the source does
-            /// not show. The simulator verifies the assertion; a GPU relies on it.
+            /// Asserts that `value` is uniform in the group, and returns it, for a condition whose uniformity the
+            /// source does not show. The simulator verifies the assertion; a GPU relies on it.
             #[track_caller]
             pub fn uniform<T: DeviceCopy>(&self, value: T) -> T {
                 let call = Call { name: concat!($name, ".uniform"), site: Location::caller() };
@@ -322,8 +325,8 @@ macro_rules! collectives {
                 self.members().match_all(call, value)
             }
 
-            /// Returns the values of all threads, joined by `op`. Neighbours are joined first, ((0 1) (2 3)) ((4 5) ...), on the
-            /// GPU and in the simulator alike, so that floats are the same to the bit.
+            /// Returns the values of all threads, joined by `op`. Neighbours are joined first, ((0 1) (2 3)) ((4 5)
+            /// ...), both on the GPU and in the simulator, so that floats are equal bit by bit.
             #[track_caller]
             pub fn reduce<T: DeviceType + Copy>(&self, value: T, op: impl Operator<T>) -> T {
                 let call = Call { name: concat!($name, ".reduce"), site: Location::caller() };
@@ -349,15 +352,15 @@ macro_rules! collectives {
                 self.inclusive_scan(value, op)
             }
 
-            /// Returns the values below the thread's own, joined as by `inclusive_scan`. The first thread gets the operator's
-            /// identity, or its own value if the operator is a closure, which has none.
+            /// Returns the values below the thread's own, joined as by `inclusive_scan`. The first thread gets the
+            /// operator's identity, or its own value if the operator is a closure, which has none.
             #[track_caller]
             pub fn exclusive_scan<T: DeviceType + Copy>(&self, value: T, op: impl Operator<T>) -> T {
                 let call = Call { name: concat!($name, ".exclusive_scan"), site: Location::caller() };
                 self.members().exclusive_scan(call, value, &op)
             }
 
-            /// Returns to all threads what the thread of rank 0 computes, which alone calls `once`.
+            /// Returns the result of `once` to all threads. Only the thread of rank 0 calls it.
             #[track_caller]
             pub fn invoke_one_broadcast<T: DeviceType + Copy>(&self, once: impl Fn() -> T) -> T {
                 let call = Call { name: concat!($name, ".invoke_one_broadcast"), site: Location::caller() };
@@ -382,7 +385,8 @@ impl<const N: u32> Tile<N> {
         N
     }
 
-    /// Returns the value of the thread whose rank is the thread's own with the bits of `mask` (modulo the size) flipped.
+    /// Returns the value of the thread whose rank is the thread's own with the bits of `mask` (modulo the size)
+    /// flipped.
     #[track_caller]
     pub fn shfl_xor<T: DeviceType + Copy>(&self, value: T, mask: u32) -> T {
         let call = Call { name: "tile.shfl_xor", site: Location::caller() };

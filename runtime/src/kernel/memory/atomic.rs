@@ -1,5 +1,5 @@
-//! Atomic access to one element, with the interface of `std::sync::atomic` and CUDA's scopes; and fences. The simulator
-//! executes them by the standard library's atomics, which know no scopes, and tells `sim` about the scope.
+//! Atomic access to one element, with the interface of `std::sync::atomic` and CUDA's scopes, and fences. The simulator
+//! executes them by the standard library's atomics, which have no scopes, and passes the scope to `sim`.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -15,7 +15,7 @@ use super::{Index, MemoryMut};
 use crate::kernel::numeric;
 use crate::program::types::{DeviceCopy, DeviceScalar};
 use crate::scope::Scope;
-use crate::sim::{self, Access, Done, Kind, MemoryId, Synchronization, cost};
+use crate::sim::{self, Access, AtomicEffect, MemoryId, MemoryOp, Synchronization, cost};
 
 /// An element of global, shared or remote memory for atomic access; `memory.atomic(index)` returns it in a kernel.
 ///
@@ -70,7 +70,7 @@ pub struct Atomic<'m, T> {
 /// A type with atomic operations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations",
-    note = "i32, u32, i64, u64, isize, usize, f32, f64, f16, bf16, f16x2 and bf16x2 have"
+    note = "the types with atomic operations are i32, u32, i64, u64, isize, usize, f32, f64, f16, bf16, f16x2 and bf16x2"
 )]
 pub trait AtomicValue: DeviceCopy + sealed::Sealed {
     /// # Safety
@@ -104,8 +104,8 @@ pub trait AtomicValue: DeviceCopy + sealed::Sealed {
 
 /// A scalar with atomic operations, as opposed to a pair of them.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not exchanged as a whole",
-    note = "its lanes are atomics of their own: `load`, `store`, `fetch_add` and `fetch_sub`"
+    message = "`{Self}` has no atomic operations on the whole pair",
+    note = "each lane is an atomic of its own, and a pair only has `load`, `store`, `fetch_add` and `fetch_sub`"
 )]
 pub trait AtomicScalar: AtomicValue + DeviceScalar {
     #[doc(hidden)]
@@ -115,7 +115,10 @@ pub trait AtomicScalar: AtomicValue + DeviceScalar {
 }
 
 /// An integer with atomic operations.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no atomic operations on bits", note = "integers have")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no atomic operations on its bits",
+    note = "only integers have them"
+)]
 pub trait AtomicInteger: AtomicScalar {
     #[doc(hidden)]
     fn both(self, other: Self) -> Self;
@@ -224,7 +227,7 @@ atomic_scalar!(f64 as AtomicU64: f64::to_bits, f64::from_bits);
 atomic_scalar!(f16 as AtomicU16: f16::to_bits, f16::from_bits);
 atomic_scalar!(bf16 as AtomicU16: bf16::to_bits, bf16::from_bits);
 
-/// Implements atomic pairs. Both lanes are updated at once, which is one of the orders that a GPU may execute them in.
+/// Implements atomic pairs. Both lanes are updated at once, which is one of the orders in which a GPU may update them.
 macro_rules! atomic_pairs {
     ($($pair:ident of $t:ident;)*) => {$(
         atomic_value!(
@@ -277,9 +280,10 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
-        let kind = if order == Ordering::SeqCst { Kind::AtomicLoad } else { Kind::WeakLoad };
-        // SAFETY: `access` gives the address of an element, or of a value that one had; a simulated thread's accesses are all atomic.
-        let value = self.access(kind, |address| (unsafe { T::load(address, order) }, order, false));
+        let op = if order == Ordering::SeqCst { MemoryOp::AtomicLoad } else { MemoryOp::StaleLoad };
+        // SAFETY: `access` passes the address of an element, or of a value that it had. All accesses of simulated
+        // threads are atomic.
+        let value = self.access(op, |address| (unsafe { T::load(address, order) }, order, false));
         sim::with("an atomic", |context| context.point(cost::ATOMIC_LOAD));
         value
     }
@@ -289,7 +293,7 @@ impl<T: AtomicValue> Atomic<'_, T> {
     #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
         // SAFETY: as for `load`.
-        self.access(Kind::AtomicStore, |address| (unsafe { T::store(address, value, order) }, order, true));
+        self.access(MemoryOp::AtomicStore, |address| (unsafe { T::store(address, value, order) }, order, true));
         sim::with("an atomic", |context| context.point(cost::ATOMIC));
     }
 
@@ -300,11 +304,11 @@ impl<T: AtomicValue> Atomic<'_, T> {
         fetch_sub T::difference;
     }
 
-    /// Replaces the value by a function of it, and tries again if another thread changes it meanwhile.
+    /// Replaces the value by a function of it, and retries if another thread changes it in between.
     #[inline]
     #[track_caller]
     fn update(&self, order: Ordering, new: impl Fn(T) -> T) -> T {
-        let value = self.access(Kind::Atomic, |address| {
+        let value = self.access(MemoryOp::Atomic, |address| {
             // SAFETY: as for `load`.
             let mut old = unsafe { T::load(address, Ordering::Relaxed) };
             loop {
@@ -322,14 +326,14 @@ impl<T: AtomicValue> Atomic<'_, T> {
     /// Makes the access by calling `f`, which returns its order and whether it wrote.
     #[inline]
     #[track_caller]
-    fn access<R>(&self, kind: Kind<'_>, f: impl FnOnce(NonNull<T>) -> (R, Ordering, bool)) -> R {
+    fn access<R>(&self, op: MemoryOp<'_>, f: impl FnOnce(NonNull<T>) -> (R, Ordering, bool)) -> R {
         let (start, len, site) = (self.start, size_of::<T>(), Location::caller());
-        let access = Access { memory: self.memory, start, len, kind, site, type_name: type_name::<T>() };
+        let access = Access { memory: self.memory, start, len, op, site, type_name: type_name::<T>() };
         sim::with("an atomic", |context| {
             context.access_atomic(access, |address| {
                 let (result, order, writes) = f(address.cast());
                 let synchronization = Synchronization { order, scope: self.scope };
-                (result, Done { synchronization, reads: kind != Kind::AtomicStore, writes })
+                (result, AtomicEffect { synchronization, reads: op != MemoryOp::AtomicStore, writes })
             })
         })
     }
@@ -339,9 +343,9 @@ impl<T: AtomicScalar> Atomic<'_, T> {
     fetch! {
         /// Overwrites the value and returns the previous one.
         swap |_, new| new;
-        /// Stores the smaller of both values and returns the previous one. Of a float and a NaN it is the float.
+        /// Stores the smaller of both values and returns the previous one. For a float and a NaN, it stores the float.
         fetch_min T::smaller;
-        /// Stores the larger of both values and returns the previous one. Of a float and a NaN it is the float.
+        /// Stores the larger of both values and returns the previous one. For a float and a NaN, it stores the float.
         fetch_max T::larger;
     }
 
@@ -349,7 +353,7 @@ impl<T: AtomicScalar> Atomic<'_, T> {
     #[inline]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        let result = self.access(Kind::Atomic, |address| {
+        let result = self.access(MemoryOp::Atomic, |address| {
             // SAFETY: as for `load`.
             let result = unsafe { T::exchange_if(address, current, new, success, failure) };
             let order = if result.is_ok() { success } else { failure };
@@ -381,8 +385,9 @@ impl<T: AtomicInteger> Atomic<'_, T> {
     }
 }
 
-/// Orders the thread's memory operations before the fence with those after it, for the threads of a scope: `fence.acq_rel` or,
-/// for `SeqCst`, `fence.sc` (PTX ISA, fence). It is [`std::sync::atomic::fence`] with a scope, and takes no `Relaxed`.
+/// Orders the thread's memory operations before the fence with those after it, for the threads of a scope:
+/// `fence.acq_rel` or, for `SeqCst`, `fence.sc` (PTX ISA, fence). It is [`std::sync::atomic::fence`] with a scope, and
+/// takes no `Relaxed`.
 #[inline]
 #[track_caller]
 pub fn fence(order: Ordering, scope: Scope) {

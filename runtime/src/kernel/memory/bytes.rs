@@ -1,6 +1,6 @@
-//! Bytes that simulated threads share. OS threads may touch a buffer in global memory at the same time, racing as the
-//! kernel does, so every access is a relaxed atomic: a kernel's race is wrong values here too, but no undefined
-//! behaviour of ours.
+//! The bytes that simulated threads share. OS threads may access a buffer in global memory concurrently and race as the
+//! kernel does. Every access is therefore a relaxed atomic: a race of the kernel yields wrong values, but no undefined
+//! behaviour of the simulator.
 
 use std::any::TypeId;
 use std::cell::UnsafeCell;
@@ -26,20 +26,20 @@ struct Line(UnsafeCell<[u8; 16]>);
 unsafe impl Sync for GlobalMemory {}
 
 impl GlobalMemory {
-    /// A copy of the slice.
+    /// Returns a buffer with a copy of the slice.
     pub(crate) fn from_slice<T: DeviceCopy>(values: &[T]) -> Self {
         let memory = GlobalMemory::zeros(size_of_val(values));
         memory.write(values);
         memory
     }
 
-    /// This many bytes of zero.
+    /// Returns a buffer of this many zero bytes.
     pub(crate) fn zeros(bytes: usize) -> Self {
         let lines = (0..bytes.div_ceil(16)).map(|_| Line(UnsafeCell::new([0; 16]))).collect();
         GlobalMemory { lines, bytes, element: OnceLock::new() }
     }
 
-    /// A copy of the elements.
+    /// Returns a copy of the elements.
     pub(crate) fn read<T: DeviceCopy>(&self) -> Vec<T> {
         let (base, len) = self.elements::<T>();
         // SAFETY: `index` is below the number of elements.
@@ -56,8 +56,8 @@ impl GlobalMemory {
         }
     }
 
-    /// The first byte, and how many `T`s there are. Panics if the buffer holds elements of another type, whose bytes
-    /// may be no `T`s.
+    /// Returns the address of the first byte, and the number of `T`s. Panics if the buffer holds elements of another
+    /// type, whose bytes may not be valid `T`s.
     pub(super) fn elements<T: DeviceCopy>(&self) -> (NonNull<u8>, usize) {
         let element = self.element.get_or_init(TypeId::of::<T>);
         assert!(*element == TypeId::of::<T>(), "a buffer of another type than {}", std::any::type_name::<T>());
@@ -65,7 +65,7 @@ impl GlobalMemory {
     }
 }
 
-/// Copies `$count` units by relaxed atomics of the unit's size: one an access for scalars of up to 8 bytes.
+/// Copies `$count` units by relaxed atomics of the unit's size. A scalar of up to 8 bytes is a single unit.
 macro_rules! copy {
     (load $unit:ty as $atomic:ty, $from:expr, $to:expr, $count:expr) => {
         for at in 0..$count {
@@ -122,13 +122,13 @@ pub(super) unsafe fn store<T: DeviceCopy>(to: NonNull<T>, value: T) {
     }
 }
 
-/// The bytes of a value, those between its fields among them.
+/// Returns the bytes of a value, including padding.
 pub(crate) fn bytes_of<T: Copy>(value: &T) -> &[MaybeUninit<u8>] {
-    // SAFETY: as many bytes as a `T` has, of which nothing is promised, borrowed as long as it is.
+    // SAFETY: the bytes are those of the value, may be uninitialized, and are borrowed as long as it is.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
-/// The bytes of plain data, all of which are its own.
+/// Returns the bytes of plain data, which has no padding.
 pub(crate) fn bits<T: DeviceCopy>(value: &T) -> &[u8] {
     // SAFETY: a `T` has no padding.
     unsafe { bytes_of(value).assume_init_ref() }

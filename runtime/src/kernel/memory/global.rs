@@ -1,5 +1,5 @@
-//! Global memory: the slice parameters of a kernel in the simulator. Both types are handles that can be copied; the launcher
-//! ensures, by Rust's borrows, that two `&mut` parameters are disjoint.
+//! Global memory: the slice parameters of a kernel in the simulator. Both types are handles that can be copied; the
+//! launcher ensures, by Rust's borrows, that two `&mut` parameters are disjoint.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -10,7 +10,7 @@ use super::{Addressed, Memory, MemoryMut, Sliced, SlicedMut, sealed};
 use crate::program::types::DeviceCopy;
 use crate::sim::{MemoryId, Site};
 
-/// Global memory that a kernel only reads: what its parameter `input: &[T]` is in the simulator.
+/// Global memory that a kernel only reads, which is its parameter `input: &[T]` in the simulator.
 ///
 /// # In kernels
 ///
@@ -52,7 +52,7 @@ pub struct Global<'a, T> {
     memory: PhantomData<&'a [T]>,
 }
 
-/// Global memory that the whole grid reads and writes: what a kernel's parameter `out: &mut [T]` is in the simulator.
+/// Global memory that the whole grid reads and writes, which is a kernel's parameter `out: &mut [T]` in the simulator.
 ///
 /// # In kernels
 ///
@@ -107,7 +107,7 @@ macro_rules! global {
                 $name { id: MemoryId::$memory(base), start: 0, length, memory: PhantomData }
             }
 
-            /// Returns memory without elements, which stands for a buffer of a GPU in a host body that does not run.
+            /// Returns memory without elements, which represents a GPU's buffer in a host body that does not run.
             pub(crate) fn empty() -> Self {
                 let id = MemoryId::$memory(NonNull::<u128>::dangling().cast());
                 $name { id, start: 0, length: 0, memory: PhantomData }

@@ -6,9 +6,9 @@ use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
 /// An integer of up to 64 bits, which can index memory.
-#[diagnostic::on_unimplemented(message = "`{Self}` cannot index memory; integers of up to 64 bits can")]
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot index memory: an index must be an integer of up to 64 bits")]
 pub trait Index: sealed::Sealed + Copy {
-    /// Returns the value; negative ones become larger than every length.
+    /// Returns the value. A negative one becomes larger than every length.
     #[doc(hidden)]
     fn to_usize(self) -> usize;
     /// Returns the value, for a report.

@@ -1,5 +1,5 @@
-//! Local arrays and vectors, which belong to one thread: plain Rust values with a checked index. They are not simulated memory,
-//! because no other thread can access them.
+//! Local arrays and vectors, which belong to one thread and are plain Rust values with a checked index. They are not
+//! simulated memory, because no other thread can access them.
 
 use super::index::position;
 use super::{Index, Memory, Vector, VectorElement, sealed};

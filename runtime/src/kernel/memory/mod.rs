@@ -1,5 +1,5 @@
-//! Memory as a kernel sees it: global slices, shared arrays, a peer's shared arrays, and local arrays. All of them are indexed
-//! through the functions here, which check the index; `sim::access` checks the rest.
+//! Memory as a kernel sees it: global slices, shared arrays, a peer's shared arrays, and local arrays. All of them are
+//! indexed through the functions here, which check the index; `sim::access` checks the rest.
 //!
 //! A launch on a GPU does not run this code: its memory is in `memory.cuh`.
 
@@ -26,7 +26,7 @@ pub use self::global::{Global, GlobalMut};
 pub use self::index::Index;
 pub(crate) use self::index::position;
 pub use self::local::{Elements, array_len, element, element_mut};
-pub use self::place::{Place, field, nth, place, place_unchecked, read_place, update_place, write_place};
+pub use self::place::{MemoryPlace, field, nth, place, place_unchecked, read_place, update_place, write_place};
 pub use self::remote::{RemoteArray, RemoteSlice};
 pub use self::shared::{OwnedShared, SharedArray, SharedSlice, dynamic_shared, dynamic_shared_slice, shared_array};
 pub use self::shared_handle::Shared;
@@ -34,7 +34,7 @@ pub use self::slice::*;
 pub use self::vector::*;
 
 use crate::program::types::DeviceCopy;
-use crate::sim::{self, Access, Kind, MemoryId, Site};
+use crate::sim::{self, Access, MemoryId, MemoryOp, Site};
 
 /// Memory that can be read by an index: global, shared, remote and local memory, and references to them.
 #[diagnostic::on_unimplemented(
@@ -53,7 +53,7 @@ pub trait Memory: sealed::Sealed {
     fn read(&self, index: usize, site: Site) -> Self::Element;
 }
 
-/// Memory that threads share, which is all but local arrays, as the simulator identifies it.
+/// Memory that threads share, which is all but local arrays, with its identity in the simulator.
 #[doc(hidden)]
 pub trait Addressed: Memory {
     fn id(&self) -> MemoryId;
@@ -65,7 +65,7 @@ pub trait Addressed: Memory {
 /// Memory that many threads can write by an index: global memory that is a `&mut` parameter, shared and remote memory.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written by an index",
-    note = "of a kernel's parameters, `&mut [T]` can; so can shared and remote memory"
+    note = "a parameter `&mut [T]` of a kernel can, and so can shared and remote memory"
 )]
 pub trait MemoryMut: Addressed {}
 
@@ -117,7 +117,7 @@ where
 /// Executes `*memory.get_unchecked_mut(index) op= change`.
 ///
 /// # Safety
-/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+/// `index` must be below the length. The simulator checks it nonetheless; the device does not.
 #[inline]
 #[track_caller]
 pub unsafe fn update_unchecked<M, I, C>(memory: &M, index: I, change: C, new: impl FnOnce(M::Element, C) -> M::Element)
@@ -131,7 +131,7 @@ where
 /// Reads `*memory.get_unchecked(index)`.
 ///
 /// # Safety
-/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+/// `index` must be below the length. The simulator checks it nonetheless; the device does not.
 #[inline]
 #[track_caller]
 pub unsafe fn load_unchecked<M: Memory + ?Sized, I: Index>(memory: &M, index: I) -> M::Element {
@@ -141,7 +141,7 @@ pub unsafe fn load_unchecked<M: Memory + ?Sized, I: Index>(memory: &M, index: I)
 /// Executes `*memory.get_unchecked_mut(index) = value`.
 ///
 /// # Safety
-/// `index` is below the length. The simulator checks it nonetheless, and the device does not.
+/// `index` must be below the length. The simulator checks it nonetheless; the device does not.
 #[inline]
 #[track_caller]
 pub unsafe fn store_unchecked<M: MemoryMut + ?Sized, I: Index>(memory: &M, index: I, value: M::Element) {
@@ -202,19 +202,21 @@ fn write<M: Addressed + ?Sized>(memory: &M, index: usize, value: M::Element, sit
     write_as(memory, index, value, site);
 }
 
-/// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
+/// Reads a `T` from the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a
+/// `T`.
 #[inline]
 fn read_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, site: Site) -> T {
-    access(memory, index, Kind::Read, site, |address| {
+    access(memory, index, MemoryOp::Read, site, |address| {
         // SAFETY: inside the memory, aligned, and accessed by atomics only.
         unsafe { bytes::load(address) }
     })
 }
 
-/// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a `T`.
+/// Writes a `T` to the bytes of as many elements as it takes. They lie in the memory, and the first is aligned for a
+/// `T`.
 #[inline]
 fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, value: T, site: Site) {
-    access(memory, index, Kind::Write(bytes::bits(&value)), site, |address| {
+    access(memory, index, MemoryOp::Write(bytes::bits(&value)), site, |address| {
         // SAFETY: inside the memory, aligned, and accessed by atomics only.
         unsafe { bytes::store(address, value) }
     });
@@ -225,11 +227,11 @@ fn write_as<M: Addressed + ?Sized, T: DeviceCopy>(memory: &M, index: usize, valu
 fn access<M: Addressed + ?Sized, T, R>(
     memory: &M,
     index: usize,
-    kind: Kind<'_>,
+    op: MemoryOp<'_>,
     site: Site,
     f: impl FnOnce(NonNull<T>) -> R,
 ) -> R {
     let start = memory.start() + index * size_of::<M::Element>();
-    let access = Access { memory: memory.id(), start, len: size_of::<T>(), kind, site, type_name: type_name::<T>() };
+    let access = Access { memory: memory.id(), start, len: size_of::<T>(), op, site, type_name: type_name::<T>() };
     sim::with("device memory", |context| f(context.access(access).cast()))
 }

@@ -1,7 +1,7 @@
-//! The tables of what a kernel can write on memory, for the documentation of its types. The attribute recognizes these
-//! expressions, and calls the functions of this folder for them: they are not methods that rustc finds.
+//! The tables of a kernel's operations on memory, for the documentation of the memory types. The attribute recognizes
+//! these expressions and calls the functions of this folder for them; they are not methods that rustc resolves.
 
-/// Expands to the rows for memory that can be read, which calls itself `$name` and whose parts are `$part`.
+/// Expands to the rows for memory that can be read, which is named `$name` and whose parts are `$part`.
 macro_rules! reading {
     ($name:literal, $part:literal) => {
         concat!(

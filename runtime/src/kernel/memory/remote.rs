@@ -1,5 +1,5 @@
-//! The shared memory of some block of the cluster, as `map_shared_rank` returns it: distributed shared memory. `sim` checks at
-//! each access whether the block is running.
+//! The shared memory of some block of the cluster, as `map_shared_rank` returns it: distributed shared memory. `sim`
+//! checks at each access whether the block is running.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,8 @@ use super::shared_handle::shared_memory;
 use crate::program::types::DeviceCopy;
 use crate::sim::SharedId;
 
-/// The [`SharedArray`](super::SharedArray) of some block of the cluster; `cluster.map_shared_rank(&array, rank)` returns it.
+/// The [`SharedArray`](super::SharedArray) of some block of the cluster; `cluster.map_shared_rank(&array, rank)`
+/// returns it.
 ///
 /// # In kernels
 ///
@@ -56,8 +57,8 @@ pub struct RemoteArray<T, const N: usize> {
     elements: PhantomData<*const T>,
 }
 
-/// A slice of the shared memory of some block of the cluster: a [`SharedSlice`](super::SharedSlice) there. A device function
-/// takes it by value, and whole arrays as well.
+/// A slice of the shared memory of some block of the cluster, which is a [`SharedSlice`](super::SharedSlice) there. A
+/// device function takes it by value, and accepts whole arrays as well.
 ///
 /// # In kernels
 ///

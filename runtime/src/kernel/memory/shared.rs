@@ -10,7 +10,7 @@ use super::shared_handle::{Shared, shared_memory};
 use super::{Index, Sliced};
 use crate::program::types::DeviceCopy;
 use crate::report::failure::Cause;
-use crate::sim::{self, Key, SharedId};
+use crate::sim::{self, AllocationKey, SharedId};
 
 /// An array of `N` elements in the block's static shared memory; [`shared_array`] returns it.
 ///
@@ -62,8 +62,9 @@ pub struct SharedArray<T, const N: usize> {
     elements: PhantomData<*const T>,
 }
 
-/// A slice of the block's shared memory: of an array, by `&array[a..b]`, or of the dynamic shared memory, by [`dynamic_shared`]
-/// and [`dynamic_shared_slice`]. A device function takes it as `&SharedSlice<T>`, and whole arrays as well.
+/// A slice of the block's shared memory: of an array, by `&array[a..b]`, or of the dynamic shared memory, by
+/// [`dynamic_shared`] and [`dynamic_shared_slice`]. A device function takes it as `&SharedSlice<T>`, and accepts whole
+/// arrays as well.
 ///
 /// # In kernels
 ///
@@ -113,7 +114,7 @@ pub struct SharedSlice<T> {
 /// The block's own shared memory, which `map_shared_rank` takes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the block's own shared memory",
-    note = "`map_shared_rank` takes what `shared_array` and `dynamic_shared` return, and parts of it"
+    note = "`map_shared_rank` takes memory that `shared_array` and `dynamic_shared` return, and parts of it"
 )]
 pub trait OwnedShared: Shared {
     /// The type of the same memory of a peer.
@@ -123,18 +124,18 @@ pub trait OwnedShared: Shared {
     fn remote(&self, rank: u32) -> Self::Remote;
 }
 
-/// Returns an array in static shared memory, `__shared__ T array[N]`. All threads of a block get the same array from the same
-/// call. It starts uninitialized.
+/// Returns an array in static shared memory, `__shared__ T array[N]`. All threads of a block get the same array from
+/// the same call. It starts uninitialized.
 #[inline]
 #[track_caller]
 pub fn shared_array<T: DeviceCopy, const N: usize>() -> SharedArray<T, N> {
-    let key = Key { site: Location::caller(), type_name: type_name::<[T; N]>() };
+    let key = AllocationKey { site: Location::caller(), type_name: type_name::<[T; N]>() };
     let id = sim::with("`shared_array()`", |context| context.static_shared(key, size_of::<[T; N]>()));
     SharedArray { id, elements: PhantomData }
 }
 
-/// Returns the dynamic shared memory, `extern __shared__ T array[]`, with as many elements as the launch has room for. It starts
-/// uninitialized.
+/// Returns the dynamic shared memory, `extern __shared__ T array[]`, with as many elements as fit into the launch's
+/// bytes. It starts uninitialized.
 #[inline]
 #[track_caller]
 pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
@@ -146,9 +147,9 @@ pub fn dynamic_shared<T: DeviceCopy>() -> SharedSlice<T> {
     })
 }
 
-/// Returns `length` elements of the dynamic shared memory from a byte offset on, for several arrays in one allocation. The
-/// offset is a multiple of the type's alignment, and the end lies within the memory of the launch; both are checked. Arrays that
-/// overlap share their bytes.
+/// Returns `length` elements of the dynamic shared memory from a byte offset on, for several arrays in one allocation.
+/// The offset must be a multiple of the type's alignment, and the end must lie within the memory of the launch; both
+/// are checked. Arrays that overlap share their bytes.
 #[inline]
 #[track_caller]
 pub fn dynamic_shared_slice<T: DeviceCopy>(byte_offset: impl Index, length: impl Index) -> SharedSlice<T> {

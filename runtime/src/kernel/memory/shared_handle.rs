@@ -1,5 +1,5 @@
-//! What all handles of shared memory have in common, a block's own and a peer's: how the simulator identifies the memory, and
-//! which block owns it.
+//! The common part of all handles of shared memory, a block's own and a peer's: the identity of the memory in the
+//! simulator, and the block that owns it.
 
 use super::sealed;
 

@@ -1,5 +1,5 @@
-//! Parts of memory: `&a[2..5]`, rows, chunks, halves. Each is a slice of the same allocation, under Rust's own conditions on its
-//! ends.
+//! Parts of memory: `&a[2..5]`, rows, chunks and halves. Each is a slice of the same allocation, and its ends must
+//! satisfy Rust's own conditions.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -10,8 +10,11 @@ use crate::program::types::DeviceCopy;
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
-/// Memory that has parts to be read, by `&`.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no parts", note = "global, shared and remote memory have")]
+/// Memory that can be sliced for reading, by `&`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sliced in a kernel",
+    note = "global, shared and remote memory can be sliced"
+)]
 pub trait Sliced: Addressed {
     /// The type of a part, whose elements may be of another type.
     type Slice<U: DeviceCopy>;
@@ -21,8 +24,8 @@ pub trait Sliced: Addressed {
     fn part<U: DeviceCopy>(&self, start: usize, length: usize) -> Self::Slice<U>;
 }
 
-/// Memory that has parts to be written, by `&mut`.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no parts that are written", note = "borrow it with `&`")]
+/// Memory that can be sliced for writing, by `&mut`.
+#[diagnostic::on_unimplemented(message = "`{Self}` cannot be sliced for writing", note = "borrow it with `&`")]
 pub trait SlicedMut: Sliced + MemoryMut {
     /// The type of a part to be written.
     type SliceMut<U: DeviceCopy>;
@@ -49,9 +52,9 @@ impl<M: SlicedMut + ?Sized> SlicedMut for &M {
     }
 }
 
-/// An array as an element of memory: a row.
+/// A row, which is an array as an element of memory.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an array: of this memory, no single element can be borrowed",
+    message = "`{Self}` is not an array: no single element of this memory can be borrowed",
     note = "copy it: `let x = memory[i];`, or borrow a part: `&memory[i..=i]`"
 )]
 pub trait Row: DeviceCopy {

@@ -1,5 +1,5 @@
-//! Vectors: up to 16 bytes that a GPU loads or stores with one instruction. They are values without arithmetic; their lanes
-//! have it.
+//! Vectors of up to 16 bytes, which a GPU loads or stores with one instruction. They have no arithmetic of their own;
+//! their lanes do.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,8 +14,8 @@ use crate::program::types::{DeviceConstant, DeviceCopy, DeviceScalar, DeviceType
 use crate::report::failure::Cause;
 use crate::sim::fail_at;
 
-/// `N` scalars of at most 16 bytes together, aligned to their size, which `load_vec` and `store_vec` move at once (PTX ISA, ld
-/// and st, `.v2` and `.v4`). In a kernel, `v[k]` reads and writes a lane.
+/// `N` scalars of at most 16 bytes together, aligned to their size, which `load_vec` and `store_vec` move at once (PTX
+/// ISA, ld and st, `.v2` and `.v4`). In a kernel, `v[k]` reads and writes a lane.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -48,7 +48,7 @@ pub struct Vector<T: VectorElement<N>, const N: usize> {
     lanes: [T; N],
 }
 
-/// A scalar of which there are vectors of `N`. The trait is sealed.
+/// A scalar that has vectors of `N` lanes. The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "there is no vector of {N} `{Self}`",
     note = "a vector holds 1, 2, 4, 8 or 16 scalars, and at most 16 bytes"
@@ -160,7 +160,7 @@ impl<T: VectorElement<N>, const N: usize> Vector<T, N> {
         &self.lanes
     }
 
-    /// Returns the lanes, to be changed.
+    /// Returns the lanes for writing.
     #[inline]
     pub const fn lanes_mut(&mut self) -> &mut [T; N] {
         &mut self.lanes
@@ -199,11 +199,12 @@ impl<T: VectorElement<N>, const N: usize> DeviceConstant for Vector<T, N> {
     }
 }
 
-// SAFETY: lanes without padding between them, and none after: the size is the alignment. They are plain data.
+// SAFETY: there is no padding between the lanes, and none after them, because the size is the alignment. They are plain
+// data.
 #[diagnostic::do_not_recommend]
 unsafe impl<T: VectorElement<N>, const N: usize> DeviceCopy for Vector<T, N> {}
 
-/// Returns the vector. Generated code calls it to hold rustc to the macro's view that a constructor is a vector's.
+/// Returns the vector. Generated code calls it, so that rustc rejects a constructor that is not a vector's.
 #[inline]
 pub fn vector<T: VectorElement<N>, const N: usize>(value: Vector<T, N>) -> Vector<T, N> {
     value
@@ -229,8 +230,8 @@ where
     write_as(memory, place::<M, N>(memory, index), value, Location::caller());
 }
 
-/// Returns the index, if `N` elements from there on lie in the memory and the first is aligned for a vector. All memory starts
-/// at a multiple of 16 bytes, here as on the device.
+/// Returns the index, if `N` elements from there on lie in the memory and the first is aligned for a vector. All memory
+/// starts at a multiple of 16 bytes, here as on the device.
 #[inline]
 #[track_caller]
 fn place<M: Addressed + ?Sized, const N: usize>(memory: &M, index: impl Index) -> usize {

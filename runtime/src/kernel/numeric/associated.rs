@@ -64,7 +64,7 @@ pub fn from<T: Lossless + From<F>, F: DeviceScalar>(value: F) -> T {
 }
 
 /// A scalar that other scalars convert to without loss.
-#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar that others convert to")]
+#[diagnostic::on_unimplemented(message = "`{Self}` is not a scalar that other scalars convert to")]
 pub trait Lossless: DeviceScalar {}
 
 macro_rules! lossless {
@@ -85,7 +85,8 @@ pub fn from_le<T: Integer>(value: T) -> T {
     value
 }
 
-/// Returns our function. Both have one type, so that rustc rejects a path that the macro took for ours and that names another.
+/// Returns `ours`. Both functions have the same type, so that rustc rejects a path that names another function than the
+/// macro assumed.
 #[inline]
 pub fn same<F>(_named: F, ours: F) -> F {
     ours

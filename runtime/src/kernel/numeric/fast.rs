@@ -1,5 +1,5 @@
-//! The hardware's approximations of `f32` functions, which take a few instructions where `x.sin()` takes dozens. In a kernel they
-//! are called by their path, `fast::sin(x)`. The simulator computes the accurate functions instead.
+//! The hardware's approximations of `f32` functions, which take a few instructions where `x.sin()` takes dozens. A
+//! kernel calls them by their path, `fast::sin(x)`. The simulator computes the accurate functions instead.
 //!
 //! The errors are those of the CUDA C++ Programming Guide, Mathematical Functions, Intrinsic Functions, and of the PTX
 //! ISA for the instructions that CUDA C++ has no name for. An ulp is the distance between two neighbouring `f32`s.
@@ -35,8 +35,8 @@ fast! {
     log10(x) = x.log10();
     /// `x` to the power of `y`, as [`exp2`] of `y` times [`log2`] of `x`. `__powf`.
     powf(x, y) = x.powf(y);
-    /// `x / y`: off by 2 ulp at most where `y` is between 2^-126 and 2^126; beyond 2^126 it is 0 (or NaN, of an infinite
-    /// `x`). `__fdividef`.
+    /// `x / y`: off by 2 ulp at most where `y` is between 2^-126 and 2^126; beyond 2^126 it is 0 (or NaN, of an
+    /// infinite `x`). `__fdividef`.
     div(x, y) = x / y;
     /// `1 / x`: off by 1 ulp at most. `rcp.approx.f32`.
     recip(x) = x.recip();

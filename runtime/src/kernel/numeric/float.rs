@@ -1,5 +1,5 @@
-//! The methods of floats, which are Rust's own for `f32` and `f64`. Those that are not rounded correctly come from the system's
-//! math library here and from CUDA's on the device; `ulp` has their errors.
+//! The methods of floats, which are Rust's own for `f32` and `f64`. Those that are not rounded correctly come from the
+//! system's math library here and from CUDA's on the device; `ulp` has their errors.
 
 use std::f64::consts::LN_2;
 
@@ -132,7 +132,8 @@ macro_rules! halves {
 
 halves!(f16 bf16);
 
-/// Computes a power by squaring, in the order of LLVM's `powi`. `std` leaves the order open, and the rounding depends on it.
+/// Computes a power by squaring, in the order of LLVM's `powi`. `std` leaves the order open, and the rounding depends
+/// on it.
 #[inline]
 fn power<T: Float>(a: T, exponent: i32, one: T) -> T {
     let (mut square, mut rest, mut power) = (a, exponent, one);

@@ -1,4 +1,5 @@
-//! The operations of `f16` and `bf16` that the `half` crate rounds twice: conversion from `f64`, and the fused multiply-add.
+//! The operations of `f16` and `bf16` that the `half` crate rounds twice: conversion from `f64`, and the fused
+//! multiply-add.
 
 use half::{bf16, f16};
 
@@ -37,8 +38,8 @@ pub fn from_f32<T: Half>(value: f32) -> T {
     T::of_f32(value)
 }
 
-/// Evaluates `f16::from_f64(value)`, rounded once. The `half` crate looks at the upper 32 bits only (2.7), or rounds twice where
-/// the processor converts.
+/// Evaluates `f16::from_f64(value)`, rounded once. The `half` crate looks at the upper 32 bits only (2.7), or rounds
+/// twice where the processor converts.
 #[inline]
 pub fn from_f64<T: Half>(value: f64) -> T {
     T::of_f32(to_odd(value))
@@ -56,8 +57,8 @@ pub fn to_f64<T: Half>(value: T) -> f64 {
     value.in_f32().into()
 }
 
-/// Rounds `value` to the odd one of the two nearest `f32`s. A second rounding, to fewer digits by two or more, then gives what
-/// a single one would (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+/// Rounds `value` to the odd one of the two nearest `f32`s. A second rounding, to fewer digits by two or more, then
+/// gives what a single one would (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
 fn to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     let difference = value.abs() - f64::from(nearest.abs());
@@ -67,8 +68,8 @@ fn to_odd(value: f64) -> f32 {
     f32::from_bits(if difference < 0.0 { nearest.to_bits() - 1 } else { nearest.to_bits() + 1 })
 }
 
-/// Evaluates `a * b + c` for numbers of at most 11 binary digits, rounded to odd. Their product is exact, and the error of the sum
-/// is another float (Knuth's two-sum).
+/// Evaluates `a * b + c` for numbers of at most 11 binary digits, rounded to odd. Their product is exact, and the error
+/// of the sum is another float (Knuth's two-sum).
 pub(super) fn fused(a: f64, b: f64, c: f64) -> f64 {
     let product = a * b;
     let sum = product + c;

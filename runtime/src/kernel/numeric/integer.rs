@@ -1,11 +1,11 @@
-//! The methods of integers, which are Rust's in release mode, whatever the profile. Where Rust panics in release mode too, the
-//! launch ends.
+//! The methods of integers, with the semantics of Rust's release mode in every profile. Where Rust panics in release
+//! mode, too, the launch ends.
 
 use super::methods::methods;
 use super::no_result::{division, refuse};
 use super::traits::{Integer, Signed, SignedInteger, Unsigned, UnsignedInteger};
 
-/// The messages of failures, which the sites of the text have too.
+/// The messages of failures, which the text's sites have, too.
 const LOGARITHM: &str = "argument of integer logarithm must be positive";
 const ROOT: &str = "argument of integer square root cannot be negative";
 

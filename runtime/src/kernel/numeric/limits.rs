@@ -1,10 +1,10 @@
-//! The least and the largest value of each number type, for reductions. For floats they are the infinities.
+//! The smallest and the largest value of each number type, for reductions. For floats they are the infinities.
 
 use half::{bf16, f16};
 
-/// The bounds of a number type: every number of it lies between them.
+/// The bounds of a number type, between which all its numbers lie.
 pub trait Limits {
-    /// The least value.
+    /// The smallest value.
     const LEAST: Self;
     /// The largest value.
     const MOST: Self;

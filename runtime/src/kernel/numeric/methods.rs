@@ -1,7 +1,9 @@
-//! The macro that makes of a table of methods a hidden trait, its implementations and the functions that generated code calls. In
-//! a table, `T` is the type of the numbers: that of the implementation in one place, a parameter in the others.
+//! The macro that turns a table of methods into a hidden trait, its implementations and the functions that generated
+//! code calls. In a table, `T` is the type of the numbers, which is the implementing type in the trait and a parameter
+//! elsewhere.
 
-/// Declares methods of `$bound` and implements them for each type. A method without `= body` is the type's own of that name.
+/// Declares methods of `$bound` and implements them for each type. A method without `= body` is the type's own of that
+/// name.
 ///
 /// The functions take no `self`, so that they do not compete with Rust's methods.
 macro_rules! methods {

@@ -1,6 +1,7 @@
-//! Arithmetic of kernels as functions, one for each operator and method. They compute what Rust computes in release mode,
-//! whatever the profile, and what the device computes. The operators and the methods of all numbers are here; `integer` and
-//! `float` are tables. Each function has one generic type, so that rustc infers through it as through the operator.
+//! The arithmetic of kernels as functions, one for each operator and method. They compute what Rust computes in release
+//! mode, in every profile, and what the device computes. The operators and the methods of all numbers are here;
+//! `integer` and `float` are tables. Each function has one generic type, so that rustc infers through it as through the
+//! operator.
 
 mod associated;
 mod float;
@@ -66,25 +67,25 @@ pub fn neg<T: Number + Neg<Output = T>>(a: T) -> T {
     a.negated()
 }
 
-/// Evaluates `a << amount`, the amount masked to the width.
+/// Evaluates `a << amount`, with the amount masked to the width.
 #[inline]
 pub fn shl<T: Integer, A: Integer>(a: T, amount: A) -> T {
     wrapping_shl(a, amount.low_bits())
 }
 
-/// Evaluates `a >> amount`, the amount masked to the width.
+/// Evaluates `a >> amount`, with the amount masked to the width.
 #[inline]
 pub fn shr<T: Integer, A: Integer>(a: T, amount: A) -> T {
     wrapping_shr(a, amount.low_bits())
 }
 
-/// Evaluates `a.min(b)`; of a float and a NaN, the float.
+/// Evaluates `a.min(b)`. For a float and a NaN, it is the float.
 #[inline]
 pub fn min<T: Number>(a: T, b: T) -> T {
     a.smaller(b)
 }
 
-/// Evaluates `a.max(b)`; of a float and a NaN, the float.
+/// Evaluates `a.max(b)`. For a float and a NaN, it is the float.
 #[inline]
 pub fn max<T: Number>(a: T, b: T) -> T {
     a.larger(b)

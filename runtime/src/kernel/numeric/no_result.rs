@@ -1,4 +1,4 @@
-//! The failures of arithmetic that has no result, which end the launch.
+//! The failures of arithmetic whose result is undefined, which end the launch.
 
 use std::panic::Location;
 

@@ -1,5 +1,5 @@
-//! The number types of kernels as bounds of generic kernels, and the arithmetic that all of them have. Their other methods are in
-//! tables: `integer`, `float`. The traits' own methods are hidden, and shadow none of Rust's.
+//! The number types of kernels as bounds of generic kernels, and the arithmetic that all of them have. Their other
+//! methods are in tables: `integer`, `float`. The traits' own methods are hidden, and shadow none of Rust's.
 
 use std::fmt::{Debug, Display};
 use std::ops::{BitAnd, BitOr, BitXor, Neg, Not};
@@ -12,8 +12,8 @@ use super::integer::{OfIntegers, OfSigned, OfUnsigned};
 use super::no_result::{division, refuse};
 use crate::program::types::DeviceScalar;
 
-/// An integer or a float, as a bound of a generic kernel or device function, which may then use the operators and the methods that
-/// all numbers have. The trait is sealed.
+/// An integer or a float, as a bound of a generic kernel or device function, which may then use the operators and the
+/// methods that all numbers have. The trait is sealed.
 ///
 /// ```
 /// use phalanx::prelude::*;
@@ -43,12 +43,12 @@ use crate::program::types::DeviceScalar;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a number of the kernel language",
     note = "numbers are the integer types, f32, f64, f16 and bf16",
-    note = "a method of your own under the name of one of theirs is called by path: `Type::name(value)`"
+    note = "call a method of your own that has the name of one of theirs by its path: `Type::name(value)`"
 )]
 pub trait Number: DeviceScalar + Default + PartialOrd + Debug + Display + Limits + sealed::Arithmetic {}
 
-/// An integer, as a bound of a generic kernel: a [`Number`] with bitwise operators, shifts and the methods of integers. The trait
-/// is sealed.
+/// An integer, as a bound of a generic kernel: a [`Number`] with bitwise operators, shifts and the methods of integers.
+/// The trait is sealed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer",
     note = "this operation is for the integer types only"
@@ -76,7 +76,7 @@ pub type Unsigned<T> = <T as Integer>::Unsigned;
 
 /// A signed integer, as a bound of a generic kernel. The trait is sealed.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an integer with a sign",
+    message = "`{Self}` is not a signed integer",
     note = "this operation is for i8, i16, i32, i64, i128 and isize"
 )]
 pub trait SignedInteger: Integer + Neg<Output = Self> + OfSigned<Self> {}
@@ -92,7 +92,7 @@ pub trait UnsignedInteger: Integer + OfUnsigned<Self> {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a float",
     note = "this operation is for f32, f64, f16 and bf16 only",
-    note = "a method of your own under the name of one of numbers is called by path: `Type::name(value)`"
+    note = "call a method of your own that has the name of one of theirs by its path: `Type::name(value)`"
 )]
 pub trait Float: Number + Neg<Output = Self> + InFull<Self> + OfFloats<Self> {}
 

@@ -1,5 +1,5 @@
-//! The errors of the functions of floats on a GPU, as data. A function that is not listed here is rounded correctly on a GPU and
-//! on the host.
+//! The errors of the functions of floats on a GPU, as data. A function that is not listed here is rounded correctly on
+//! a GPU and on the host.
 //!
 //! ```
 //! use phalanx::ulp::FunctionError;
@@ -40,8 +40,8 @@ macro_rules! errors {
     (@option $value:literal) => { Some($value) };
 }
 
-/// The errors of all functions that are not rounded correctly. The guide does not mention `log`, which is a quotient of two
-/// logarithms; its bound follows from theirs.
+/// The errors of all functions that are not rounded correctly. The guide does not mention `log`, which is a quotient of
+/// two logarithms; its bound follows from theirs.
 pub const ERRORS: &[FunctionError] = errors! {
     cbrt 1 (0.89) 1 (0.0);
     rsqrt 2 (1.21) 1 (1.0);

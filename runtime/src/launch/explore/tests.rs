@@ -1,4 +1,4 @@
-//! Explorations: what they find, what they run, and that what they give replays.
+//! Explorations: the failures that they find, the orders that they run, and the schedules that replay.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

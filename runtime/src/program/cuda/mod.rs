@@ -58,8 +58,8 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "wrapping.cuh"
 };
 
-/// The headers that a text needs if it contains one of these names. The macro says from a body which of the other
-/// headers it needs; for these it would have to include too much, and each costs every compilation a millisecond.
+/// The headers that a text needs if it contains one of these names. The macro derives the other headers from a body;
+/// for these it would have to include too many, and each costs every compilation a millisecond.
 const BY_NAME: &[(&str, &[&str])] = &[
     ("atomic.cuh", &["atomic", "fence"]),
     ("half.cuh", &["f16", "bf16"]),
@@ -76,8 +76,8 @@ pub(crate) fn needed(wanted: impl Iterator<Item = &'static str>, text: &str) -> 
     wanted.filter(|header| !by_name(header)).chain(named.map(|(header, _)| *header)).collect()
 }
 
-/// Returns whether the text may use the shared memory of other blocks: a block that fails must then stay until they are
-/// done with its own (failure.cuh). CUDA C++ by hand uses PTX's names for it.
+/// Returns whether the text may use the shared memory of other blocks. A failing block must then stay until its peers
+/// are done with its own (failure.cuh). Handwritten CUDA C++ uses PTX's names for it.
 pub(crate) fn knows_peers(text: &str) -> bool {
     ["map_shared_rank", "mapa", "shared::cluster"].iter().any(|name| text.contains(name))
 }

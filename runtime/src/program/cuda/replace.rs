@@ -21,7 +21,7 @@ static REPLACEMENT: OnceLock<Replacement> = OnceLock::new();
 /// Replaces headers and kernels for the rest of the process.
 ///
 /// # Safety
-/// The text of a kernel does what that in whose place it is does, with the same parameters.
+/// The text of each kernel does the same as the one that it replaces, with the same parameters.
 pub unsafe fn replace(replacement: Replacement) {
     let is_own = |header: &Header| HEADERS.iter().any(|own| own.path == header.path);
     assert!(replacement.headers.iter().all(is_own), "no header of the prelude has this path");

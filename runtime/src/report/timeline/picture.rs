@@ -1,11 +1,11 @@
-//! A timeline as an SVG: one row per warp, grouped by block, with its work, the bands between arrivals and their waits, and
-//! its stalls. Tooltips describe the parts.
+//! Draws a timeline as an SVG with one row per warp, grouped by block, which shows its work, the bands between arrivals
+//! and their waits, and its stalls. Tooltips describe the parts.
 
 use std::fmt::Write;
 
 use super::{Event, EventKind, Timeline};
 
-/// The largest number of rows that are drawn; nobody looks at more.
+/// The largest number of rows that are drawn, because more are not readable.
 const MOST_ROWS: usize = 128;
 
 const WIDTH: f64 = 1000.0;
@@ -20,8 +20,8 @@ const STYLE: &str = "text{font:11px sans-serif;fill:#222}.title{font-size:14px;f
                      .axis{stroke:#bbb;stroke-width:.5}";
 
 impl Timeline {
-    /// Returns the timeline as a picture: one row per warp, with its work, the work between an arrival and its wait, and its
-    /// stalls.
+    /// Returns the timeline as an SVG with one row per warp, which shows its work, the work between an arrival and its
+    /// wait, and its stalls.
     pub fn to_svg(&self) -> String {
         picture(self)
     }
@@ -108,7 +108,7 @@ fn fill(class: &str) -> &'static str {
 }
 
 fn rect(drawn: &mut String, class: &str, from: f64, to: f64, y: f64, title: &str) {
-    // What is there is seen.
+    //         // A short event is still visible.
     let width = (to - from).max(0.5);
     let _ = writeln!(
         drawn,

@@ -1,5 +1,6 @@
-//! A timeline in Chrome's trace event format, which Perfetto and `chrome://tracing` read as JSON: complete events for waits and
-//! for the work between them, instants for arrivals. Times there are microseconds; a step counts for one.
+//! Converts a timeline to Chrome's trace event format, which Perfetto and `chrome://tracing` read as JSON. Waits and
+//! the work between them are complete events, and arrivals are instants. The format's times are microseconds; a step
+//! counts as one.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +8,8 @@ use serde::Serialize;
 
 use super::{Event, EventKind, TimeUnit, Timeline};
 
-/// A timeline in Chrome's trace event format; [`Timeline::to_trace`] returns it. Serialized by `serde_json`, it is the content
-/// of a file for Perfetto.
+/// A timeline in Chrome's trace event format; [`Timeline::to_trace`] returns it. Serialized by `serde_json`, it is the
+/// content of a file for Perfetto.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trace {
@@ -44,8 +45,8 @@ struct Arguments {
 }
 
 impl Timeline {
-    /// Returns the timeline in Chrome's trace event format, which <https://ui.perfetto.dev> shows once it is JSON: blocks are processes, warps are
-    /// threads. `serde_json::to_writer(file, &timeline.to_trace())` writes such a file.
+    /// Returns the timeline in Chrome's trace event format, which <https://ui.perfetto.dev> shows once it is JSON:
+    /// blocks are processes, warps are threads. `serde_json::to_writer(file, &timeline.to_trace())` writes such a file.
     pub fn to_trace(&self) -> Trace {
         trace(self)
     }

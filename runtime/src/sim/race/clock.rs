@@ -1,20 +1,20 @@
-//! Vector clocks of a grid: for each thread, the epoch up to which everything it did happens-before the clock's owner.
-//! A clock is a tree by grid, cluster, block and warp, in which a subtree of equal epochs is one number, as a whole
-//! block is after its barrier. Clocks share what they have in common, so a copy is free and a join costs only the
-//! differences.
+//! Vector clocks of a grid, which hold for each thread the epoch before which its accesses happen-before the clock's
+//! owner. A clock is a tree of clusters, blocks, warps and threads, in which a subtree of equal epochs is a single
+//! number, as for a whole block after its barrier. Clocks share subtrees, so a copy is free and the cost of a join is
+//! that of the differences.
 
 use std::sync::Arc;
 
-/// A count of releases by the threads of a cluster. Only epochs of one thread are compared.
+/// An epoch of an actor, drawn from a counter of its cluster. Only epochs of the same actor are compared.
 pub(crate) type Epoch = u64;
 
-/// Identifies a thread of the grid by its cluster, its block there, its warp there, and its lane, from the high bits
-/// down. It may also identify an asynchronous copy of the cluster, which has a thread's number beside the cluster's
-/// threads, and in the highest bits the thread that began it.
+/// Identifies a thread of the grid, by its cluster, block, warp and lane from the high bits down, or an asynchronous
+/// copy. A copy has the number of a thread in a second cluster beside its own, and the issuing thread in the highest
+/// bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Who(u64);
+pub(crate) struct ActorId(u64);
 
-/// The kinds of subtrees, from the smallest; the value is a node's level.
+/// A unit of threads that a subtree of a clock stands for. Its value is the level of the subtree's root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Unit {
     Thread = 0,
@@ -23,48 +23,50 @@ pub(crate) enum Unit {
     Cluster = 3,
 }
 
-/// The bit at which a digit of `Who` begins, by the level of the node whose children it counts, less one.
+/// The bits at which the digits of an `ActorId` begin. A digit selects a child of a node; the index is the node's level
+/// less one.
 const SHIFTS: [u32; 4] = [0, 5, 10, 14];
 
-/// The bit of copies. A cluster's copies are a cluster of their own in the tree, so that barriers do not include them.
+/// The bit that marks a copy. A cluster's copies are a cluster of their own in the tree, so that barriers exclude them.
 const COPY: u32 = SHIFTS[3];
 
-/// The bits where the cluster begins, and the thread that began a copy.
+/// The bits at which the cluster begins, and at which the thread that issued a copy begins.
 const CLUSTER: u32 = COPY + 1;
-const BEGUN_BY: u32 = 64 - SHIFTS[3];
+const ISSUER: u32 = 64 - SHIFTS[3];
 
-impl Who {
-    /// Returns the thread of this rank in its block.
+impl ActorId {
+    /// Returns the id of the thread of this rank in its block.
     pub(crate) fn new(cluster: u64, block: u32, thread: u32) -> Self {
-        Who(cluster << CLUSTER | u64::from(block) << SHIFTS[2] | u64::from(thread))
+        ActorId(cluster << CLUSTER | u64::from(block) << SHIFTS[2] | u64::from(thread))
     }
 
-    /// Returns the slot of a copy that the thread begins. There are as many slots as the cluster has threads in whole
-    /// warps; later copies reuse them.
-    pub(super) fn copy(self, number: u32, layout: &Layout) -> Who {
+    /// Returns the id of a copy that the thread issues. There are as many ids as the cluster has threads in whole
+    /// warps, and later copies reuse them.
+    pub(super) fn copy(self, number: u32, layout: &Layout) -> ActorId {
         let of_block = layout.warps as u32 * 32;
         let number = number % (of_block * layout.blocks as u32);
-        let copy = Who::new(self.cluster(), number / of_block, number % of_block);
-        Who(copy.0 | 1 << COPY | self.0 << BEGUN_BY)
+        let copy = ActorId::new(self.cluster(), number / of_block, number % of_block);
+        ActorId(copy.0 | 1 << COPY | self.0 << ISSUER)
     }
 
-    /// Returns whether this is a copy.
+    /// Returns whether the actor is a copy.
     pub(crate) fn is_copy(self) -> bool {
         self.0 >> COPY & 1 == 1
     }
 
-    /// Returns the number among the cluster's threads and copies.
+    /// Returns the actor's number among the cluster's threads and copies.
     pub(super) fn number(self, layout: &Layout) -> usize {
         let of_block = layout.warps * 32;
         let copies = if self.is_copy() { of_block * layout.blocks } else { 0 };
         copies + self.block() as usize * of_block + self.thread() as usize
     }
 
-    /// Returns the thread; for a copy, the thread that began it.
-    pub(crate) fn thread_of(self) -> Who {
-        if self.is_copy() { Who(self.cluster() << CLUSTER | self.0 >> BEGUN_BY) } else { self }
+    /// Returns the thread itself, or the thread that issued a copy.
+    pub(crate) fn issuer(self) -> ActorId {
+        if self.is_copy() { ActorId(self.cluster() << CLUSTER | self.0 >> ISSUER) } else { self }
     }
 
+    /// Returns the rank of the actor's cluster in the grid.
     pub(crate) fn cluster(self) -> u64 {
         self.0 << SHIFTS[3] >> SHIFTS[3] >> CLUSTER
     }
@@ -85,17 +87,17 @@ impl Who {
     }
 
     /// Returns the first thread of the unit that contains this one.
-    pub(crate) fn first(self, unit: Unit) -> Who {
+    pub(crate) fn first(self, unit: Unit) -> ActorId {
         let shift = if unit == Unit::Thread { 0 } else { [0, 5, 10, 14][unit as usize] };
-        Who(self.0 >> shift << shift)
+        ActorId(self.0 >> shift << shift)
     }
 
     /// Returns the thread of this lane in the same warp.
-    pub(crate) fn with_lane(self, lane: u32) -> Who {
-        Who(self.first(Unit::Warp).0 | u64::from(lane))
+    pub(crate) fn with_lane(self, lane: u32) -> ActorId {
+        ActorId(self.first(Unit::Warp).0 | u64::from(lane))
     }
 
-    /// Returns which child of a node at `level` contains this thread.
+    /// Returns the index of the child that contains this thread in a node at `level`.
     fn digit(self, level: u32) -> usize {
         let (shift, bits) = match level {
             1 => (SHIFTS[0], 5),
@@ -107,7 +109,7 @@ impl Who {
     }
 }
 
-/// The shape of the tree: how many children its nodes have.
+/// The shape of a clock's tree, which is the number of children of its nodes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     /// The level of the root, and the number of its children.
@@ -119,7 +121,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     pub(crate) fn new(clusters: u64, blocks: u32, threads: u32) -> Self {
-        // Each cluster has its copies beside it.
+        // Each cluster has a second one beside it, for its copies.
         let clusters = 2 * clusters;
         let mut top = Unit::Cluster as u32;
         while clusters > 1 << (5 * (top - Unit::Cluster as u32)) {
@@ -139,13 +141,13 @@ impl Layout {
     }
 }
 
-/// A vector clock: for each thread, the epoch before which everything it did is known.
+/// A vector clock, which holds for each thread the epoch before which its accesses happen-before the clock's owner.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Clock(Tree);
 
 #[derive(Debug, Clone)]
 enum Tree {
-    /// All threads below have this epoch.
+    /// All threads of the subtree have this epoch.
     All(Epoch),
     Node(Arc<Node>),
 }
@@ -158,45 +160,45 @@ struct Node {
 }
 
 impl Default for Clock {
-    /// Returns a clock that knows nothing, the bottom element.
+    /// Returns the bottom element, before which nothing happens.
     fn default() -> Self {
         Clock(Tree::All(0))
     }
 }
 
 impl Clock {
-    /// Returns the epoch up to which everything the thread did is known.
-    pub(crate) fn of(&self, layout: &Layout, who: Who) -> Epoch {
-        self.least(layout, who, Unit::Thread)
+    /// Returns the epoch of a thread.
+    pub(crate) fn of(&self, layout: &Layout, id: ActorId) -> Epoch {
+        self.least(layout, id, Unit::Thread)
     }
 
-    /// Returns the epoch up to which everything is known of all threads of the unit that contains this one.
-    pub(crate) fn least(&self, layout: &Layout, who: Who, unit: Unit) -> Epoch {
+    /// Returns the smallest epoch of the threads in the unit that contains this one.
+    pub(crate) fn least(&self, layout: &Layout, id: ActorId, unit: Unit) -> Epoch {
         let (mut tree, mut level) = (&self.0, layout.top);
         while let Tree::Node(node) = tree
             && level > unit as u32
         {
-            tree = &node.children[who.digit(level)];
+            tree = &node.children[id.digit(level)];
             level -= 1;
         }
         tree.min()
     }
 
-    /// Joins: learns everything that `other` knows.
+    /// Joins `other` into this clock: each epoch becomes the larger of both.
     pub(crate) fn join(&mut self, other: &Clock) {
         if !self.0.is(&other.0) {
             self.0 = self.0.joined(&other.0);
         }
     }
 
-    /// Returns whether both are the same object, which is cheap to test. Equal clocks may be different objects.
+    /// Returns whether both clocks are the same object, which is cheap to test. Equal clocks may be different objects.
     pub(crate) fn is(&self, other: &Clock) -> bool {
         self.0.is(&other.0)
     }
 
-    /// Sets the epoch that is known of all threads of a unit.
-    pub(crate) fn set(&mut self, layout: &Layout, who: Who, unit: Unit, epoch: Epoch) {
-        self.0.set(layout, layout.top, who, unit as u32, epoch);
+    /// Sets the epoch of all threads in a unit.
+    pub(crate) fn set(&mut self, layout: &Layout, id: ActorId, unit: Unit, epoch: Epoch) {
+        self.0.set(layout, layout.top, id, unit as u32, epoch);
     }
 }
 
@@ -243,7 +245,7 @@ impl Tree {
             }
             (Tree::All(a), Tree::All(b)) => return Tree::All(*a.max(b)),
         };
-        // An unchanged operand is reused, so that it stays shared.
+        // If the join equals an operand, that operand is returned, so that it stays shared.
         for known in [self, other] {
             if let Tree::Node(node) = known
                 && node.children.iter().zip(&children).all(|(a, b)| a.is(b))
@@ -254,7 +256,7 @@ impl Tree {
         Tree::new(children)
     }
 
-    fn set(&mut self, layout: &Layout, level: u32, who: Who, target: u32, epoch: Epoch) {
+    fn set(&mut self, layout: &Layout, level: u32, id: ActorId, target: u32, epoch: Epoch) {
         if level == target {
             *self = Tree::All(epoch);
             return;
@@ -269,7 +271,7 @@ impl Tree {
                 None => node.children.clone(),
             },
         };
-        children[who.digit(level)].set(layout, level - 1, who, target, epoch);
+        children[id.digit(level)].set(layout, level - 1, id, target, epoch);
         *self = Tree::new(children);
     }
 }
@@ -289,50 +291,50 @@ impl PartialEq for Tree {
 mod tests {
     use super::*;
 
-    /// Compares clocks with a plain table of all threads on random operations.
+    /// Compares clocks with plain tables of epochs under random operations.
     #[test]
     fn a_clock_is_a_table_of_epochs() {
         let layout = Layout::new(40, 3, 70);
-        let all: Vec<Who> =
-            (0..40).flat_map(|c| (0..3).flat_map(move |b| (0..70).map(move |t| Who::new(c, b, t)))).collect();
+        let all: Vec<ActorId> =
+            (0..40).flat_map(|c| (0..3).flat_map(move |b| (0..70).map(move |t| ActorId::new(c, b, t)))).collect();
         let mut state = 7_u64;
-        let mut lot = |most: usize| {
+        let mut draw = |most: usize| {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
             (state >> 33) as usize % most
         };
         let mut clocks = vec![(Clock::default(), vec![0; all.len()]); 4];
         for _ in 0..2000 {
-            let (to, from) = (lot(4), lot(4));
-            if lot(3) == 0 {
+            let (to, from) = (draw(4), draw(4));
+            if draw(3) == 0 {
                 let (other, table) = clocks[from].clone();
                 clocks[to].0.join(&other);
                 clocks[to].1.iter_mut().zip(table).for_each(|(a, b)| *a = b.max(*a));
             } else {
-                let (who, epoch) = (all[lot(all.len())], lot(50) as u64);
-                let unit = [Unit::Thread, Unit::Warp, Unit::Block, Unit::Cluster][lot(4)];
-                clocks[to].0.set(&layout, who, unit, epoch);
-                let same = |other: &Who| other.first(unit) == who.first(unit);
+                let (id, epoch) = (all[draw(all.len())], draw(50) as u64);
+                let unit = [Unit::Thread, Unit::Warp, Unit::Block, Unit::Cluster][draw(4)];
+                clocks[to].0.set(&layout, id, unit, epoch);
+                let same = |other: &ActorId| other.first(unit) == id.first(unit);
                 let table = &mut clocks[to].1;
                 all.iter().zip(table).filter(|(other, _)| same(other)).for_each(|(_, known)| *known = epoch);
             }
         }
         for (clock, table) in &clocks {
-            for (who, known) in all.iter().zip(table) {
-                assert_eq!(clock.of(&layout, *who), *known, "{who:?}");
+            for (id, known) in all.iter().zip(table) {
+                assert_eq!(clock.of(&layout, *id), *known, "{id:?}");
             }
         }
     }
 
     #[test]
-    fn what_a_block_knows_of_itself_is_one_number() {
+    fn a_block_of_equal_epochs_is_one_number() {
         let layout = Layout::new(1, 2, 64);
         let mut clock = Clock::default();
-        (0..64).for_each(|thread| clock.set(&layout, Who::new(0, 1, thread), Unit::Thread, 5));
+        (0..64).for_each(|thread| clock.set(&layout, ActorId::new(0, 1, thread), Unit::Thread, 5));
         let mut whole = Clock::default();
-        whole.set(&layout, Who::new(0, 1, 0), Unit::Block, 5);
+        whole.set(&layout, ActorId::new(0, 1, 0), Unit::Block, 5);
         assert_eq!(clock, whole);
         assert_eq!(
-            (clock.least(&layout, Who::new(0, 1, 9), Unit::Block), clock.of(&layout, Who::new(0, 0, 9))),
+            (clock.least(&layout, ActorId::new(0, 1, 9), Unit::Block), clock.of(&layout, ActorId::new(0, 0, 9))),
             (5, 0)
         );
     }

@@ -1,12 +1,11 @@
-//! The synchronization between threads: the knowledge of a thread (`Actor`), what it leaves at a location for later
-//! readers (`Message`), and what the threads of a barrier exchange (`Gathering`). A phase barrier is built from
-//! `Actor::release` and `Actor::acquire`.
+//! The synchronization between threads: the vector clock of a thread (`Actor`), the clocks that atomics release at a
+//! location (`ReleasedClocks`), and those that the arrivals of a barrier's phase release (`PhaseRelease`).
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use super::clock::{Clock, Epoch, Layout, Unit, Who};
+use super::clock::{ActorId, Clock, Epoch, Layout, Unit};
 use crate::scope::Scope;
 
 /// The memory order of an atomic or a fence, and its scope.
@@ -26,8 +25,8 @@ impl Synchronization {
     }
 }
 
-/// Returns whether both threads are in one unit of the scope.
-pub(super) fn within(scope: Scope, a: Who, b: Who) -> bool {
+/// Returns whether both threads are in the same unit of the scope.
+pub(super) fn within(scope: Scope, a: ActorId, b: ActorId) -> bool {
     match scope {
         Scope::Block => a.first(Unit::Block) == b.first(Unit::Block),
         Scope::Cluster => a.cluster() == b.cluster(),
@@ -35,39 +34,39 @@ pub(super) fn within(scope: Scope, a: Who, b: Who) -> bool {
     }
 }
 
-/// The epoch counter of a cluster: each release by one of its threads takes the next epoch.
-pub(crate) type Epochs = Cell<Epoch>;
+/// The epoch counter of a cluster, from which each release by one of its threads takes the next epoch.
+pub(crate) type EpochCounter = Cell<Epoch>;
 
-/// A thread, with what it knows of the others.
+/// A thread or a copy, with its vector clock.
 #[derive(Debug)]
 pub(crate) struct Actor {
-    pub(crate) who: Who,
-    /// The epoch of what the thread does now.
+    pub(crate) id: ActorId,
+    /// The epoch of the actor's current accesses.
     epoch: Cell<Epoch>,
     clock: RefCell<Clock>,
-    /// The epochs up to which all of its block, and all of its cluster, are known: a cache that avoids most clock
+    /// The smallest epochs in the clock of the threads of its block, and of its cluster: a cache that avoids most
     /// lookups.
     known: Cell<(Epoch, Epoch)>,
-    /// How often the clock has changed.
+    /// The number of changes of the clock.
     version: Cell<u64>,
     /// The value of `version` at the last arrival at each group's barrier.
     at_arrival: [Cell<u64>; 3],
-    /// What the thread's fences released: relaxed atomics after them publish it.
-    fenced: RefCell<Message>,
-    /// What the thread's relaxed atomics found: a fence after them acquires it.
-    found: RefCell<Message>,
+    /// The clocks that the thread's fences released, which its later relaxed atomics publish.
+    fenced: RefCell<ReleasedClocks>,
+    /// The clocks that the thread's relaxed atomics read, which a later fence acquires.
+    found: RefCell<ReleasedClocks>,
 }
 
-/// Clocks left for later readers, each with a scope and the releasing thread: threads in the same unit of that scope
-/// may acquire it.
+/// The released clocks that later readers may acquire, each with a scope and the releasing actor. A thread may acquire
+/// a clock if both are in the same unit of the scope.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Message(Vec<(Scope, Who, Clock)>);
+pub(crate) struct ReleasedClocks(Vec<(Scope, ActorId, Clock)>);
 
-impl Message {
-    fn add(&mut self, scope: Scope, from: Who, clock: &Clock) {
-        match self.0.iter_mut().find(|(known, who, _)| *known == scope && within(scope, *who, from)) {
-            Some((_, who, known)) => {
-                *who = from;
+impl ReleasedClocks {
+    fn add(&mut self, scope: Scope, from: ActorId, clock: &Clock) {
+        match self.0.iter_mut().find(|(known, id, _)| *known == scope && within(scope, *id, from)) {
+            Some((_, id, known)) => {
+                *id = from;
                 known.join(clock);
             }
             None => self.0.push((scope, from, clock.clone())),
@@ -76,9 +75,9 @@ impl Message {
 }
 
 impl Actor {
-    pub(crate) fn new(who: Who) -> Self {
+    pub(crate) fn new(id: ActorId) -> Self {
         Actor {
-            who,
+            id,
             epoch: Cell::new(1),
             clock: RefCell::default(),
             known: Cell::new((0, 0)),
@@ -93,85 +92,84 @@ impl Actor {
         self.epoch.get()
     }
 
-    /// Returns whether what the thread did in the epoch happens-before what this one does now.
+    /// Returns whether an access of that actor in the epoch happens-before this actor's current accesses.
     #[inline]
-    pub(super) fn knows(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
-        if who == self.who {
+    pub(super) fn knows(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
+        if id == self.id {
             return true;
         }
         let (block, cluster) = self.known.get();
-        (who.first(Unit::Block) == self.who.first(Unit::Block) && epoch < block)
-            || (who.cluster() == self.who.cluster() && epoch < cluster)
-            || epoch < self.clock.borrow().of(layout, who)
+        (id.first(Unit::Block) == self.id.first(Unit::Block) && epoch < block)
+            || (id.cluster() == self.id.cluster() && epoch < cluster)
+            || epoch < self.clock.borrow().of(layout, id)
     }
 
-    /// Returns whether what the threads of a whole warp did in the epoch happens-before what this one does now; `false`
-    /// if that is not known of all of them.
+    /// Returns whether accesses of all threads of a warp in the epoch happen-before this actor's current accesses.
     #[inline]
-    pub(super) fn knows_warp(&self, layout: &Layout, who: Who, epoch: Epoch) -> bool {
+    pub(super) fn knows_warp(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
         let (block, cluster) = self.known.get();
-        (who.first(Unit::Block) == self.who.first(Unit::Block) && epoch < block)
-            || (who.cluster() == self.who.cluster() && epoch < cluster)
-            || epoch < self.clock.borrow().least(layout, who, Unit::Warp)
+        (id.first(Unit::Block) == self.id.first(Unit::Block) && epoch < block)
+            || (id.cluster() == self.id.cluster() && epoch < cluster)
+            || epoch < self.clock.borrow().least(layout, id, Unit::Warp)
     }
 
-    /// Returns everything the thread has done and knows, for others to acquire, and begins the next epoch.
-    pub(crate) fn release(&self, epochs: &Epochs, layout: &Layout) -> Clock {
+    /// Releases: returns the clock for others to acquire, which includes the actor's own accesses, and begins the next
+    /// epoch.
+    pub(crate) fn release(&self, epochs: &EpochCounter, layout: &Layout) -> Clock {
         let epoch = next(epochs);
         self.epoch.set(epoch);
         let mut clock = self.clock.borrow().clone();
-        clock.set(layout, self.who, Unit::Thread, epoch);
+        clock.set(layout, self.id, Unit::Thread, epoch);
         clock
     }
 
-    /// Begins an asynchronous copy: everything the thread knows happens-before it, and its effects are known only to
-    /// threads that learn of its end.
-    pub(crate) fn begin_copy(&self, slot: u32, epochs: &Epochs, layout: &Layout) -> Actor {
-        let copy = Actor::new(self.who.copy(slot, layout));
+    /// Begins an asynchronous copy. What happens-before this point and the actor's own accesses happen-before the copy,
+    /// whose accesses happen-before those that acquire its release.
+    pub(crate) fn begin_copy(&self, slot: u32, epochs: &EpochCounter, layout: &Layout) -> Actor {
+        let copy = Actor::new(self.id.copy(slot, layout));
         copy.epoch.set(next(epochs));
         copy.acquire(layout, &self.release(epochs, layout));
         copy
     }
 
-    /// Adds what the thread knows at its exit to `known`.
-    pub(crate) fn end(&self, known: &mut Clock) {
+    /// Joins the thread's clock into `known`.
+    pub(crate) fn join_into(&self, known: &mut Clock) {
         known.join(&self.clock.borrow());
     }
 
     /// Joins a released clock into the thread's.
     pub(crate) fn acquire(&self, layout: &Layout, clock: &Clock) {
         self.clock.borrow_mut().join(clock);
-        self.learned(layout);
+        self.clock_changed(layout);
     }
 
-    fn learned(&self, layout: &Layout) {
+    fn clock_changed(&self, layout: &Layout) {
         let clock = self.clock.borrow();
-        self.known.set((clock.least(layout, self.who, Unit::Block), clock.least(layout, self.who, Unit::Cluster)));
+        self.known.set((clock.least(layout, self.id, Unit::Block), clock.least(layout, self.id, Unit::Cluster)));
         self.version.set(self.version.get() + 1);
     }
 
-    /// Arrives at a barrier, with everything the thread knows if it `releases`. `group` numbers the barriers of a
-    /// thread.
+    /// Records an arrival at the barrier of a group, and whether it `releases` the thread's clock.
     pub(crate) fn arrive(&self, group: usize, releases: bool) {
         self.at_arrival[group].set(if releases { self.version.get() } else { u64::MAX });
     }
 
-    /// Acquires what the other threads of a barrier released.
-    pub(crate) fn leave(&self, layout: &Layout, gathered: &Clock, group: usize) {
+    /// Acquires the clock that the arrivals at the barrier of a group released.
+    pub(crate) fn wait(&self, layout: &Layout, released: &Clock, group: usize) {
         if self.at_arrival[group].get() == self.version.get() {
-            // The gathered clock contains everything the thread knows.
-            *self.clock.borrow_mut() = gathered.clone();
-            self.learned(layout);
+            // The thread has acquired nothing since its arrival, so the released clock includes its own.
+            *self.clock.borrow_mut() = released.clone();
+            self.clock_changed(layout);
         } else {
-            self.acquire(layout, gathered);
+            self.acquire(layout, released);
         }
     }
 
-    /// Performs the read of an atomic that found `message`.
-    pub(super) fn read(&self, layout: &Layout, message: &Message, with: Synchronization) {
-        for (scope, from, clock) in &message.0 {
-            // Not skipped for the thread's own message: it may hold other threads' releases, too.
-            if !within(*scope, *from, self.who) || !within(with.scope, *from, self.who) {
+    /// Performs the read of an atomic at a location with these released clocks.
+    pub(super) fn read(&self, layout: &Layout, location: &ReleasedClocks, with: Synchronization) {
+        for (scope, from, clock) in &location.0 {
+            // The thread's own releases are not skipped, because their clocks may include those of other threads.
+            if !within(*scope, *from, self.id) || !within(with.scope, *from, self.id) {
                 continue;
             }
             if with.acquires() {
@@ -182,38 +180,38 @@ impl Actor {
         }
     }
 
-    /// Returns whether an atomic that writes leaves something for others to acquire.
-    pub(super) fn leaves(&self, with: Synchronization) -> bool {
+    /// Returns whether an atomic that writes releases a clock.
+    pub(super) fn releases(&self, with: Synchronization) -> bool {
         with.releases() || !self.fenced.borrow().0.is_empty()
     }
 
-    /// Performs the write of an atomic to the location of `message`. It `replaces` the message if it is not a
-    /// read-modify-write, which would continue the release sequence.
+    /// Performs the write of an atomic to a location with these released clocks, which it `replaces` unless it is a
+    /// read-modify-write, which continues the release sequence.
     pub(super) fn write(
         &self,
-        epochs: &Epochs,
+        epochs: &EpochCounter,
         layout: &Layout,
-        message: &mut Message,
+        location: &mut ReleasedClocks,
         with: Synchronization,
         replaces: bool,
     ) {
         if replaces {
-            message.0.clear();
+            location.0.clear();
         }
         if with.releases() {
-            message.add(with.scope, self.who, &self.release(epochs, layout));
+            location.add(with.scope, self.id, &self.release(epochs, layout));
         } else {
             for (scope, _, clock) in &self.fenced.borrow().0 {
-                message.add(with.scope.min(*scope), self.who, clock);
+                location.add(with.scope.min(*scope), self.id, clock);
             }
         }
     }
 
-    pub(super) fn fence(&self, epochs: &Epochs, layout: &Layout, with: Synchronization) {
+    pub(super) fn fence(&self, epochs: &EpochCounter, layout: &Layout, with: Synchronization) {
         if with.acquires() {
             let found = std::mem::take(&mut *self.found.borrow_mut());
             for (scope, from, clock) in &found.0 {
-                if within(with.scope.min(*scope), *from, self.who) {
+                if within(with.scope.min(*scope), *from, self.id) {
                     self.acquire(layout, clock);
                 }
             }
@@ -222,45 +220,52 @@ impl Actor {
             let released = self.release(epochs, layout);
             let mut fenced = self.fenced.borrow_mut();
             fenced.0.retain(|(scope, ..)| *scope > with.scope);
-            fenced.0.push((with.scope, self.who, released));
+            fenced.0.push((with.scope, self.id, released));
         }
     }
 }
 
-fn next(epochs: &Epochs) -> Epoch {
+fn next(epochs: &EpochCounter) -> Epoch {
     epochs.set(epochs.get() + 1);
     epochs.get()
 }
 
-/// The clocks that the threads of a barrier release in one phase. The threads of a block share one epoch where
-/// possible, so that one number tells what is known of the block after the phase.
+/// The clocks that the arrivals of one phase of a barrier release. The threads of a block share one epoch where
+/// possible, so that one number stands for the block after the phase.
 #[derive(Debug, Default)]
-pub(crate) struct Gathering {
+pub(crate) struct PhaseRelease {
     clock: Clock,
-    /// The clock that was joined last, since most threads of a block know the same.
+    /// The clock that was joined last, because most threads of a block have the same clock.
     last: Clock,
-    /// The epoch that the threads of a block take here, by the block's first thread.
-    begun: BTreeMap<Who, Epoch>,
-    /// The threads that could not take the shared epoch, or that released nothing.
-    single: Vec<(Who, Epoch)>,
+    /// The epochs that the threads of each block share, by the block's first thread.
+    shared: BTreeMap<ActorId, Epoch>,
+    /// The epochs of the threads that cannot stand for their block, and epoch 0 for those that released nothing.
+    single: Vec<(ActorId, Epoch)>,
 }
 
-/// Says which threads meet at a barrier.
+/// The threads that arrive at a barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Members {
-    /// Whole blocks meet.
+pub(crate) enum Participants {
+    /// All threads of each block arrive.
     Blocks,
-    /// Some threads of a block meet.
+    /// Some threads of a block arrive.
     Lanes,
 }
 
-impl Gathering {
-    /// Records an arrival. One that does not release publishes only what a fence of at least this scope released before
-    /// it.
-    pub(crate) fn arrive(&mut self, actor: &Actor, epochs: &Epochs, members: Members, releases: bool, scope: Scope) {
-        let common = *self.begun.entry(actor.who.first(Unit::Block)).or_insert_with(|| next(epochs));
+impl PhaseRelease {
+    /// Records an arrival. If it does not release, it publishes only the clocks that earlier fences of at least this
+    /// scope released.
+    pub(crate) fn arrive(
+        &mut self,
+        actor: &Actor,
+        epochs: &EpochCounter,
+        members: Participants,
+        releases: bool,
+        scope: Scope,
+    ) {
+        let common = *self.shared.entry(actor.id.first(Unit::Block)).or_insert_with(|| next(epochs));
         if !releases {
-            self.single.push((actor.who, 0));
+            self.single.push((actor.id, 0));
             for (fenced, _, clock) in &actor.fenced.borrow().0 {
                 if *fenced >= scope {
                     self.clock.join(clock);
@@ -273,23 +278,23 @@ impl Gathering {
             self.clock.join(&clock);
             self.last = clock.clone();
         }
-        // If the shared epoch is older than the thread's current one, the thread takes an epoch of its own.
+        // A thread whose current epoch is newer than the shared one takes an epoch of its own.
         let own = if actor.epoch.get() < common { common } else { next(epochs) };
         actor.epoch.set(own);
-        if own != common || members == Members::Lanes {
-            self.single.push((actor.who, own));
+        if own != common || members == Participants::Lanes {
+            self.single.push((actor.id, own));
         }
     }
 
-    /// Ends the phase and returns what all of its threads know now. The next phase begins empty.
-    pub(crate) fn end(&mut self, layout: &Layout, members: Members) -> Clock {
-        let mut brought = Clock::default();
-        if members == Members::Blocks {
-            self.begun.iter().for_each(|(block, epoch)| brought.set(layout, *block, Unit::Block, *epoch));
+    /// Ends the phase and returns the clock that its waits acquire. The next phase begins empty.
+    pub(crate) fn end(&mut self, layout: &Layout, members: Participants) -> Clock {
+        let mut arrived = Clock::default();
+        if members == Participants::Blocks {
+            self.shared.iter().for_each(|(block, epoch)| arrived.set(layout, *block, Unit::Block, *epoch));
         }
-        self.single.iter().for_each(|(who, epoch)| brought.set(layout, *who, Unit::Thread, *epoch));
+        self.single.iter().for_each(|(id, epoch)| arrived.set(layout, *id, Unit::Thread, *epoch));
         let mut clock = std::mem::take(self).clock;
-        clock.join(&brought);
+        clock.join(&arrived);
         clock
     }
 }

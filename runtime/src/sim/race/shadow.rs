@@ -1,23 +1,23 @@
-//! Shadow memory: for each byte, who wrote it last and who has accessed it since. It follows FastTrack (Flanagan and
-//! Freund 2009): one epoch while all accesses are ordered, more only while they are not. Here the threads of a warp
-//! that do the same share an entry, and bytes that are only accessed together share a cell.
+//! Shadow memory, which holds for each byte its last write and the accesses since. It follows FastTrack (Flanagan and
+//! Freund 2009): one epoch suffices while all accesses are ordered, and more are kept only while they are not. Threads
+//! of a warp that make the same access share an entry, and bytes that are only accessed together share a cell.
 
-use super::clock::{Epoch, Layout, Unit, Who};
+use super::clock::{ActorId, Epoch, Layout, Unit};
 use super::history::History;
-use super::order::{Actor, Message, within};
+use super::order::{Actor, ReleasedClocks, within};
 use crate::scope::Scope;
 use crate::sim::site::Site;
 
-/// The number of bytes of a page, which is created on first access.
+/// The number of bytes of a page. Pages are created on first access.
 pub(crate) const PAGE: usize = 256;
 
-/// The entries of a cell: the warps of the largest cluster. If more access the same bytes unordered, the oldest are
-/// forgotten.
+/// The largest number of entries of a cell, which is the number of warps of the largest cluster. If more access the
+/// same bytes unordered, the oldest are forgotten.
 const MOST_ENTRIES: usize = 512;
 
-/// The kind of an access, as far as conflicts depend on it.
+/// The kind of an access, as far as conflicts depend on it, with the scope of an atomic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doing {
+pub(crate) enum ConflictKind {
     Read,
     Write,
     /// An atomic that does not write.
@@ -25,177 +25,207 @@ pub(crate) enum Doing {
     AtomicWrite(Scope),
 }
 
-impl Doing {
-    /// Returns whether the two accesses race unless they are ordered.
-    fn conflicts(self, by: Who, other: Doing, other_by: Who) -> bool {
+impl ConflictKind {
+    /// Returns whether the two accesses conflict, that is, race unless they are ordered.
+    fn conflicts(self, by: ActorId, other: ConflictKind, other_by: ActorId) -> bool {
         match (self, other) {
-            (Doing::Read, Doing::Read | Doing::AtomicRead(_))
-            | (Doing::AtomicRead(_), Doing::Read | Doing::AtomicRead(_)) => false,
+            (ConflictKind::Read, ConflictKind::Read | ConflictKind::AtomicRead(_))
+            | (ConflictKind::AtomicRead(_), ConflictKind::Read | ConflictKind::AtomicRead(_)) => false,
             // Two atomics conflict unless each one's scope includes the other's thread.
-            (Doing::AtomicRead(a), Doing::AtomicWrite(b))
-            | (Doing::AtomicWrite(a), Doing::AtomicRead(b) | Doing::AtomicWrite(b)) => !within(a.min(b), by, other_by),
-            (Doing::Write, _)
-            | (_, Doing::Write)
-            | (Doing::Read, Doing::AtomicWrite(_))
-            | (Doing::AtomicWrite(_), Doing::Read) => true,
+            (ConflictKind::AtomicRead(a), ConflictKind::AtomicWrite(b))
+            | (ConflictKind::AtomicWrite(a), ConflictKind::AtomicRead(b) | ConflictKind::AtomicWrite(b)) => {
+                !within(a.min(b), by, other_by)
+            }
+            (ConflictKind::Write, _)
+            | (_, ConflictKind::Write)
+            | (ConflictKind::Read, ConflictKind::AtomicWrite(_))
+            | (ConflictKind::AtomicWrite(_), ConflictKind::Read) => true,
         }
     }
 }
 
-impl Doing {
+impl ConflictKind {
     /// Returns the bit of the access kind.
     fn bit(self) -> u16 {
         match self {
-            Doing::Read => 1,
-            Doing::Write => 2,
-            Doing::AtomicRead(scope) => 1 << (4 + scope as u16),
-            Doing::AtomicWrite(scope) => 1 << (8 + scope as u16),
+            ConflictKind::Read => 1,
+            ConflictKind::Write => 2,
+            ConflictKind::AtomicRead(scope) => 1 << (4 + scope as u16),
+            ConflictKind::AtomicWrite(scope) => 1 << (8 + scope as u16),
         }
     }
 
-    /// Returns the bits of the kinds that may conflict with this one.
+    /// Returns the bits of the access kinds that may conflict with this one.
     fn against(self) -> u16 {
         const READS: u16 = 0x0f << 4;
         const WRITES: u16 = 0x0f << 8;
-        // Device-scope atomics include all threads of the device.
+        // A scope of the device or wider includes all threads, so only narrower scopes may conflict.
         const NARROW: u16 = 0b11;
         match self {
-            Doing::Read => WRITES,
-            Doing::Write => !0,
-            Doing::AtomicRead(Scope::Block | Scope::Cluster) => WRITES,
-            Doing::AtomicRead(Scope::Device | Scope::System) => NARROW << 8,
-            Doing::AtomicWrite(Scope::Block | Scope::Cluster) => 1 | READS | WRITES,
-            Doing::AtomicWrite(Scope::Device | Scope::System) => 1 | NARROW << 4 | NARROW << 8,
+            ConflictKind::Read => WRITES,
+            ConflictKind::Write => !0,
+            ConflictKind::AtomicRead(Scope::Block | Scope::Cluster) => WRITES,
+            ConflictKind::AtomicRead(Scope::Device | Scope::System) => NARROW << 8,
+            ConflictKind::AtomicWrite(Scope::Block | Scope::Cluster) => 1 | READS | WRITES,
+            ConflictKind::AtomicWrite(Scope::Device | Scope::System) => 1 | NARROW << 4 | NARROW << 8,
         }
     }
 }
 
 /// The access that is being made.
 #[derive(Clone, Copy)]
-pub(crate) struct Now<'a> {
+pub(crate) struct CurrentAccess<'a> {
     pub(crate) actor: &'a Actor,
     pub(crate) layout: &'a Layout,
-    pub(crate) doing: Doing,
+    pub(crate) kind: ConflictKind,
     pub(crate) site: Site,
 }
 
 /// An earlier access that does not happen-before the current one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Earlier {
-    pub(crate) who: Who,
-    pub(crate) doing: Doing,
+pub(crate) struct EarlierAccess {
+    pub(crate) id: ActorId,
+    pub(crate) kind: ConflictKind,
     pub(crate) site: Site,
+}
+
+/// The shadow of memory that only one OS thread accesses, which is a block's instance of a shared allocation.
+#[derive(Debug, Default)]
+pub(crate) struct Shadow(Vec<Option<Box<Page>>>);
+
+impl Shadow {
+    pub(crate) fn page(&mut self, number: usize) -> &mut Page {
+        if number >= self.0.len() {
+            self.0.resize_with(number + 1, || None);
+        }
+        self.0[number].get_or_insert_default()
+    }
+}
+
+/// Splits a range at page boundaries. Each part has the page's number, the first byte in it, and the number of bytes.
+pub(crate) fn pages(start: usize, len: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+    let (mut at, end) = (start, start + len);
+    std::iter::from_fn(move || {
+        let len = (PAGE - at % PAGE).min(end - at);
+        (len > 0).then(|| {
+            let part = (at / PAGE, at % PAGE, len);
+            at += len;
+            part
+        })
+    })
 }
 
 /// The shadow of a page of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// The size of a cell in bytes, as a power of two.
+    /// The binary logarithm of a cell's size in bytes.
     shift: u32,
     cells: Box<[Cell]>,
-    /// What atomics left for later ones.
-    atomics: Vec<Left>,
+    /// The states of the locations that atomics have written.
+    atomics: Vec<AtomicState>,
 }
 
-/// The messages and values that atomics left at a byte.
+/// The state of an atomic location: what later atomics there may acquire and read.
 #[derive(Debug)]
-struct Left {
+struct AtomicState {
     at: usize,
-    message: Message,
-    /// The older values that a load may still find.
+    released: ReleasedClocks,
+    /// The stores whose values a load may return, if they were recorded.
     history: Option<Box<History>>,
 }
 
+/// The accesses to bytes that are only accessed together.
 #[derive(Debug, Clone, Default)]
 struct Cell {
+    /// The last plain write.
     write: Option<Write>,
-    /// The first access since the last plain write, which cleared the list.
+    /// The accesses since the last plain write: the first one, and the rest.
     first: Option<Entry>,
     #[allow(clippy::box_collection, reason = "a cell is a few words: most have no more than one entry")]
     rest: Option<Box<Vec<Entry>>>,
     /// The bits of all access kinds since the last plain write.
     kinds: u16,
-    /// Whether threads of several blocks made these accesses.
+    /// Whether the accesses since the last plain write are by several blocks.
     mixed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Write {
-    who: Who,
+    id: ActorId,
     epoch: Epoch,
     site: Site,
 }
 
-/// Threads of a warp that made the same access.
+/// An access that threads of a warp made in the same epoch at the same site.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     /// The warp's first thread.
-    warp: Who,
+    warp: ActorId,
     epoch: Epoch,
     site: Site,
     lanes: u32,
-    doing: Doing,
+    kind: ConflictKind,
 }
 
 impl Entry {
-    fn new(now: &Now<'_>) -> Entry {
-        let who = now.actor.who;
+    fn new(now: &CurrentAccess<'_>) -> Entry {
+        let id = now.actor.id;
         Entry {
-            warp: who.first(Unit::Warp),
+            warp: id.first(Unit::Warp),
             epoch: now.actor.epoch(),
             site: now.site,
-            lanes: 1 << who.lane(),
-            doing: now.doing,
+            lanes: 1 << id.lane(),
+            kind: now.kind,
         }
     }
 
-    fn is_like(&self, other: &Entry) -> bool {
+    fn is_alike(&self, other: &Entry) -> bool {
         self.warp == other.warp
             && self.epoch == other.epoch
             && std::ptr::eq(self.site, other.site)
-            && self.doing == other.doing
+            && self.kind == other.kind
     }
 
-    /// Returns a thread of the entry whose access does not happen-before the current one.
-    fn unknown(&self, now: &Now<'_>) -> Option<Who> {
+    /// Returns a thread of the entry whose access does not happen-before the current one, if there is one.
+    fn unordered(&self, now: &CurrentAccess<'_>) -> Option<ActorId> {
         if now.actor.knows_warp(now.layout, self.warp, self.epoch) {
             return None;
         }
         let threads = (0..32).filter(|lane| self.lanes >> lane & 1 == 1).map(|lane| self.warp.with_lane(lane));
-        threads.into_iter().find(|who| !now.actor.knows(now.layout, *who, self.epoch))
+        threads.into_iter().find(|id| !now.actor.knows(now.layout, *id, self.epoch))
     }
 
-    /// Returns whether the current access subsumes this entry for all later checks.
-    fn gives_way(&self, now: &Now<'_>) -> bool {
-        self.doing == now.doing && self.unknown(now).is_none()
+    /// Returns whether the current access subsumes this entry in all later checks.
+    fn is_subsumed(&self, now: &CurrentAccess<'_>) -> bool {
+        self.kind == now.kind && self.unordered(now).is_none()
     }
 }
 
 impl Cell {
-    fn access(&mut self, now: &Now<'_>, same: impl FnOnce() -> bool) -> Result<(), Earlier> {
+    fn access(&mut self, now: &CurrentAccess<'_>, same: impl FnOnce() -> bool) -> Result<(), EarlierAccess> {
         if let Some(write) = &self.write
-            && !now.actor.knows(now.layout, write.who, write.epoch)
+            && !now.actor.knows(now.layout, write.id, write.epoch)
         {
-            // Two plain writes of the same bytes are not reported.
-            if now.doing != Doing::Write || !same() {
-                return Err(Earlier { who: write.who, doing: Doing::Write, site: write.site });
+            // Two plain writes that store equal bytes are not reported.
+            if now.kind != ConflictKind::Write || !same() {
+                return Err(EarlierAccess { id: write.id, kind: ConflictKind::Write, site: write.site });
             }
         }
         let new = Entry::new(now);
-        if self.kinds & now.doing.against() != 0 && !self.are_atomics_of_my_block(now) {
+        if self.kinds & now.kind.against() != 0 && !self.are_atomics_of_my_block(now) {
             for entry in self.first.iter().chain(self.rest.iter().flat_map(|rest| rest.iter())) {
-                if new.doing.conflicts(now.actor.who, entry.doing, entry.warp)
-                    && let Some(who) = entry.unknown(now)
+                if new.kind.conflicts(now.actor.id, entry.kind, entry.warp)
+                    && let Some(id) = entry.unordered(now)
                 {
-                    return Err(Earlier { who, doing: entry.doing, site: entry.site });
+                    return Err(EarlierAccess { id, kind: entry.kind, site: entry.site });
                 }
             }
         }
-        if now.doing == Doing::Write {
-            self.write = Some(Write { who: now.actor.who, epoch: new.epoch, site: now.site });
+        if now.kind == ConflictKind::Write {
+            self.write = Some(Write { id: now.actor.id, epoch: new.epoch, site: now.site });
             (self.first, self.rest, self.kinds, self.mixed) = (None, None, 0, false);
         } else {
-            self.kinds |= now.doing.bit();
+            self.kinds |= now.kind.bit();
             self.note(new, now);
         }
         Ok(())
@@ -203,40 +233,40 @@ impl Cell {
 
     /// Returns whether all accesses are atomics of the current block, none of which conflict: every scope includes the
     /// block.
-    fn are_atomics_of_my_block(&self, now: &Now<'_>) -> bool {
-        let is_atomic = matches!(now.doing, Doing::AtomicRead(_) | Doing::AtomicWrite(_));
-        is_atomic && !self.mixed && self.kinds & Doing::Read.bit() == 0 && self.is_of_my_block(now)
+    fn are_atomics_of_my_block(&self, now: &CurrentAccess<'_>) -> bool {
+        let is_atomic = matches!(now.kind, ConflictKind::AtomicRead(_) | ConflictKind::AtomicWrite(_));
+        is_atomic && !self.mixed && self.kinds & ConflictKind::Read.bit() == 0 && self.is_of_my_block(now)
     }
 
-    fn is_of_my_block(&self, now: &Now<'_>) -> bool {
-        self.first.is_none_or(|first| first.warp.first(Unit::Block) == now.actor.who.first(Unit::Block))
+    fn is_of_my_block(&self, now: &CurrentAccess<'_>) -> bool {
+        self.first.is_none_or(|first| first.warp.first(Unit::Block) == now.actor.id.first(Unit::Block))
     }
 
-    fn note(&mut self, new: Entry, now: &Now<'_>) {
+    fn note(&mut self, new: Entry, now: &CurrentAccess<'_>) {
         self.mixed |= !self.is_of_my_block(now);
         let Some(first) = &mut self.first else {
             self.first = Some(new);
             return;
         };
-        if first.is_like(&new) {
+        if first.is_alike(&new) {
             first.lanes |= new.lanes;
             return;
         }
         let Some(rest) = &mut self.rest else {
-            if first.gives_way(now) {
+            if first.is_subsumed(now) {
                 *first = new;
             } else {
                 self.rest = Some(Box::new(vec![new]));
             }
             return;
         };
-        // A warp whose threads run one after another matches one of the last entries.
-        if let Some(known) = rest.iter_mut().rev().take(4).find(|known| known.is_like(&new)) {
+        // If the threads of a warp run one after another, their entry is among the last ones.
+        if let Some(known) = rest.iter_mut().rev().take(4).find(|known| known.is_alike(&new)) {
             known.lanes |= new.lanes;
             return;
         }
         if rest.len() == rest.capacity() {
-            rest.retain(|entry| !entry.gives_way(now));
+            rest.retain(|entry| !entry.is_subsumed(now));
             merge(rest);
             if rest.len() >= MOST_ENTRIES {
                 rest.drain(..MOST_ENTRIES / 2);
@@ -248,11 +278,11 @@ impl Cell {
     }
 }
 
-/// Merges the entries that differ only in their lanes.
+/// Merges entries that differ only in their lanes.
 fn merge(entries: &mut Vec<Entry>) {
     entries.sort_by_key(|entry| (entry.warp, entry.epoch, std::ptr::from_ref(entry.site)));
     entries.dedup_by(|next, kept| {
-        let alike = kept.is_like(next);
+        let alike = kept.is_alike(next);
         if alike {
             kept.lanes |= next.lanes;
         }
@@ -261,15 +291,15 @@ fn merge(entries: &mut Vec<Entry>) {
 }
 
 impl Page {
-    /// Records an access to `len` bytes from `start` on, and returns an earlier access that races with it. `same` tells
-    /// whether the bytes of a part of the page equal those being written.
+    /// Records an access to `len` bytes from `start` on. Fails with an earlier access that races with it, if there is
+    /// one. `same` tells whether the bytes in a part of the page equal those being written.
     pub(crate) fn access(
         &mut self,
         start: usize,
         len: usize,
-        now: &Now<'_>,
+        now: &CurrentAccess<'_>,
         same: impl Fn(usize, usize) -> bool,
-    ) -> Result<(), Earlier> {
+    ) -> Result<(), EarlierAccess> {
         self.cut((start | len | 16).trailing_zeros());
         let size = 1 << self.shift;
         for cell in start >> self.shift..(start + len).div_ceil(size) {
@@ -278,49 +308,50 @@ impl Page {
         Ok(())
     }
 
-    /// Returns what atomics left at a byte for threads that acquire it, if they did.
-    pub(crate) fn message(&mut self, at: usize) -> Option<&mut Message> {
-        self.atomics.iter_mut().find(|left| left.at == at).map(|left| &mut left.message)
+    /// Returns the clocks that atomics released at a byte, if an atomic has written there.
+    pub(crate) fn released(&mut self, at: usize) -> Option<&mut ReleasedClocks> {
+        self.atomics.iter_mut().find(|atomic| atomic.at == at).map(|atomic| &mut atomic.released)
     }
 
-    /// Returns what atomics left at a byte, creating an empty message if they left nothing.
-    pub(crate) fn message_or_new(&mut self, at: usize) -> &mut Message {
-        &mut self.left(at).message
+    /// Returns the clocks that atomics released at a byte, of which there are none at first.
+    pub(crate) fn released_or_new(&mut self, at: usize) -> &mut ReleasedClocks {
+        &mut self.atomic(at).released
     }
 
-    fn left(&mut self, at: usize) -> &mut Left {
-        let known = self.atomics.iter().position(|left| left.at == at);
+    fn atomic(&mut self, at: usize) -> &mut AtomicState {
+        let known = self.atomics.iter().position(|atomic| atomic.at == at);
         let index = known.unwrap_or_else(|| {
-            self.atomics.push(Left { at, message: Message::default(), history: None });
+            self.atomics.push(AtomicState { at, released: ReleasedClocks::default(), history: None });
             self.atomics.len() - 1
         });
         &mut self.atomics[index]
     }
 
-    /// Returns the history of the atomic location at a byte, if loads may find more than the current value.
+    /// Returns the history of the atomic location at a byte, if loads may return more than the current value.
     pub(crate) fn history(&mut self, at: usize, bytes: &[u8]) -> Option<&mut History> {
-        let left = self.atomics.iter_mut().find(|left| left.at == at)?;
-        left.history.take_if(|history| !history.is_of(bytes));
-        left.history.as_deref_mut()
+        let atomic = self.atomics.iter_mut().find(|atomic| atomic.at == at)?;
+        atomic.history.take_if(|history| !history.is_of(bytes));
+        atomic.history.as_deref_mut()
     }
 
-    /// Records that an atomic has stored `after` over `before`, or that nothing was ever written there.
-    pub(crate) fn stored(&mut self, at: usize, look: (Who, Epoch), before: Option<&[u8]>, after: &[u8]) {
+    /// Records that an atomic has stored `after`. `before` is the value that it replaced, or `None` if nothing was ever
+    /// written there.
+    pub(crate) fn stored(&mut self, at: usize, observer: (ActorId, Epoch), before: Option<&[u8]>, after: &[u8]) {
         let end = at + after.len();
         for other in self.atomics.iter_mut().filter(|other| other.at != at && other.at < end) {
             other.history.take_if(|history| at < other.at + history.size());
         }
-        let Left { message, history, .. } = self.left(at);
+        let AtomicState { released, history, .. } = self.atomic(at);
         let Some(before) = before else {
-            *history = Some(Box::new(History::new(after, message.clone())));
+            *history = Some(Box::new(History::new(after, released.clone())));
             return;
         };
         history.take_if(|history| !history.is_of(before));
-        let history = history.get_or_insert_with(|| Box::new(History::new(before, Message::default())));
-        history.push(look, after, message.clone());
+        let history = history.get_or_insert_with(|| Box::new(History::new(before, ReleasedClocks::default())));
+        history.push(observer, after, released.clone());
     }
 
-    /// Splits cells so that none is larger than this.
+    /// Splits the cells so that none is larger than `1 << shift` bytes.
     fn cut(&mut self, shift: u32) {
         if self.cells.is_empty() {
             (self.shift, self.cells) = (shift, vec![Cell::default(); PAGE >> shift].into_boxed_slice());

@@ -1,31 +1,33 @@
-//! Runs a kernel under every order of its atomics, as a depth-first search with one run per order. A thread is tried
-//! earlier where it later accesses what is accessed here (dynamic partial-order reduction: Flanagan and Godefroid
-//! 2005), unless that order has been seen (sleep sets: Godefroid 1996): of the orders that differ only in independent
-//! accesses, one is run. Only atomics need ordering: barriers do not show who arrives first, and a plain access whose
-//! result depends on the order is a race, which is found under any order.
+//! Runs a kernel under every order of its atomics, as a depth-first search with one run per order. Of the orders that
+//! differ only in independent accesses, one is run: a thread is tried at an earlier decision if its later access
+//! depends on the one made there (dynamic partial-order reduction: Flanagan and Godefroid 2005), unless that order has
+//! been seen (sleep sets: Godefroid 1996). Only atomics need to be reordered: the order of arrivals at a barrier is not
+//! observable, and a plain access whose result depends on the order is a race, which is found under any order.
 //!
-//! Bounds: a thread that polls a location unchanged since its last look does not run while another thread can. A
-//! polling loop is therefore tried for as many iterations as there are changes, and the path on which a loop gives up
-//! after some number of iterations may not be seen. `LONGEST` decisions of a run are searched; the rest runs round
-//! robin.
+//! The search is bounded. A thread that polls a location which has not changed since its last poll does not run while
+//! another thread can. A polling loop is therefore run for as many iterations as there are changes, and the path on
+//! which a loop gives up after some number of iterations may be missed. Only the first `LONGEST` decisions of a run are
+//! searched; after them, the first thread that is ready runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::scheduler::{Pending, Scheduler, Touch, Turn};
+use super::scheduler::{AtomicAccess, Pending, Scheduler, Turn};
+use crate::sim::memory::LocationKey;
 
-/// The fuel of a turn, which lasts to the thread's next atomic; it ends a loop that has none.
+/// The fuel of a turn. A turn ends before the thread's next atomic, so the fuel only limits loops without atomics.
 const FUEL: u32 = 1 << 16;
 
-/// The number of decisions of a run that are searched.
+/// The largest number of decisions of a run that are searched.
 const LONGEST: usize = 10_000;
 
-/// The search: what has been run so far, and what is left. Clones share it.
+/// The state of the search, which its clones share.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OrderSearch(Arc<Mutex<Search>>);
 
 #[derive(Debug, Default)]
 struct Search {
+    /// The decisions of the current run.
     path: Vec<Node>,
     /// Whether a run had more decisions than are searched.
     cut: bool,
@@ -35,20 +37,20 @@ struct Search {
 #[derive(Debug, Clone, Default)]
 struct Node {
     chosen: usize,
-    /// The access of the chosen thread.
-    touch: Option<Touch>,
+    /// The chosen thread's access, once it is known.
+    access: Option<AtomicAccess>,
     /// The threads that could run here.
     choices: Vec<usize>,
-    /// The threads that were run here before, and those whose turn here would show nothing new.
+    /// The threads that were chosen here in earlier runs, and those in the sleep set.
     done: Vec<usize>,
-    /// The threads that are still to be run here.
+    /// The threads that are still to be chosen here.
     left: Vec<usize>,
 }
 
 impl Node {
-    /// Notes a later access by `thread`: if it depends on the access made here, the thread goes first in another run.
-    fn try_before(&mut self, thread: usize, touch: Touch) {
-        if self.chosen == thread || self.touch.is_none_or(|here| commute(here, touch)) {
+    /// Considers a later access by `thread`: if it depends on the access made here, another run tries the thread first.
+    fn try_before(&mut self, thread: usize, access: AtomicAccess) {
+        if self.chosen == thread || self.access.is_none_or(|here| commute(here, access)) {
             return;
         }
         // If the thread could not run here, any other choice may lead to it.
@@ -63,7 +65,7 @@ impl Node {
 }
 
 impl From<&[usize]> for OrderSearch {
-    /// One that begins with these decisions.
+    /// Returns a search whose first run begins with these decisions.
     fn from(choices: &[usize]) -> Self {
         let path = choices.iter().map(|&chosen| Node { chosen, ..Node::default() }).collect();
         OrderSearch(Arc::new(Mutex::new(Search { path, cut: false })))
@@ -71,7 +73,7 @@ impl From<&[usize]> for OrderSearch {
 }
 
 impl OrderSearch {
-    /// After a run: whether there is another one.
+    /// Advances to the next run, and returns whether there is one.
     pub(crate) fn advance(&self) -> bool {
         let path = &mut self.search().path;
         while let Some(node) = path.last_mut() {
@@ -84,7 +86,7 @@ impl OrderSearch {
         false
     }
 
-    /// Returns whether all orders were run once `advance` finds no other.
+    /// Returns whether all orders have been run when `advance` finds no other.
     pub(crate) fn is_whole(&self) -> bool {
         !self.search().cut
     }
@@ -102,16 +104,17 @@ impl OrderSearch {
 /// One run of the search.
 pub(super) struct Exhaustive {
     exploration: OrderSearch,
-    /// How many decisions have been made.
+    /// The number of decisions made so far.
     depth: usize,
-    /// The sleep set: threads whose turn would show nothing new.
+    /// The sleep set: the threads whose turn would lead to no new order.
     sleep: Vec<usize>,
     /// The ready threads, in the order in which they became ready.
     ready: Vec<(usize, Pending)>,
-    /// How often each location was changed.
-    changes: BTreeMap<(usize, usize), u64>,
-    /// The last access of each thread that changed nothing, and how often its location had been changed by then.
-    looked: BTreeMap<usize, (Touch, u64)>,
+    /// The number of changes of each location.
+    changes: BTreeMap<LocationKey, u64>,
+    /// Each thread's last access, if it did not write, and the number of its location's changes until then.
+    fruitless: BTreeMap<usize, (AtomicAccess, u64)>,
+    /// Whether everything that was left to run has been seen.
     redundant: bool,
 }
 
@@ -123,18 +126,18 @@ impl Exhaustive {
             sleep: Vec::new(),
             ready: Vec::new(),
             changes: BTreeMap::new(),
-            looked: BTreeMap::new(),
+            fruitless: BTreeMap::new(),
             redundant: false,
         }
     }
 
-    fn changed(&self, touch: Touch) -> u64 {
-        self.changes.get(&touch.place).copied().unwrap_or(0)
+    fn changed(&self, access: AtomicAccess) -> u64 {
+        self.changes.get(&access.location).copied().unwrap_or(0)
     }
 
-    /// Returns whether the thread would find again what it has already found.
-    fn idles(&self, thread: usize, touch: Touch) -> bool {
-        self.looked.get(&thread).is_some_and(|(last, changes)| *last == touch && *changes == self.changed(touch))
+    /// Returns whether the thread would repeat an access to a location that has not changed since.
+    fn idles(&self, thread: usize, access: AtomicAccess) -> bool {
+        self.fruitless.get(&thread).is_some_and(|(last, changes)| *last == access && *changes == self.changed(access))
     }
 
     fn take(&mut self, thread: usize) -> Turn {
@@ -142,8 +145,9 @@ impl Exhaustive {
         Turn { thread, fuel: FUEL }
     }
 
-    /// Decides between threads that are about to execute atomics; `None` if no choice shows anything new.
-    fn decide(&mut self, choices: &[(usize, Touch)]) -> Option<usize> {
+    /// Chooses among threads that are about to execute atomics; `None` if every choice leads to an order that has been
+    /// seen.
+    fn decide(&mut self, choices: &[(usize, AtomicAccess)]) -> Option<usize> {
         let exploration = self.exploration.clone();
         let mut search = exploration.search();
         let first = choices.first()?.0;
@@ -159,25 +163,25 @@ impl Exhaustive {
             };
             search.path.push(Node { chosen, choices, done: self.sleep.clone(), ..Node::default() });
         }
-        let touch_of =
-            |thread: usize| self.ready.iter().find(|(ready, _)| *ready == thread).and_then(|(_, touch)| *touch);
+        let pending_access =
+            |thread: usize| self.ready.iter().find(|(ready, _)| *ready == thread).and_then(|(_, access)| *access);
         let (before, now) = search.path.split_at_mut(self.depth);
-        let Node { chosen, done, touch: touched, .. } = &mut now[0];
+        let Node { chosen, done, access: accessed, .. } = &mut now[0];
         self.depth += 1;
-        // The choices are those of another kernel.
-        let Some(touch) = touch_of(*chosen) else { return Some(first) };
-        *touched = Some(touch);
-        before.iter_mut().for_each(|node| node.try_before(*chosen, touch));
+        // The choices to replay are those of another kernel.
+        let Some(access) = pending_access(*chosen) else { return Some(first) };
+        *accessed = Some(access);
+        before.iter_mut().for_each(|node| node.try_before(*chosen, access));
         let asleep =
-            |thread: &usize| *thread != *chosen && touch_of(*thread).is_some_and(|other| commute(other, touch));
+            |thread: &usize| *thread != *chosen && pending_access(*thread).is_some_and(|other| commute(other, access));
         self.sleep = done.iter().copied().filter(asleep).collect();
         Some(*chosen)
     }
 }
 
-/// Returns whether the two accesses are independent.
-fn commute(a: Touch, b: Touch) -> bool {
-    a.place != b.place || !(a.writes || b.writes)
+/// Returns whether the two accesses commute, which makes their order irrelevant.
+fn commute(a: AtomicAccess, b: AtomicAccess) -> bool {
+    a.location != b.location || !(a.writes || b.writes)
 }
 
 impl Scheduler for Exhaustive {
@@ -186,13 +190,14 @@ impl Scheduler for Exhaustive {
     }
 
     fn next(&mut self) -> Option<Turn> {
-        // A thread that executes no atomic goes first.
+        // A thread that has announced no atomic runs first.
         if let Some((thread, _)) = self.ready.iter().find(|(_, pending)| pending.is_none()) {
             let thread = *thread;
             return Some(self.take(thread));
         }
-        let touching = self.ready.iter().filter_map(|(thread, pending)| Some((*thread, (*pending)?)));
-        let (idle, useful): (Vec<_>, Vec<_>) = touching.partition(|(thread, touch)| self.idles(*thread, *touch));
+        let pending_accesses = self.ready.iter().filter_map(|(thread, pending)| Some((*thread, (*pending)?)));
+        let (idle, useful): (Vec<_>, Vec<_>) =
+            pending_accesses.partition(|(thread, access)| self.idles(*thread, *access));
         let thread = self.decide(if useful.is_empty() { &idle } else { &useful })?;
         Some(self.take(thread))
     }
@@ -201,12 +206,12 @@ impl Scheduler for Exhaustive {
         true
     }
 
-    fn touched(&mut self, thread: usize, touch: Touch, wrote: bool) {
+    fn accessed(&mut self, thread: usize, access: AtomicAccess, wrote: bool) {
         if wrote {
-            *self.changes.entry(touch.place).or_insert(0) += 1;
-            self.looked.remove(&thread);
+            *self.changes.entry(access.location).or_insert(0) += 1;
+            self.fruitless.remove(&thread);
         } else {
-            self.looked.insert(thread, (touch, self.changed(touch)));
+            self.fruitless.insert(thread, (access, self.changed(access)));
         }
     }
 

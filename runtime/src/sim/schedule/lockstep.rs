@@ -1,24 +1,24 @@
 //! Runs warps in lockstep, as a converged warp runs, and as all warps ran on hardware before Volta: each thread that
-//! can run takes a step before any takes another, or another warp runs. A step ends at an access, an arrival or the end
-//! of a loop iteration. The warp, its number of steps, and its first thread are chosen uniformly at random.
+//! can run takes one step before any of them takes another, or another warp runs. A step ends at an access, an arrival
+//! or the end of a loop iteration. The warp, its number of steps and its first thread are chosen uniformly at random.
 //!
-//! Threads of a warp that have diverged take their steps, too, so that none is starved: no GPU of today starves them.
+//! Diverged threads of a warp take their steps, too, so that none starves, as on GPUs since Volta.
 
 use std::collections::BTreeMap;
 
-use super::lots::Lots;
+use super::rng::Rng;
 use super::scheduler::{Pending, Scheduler, Turn};
 use crate::sim::group::LANES;
 
-/// The most steps that a warp takes before another may run.
+/// The largest number of steps that a warp takes before another may run.
 const STEPS: u64 = 16;
 
 pub(super) struct Lockstep {
-    lots: Lots,
+    rng: Rng,
     block_threads: usize,
     /// The ready threads that have finished this step, by their warp's first thread.
     ready: BTreeMap<usize, Vec<usize>>,
-    /// The running warp, its steps left, and its threads that have not taken this step, the first one last.
+    /// The running warp, the steps it has left, and its threads that have not taken this step, in reverse order.
     warp: usize,
     left: u64,
     step: Vec<usize>,
@@ -26,7 +26,7 @@ pub(super) struct Lockstep {
 
 impl Lockstep {
     pub(super) fn new(seed: u64, block_threads: usize) -> Self {
-        Lockstep { lots: Lots::new(seed), block_threads, ready: BTreeMap::new(), warp: 0, left: 0, step: Vec::new() }
+        Lockstep { rng: Rng::new(seed), block_threads, ready: BTreeMap::new(), warp: 0, left: 0, step: Vec::new() }
     }
 }
 
@@ -39,14 +39,14 @@ impl Scheduler for Lockstep {
     fn next(&mut self) -> Option<Turn> {
         if self.step.is_empty() {
             if self.left == 0 || !self.ready.contains_key(&self.warp) {
-                let at = self.lots.draw() as usize % self.ready.len().max(1);
+                let at = self.rng.draw() as usize % self.ready.len().max(1);
                 self.warp = *self.ready.keys().nth(at)?;
-                self.left = 1 + self.lots.draw() % STEPS;
+                self.left = 1 + self.rng.draw() % STEPS;
             }
             self.left -= 1;
             self.step = self.ready.remove(&self.warp)?;
             self.step.sort_unstable_by(|a, b| b.cmp(a));
-            let first = self.lots.draw() as usize % self.step.len();
+            let first = self.rng.draw() as usize % self.step.len();
             self.step.rotate_left(first);
         }
         self.step.pop().map(|thread| Turn { thread, fuel: 0 })
@@ -56,7 +56,7 @@ impl Scheduler for Lockstep {
         true
     }
 
-    fn lots(&mut self) -> Option<&mut Lots> {
-        Some(&mut self.lots)
+    fn rng(&mut self) -> Option<&mut Rng> {
+        Some(&mut self.rng)
     }
 }

@@ -1,20 +1,20 @@
-//! Decides which thread runs next: one trait, one file for each scheduler. A scheduler knows thread numbers, and does
-//! not know why a thread could not run.
+//! Chooses the thread that runs next: a trait, and a file for each scheduler. A scheduler knows threads by their
+//! numbers, and not why a thread cannot run.
 
 mod exhaustive;
 mod lockstep;
-mod lots;
 mod priority;
 mod random;
+mod rng;
 mod round_robin;
 mod scheduler;
 
 pub(crate) use exhaustive::OrderSearch;
-pub(super) use scheduler::{Pending, Scheduler, Touch, Turn};
+pub(super) use scheduler::{AtomicAccess, Pending, Scheduler, Turn};
 
 use crate::schedule::Schedule;
 
-/// The scheduler of threads in blocks of this many.
+/// Returns the scheduler for a schedule, or for an exploration that replaces it. Blocks have `block_threads` threads.
 pub(super) fn scheduler(
     schedule: &Schedule,
     exploration: Option<&OrderSearch>,

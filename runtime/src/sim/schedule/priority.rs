@@ -5,36 +5,36 @@
 
 use std::collections::BTreeMap;
 
-use super::lots::Lots;
+use super::rng::Rng;
 use super::scheduler::{Pending, Scheduler, Turn};
 
-/// A thread that has used this much of a turn may be waiting for another one, and drops below all others.
+/// The fuel of a turn. A thread that has used it up may be waiting for another one, and drops below all others.
 const PATIENCE: u32 = 4096;
 
 pub(super) struct Priority {
-    lots: Lots,
+    rng: Rng,
     block_threads: usize,
     by_block: bool,
-    /// The priorities of the threads that have been ready; the greatest runs first.
+    /// The priorities of the threads that have been ready so far, of which the greatest runs first.
     priorities: BTreeMap<usize, (u64, u64)>,
     /// The ready threads by priority.
     ready: BTreeMap<(u64, u64), usize>,
     /// The lowest priority given so far.
     lowest: u64,
-    /// The fuel to spend until each of the next changes, the last one first.
+    /// The fuel to spend before each of the next changes of priority, in reverse order.
     changes: Vec<u64>,
-    /// The running thread, and its fuel.
+    /// The turn of the running thread.
     running: Option<Turn>,
 }
 
 impl Priority {
     pub(super) fn new(seed: u64, changes: u32, block_threads: usize) -> Self {
-        let mut lots = Lots::new(seed);
-        // The length is drawn from a wide range, because the number of scheduling points is unknown.
-        let length = 1 << (4 + lots.draw() % 14);
-        let changes = (0..changes).map(|_| lots.draw() % length).collect();
+        let mut rng = Rng::new(seed);
+        // The length of the run is guessed from a wide range, because the number of scheduling points is unknown.
+        let length = 1 << (4 + rng.draw() % 14);
+        let changes = (0..changes).map(|_| rng.draw() % length).collect();
         Priority {
-            lots,
+            rng,
             block_threads,
             by_block: seed % 2 == 1,
             priorities: BTreeMap::new(),
@@ -46,20 +46,20 @@ impl Priority {
     }
 
     fn priority(&mut self, thread: usize) -> (u64, u64) {
-        let Priority { lots, priorities, by_block, block_threads, .. } = self;
+        let Priority { rng, priorities, by_block, block_threads, .. } = self;
         let above = |draw: u64| (1 << 32) + draw % (1 << 62);
         if !*by_block {
-            return *priorities.entry(thread).or_insert_with(|| (above(lots.draw()), 0));
+            return *priorities.entry(thread).or_insert_with(|| (above(rng.draw()), 0));
         }
         let first = thread / *block_threads * *block_threads;
-        let block = priorities.entry(first).or_insert_with(|| (above(lots.draw()), lots.draw())).0;
-        *priorities.entry(thread).or_insert_with(|| (block, lots.draw()))
+        let block = priorities.entry(first).or_insert_with(|| (above(rng.draw()), rng.draw())).0;
+        *priorities.entry(thread).or_insert_with(|| (block, rng.draw()))
     }
 }
 
 impl Scheduler for Priority {
     fn ready(&mut self, thread: usize, _: Pending) {
-        // The running thread is ready again, so it has used up its turn.
+        // The running thread has become ready again, so it has used up its turn.
         if let Some(turn) = self.running.take_if(|turn| turn.thread == thread) {
             self.lowest -= 1;
             self.priorities.insert(thread, (self.lowest, 0));
@@ -82,7 +82,7 @@ impl Scheduler for Priority {
         Some(turn)
     }
 
-    fn lots(&mut self) -> Option<&mut Lots> {
-        Some(&mut self.lots)
+    fn rng(&mut self) -> Option<&mut Rng> {
+        Some(&mut self.rng)
     }
 }

@@ -1,19 +1,19 @@
-//! Picks the next thread and the length of its turn uniformly at random. The same seed gives the same order.
+//! Chooses the next thread and the length of its turn uniformly at random. The same seed gives the same order.
 
-use super::lots::Lots;
+use super::rng::Rng;
 use super::scheduler::{Pending, Scheduler, Turn};
 
-/// The bound on the length of a turn: from one that ends at the first scheduling point to 15 atomics.
+/// The exclusive bound of a turn's fuel. Turns range from one that ends at the first scheduling point to 15 atomics.
 const FUEL: u64 = 64;
 
 pub(super) struct Random {
     threads: Vec<usize>,
-    lots: Lots,
+    rng: Rng,
 }
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Random { threads: Vec::new(), lots: Lots::new(seed) }
+        Random { threads: Vec::new(), rng: Rng::new(seed) }
     }
 }
 
@@ -26,12 +26,12 @@ impl Scheduler for Random {
         if self.threads.is_empty() {
             return None;
         }
-        let at = self.lots.draw() % self.threads.len() as u64;
-        let fuel = (self.lots.draw() % FUEL) as u32;
+        let at = self.rng.draw() % self.threads.len() as u64;
+        let fuel = (self.rng.draw() % FUEL) as u32;
         Some(Turn { thread: self.threads.swap_remove(at as usize), fuel })
     }
 
-    fn lots(&mut self) -> Option<&mut Lots> {
-        Some(&mut self.lots)
+    fn rng(&mut self) -> Option<&mut Rng> {
+        Some(&mut self.rng)
     }
 }

@@ -1,10 +1,10 @@
-//! Runs threads in turn. Turns are long, because switching threads dominates the cost.
+//! Runs the threads in turn. Turns are long, because switching threads dominates the cost.
 
 use std::collections::VecDeque;
 
 use super::scheduler::{Pending, Scheduler, Turn};
 
-/// The length of a turn: 256 loop iterations, 64 atomics or 16 polls of a flag.
+/// The fuel of a turn, which lasts for 256 loop iterations, 64 atomics or 16 polls of a flag.
 const FUEL: u32 = 256;
 
 #[derive(Default)]

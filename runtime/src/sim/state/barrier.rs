@@ -1,10 +1,10 @@
-//! The state of the barriers of groups, and of a thread at them.
+//! The state of the barriers of groups, and a thread's arrivals at them.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::sim::group::Group;
-use crate::sim::race::{Clock, Gathering};
+use crate::sim::race::{Clock, PhaseRelease};
 use crate::sim::site::Site;
 
 /// An operation of a thread at a group's barrier.
@@ -15,7 +15,7 @@ pub(crate) enum Operation {
     Wait,
 }
 
-/// An operation at a site, as reports name it.
+/// A call of an operation at a site, as reports name it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Collective {
     pub(crate) group: Group,
@@ -23,14 +23,14 @@ pub(crate) struct Collective {
     pub(crate) site: Site,
 }
 
-/// A thread's state at a barrier.
+/// The state of a thread's last split arrival at a barrier.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Arrival {
-    /// The thread has never arrived without waiting.
+    /// The thread has made no split arrival.
     None,
-    /// The thread arrived in this phase and has not waited.
+    /// The thread has arrived in this phase and has not waited.
     Pending { phase: u64, site: Site },
-    /// The thread has waited for its last arrival here.
+    /// The thread has waited for its last arrival, at this site.
     Waited { site: Site },
 }
 
@@ -39,24 +39,25 @@ pub(crate) struct Phases {
     pub(in crate::sim) expected: u64,
     pub(in crate::sim) arrived: Cell<u64>,
     pub(in crate::sim) current: Cell<u64>,
-    /// The step of the last arrival of this phase, and of the one before.
+    /// The time of the current phase's last arrival, and the time at which the previous phase completed.
     pub(in crate::sim) reached: Cell<u64>,
     pub(in crate::sim) ended: Cell<u64>,
-    /// What the threads of the current phase have released so far.
-    pub(in crate::sim) gathering: RefCell<Gathering>,
-    /// What the threads of the last phase released. The current phase cannot end before all of them have acquired it.
-    pub(in crate::sim) gathered: RefCell<Clock>,
+    /// What the arrivals of the current phase have released so far.
+    pub(in crate::sim) releases: RefCell<PhaseRelease>,
+    /// What the arrivals of the previous phase released. The current phase cannot complete before all threads have
+    /// acquired it.
+    pub(in crate::sim) released: RefCell<Clock>,
 }
 
-/// A group's barrier, as one cluster sees it: the grid's phases are shared by all clusters.
+/// A group's barrier in one cluster. All clusters share the phases of the grid's barrier.
 pub(crate) struct Barrier {
     pub(in crate::sim) phases: Rc<Phases>,
-    /// The cluster ranks of the threads that wait for the phase to end.
+    /// The cluster ranks of the threads that wait for the current phase to complete.
     pub(in crate::sim) waiting: RefCell<Vec<usize>>,
 }
 
 impl Phases {
-    /// Creates the barrier of a group of this many threads.
+    /// Creates the phases of a barrier of this many threads.
     pub(crate) fn new(expected: u64) -> Rc<Self> {
         Rc::new(Phases {
             expected,
@@ -64,12 +65,12 @@ impl Phases {
             current: Cell::new(0),
             reached: Cell::new(0),
             ended: Cell::new(0),
-            gathering: RefCell::default(),
-            gathered: RefCell::default(),
+            releases: RefCell::default(),
+            released: RefCell::default(),
         })
     }
 
-    /// Returns the number of the current phase, which has not ended.
+    /// Returns the number of the current phase, which has not completed.
     pub(in crate::sim) fn current(&self) -> u64 {
         self.current.get()
     }

@@ -1,91 +1,25 @@
-//! The state of one cluster while it runs: plain cells, because one OS thread runs all of it. `sim::barrier`,
+//! The state of one cluster while it runs, in plain cells, because one OS thread runs all of it. `sim::barrier`,
 //! `sim::access` and `sim::runner` change it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use corosensei::Yielder;
-
-use super::barrier::{Arrival, Barrier, Collective, Phases};
+use super::barrier::{Arrival, Barrier, Phases};
 use super::copy::Copies;
-use super::phase_barrier::{BarrierCall, PhaseBarriers};
-use super::prints::Prints;
+use super::launch::Launch;
+use super::phase_barrier::PhaseBarriers;
 use super::shared::SharedMemory;
-use super::uniform_check::UniformChecks;
-use super::warp::{Lane, Warp, WarpCall};
+use super::thread::{Status, Thread};
+use super::warp::{LaneState, Warp};
 use crate::report::failure::{Cause, Failure};
 use crate::shape::{Dim3, Shape};
-use crate::sim::group::Group;
 use crate::sim::group::LANES;
-use crate::sim::race::{Actor, Detector, Epochs, ForeignAccesses, Layout, Who};
-use crate::sim::schedule::{Pending, Scheduler};
-use crate::sim::simulator::Simulator;
+use crate::sim::race::{Actor, ActorId, EpochCounter, ForeignAccesses};
+use crate::sim::schedule::Scheduler;
 use crate::sim::site::{Site, location};
 
-/// The state that all clusters of a launch share.
-pub(crate) struct Launch<'l> {
-    pub(crate) kernel: &'l str,
-    pub(crate) shape: &'l Shape,
-    pub(crate) simulator: &'l Simulator,
-    pub(crate) body: &'l (dyn Fn() + Send + Sync + 'l),
-    pub(crate) prints: Prints,
-    pub(crate) uniform_checks: UniformChecks,
-    /// `None` if races are not detected.
-    pub(crate) races: Option<Detector>,
-    /// The number of threads in a block.
-    pub(crate) block_threads: u32,
-    /// The number of blocks in a cluster.
-    pub(crate) cluster_blocks: u32,
-    /// The number of clusters in the grid, in each dimension.
-    pub(crate) dim_clusters: Dim3,
-}
-
-impl<'l> Launch<'l> {
-    pub(crate) fn new(
-        kernel: &'l str,
-        shape: &'l Shape,
-        simulator: &'l Simulator,
-        body: &'l (dyn Fn() + Send + Sync + 'l),
-    ) -> Self {
-        let Shape { grid, cluster, block, .. } = *shape;
-        let dim_clusters = Dim3::new(grid.x / cluster.x, grid.y / cluster.y, grid.z / cluster.z);
-        let layout = Layout::new(dim_clusters.count(), cluster.count() as u32, block.count() as u32);
-        Launch {
-            kernel,
-            shape,
-            simulator,
-            body,
-            prints: Prints::default(),
-            uniform_checks: UniformChecks::default(),
-            races: simulator.races.then(|| Detector::new(layout)),
-            block_threads: block.count() as u32,
-            cluster_blocks: cluster.count() as u32,
-            dim_clusters,
-        }
-    }
-
-    /// Returns the grid index of the block of this rank in the cluster of this rank.
-    pub(crate) fn block_index(&self, cluster: u64, block: u32) -> Dim3 {
-        let (origin, inner) = (self.dim_clusters.index(cluster), self.shape.cluster.index(block.into()));
-        let Dim3 { x, y, z } = self.shape.cluster;
-        Dim3::new(origin.x * x + inner.x, origin.y * y + inner.y, origin.z * z + inner.z)
-    }
-
-    /// Returns the grid rank of the block with this index.
-    pub(in crate::sim) fn block_rank(&self, index: Dim3) -> u64 {
-        let (grid, wide) = (self.shape.grid, u64::from);
-        wide(index.x) + wide(grid.x) * (wide(index.y) + wide(grid.y) * wide(index.z))
-    }
-
-    /// Returns the number of threads in a cluster.
-    pub(crate) fn cluster_threads(&self) -> usize {
-        self.block_threads as usize * self.cluster_blocks as usize
-    }
-}
-
 /// The scheduler of a cluster's threads, possibly shared with other clusters.
-pub(in crate::sim) type Threads = Rc<RefCell<Box<dyn Scheduler>>>;
+pub(in crate::sim) type SharedScheduler = Rc<RefCell<Box<dyn Scheduler>>>;
 
 /// A running cluster.
 pub(crate) struct Cluster<'l> {
@@ -102,17 +36,17 @@ pub(crate) struct Cluster<'l> {
     pub(crate) shared: SharedMemory,
     pub(crate) phase_barriers: PhaseBarriers,
     pub(in crate::sim) copies: Copies,
-    pub(crate) epochs: Epochs,
-    pub(in crate::sim) scheduler: Threads,
-    /// The scheduler's number of the cluster's first thread.
+    pub(crate) epochs: EpochCounter,
+    pub(in crate::sim) scheduler: SharedScheduler,
+    /// The number of the cluster's first thread in the scheduler.
     pub(in crate::sim) first: usize,
     /// Whether threads announce the atomics that they are about to execute.
     pub(in crate::sim) announces: bool,
-    /// Whether atomic loads may find stale values.
+    /// Whether atomic loads may return stale values.
     pub(in crate::sim) has_stale_loads: bool,
     /// Whether threads end their turns before plain accesses.
     pub(in crate::sim) stops_at_accesses: bool,
-    /// What is left of the running thread's turn.
+    /// The fuel that the running thread's turn has left.
     pub(crate) fuel: Cell<u32>,
     /// The first failure, which ends the cluster.
     pub(crate) failure: RefCell<Option<Failure>>,
@@ -123,62 +57,13 @@ pub(crate) struct Block {
     /// The block's index in the grid.
     pub(crate) index: Dim3,
     pub(crate) barrier: Barrier,
-    /// The barrier at which the block's threads meet before they arrive at the grid's barrier.
+    /// The barrier at which the block's threads wait for each other before they arrive at the grid's barrier.
     pub(crate) before_grid_barrier: Barrier,
     pub(crate) warps: Vec<Warp>,
-    /// How many of the block's threads have exited.
+    /// The number of the block's threads that have exited.
     pub(crate) exited: Cell<u32>,
-    /// The accesses to the block's shared memory by others than its threads.
+    /// The accesses to the block's shared memory by peers and by copies.
     pub(in crate::sim) foreign_accesses: RefCell<ForeignAccesses>,
-}
-
-/// A GPU thread.
-pub(crate) struct Thread {
-    /// The thread's rank in the cluster.
-    pub(crate) rank: usize,
-    /// The thread's steps so far.
-    pub(crate) clock: Cell<u64>,
-    /// The cluster rank of the thread's block.
-    pub(crate) block_rank: u32,
-    /// The thread's rank in its block.
-    pub(crate) rank_in_block: u32,
-    /// The thread's index in its block.
-    pub(crate) index: Dim3,
-    pub(crate) status: Cell<Status>,
-    /// The atomic that the thread is about to execute, if the scheduler wants to know.
-    pub(in crate::sim) pending: Cell<Pending>,
-    /// The thread's arrival at the barrier of each group, by `Group as usize`.
-    pub(crate) arrivals: [Cell<Arrival>; 3],
-    /// Whether a barrier of the cluster or of the grid has shown the thread that all peers run.
-    pub(crate) peers_started: Cell<bool>,
-    pub(crate) warp: Lane,
-    /// How many stale values in a row the thread's atomics have found.
-    pub(in crate::sim) stale_in_a_row: Cell<u32>,
-    /// What the thread knows of what others did.
-    pub(crate) actor: Actor,
-    /// How often the thread has called `uniform`, by group and site.
-    pub(crate) uniform_calls: RefCell<BTreeMap<(Group, Site), u64>>,
-    /// The number of loop iterations so far.
-    pub(crate) ticks: Cell<u64>,
-    /// Returns the OS thread to the runner. Null until the thread's first turn.
-    pub(crate) yielder: Cell<*const Yielder<(), ()>>,
-}
-
-/// Whether a thread can run, and what it waits for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Status {
-    /// The thread runs, or the scheduler holds it.
-    Ready,
-    /// The thread waits at the barrier of a group.
-    Waiting(Collective),
-    /// The thread waits at a phase barrier.
-    AtBarrier(BarrierCall),
-    /// The thread waits in a collective of a tile or a coalesced group.
-    Meeting(WarpCall),
-    /// The thread waits in `coalesced_threads()`.
-    Coalescing(Site),
-    /// The thread has reached its end.
-    Exited,
 }
 
 impl<'l> Cluster<'l> {
@@ -187,7 +72,7 @@ impl<'l> Cluster<'l> {
         launch: &'l Launch<'l>,
         rank: u64,
         grid: Option<&Rc<Phases>>,
-        scheduler: Threads,
+        scheduler: SharedScheduler,
     ) -> Self {
         let Shape { block, dynamic_shared_bytes, .. } = *launch.shape;
         let blocks = (0..launch.cluster_blocks)
@@ -208,7 +93,7 @@ impl<'l> Cluster<'l> {
             let block_rank = in_cluster as u32 / launch.block_threads;
             Thread {
                 rank: in_cluster,
-                clock: Cell::new(0),
+                time: Cell::new(0),
                 block_rank,
                 rank_in_block,
                 index: block.index(rank_in_block.into()),
@@ -216,9 +101,9 @@ impl<'l> Cluster<'l> {
                 pending: Cell::new(None),
                 arrivals: [const { Cell::new(Arrival::None) }; 3],
                 peers_started: Cell::new(false),
-                warp: Lane::default(),
+                warp: LaneState::default(),
                 stale_in_a_row: Cell::new(0),
-                actor: Actor::new(Who::new(rank, block_rank, rank_in_block)),
+                actor: Actor::new(ActorId::new(rank, block_rank, rank_in_block)),
                 uniform_calls: RefCell::default(),
                 ticks: Cell::new(0),
                 yielder: Cell::new(std::ptr::null()),
@@ -228,7 +113,7 @@ impl<'l> Cluster<'l> {
         let first = rank as usize * threads.len();
         threads.iter().for_each(|thread| scheduler.borrow_mut().ready(first + thread.rank, None));
         let (announces, stops_at_accesses) = (scheduler.borrow().announces(), scheduler.borrow().stops_at_accesses());
-        let has_stale_loads = launch.races.is_some() && scheduler.borrow_mut().lots().is_some();
+        let has_stale_loads = launch.races.is_some() && scheduler.borrow_mut().rng().is_some();
         Cluster {
             launch,
             rank,
@@ -239,7 +124,7 @@ impl<'l> Cluster<'l> {
             phase_barriers: PhaseBarriers::default(),
             copies: Copies::default(),
             shared: SharedMemory::new(launch.cluster_blocks, dynamic_shared_bytes),
-            epochs: Epochs::new(1),
+            epochs: EpochCounter::new(1),
             scheduler,
             first,
             announces,
@@ -250,7 +135,7 @@ impl<'l> Cluster<'l> {
         }
     }
 
-    /// Returns a failure of this thread.
+    /// Returns a failure of this thread with its location and the schedule.
     pub(crate) fn failure(&self, thread: &Thread, cause: Cause, site: Option<Site>) -> Failure {
         Failure {
             kernel: self.launch.kernel.to_owned(),
@@ -262,7 +147,7 @@ impl<'l> Cluster<'l> {
         }
     }
 
-    /// Lets a waiting thread run again.
+    /// Makes a waiting thread ready to run.
     pub(crate) fn wake(&self, thread: &Thread) {
         thread.status.set(Status::Ready);
         self.scheduler.borrow_mut().ready(self.first + thread.rank, thread.pending.take());

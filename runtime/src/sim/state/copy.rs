@@ -8,51 +8,58 @@ use crate::sim::memory::MemoryId;
 use crate::sim::race::Clock;
 use crate::sim::site::Site;
 
-/// The way in which a thread learns that a copy has completed.
+/// The completion mechanism of a copy, by which threads observe that it has completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tells {
-    /// The phase of a barrier lacks the copy's bytes until then. If `expect`, the copy itself adds them to the phase.
+pub(crate) enum Completion {
+    /// The current phase of a barrier does not complete before the copy's bytes have arrived. If `expect`, issuing the
+    /// copy also adds the bytes to those that the phase expects.
     Barrier { barrier: BarrierId, expect: bool },
-    /// The issuing thread waits for the copy together with the others of this batch.
+    /// The issuing thread waits for the copy together with the other copies of this batch.
     Batch(Batch),
 }
 
-/// Copies that a thread waits for together.
+/// A set of copies that a thread waits for together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
-    /// The copies of the block.
+    /// The copies that the thread issued with its block.
     Block,
-    /// The copies of a group of these lanes.
+    /// The copies that the thread issued with a group of these lanes.
     Lanes(u32),
-    /// The bulk copies to global memory.
+    /// The thread's bulk copies to global memory.
     Bulk,
 }
 
-/// The copies of a cluster that are in flight for at least one thread that waits for them.
+/// The copies of a cluster that are in flight, or that their threads have not waited for.
 #[derive(Default)]
 pub(crate) struct Copies {
-    pub(in crate::sim) flying: RefCell<Vec<Flight>>,
-    pub(in crate::sim) begun: Cell<u64>,
+    /// The copies in the order in which they were issued.
+    pub(in crate::sim) in_flight: RefCell<Vec<PendingCopy>>,
+    /// The number of copies issued so far.
+    pub(in crate::sim) issued: Cell<u64>,
     /// The number of turns of the cluster's threads during which copies were in flight.
     pub(in crate::sim) turns: Cell<u64>,
 }
 
-pub(in crate::sim) struct Flight {
+/// A copy that is in flight, or that its thread has not waited for.
+pub(in crate::sim) struct PendingCopy {
     pub(in crate::sim) name: &'static str,
     pub(in crate::sim) site: Site,
     /// The cluster rank of the issuing thread.
     pub(in crate::sim) thread: usize,
+    /// The destination: its memory, its first byte there, and the address of that byte.
     pub(in crate::sim) to: (MemoryId, usize, NonNull<u8>),
+    /// The source's memory and address; `None` if a value is copied.
     pub(in crate::sim) from: Option<(MemoryId, NonNull<u8>)>,
     /// The bytes, once the source has been read.
     pub(in crate::sim) bytes: Option<Box<[u8]>>,
     pub(in crate::sim) len: usize,
-    pub(in crate::sim) tells: Tells,
-    /// The clocks after the source has been read, and after everything is done.
+    pub(in crate::sim) completion: Completion,
+    /// The clocks that a wait acquires: after the source has been read, and after the copy has completed.
     pub(in crate::sim) read: Clock,
     pub(in crate::sim) done: Clock,
-    /// The turn in which the copy lands.
+    /// The turn after which the copy lands.
     pub(in crate::sim) due: u64,
+    /// Whether the bytes are in the destination.
     pub(in crate::sim) landed: bool,
     /// Whether the issuing thread has waited until the source was read.
     pub(in crate::sim) waited_read: bool,

@@ -1,26 +1,30 @@
-//! The state of a launch while it runs: what a cluster, a block and a thread are (`cluster`), and the state of their
-//! barriers, meetings, copies and checks. This folder has the data and its queries; what threads do to it is in the
-//! files of the same names in the folder above.
+//! The state of a launch while it runs: the launch itself, its clusters and threads, and the state of their barriers,
+//! collectives, copies and checks. This folder has the data and its queries; what threads do to it is in the files of
+//! the same names in the folder above.
 
 mod barrier;
 mod cluster;
 mod copy;
+mod launch;
 mod phase_barrier;
 mod prints;
 mod shared;
+mod thread;
 mod uniform_check;
 mod warp;
 
 pub(in crate::sim) use barrier::{Arrival, Barrier, Collective, Operation, Phases};
-pub(in crate::sim) use cluster::{Cluster, Launch, Status, Thread, Threads};
+pub(in crate::sim) use cluster::{Cluster, SharedScheduler};
 pub(crate) use copy::Batch;
-pub(in crate::sim) use copy::Flight;
-pub(crate) use copy::Tells;
-pub(crate) use phase_barrier::{BarrierCall, BarrierId, Ticket};
-pub(in crate::sim) use phase_barrier::{Live, PhaseBarriers, State};
-pub(in crate::sim) use prints::Record;
-pub(crate) use shared::Key;
+pub(crate) use copy::Completion;
+pub(in crate::sim) use copy::PendingCopy;
+pub(in crate::sim) use launch::Launch;
+pub(crate) use phase_barrier::{ArrivalPhase, BarrierCall, BarrierId};
+pub(in crate::sim) use phase_barrier::{BarrierState, LiveBarrier, PhaseBarriers};
+pub(in crate::sim) use prints::PrintRecord;
+pub(crate) use shared::AllocationKey;
 pub(in crate::sim) use shared::View;
-pub(in crate::sim) use uniform_check::{Call, Check};
+pub(in crate::sim) use thread::{Status, Thread};
+pub(in crate::sim) use uniform_check::{UniformCall, UniformCheck};
 pub(in crate::sim) use warp::Warp;
-pub(crate) use warp::{Meeting, WarpCall};
+pub(crate) use warp::{Exchange, WarpCall};

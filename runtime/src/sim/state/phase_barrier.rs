@@ -1,4 +1,4 @@
-//! The state of phase barriers between calls: the phase of each, and what that phase still lacks.
+//! The state of phase barriers: the current phase of each, and the arrivals and bytes that it still expects.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -6,10 +6,10 @@ use std::fmt;
 
 use crate::scope::Scope;
 use crate::sim::memory::SharedId;
-use crate::sim::race::{Clock, Gathering};
+use crate::sim::race::{Clock, PhaseRelease};
 use crate::sim::site::Site;
 
-/// A barrier of a block: its position in an allocation.
+/// Identifies a phase barrier by its position in a block's instance of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BarrierId {
     pub(crate) memory: SharedId,
@@ -17,7 +17,7 @@ pub(crate) struct BarrierId {
     pub(crate) scope: Scope,
 }
 
-/// A method of a barrier, as one thread calls it.
+/// A thread's call of a barrier's method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BarrierCall {
     pub(crate) name: &'static str,
@@ -25,9 +25,9 @@ pub(crate) struct BarrierCall {
     pub(crate) site: Site,
 }
 
-/// The phase of an arrival, and the initialization of the barrier that it belongs to.
+/// The phase of an arrival, with the number of the barrier's initialization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket {
+pub(crate) struct ArrivalPhase {
     pub(crate) barrier: u32,
     pub(crate) phase: u64,
 }
@@ -35,42 +35,44 @@ pub(crate) struct Ticket {
 /// The phase barriers of a cluster.
 #[derive(Default)]
 pub(crate) struct PhaseBarriers {
-    /// The states by allocation, rank of the block, and index.
-    pub(in crate::sim) states: RefCell<BTreeMap<(u32, u32, usize), State>>,
-    /// How many initializations there have been.
-    pub(in crate::sim) begun: Cell<u32>,
+    /// The states by allocation, block rank and index.
+    pub(in crate::sim) states: RefCell<BTreeMap<(u32, u32, usize), BarrierState>>,
+    /// The number of initializations so far.
+    pub(in crate::sim) inits: Cell<u32>,
 }
 
-pub(in crate::sim) enum State {
-    Live(Box<Live>),
-    /// The barrier was invalidated here.
+/// The state of a phase barrier that was initialized at least once.
+pub(in crate::sim) enum BarrierState {
+    Live(Box<LiveBarrier>),
+    /// The barrier was invalidated at this site.
     Invalid(Site),
 }
 
 /// A barrier from its `init` to its `invalidate`.
-pub(in crate::sim) struct Live {
+pub(in crate::sim) struct LiveBarrier {
     /// The number of this initialization, counted over all barriers.
     pub(in crate::sim) number: u32,
-    pub(in crate::sim) begun: Site,
-    /// The arrivals that later phases expect.
+    pub(in crate::sim) init_site: Site,
+    /// The expected arrival count of the phases after the current one.
+    pub(in crate::sim) next_expected: u32,
+    /// The expected and the pending arrival count of the current phase.
     pub(in crate::sim) expected: u32,
-    /// The arrivals that this phase expects, and how many of them are missing.
-    pub(in crate::sim) all: u32,
-    pub(in crate::sim) missing: u32,
-    /// The bytes of asynchronous copies that are pending; negative if they arrived before they were expected.
-    pub(in crate::sim) bytes: i64,
+    pub(in crate::sim) pending: u32,
+    /// The bytes of asynchronous copies that are pending; negative if more have arrived than are expected so far.
+    pub(in crate::sim) tx_count: i64,
     pub(in crate::sim) phase: u64,
-    /// The step of this phase's last arrival, and the step at which the last phase ended.
-    pub(in crate::sim) reached: u64,
-    pub(in crate::sim) ended: u64,
+    /// The time of the current phase's last arrival, and the time at which the previous phase ended.
+    pub(in crate::sim) last_arrival: u64,
+    pub(in crate::sim) last_end: u64,
     /// The cluster ranks of the threads that wait.
     pub(in crate::sim) waiting: Vec<usize>,
-    /// What the arrivals of this phase and of earlier ones released.
-    pub(in crate::sim) released: Gathering,
-    pub(in crate::sim) over: Clock,
-    /// The effects of the copies whose bytes have arrived in this phase.
-    pub(in crate::sim) landed: Clock,
-    /// The threads of the barrier's block that have arrived in this phase, one bit each.
+    /// What the arrivals of the current phase have released.
+    pub(in crate::sim) released: PhaseRelease,
+    /// The clock that a thread acquires when it observes a completed phase.
+    pub(in crate::sim) completed: Clock,
+    /// What the copies and the arrivals of the current phase add to `completed` at its end.
+    pub(in crate::sim) completing: Clock,
+    /// The threads of the barrier's block that have arrived in the current phase, one bit each.
     pub(in crate::sim) arrived: Vec<u64>,
 }
 
@@ -86,40 +88,40 @@ impl BarrierId {
     }
 }
 
-impl Live {
-    /// Ends the phase if nothing is missing, and returns the threads that may go on.
+impl LiveBarrier {
+    /// Completes the phase if it expects nothing more, and returns the threads to wake.
     pub(in crate::sim) fn complete(&mut self) -> Vec<usize> {
-        if self.missing > 0 || self.bytes != 0 {
+        if self.pending > 0 || self.tx_count != 0 {
             return Vec::new();
         }
         self.phase += 1;
-        self.over.join(&std::mem::take(&mut self.landed));
-        self.ended = self.reached;
-        (self.all, self.missing) = (self.expected, self.expected);
+        self.completed.join(&std::mem::take(&mut self.completing));
+        self.last_end = self.last_arrival;
+        self.expected = self.next_expected;
+        self.pending = self.next_expected;
         std::mem::take(&mut self.waiting)
     }
-}
 
-impl Live {
-    pub(in crate::sim) fn lack(&self) -> String {
-        let Live { all, missing, bytes, .. } = self;
-        let arrivals = format!("lacks {missing} of {all} arrivals");
-        match (*missing, *bytes) {
+    /// Returns what keeps the current phase from completing, as the end of a sentence about the phase.
+    pub(in crate::sim) fn missing(&self) -> String {
+        let LiveBarrier { expected, pending, tx_count, .. } = self;
+        let arrivals = format!("still expects {pending} of {expected} arrivals");
+        match (*pending, *tx_count) {
             (_, 0) => arrivals,
-            (0, bytes) if bytes > 0 => format!("lacks {bytes} bytes"),
+            (0, bytes) if bytes > 0 => format!("still expects {bytes} bytes"),
             (_, bytes) if bytes > 0 => format!("{arrivals} and {bytes} bytes"),
-            (0, bytes) => format!("has had {} bytes more than were expected", -bytes),
-            (_, bytes) => format!("{arrivals} and has had {} bytes more than were expected", -bytes),
+            (0, bytes) => format!("has received {} bytes more than expected", -bytes),
+            (_, bytes) => format!("{arrivals} and has received {} bytes more than expected", -bytes),
         }
     }
 }
 
 impl PhaseBarriers {
-    /// Returns what the current phase of a barrier lacks, as part of a sentence.
-    pub(in crate::sim) fn lack(&self, barrier: BarrierId) -> String {
+    /// Returns what keeps the current phase of a barrier from completing, as the end of a sentence about the phase.
+    pub(in crate::sim) fn missing(&self, barrier: BarrierId) -> String {
         match self.states.borrow().get(&barrier.key()) {
-            Some(State::Live(live)) => live.lack(),
-            Some(State::Invalid(_)) | None => "is over".into(),
+            Some(BarrierState::Live(live)) => live.missing(),
+            Some(BarrierState::Invalid(_)) | None => "was invalidated".into(),
         }
     }
 }

@@ -8,14 +8,14 @@ use crate::report::output::Printed;
 /// The prints of one launch.
 #[derive(Debug, Default)]
 pub(crate) struct Prints {
-    pub(in crate::sim) records: Mutex<Vec<Record>>,
+    pub(in crate::sim) records: Mutex<Vec<PrintRecord>>,
     pub(in crate::sim) used: AtomicU64,
     pub(in crate::sim) lost: AtomicU64,
 }
 
 /// The text of one `print!`.
 #[derive(Debug)]
-pub(in crate::sim) struct Record {
+pub(in crate::sim) struct PrintRecord {
     /// The cluster's rank in the grid.
     pub(in crate::sim) cluster: u64,
     /// The block's rank in the grid, and the thread's rank in the block.
@@ -24,8 +24,8 @@ pub(in crate::sim) struct Record {
 }
 
 impl Prints {
-    /// Returns what the clusters up to this rank printed: the output of those above a failed cluster ends at an
-    /// arbitrary point.
+    /// Returns what the clusters up to this rank printed. The output of the clusters above a failed one is dropped,
+    /// because it ends at an arbitrary point.
     pub(in crate::sim) fn printed(self, last: u64) -> Printed {
         let mut records = self.records.into_inner().unwrap_or_else(PoisonError::into_inner);
         records.retain(|record| record.cluster <= last);

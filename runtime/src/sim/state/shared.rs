@@ -1,8 +1,8 @@
-//! The shared memory of a cluster's blocks: arenas of bytes, each with a bit that says whether a thread has written it.
-//! An allocation belongs to a call of `shared_array` in the source, so all blocks have it from the start, as on the
-//! chip, whether or not their threads have reached the call.
+//! The shared memory of a cluster's blocks, as arenas of bytes, with a bit for each byte that tells whether a thread
+//! has written it. An allocation belongs to a call of `shared_array` in the source. As on a GPU, all blocks have it
+//! from the start, whether or not their threads have reached the call.
 //!
-//! Not distinguished: the arrays of two instances of a generic device function that differ in no type of the array.
+//! Two instances of a generic device function share an array unless its type differs between them.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ops::Range;
@@ -12,9 +12,9 @@ use crate::sim::memory::SharedId;
 use crate::sim::race::Shadow;
 use crate::sim::site::Site;
 
-/// The key that identifies an allocation.
+/// Identifies a static allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct AllocationKey {
     pub(crate) site: Site,
     /// The `std::any::type_name` of the array.
     pub(crate) type_name: &'static str,
@@ -25,11 +25,11 @@ pub(crate) struct SharedMemory {
     blocks: u32,
     /// The allocations; the first is the dynamic one.
     allocations: RefCell<Vec<Allocation>>,
-    /// The types with which the dynamic memory has been viewed so far.
+    /// The views of the dynamic memory that have been taken so far.
     pub(in crate::sim) views: RefCell<Vec<View>>,
 }
 
-/// Bytes of the dynamic memory, viewed as elements of a type.
+/// A range of the dynamic memory that is viewed as elements of a type.
 #[derive(Debug, Clone)]
 pub(in crate::sim) struct View {
     pub(in crate::sim) type_name: &'static str,
@@ -40,7 +40,7 @@ pub(in crate::sim) struct View {
 
 struct Allocation {
     /// The key; `None` for dynamic memory.
-    key: Option<Key>,
+    key: Option<AllocationKey>,
     /// The arenas by the block's rank.
     arenas: Vec<Arena>,
 }
@@ -48,7 +48,7 @@ struct Allocation {
 /// The bytes of an allocation in one block.
 struct Arena {
     lines: Box<[Line]>,
-    /// One bit per byte: whether a thread has written it.
+    /// A bit for each byte, which tells whether a thread has written it.
     written: Box<[Cell<u64>]>,
     shadow: RefCell<Shadow>,
 }
@@ -65,7 +65,7 @@ impl SharedMemory {
     }
 
     /// Returns the allocation of this key, which is created on first use.
-    pub(crate) fn allocation(&self, key: Key, bytes: usize) -> u32 {
+    pub(crate) fn allocation(&self, key: AllocationKey, bytes: usize) -> u32 {
         let mut allocations = self.allocations.borrow_mut();
         let known = allocations.iter().position(|allocation| allocation.key == Some(key));
         known.unwrap_or_else(|| {
@@ -106,7 +106,7 @@ impl SharedMemory {
         self.arena(id, |arena| f(&mut arena.shadow.borrow_mut()))
     }
 
-    /// Returns the site of its `shared_array`; `None` for dynamic memory.
+    /// Returns the site of the allocation's `shared_array`; `None` for dynamic memory.
     pub(in crate::sim) fn declared(&self, id: SharedId) -> Option<Site> {
         self.allocations.borrow()[id.allocation as usize].key.map(|key| key.site)
     }
@@ -118,7 +118,7 @@ impl SharedMemory {
 }
 
 impl Allocation {
-    fn new(key: Option<Key>, blocks: u32, bytes: usize) -> Self {
+    fn new(key: Option<AllocationKey>, blocks: u32, bytes: usize) -> Self {
         let arena = || Arena {
             lines: (0..bytes.div_ceil(16)).map(|_| Line(UnsafeCell::new([0; 16]))).collect(),
             written: (0..bytes.div_ceil(64)).map(|_| Cell::new(0)).collect(),

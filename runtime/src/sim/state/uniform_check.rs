@@ -9,20 +9,23 @@ use crate::sim::site::Site;
 /// The calls of a launch that not all threads have reached.
 #[derive(Debug, Default)]
 pub(crate) struct UniformChecks {
-    pub(in crate::sim) open: Mutex<BTreeMap<Call, Check>>,
+    /// The checks by call.
+    pub(in crate::sim) open: Mutex<BTreeMap<UniformCall, UniformCheck>>,
 }
 
 /// The n-th call of the threads of a group at a site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::sim) struct Call {
-    /// The group, and the grid rank of the block or cluster that it is.
+pub(in crate::sim) struct UniformCall {
+    /// The group, and its rank among the blocks or clusters of the grid.
     pub(in crate::sim) group: (Group, u64),
     pub(in crate::sim) site: Site,
+    /// The number of calls that the thread has made there, including this one.
     pub(in crate::sim) round: u64,
 }
 
+/// The state of a check: the first thread's value, and the number of threads that have not made the call.
 #[derive(Debug)]
-pub(in crate::sim) struct Check {
+pub(in crate::sim) struct UniformCheck {
     pub(in crate::sim) value: Box<[u8]>,
     pub(in crate::sim) left: u64,
 }

@@ -70,7 +70,7 @@ fn second_arrival_before_the_wait() {
         this_cluster().barrier_wait(first);
         this_cluster().barrier_wait(second);
     });
-    let (now, before) = sentence.split_once(" between the ").unwrap();
+    let (now, before) = sentence.split_once(" must not come between ").unwrap();
     assert_eq!(now, "`cluster.barrier_arrive()`");
     assert!(before.starts_with("`cluster.barrier_arrive()` at ") && before.contains("barriers.rs:"), "{sentence}");
 }
@@ -82,13 +82,13 @@ fn sync_with_an_arrival_pending() {
         this_thread_block().sync();
         this_thread_block().barrier_wait(token);
     });
-    assert!(block.starts_with("`block.sync()` between the `block.barrier_arrive()` at "), "{block}");
+    assert!(block.starts_with("`block.sync()` must not come between `block.barrier_arrive()` at "), "{block}");
     let cluster = protocol(shape(1, 1, 4), || {
         let token = this_thread_block().barrier_arrive();
         this_cluster().sync();
         this_thread_block().barrier_wait(token);
     });
-    assert!(cluster.starts_with("`cluster.sync()` between the `block.barrier_arrive()` at "), "{cluster}");
+    assert!(cluster.starts_with("`cluster.sync()` must not come between `block.barrier_arrive()` at "), "{cluster}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn token_used_twice() {
         this_cluster().barrier_wait(token);
         this_cluster().barrier_wait(copy);
     });
-    let expected = "`cluster.barrier_wait()` without an arrival: the last arrival was waited for at ";
+    let expected = "`cluster.barrier_wait()` must follow an arrival: the last arrival was already waited for at ";
     assert!(sentence.starts_with(expected), "{sentence}");
 }
 
@@ -108,7 +108,12 @@ fn token_used_twice() {
 fn token_dropped() {
     let (failure, line) = failure(shape(1, 1, 4), || drop(this_cluster().barrier_arrive()));
     assert_eq!(line, line!() - 1);
-    assert!(failure.to_string().contains("`cluster.barrier_arrive()` was never waited for"), "{failure}");
+    assert!(
+        failure.to_string().contains(
+            "`cluster.barrier_arrive()` must be waited for, but the thread exited without `cluster.barrier_wait()`"
+        ),
+        "{failure}"
+    );
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn a_barrier_that_exited_threads_miss_is_a_deadlock() {
     let missing = &groups[0].missing[0];
     assert_eq!((&*missing.what, missing.threads, missing.first), ("exited", 6, (at(0), at(5))));
     let text = failure.to_string();
-    assert!(text.contains("who has not come: 6 thread(s), first block (0,0,0) thread (5,0,0): exited"), "{text}");
+    assert!(text.contains("not arrived: 6 thread(s), first block (0,0,0) thread (5,0,0): exited"), "{text}");
 }
 
 #[test]

@@ -155,14 +155,18 @@ fn global_memory_is_written_behind() {
             store(&array, rank(), 0);
         },
     );
-    wrong(&shape(1, 1, 64), "`bulk_copy_async()` was never waited for", |_, output| {
-        let array = shared_array::<u32, 64>();
-        store(&array, rank(), rank());
-        this_thread_block().sync();
-        if rank() == 0 {
-            bulk_copy_to_global(output, &array);
-        }
-    });
+    wrong(
+        &shape(1, 1, 64),
+        "`bulk_copy_async()` must be waited for, but its thread exited without a wait",
+        |_, output| {
+            let array = shared_array::<u32, 64>();
+            store(&array, rank(), rank());
+            this_thread_block().sync();
+            if rank() == 0 {
+                bulk_copy_to_global(output, &array);
+            }
+        },
+    );
     // The source has been read, and the destination is not written yet.
     let reads = |all: bool| {
         move |_: &Global<'_, u32>, output: &GlobalMut<'_, u32>| {
@@ -215,10 +219,10 @@ fn peers_send_to_a_barrier() {
     for bulk in [false, true] {
         right(&shape(2, 2, 32), |i| 100 + (i + 32) % 64, exchange(bulk, 128));
         wrong(&shape(2, 2, 32), "deadlock", exchange(bulk, 132));
-        wrong(&shape(2, 2, 32), "lacks 4 bytes", exchange(bulk, 132));
+        wrong(&shape(2, 2, 32), "still expects 4 bytes", exchange(bulk, 132));
     }
-    wrong(&shape(2, 2, 32), "has had 4 bytes more than were expected", exchange(true, 124));
-    wrong(&shape(2, 2, 32), "with a barrier of block rank 1: both are of one block", |_, _| {
+    wrong(&shape(2, 2, 32), "has received 4 bytes more than expected", exchange(true, 124));
+    wrong(&shape(2, 2, 32), "but the memory is of block rank 0 and the barrier of block rank 1", |_, _| {
         let cluster = this_cluster();
         let got = shared_array::<u32, 32>();
         let bar = shared_cluster_barrier::<Bar>();
@@ -322,7 +326,7 @@ fn what_is_never_said_is_missed() {
         let sentence = got.expect_err("a failure");
         assert!(sentence.contains("data race") || sentence.contains("256 bytes more"), "{sentence}");
     }
-    wrong(&shape(1, 1, 64), "whose shared memory it uses, has ended", |input, _| {
+    wrong(&shape(1, 1, 64), "so it must complete before the block exits", |input, _| {
         let array = shared_array::<u32, 64>();
         let bar = ready(1);
         if rank() == 63 {
@@ -360,12 +364,15 @@ fn bytes_and_lengths_are_checked() {
         );
     });
     let sentence = differs.cause.to_string();
-    assert_eq!(sentence, "`memcpy_async()` of parts of memory that are not the same for all threads of the block");
+    assert_eq!(
+        sentence,
+        "the memory of `memcpy_async()` must be the same in all threads of the block, but differs between them"
+    );
     let before = protocol(shape(1, 1, 1), || {
         let bar = shared_barrier::<Bar>();
         memcpy_async(&this_thread_block(), &shared_array::<u32, 64>(), &input, &bar);
     });
-    assert_eq!(before, "`bar.memcpy_async()` at a barrier that nobody has initialised");
+    assert_eq!(before, "`bar.memcpy_async()` needs an initialized barrier, but no thread has initialized this one");
     // Nothing is copied at once.
     simulate(shape(1, 1, 1), || {
         let bar = ready(1);

@@ -1,4 +1,5 @@
-//! The barrier of the grid: phases over clusters, inside and outside those of other groups, misuse, deadlock, schedules.
+//! The barrier of the grid: phases over clusters, inside and outside those of other groups, misuse, deadlock,
+//! schedules.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -71,16 +72,19 @@ fn is_the_outermost_phase() {
         this_grid().sync();
         this_cluster().barrier_wait(token);
     });
-    assert!(cluster.starts_with("`grid.sync()` between the `cluster.barrier_arrive()` at "), "{cluster}");
+    assert!(cluster.starts_with("`grid.sync()` must not come between `cluster.barrier_arrive()` at "), "{cluster}");
     let grid = protocol(shape(4, 2, 4), || {
         let first = this_grid().barrier_arrive();
         let second = this_grid().barrier_arrive();
         this_grid().barrier_wait(first);
         this_grid().barrier_wait(second);
     });
-    assert!(grid.starts_with("`grid.barrier_arrive()` between the `grid.barrier_arrive()` at "), "{grid}");
+    assert!(grid.starts_with("`grid.barrier_arrive()` must not come between `grid.barrier_arrive()` at "), "{grid}");
     let dropped = protocol(shape(4, 2, 4), || drop(this_grid().barrier_arrive()));
-    assert!(dropped.starts_with("`grid.barrier_arrive()` was never waited for"), "{dropped}");
+    assert!(
+        dropped.starts_with("`grid.barrier_arrive()` must be waited for, but the thread exited without "),
+        "{dropped}"
+    );
 }
 
 #[test]
@@ -183,5 +187,9 @@ fn as_many_as_there_are_stacks_for() {
 #[test]
 fn a_launch_that_does_not_know_of_it() {
     let failure = run("test", &shape(2, 1, 1), &Simulator::new(), &|| this_grid().sync()).1.unwrap_err();
-    assert!(failure.to_string().contains("`grid.sync()` where only the simulator's closure of a `cuda!` has it"));
+    assert!(
+        failure
+            .to_string()
+            .contains("`grid.sync()` must be called by the kernel itself, not only by the closure of a `cuda!`")
+    );
 }

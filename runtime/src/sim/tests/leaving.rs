@@ -24,7 +24,8 @@ const SCHEDULES: [Schedule; 5] = [
     Schedule::Lockstep { seed: 0 },
 ];
 
-/// Runs `kernel` with two blocks of 32 threads, and says whether to complete the accesses before the blocks exit: if not, it fails by `is_it`.
+/// Runs `kernel` with two blocks of 32 threads, and says whether to complete the accesses before the blocks exit: if
+/// not, it fails by `is_it`.
 fn check(name: &str, is_it: impl Fn(&Cause) -> bool, kernel: fn(bool)) {
     let under = |schedule, ordered| -> Result<(), Box<Failure>> {
         let simulator = Simulator::new().schedule(schedule).step_limit(1 << 20);
@@ -133,7 +134,7 @@ fn flags_and_phase_barriers() {
 /// The copy reads from its own block's memory until the barrier of its peer shows that it has completed.
 #[test]
 fn copies() {
-    let is_it = |cause: &Cause| matches!(cause, Cause::Protocol(sentence) if sentence.contains("has ended"));
+    let is_it = |cause: &Cause| matches!(cause, Cause::Protocol(sentence) if sentence.contains("must complete before the block exits"));
     check("copy", is_it, |ordered| {
         let (cluster, bar) = (this_cluster(), shared_cluster_barrier::<Bar>());
         bar.init_collective(&cluster, 1);

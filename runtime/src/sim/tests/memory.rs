@@ -158,7 +158,8 @@ fn dynamic_shared_memory() {
         store(&dynamic_shared::<u32>(), 0, 2);
         load(&dynamic_shared::<bool>(), 0);
     });
-    let start = "bytes 0..100 of dynamic shared memory as `bool`, after bytes 0..100 were taken as `u32` at ";
+    let start =
+        "bytes 0..100 of dynamic shared memory cannot be viewed as `bool`: bytes 0..100 were viewed as `u32` at ";
     assert!(sentence.starts_with(start), "{sentence}");
 }
 
@@ -178,20 +179,20 @@ fn dynamic_shared_memory_in_ranges() {
         dynamic_shared_slice::<bool>(0, 8);
         dynamic_shared_slice::<u32>(4, 4);
     });
-    let start = "bytes 4..20 of dynamic shared memory as `u32`, after bytes 0..8 were taken as `bool` at ";
+    let start = "bytes 4..20 of dynamic shared memory cannot be viewed as `u32`: bytes 0..8 were viewed as `bool` at ";
     assert!(sentence.starts_with(start), "{sentence}");
     let cause = |body: fn()| failure(shape, body).0.cause.to_string();
     assert_eq!(
         cause(|| _ = dynamic_shared_slice::<f64>(12, 1)),
-        "byte 12 of dynamic shared memory, where a type of alignment 8 cannot start"
+        "a type of alignment 8 cannot start at byte 12 of dynamic shared memory"
     );
     assert_eq!(
         cause(|| _ = dynamic_shared_slice::<f64>(8, 12)),
-        "12 elements of 8 bytes from byte 8 of dynamic shared memory, which has 100 bytes"
+        "12 elements of 8 bytes from byte 8 exceed the 100 bytes of dynamic shared memory"
     );
     assert_eq!(
         cause(|| _ = dynamic_shared_slice::<u8>(-1, 0)),
-        "0 elements of 1 bytes from byte -1 of dynamic shared memory, which has 100 bytes"
+        "0 elements of 1 bytes from byte -1 exceed the 100 bytes of dynamic shared memory"
     );
 }
 
@@ -236,7 +237,7 @@ fn parts_are_checked_as_rust_checks_them() {
     );
     assert_eq!(
         cause(|| store_vec(&shared_array::<u32, 8>(), 2, Vector::<_, 4>::splat(0))),
-        "a vector of 16 bytes at index 2, whose address is no multiple of 16"
+        "a vector of 16 bytes must be aligned to 16 bytes, but the one at index 2 is not"
     );
 }
 

@@ -45,7 +45,8 @@ fn bytes_are_counted_too() {
     });
     let text = failure.to_string();
     assert!(
-        text.contains("2 thread(s)") && text.contains("wait at `bar.arrive_and_wait()`, whose phase lacks 32 bytes"),
+        text.contains("2 thread(s)")
+            && text.contains("wait at `bar.arrive_and_wait()` for a phase that still expects 32 bytes"),
         "{text}"
     );
     let most = protocol(shape(1, 1, 1), || {
@@ -53,26 +54,33 @@ fn bytes_are_counted_too() {
         bar.expect_tx((1 << 20) - 1);
         bar.expect_tx(1);
     });
-    assert_eq!(most, "`bar.expect_tx()` of 1 bytes, and 1048575 are expected already; 1048575 can be");
+    assert_eq!(
+        most,
+        "`bar.expect_tx()` exceeds the limit of 1048575 bytes per phase: it expects 1 more, but 1048575 are expected already"
+    );
     let late = protocol(shape(1, 1, 1), || {
         let bar = ready(1);
         bar.expect_tx(8);
         let _ = bar.arrive();
         let _ = bar.arrive();
     });
-    assert_eq!(late, "`bar.arrive()` in a phase that has had all of its 1 arrivals, and waits for 8 bytes");
+    assert_eq!(
+        late,
+        "`bar.arrive()` exceeds the expected arrivals: the phase has received 1 of 1 and still expects 8 bytes"
+    );
 }
 
 #[test]
 fn a_barrier_is_used_while_it_lives() {
     let before = protocol(shape(1, 1, 1), || shared_barrier::<Bar>().arrive_and_wait());
-    assert_eq!(before, "`bar.arrive_and_wait()` at a barrier that nobody has initialised");
+    assert_eq!(before, "`bar.arrive_and_wait()` needs an initialized barrier, but no thread has initialized this one");
     let twice = protocol(shape(1, 1, 1), || {
         let bar = ready(1);
         bar.init(2);
     });
     assert!(
-        twice.starts_with("`bar.init()` of a barrier that is in use since ") && twice.contains("phase_barriers.rs"),
+        twice.starts_with("`bar.init()` must not initialize a barrier that is in use: it was initialized at ")
+            && twice.contains("phase_barriers.rs"),
         "{twice}"
     );
     let after = protocol(shape(1, 1, 1), || {
@@ -80,7 +88,10 @@ fn a_barrier_is_used_while_it_lives() {
         bar.invalidate();
         bar.wait_parity(true);
     });
-    assert!(after.starts_with("`bar.wait_parity()` at a barrier that was invalidated at "), "{after}");
+    assert!(
+        after.starts_with("`bar.wait_parity()` needs an initialized barrier, but this one was invalidated at "),
+        "{after}"
+    );
     let waited = protocol(shape(1, 1, 2), || {
         let bar = ready(3);
         match rank() {
@@ -93,7 +104,7 @@ fn a_barrier_is_used_while_it_lives() {
             }
         }
     });
-    assert_eq!(waited, "`bar.invalidate()` while 1 thread(s) wait at the barrier");
+    assert_eq!(waited, "`bar.invalidate()` must not be called while threads wait at the barrier, but 1 thread(s) wait");
 }
 
 #[test]
@@ -103,16 +114,16 @@ fn a_count_is_kept() {
         assert_eq!(failure.cause, Cause::BarrierCount { count });
     }
     let more = protocol(shape(1, 1, 1), || drop(ready(4).arrive_n(5)));
-    assert_eq!(more, "`bar.arrive_n()` counts for 5 in a phase that lacks 4 of 4 arrivals");
+    assert_eq!(more, "`bar.arrive_n()` exceeds the expected arrivals: it counts 5, but the phase still expects 4 of 4");
     let none = protocol(shape(1, 1, 1), || drop(ready(4).arrive_n(0)));
-    assert_eq!(none, "`bar.arrive_n()` that counts for nothing");
+    assert_eq!(none, "`bar.arrive_n()` must count at least 1 arrival");
     let dropped = protocol(shape(1, 1, 1), || {
         let bar = ready(2);
         bar.arrive_and_drop();
         bar.arrive_and_drop();
         let _ = bar.arrive();
     });
-    assert_eq!(dropped, "`bar.arrive()` at a barrier that nobody is expected at: all have dropped out");
+    assert_eq!(dropped, "`bar.arrive()` must not be called after all threads have dropped out of the barrier");
 }
 
 #[test]
@@ -122,7 +133,7 @@ fn a_token_is_of_this_barrier_and_of_its_last_phases() {
         bars.init_collective(&this_thread_block(), 1);
         barrier_at(&bars, 1).wait(barrier_at(&bars, 0).arrive());
     });
-    assert_eq!(mixed, "`bar.wait()` with the token of another barrier");
+    assert_eq!(mixed, "`bar.wait()` needs a token of this barrier since its last `init`, but this token is of another");
     let stale = protocol(shape(1, 1, 1), || {
         let bar = ready(1);
         let first = bar.arrive();
@@ -132,7 +143,7 @@ fn a_token_is_of_this_barrier_and_of_its_last_phases() {
     });
     assert_eq!(
         stale,
-        "`bar.wait()` with a token of phase 0, in phase 2: a token is good in its own phase and in the next"
+        "`bar.wait()` needs a token of the current or the previous phase: this token is of phase 0, but the barrier is in phase 2"
     );
     let anew = protocol(shape(1, 1, 1), || {
         let bar = ready(1);
@@ -141,7 +152,10 @@ fn a_token_is_of_this_barrier_and_of_its_last_phases() {
         bar.init(1);
         let _ = bar.try_wait(&token);
     });
-    assert_eq!(anew, "`bar.try_wait()` with the token of another barrier");
+    assert_eq!(
+        anew,
+        "`bar.try_wait()` needs a token of this barrier since its last `init`, but this token is of another"
+    );
 }
 
 #[test]
@@ -192,7 +206,7 @@ fn a_deadlock_says_what_is_missing() {
         }
     });
     let text = failure.to_string();
-    assert!(text.contains("3 thread(s), first block (0,0,0) thread (0,0,0): wait at `bar.arrive_and_wait()`, whose phase lacks 1 of 4 arrivals"), "{text}");
+    assert!(text.contains("3 thread(s), first block (0,0,0) thread (0,0,0): wait at `bar.arrive_and_wait()` for a phase that still expects 1 of 4 arrivals"), "{text}");
     assert!(text.contains("1 thread(s), first block (0,0,0) thread (3,0,0): exited"), "{text}");
 }
 

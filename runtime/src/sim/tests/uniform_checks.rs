@@ -49,20 +49,34 @@ fn nobody_waits() {
 
 #[test]
 fn false_claims() {
-    check(Some("`grid.uniform()` of a value that is not the same for all threads of the grid"), || {
-        this_grid().uniform(this_grid().cluster_rank());
-    });
-    check(Some("`cluster.uniform()` of a value that is not the same for all threads of the cluster"), || {
-        this_cluster().uniform(this_cluster().block_rank());
-    });
-    check(Some("`block.uniform()` of a value that is not the same for all threads of the block"), || {
-        let block = this_thread_block();
-        for round in 0..4 {
-            block.uniform(block.thread_rank() == 39 && round == 3);
-        }
-    });
-    check(Some("`tile.uniform()` of a value that is not the same for all of the group"), || {
-        let block = this_thread_block();
-        tiled_partition::<8>(&block).uniform(block.thread_rank() / 4);
-    });
+    check(
+        Some("the value of `grid.uniform()` must be the same in all threads of the grid, but differs between them"),
+        || {
+            this_grid().uniform(this_grid().cluster_rank());
+        },
+    );
+    check(
+        Some(
+            "the value of `cluster.uniform()` must be the same in all threads of the cluster, but differs between them",
+        ),
+        || {
+            this_cluster().uniform(this_cluster().block_rank());
+        },
+    );
+    check(
+        Some("the value of `block.uniform()` must be the same in all threads of the block, but differs between them"),
+        || {
+            let block = this_thread_block();
+            for round in 0..4 {
+                block.uniform(block.thread_rank() == 39 && round == 3);
+            }
+        },
+    );
+    check(
+        Some("the value of `tile.uniform()` must be the same in all threads of the group, but differs between them"),
+        || {
+            let block = this_thread_block();
+            tiled_partition::<8>(&block).uniform(block.thread_rank() / 4);
+        },
+    );
 }

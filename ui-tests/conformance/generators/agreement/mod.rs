@@ -51,8 +51,8 @@ enum Shown {
 impl Shown {
     fn of(kernel: &Kernel, cause: &Cause) -> Shown {
         match cause {
-            Cause::Protocol(sentence) if sentence.contains("never waited for") => Shown::NeverWaited,
-            Cause::Protocol(sentence) if sentence.contains("between the") => Shown::Between,
+            Cause::Protocol(sentence) if sentence.contains("must be waited for") => Shown::NeverWaited,
+            Cause::Protocol(sentence) if sentence.contains("must not come between") => Shown::Between,
             Cause::Deadlock(_) => Shown::Deadlock,
             Cause::PeerMayNotHaveStarted { .. } => Shown::Early,
             Cause::PeerMayHaveExited { .. } => Shown::Late,

@@ -123,7 +123,7 @@ fn counted_from_ranks() {
         check_of(blocks, elements(rank, Owner::Next, rank), &[]);
         check_of(blocks, elements(rank, Owner::Next, next), &unpublished);
         check_of(blocks, elements(rank, Owner::Relative(next), rank), &[]);
-        // Nobody's peer.
+        // No block has this peer.
         check_of(blocks, elements(rank, Owner::Relative(rank), rank), &[]);
         // A peer's element is behind it, unless the rank wraps.
         let behind = Relative::Sum(Sum { more: 1, ..Sum::of(Base::Rank) });

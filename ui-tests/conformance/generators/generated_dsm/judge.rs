@@ -19,7 +19,7 @@ pub(super) const RACES: [Rule; 5] = [
     Rule::RelaxedPublishes,
 ];
 
-/// Pairs of accesses, or one twice, with the rules any of which reports the pair.
+/// Pairs of accesses, or of one with itself, with the rules; any of them reports the pair.
 pub(super) type Faults = BTreeMap<(usize, usize), BTreeSet<Rule>>;
 
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ pub(super) fn judge(kernel: &Kernel, unknown: Unknown) -> Verdict {
             for other in &trace.events[at + 1..] {
                 let Some(rules) = race(event, other) else { continue };
                 let sites = (event.access.site, other.access.site);
-                // The read in a remote update is no remote write.
+                // The read of a remote update is not a remote write.
                 let may = rules.iter().filter(|rule| {
                     **rule != Rule::UnorderedRemoteWrite || !is_halo(&event.access, &other.access, false)
                 });
@@ -145,7 +145,7 @@ fn accesses(block: &Block, all: &mut Vec<Access>) {
     }
 }
 
-/// Returns the rules that report a race of two accesses in program order, of which one is the owner's and one a peer's.
+/// Returns the rules that report a race of two accesses in program order, one by the owner and one by a peer.
 fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
     let (own, remote) = match (first.access.is_remote(), second.access.is_remote()) {
         (false, true) => (first, second),

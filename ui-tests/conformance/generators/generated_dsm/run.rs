@@ -335,7 +335,7 @@ impl Run<'_> {
             let held = |label| self.held.iter().find(|(known, _)| *known == label).map_or(0, |(_, held)| held[rank]);
             let number = |number| self.value(number) as u32;
             let (blocks, slot, rank) = (blocks as u32, self.slot[rank], rank as u32);
-            // There is no such block.
+            // The cluster has no such block.
             if rank >= blocks {
                 0
             } else {

@@ -12,7 +12,7 @@ pub(crate) const LENGTH: usize = 4;
 /// The number of values of a scalar parameter.
 pub(crate) const DOMAIN: usize = 3;
 
-/// A shared array, of which each block has its own.
+/// A shared array. Each block has its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Array {
     A,

@@ -61,7 +61,7 @@ struct Generator {
     targets: Vec<Target>,
     /// The uniformity of the control flow here.
     control: Same,
-    /// The uniformity of the decisions about who continues with the next iteration.
+    /// The uniformity of the decisions that select the threads of the next iteration.
     gone: Same,
     left: usize,
 }

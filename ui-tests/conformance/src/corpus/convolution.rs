@@ -15,7 +15,7 @@ pub(super) fn rows<const R: usize>(image: &[f32], out: &mut [f32], weights: &[f3
     let (radius, left) = (R as u32, at.x * 64);
     let y = at.y * 4 + thread.y;
     for i in (thread.x..64 + 2 * radius).step_by(64) {
-        // An index that wraps below zero is no column either.
+        // An index that wraps below zero is not a column either.
         let x = (left + i).wrapping_sub(radius);
         tile[thread.y][i] = if x < width && y < height { image[y * width + x] } else { 0.0 };
     }

@@ -135,7 +135,7 @@ fn finish(cluster: &Cluster, pending: Option<ArrivalToken<Cluster>>) {
     }
 }
 
-/// The moving sum of `window` blocks of a stream, of which a block of a cluster sees each fourth: only every `period`-th
+/// The moving sum of `window` blocks of a stream, where a block of a cluster gets each fourth: only every `period`-th
 /// step publishes, and so an arrival is pending in some steps only.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn sometimes(input: &[i64], out: &mut [i64], steps: u32, period: u32) {

@@ -115,7 +115,7 @@ pub(super) fn checksums(bytes: &[u8], out: &mut [u32], size: u32) {
     out[i] = !crc;
 }
 
-/// Weights of Gauss's filter of 5 by 5, of which the sum is 256.
+/// The weights of a Gaussian filter of 5 by 5, whose sum is 256.
 const GAUSS: [[u16; 5]; 5] =
     [[1, 4, 6, 4, 1], [4, 16, 24, 16, 4], [6, 24, 36, 24, 6], [4, 16, 24, 16, 4], [1, 4, 6, 4, 1]];
 

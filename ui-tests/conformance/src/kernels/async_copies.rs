@@ -61,7 +61,7 @@ fn any_bytes_are_copied(device: &Device) -> Outcome {
     of_type(device, |i| [i as u8, 3, 7])
 }
 
-/// Four parts are in flight, and waited for one after another.
+/// Four parts are in flight, and the block waits for them one by one.
 #[cluster_kernel(block = 64)]
 fn staged(input: &[u32], out: &mut [u32]) {
     let block = this_thread_block();
@@ -247,16 +247,37 @@ fn bulk_parts(input: &[u32], from: u32, to: u32, length: u32, other: u32, form: 
 fn a_bulk_copy_is_of_sixteens(device: &Device) -> Outcome {
     let input = device.upload(&[5u32; 64])?;
     let cases = [
-        (0, 0, 33, 32, 0, "a copy of 32 elements to 33: both are as long, so take a part of the longer: `&x[..n]`"),
-        (0, 0, 1, 2, 1, "a copy of 2 elements to 1: both are as long, so take a part of the longer: `&x[..n]`"),
-        (0, 0, 6, 6, 0, "a bulk copy of 24 bytes, which is no multiple of 16; `memcpy_async` copies any number"),
+        (
+            0,
+            0,
+            33,
+            32,
+            0,
+            "the source and the destination of a copy must have the same length, but have 32 and 33 elements; take a part of the longer one: `&x[..n]`",
+        ),
+        (
+            0,
+            0,
+            1,
+            2,
+            1,
+            "the source and the destination of a copy must have the same length, but have 2 and 1 elements; take a part of the longer one: `&x[..n]`",
+        ),
+        (
+            0,
+            0,
+            6,
+            6,
+            0,
+            "the size of a bulk copy must be a multiple of 16 bytes, but is 24; `memcpy_async` copies any number",
+        ),
         (
             1,
             6,
             8,
             8,
             0,
-            "a bulk copy to 8 bytes past a multiple of 16, from 4 past one: both begin at one; `memcpy_async` copies from and to any element",
+            "both addresses of a bulk copy must be multiples of 16, but the destination is 8 and the source 4 bytes past one; `memcpy_async` copies from and to any element",
         ),
     ];
     for (from, to, length, other, form, want) in cases {

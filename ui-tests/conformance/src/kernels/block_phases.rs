@@ -190,7 +190,7 @@ fn beside_all_shared_memory(device: &Device) -> Outcome {
 }
 
 /// A thread fails before its arrival, between arrival and wait, or in the next iteration. The others of its block wait
-/// for it; the other blocks go on.
+/// for it; the other blocks continue.
 #[cluster_kernel(cluster = 2)]
 fn one_fails(out: &mut [u32], stage: u32, who: u32) {
     let cluster = this_cluster();

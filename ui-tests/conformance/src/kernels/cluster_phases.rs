@@ -5,7 +5,7 @@ use phalanx::prelude::*;
 
 use crate::{Module, Outcome, check_list, equal, failure, kernel_list, read, same};
 
-/// A word of global memory goes to and fro between two blocks, each of which adds to it in its turn.
+/// A word of global memory alternates between two blocks, each of which adds to it in its turn.
 #[cluster_kernel(cluster = 2, block = 32)]
 fn to_and_fro(ball: &mut [u32], rounds: u32) {
     let cluster = this_cluster();

@@ -84,7 +84,7 @@ fn check_macros(device: &Device) -> Outcome {
     from_parts(&mut o, 3).grid(1).launch(device)?;
     equal(&o.read()?, &[4 + 6 - 7, 6 + 3, 3 + 7 - 7, -7 + 3 - 3 - 3, 7])
 }
-/// Takes statements that are no expressions, and some that are.
+/// Takes statements that are not expressions, and some that are.
 macro_rules! of_statements {
     ($name:ident, $out:ident, $n:ident, { $($s:stmt;)* }, $last:stmt) => {
         #[cluster_kernel(block = 1)]

@@ -393,9 +393,9 @@ fn bounds_of_parts(device: &Device) -> Outcome {
         (5, 4, 0, "row", "index 4 out of bounds for length 4"),
         (6, 0, 3, "inner", "index 3 out of bounds for length 3"),
         (7, 0, 4, "outer", "index 4 out of bounds for length 4"),
-        (8, 0, 6, "misaligned", "byte 6 of dynamic shared memory, where a type of alignment 4 cannot start"),
-        (9, 8, 99, "too_large", "99 elements of 4 bytes from byte 8 of dynamic shared memory, which has 64 bytes"),
-        (9, -4, 1, "too_large", "1 elements of 4 bytes from byte -4 of dynamic shared memory, which has 64 bytes"),
+        (8, 0, 6, "misaligned", "a type of alignment 4 cannot start at byte 6 of dynamic shared memory"),
+        (9, 8, 99, "too_large", "99 elements of 4 bytes from byte 8 exceed the 64 bytes of dynamic shared memory"),
+        (9, -4, 1, "too_large", "1 elements of 4 bytes from byte -4 exceed the 64 bytes of dynamic shared memory"),
         (10, 0, 4, "in_part", "index 4 out of bounds for length 4"),
     ];
     for (which, lo, hi, name, cause) in cases {

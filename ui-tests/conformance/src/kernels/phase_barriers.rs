@@ -1,4 +1,4 @@
-//! Phase barriers of a block: that they order, whichever threads take part; every method; and that a failing thread
+//! Phase barriers of a block: that they order memory for any participants; every method; and that a failing thread
 //! does not leave others waiting. `phase_tokens` has the use of tokens, `cluster_phases` what peers do with barriers.
 
 use phalanx::prelude::*;
@@ -205,7 +205,7 @@ fn one_arrives_for_many(device: &Device) -> Outcome {
     equal(&got, &(0..128).map(want).collect::<Vec<u32>>())
 }
 
-/// The guide's early exit: a thread that is done drops out, and the others go on without it.
+/// The guide's early exit: a thread that is done drops out, and the others continue without it.
 #[cluster_kernel]
 fn drop_out(counts: &[u32], out: &mut [u32], rounds: u32) {
     let block = this_thread_block();
@@ -365,7 +365,7 @@ fn expects(count: u32) {
 fn a_count_is_in_range(device: &Device) -> Outcome {
     for count in [0, 1 << 20, u32::MAX] {
         let failure = failure(expects(count).grid(1).launch(device))?;
-        let want = format!("a barrier of {count} arrivals a phase; there can be 1 to 1048575");
+        let want = format!("a phase cannot expect {count} arrivals: the count must be 1 to 1048575");
         if failure.cause.to_string() != want || failure.thread.x != 5 || failure.location.is_none() {
             return Err(format!("{failure}").into());
         }

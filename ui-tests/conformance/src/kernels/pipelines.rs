@@ -53,7 +53,7 @@ fn rings_of_stages(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// A warp copies together; one thread of each consuming warp releases, and the others go on with it.
+/// A warp copies together; one thread of each consuming warp releases, and the others continue with it.
 #[cluster_kernel(block = 128)]
 fn by_warps(input: &[f32], out: &mut [f32], chunks: u32) {
     let block = this_thread_block();

@@ -41,7 +41,7 @@ fn of_groups<T: DeviceCopy>(input: &[T], labels: &[i32], by: &[u32], moved: &mut
 
 const THREADS: usize = 256;
 
-/// Returns values of which some are equal, so that there is something to match, and distances, some of them too large.
+/// Returns values, some of them equal, so that there is something to match, and distances, some of them too large.
 fn inputs<T: Random>(seed: u64) -> (Vec<T>, Vec<u32>) {
     let mut numbers = Numbers(!seed);
     let distinct = values::<T>(seed, 64);

@@ -210,7 +210,8 @@ fn what_finds_no_room_is_counted(device: &Device) -> Outcome {
     let fits = (1 << 20) / 40;
     let (text, result) = printed(device, || much(1000).grid(1).launch(device));
     result?;
-    let lost = format!("({} more found no room: kernels print 1048576 bytes of values at most)", 64_000 - fits);
+    let lost =
+        format!("({} more messages were lost: a kernel can print at most 1048576 bytes of values)", 64_000 - fits);
     if text.lines().count() != fits + 1 || text.lines().last() != Some(&lost) {
         let (count, last) = (text.lines().count(), text.lines().last());
         return Err(format!("{count} lines, and not {}: {last:?}, and not {lost}", fits + 1).into());

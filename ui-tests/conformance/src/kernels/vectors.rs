@@ -173,11 +173,11 @@ fn bounds_and_alignment(device: &Device) -> Outcome {
     let cases = [
         (0, 9, "load", "range 9..17 out of bounds for length 16"),
         (0, -8, "load", "range -8..0 out of bounds for length 16"),
-        (0, 4, "load", "a vector of 16 bytes at index 4, whose address is no multiple of 16"),
+        (0, 4, "load", "a vector of 16 bytes must be aligned to 16 bytes, but the one at index 4 is not"),
         (1, 5, "store", "range 5..7 out of bounds for length 6"),
-        (1, 1, "store", "a vector of 8 bytes at index 1, whose address is no multiple of 8"),
+        (1, 1, "store", "a vector of 8 bytes must be aligned to 8 bytes, but the one at index 1 is not"),
         (2, 14, "of_part", "range 14..16 out of bounds for length 15"),
-        (2, 2, "of_part", "a vector of 4 bytes at index 2, whose address is no multiple of 4"),
+        (2, 2, "of_part", "a vector of 4 bytes must be aligned to 4 bytes, but the one at index 2 is not"),
     ];
     for (which, i, name, cause) in cases {
         let mut out = device.zeros(6)?;

@@ -2,7 +2,7 @@
 
 use crate::model::{SiteId, SlotId, TypeId, ValueId};
 
-/// A fragment of the text, which is text or a hole that the runtime fills; the runtime's `Piece` with owned text.
+/// A fragment of the text, which is text or a hole that the runtime fills; the runtime's `Fragment` with owned text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fragment {
     Text(String),

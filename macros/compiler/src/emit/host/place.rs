@@ -16,7 +16,7 @@ use crate::span::SpanRange;
 pub(super) enum MemoryPlace {
     /// An element: the function that performs the access, with its first arguments.
     Element { function: String, base: TokenStream, index: TokenStream },
-    /// A part of an element, as a `Place` of the runtime.
+    /// A part of an element, as a `MemoryPlace` of the runtime.
     Inside(TokenStream),
 }
 
@@ -32,7 +32,7 @@ impl Host<'_> {
         Some(MemoryPlace::Element { function: format!("{verb}{suffix}"), base, index })
     }
 
-    /// Returns a place in memory as a `Place` of the runtime, from the element inwards.
+    /// Returns a place in memory as a `MemoryPlace` of the runtime, from the element inwards.
     fn inside_memory(&self, expr: &Expr) -> Option<TokenStream> {
         let at = expr.span;
         match &expr.kind {

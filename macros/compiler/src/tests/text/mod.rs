@@ -23,29 +23,29 @@ fn check(body: &str, expected: &str) {
     assert_eq!(lines(inside), lines(expected), "\n{inside}");
 }
 
-/// Returns the body's text; `mark` shows the pieces that print nothing.
+/// Returns the body's text; `mark` shows the fragments that print nothing.
 #[track_caller]
 fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
     let expansion = expand(source);
     let errors = errors(&expansion);
     assert!(errors.is_empty(), "{errors:#?}");
-    let pieces = list(expansion.clone(), "body").expect("a template has a body");
+    let fragments = list(expansion.clone(), "body").expect("a template has a body");
     let constants = list(expansion, "constants").expect("a template has constants");
     let names = constants.iter().filter_map(|name| syn::parse2::<syn::LitStr>(name.iter().cloned().collect()).ok());
     let names: Vec<String> = names.map(|name| name.value()).collect();
-    let show = |piece: &Vec<TokenTree>| match number_of(piece) {
+    let show = |fragment: &Vec<TokenTree>| match number_of(fragment) {
         Some((kind, index)) if kind == "Declare" => {
             Some(format!("    constexpr auto {} = <value{index}>;\n", names[index]))
         }
         Some((kind, index)) if kind == "Constant" => Some(names[index].clone()),
-        _ => show(piece, &mark),
+        _ => show(fragment, &mark),
     };
-    pieces.iter().filter_map(show).collect()
+    fragments.iter().filter_map(show).collect()
 }
 
-/// Returns the name and number of a piece such as `Kind(3)`.
-fn number_of(piece: &[TokenTree]) -> Option<(String, usize)> {
-    let [.., TokenTree::Ident(kind), TokenTree::Group(inside)] = piece else { return None };
+/// Returns the name and number of a fragment such as `Kind(3)`.
+fn number_of(fragment: &[TokenTree]) -> Option<(String, usize)> {
+    let [.., TokenTree::Ident(kind), TokenTree::Group(inside)] = fragment else { return None };
     let index: LitInt = syn::parse2(inside.stream()).ok()?;
     Some((kind.to_string(), index.base10_parse().ok()?))
 }
@@ -69,9 +69,9 @@ fn split(list: &[TokenTree]) -> Vec<Vec<TokenTree>> {
     elements.map(<[TokenTree]>::to_vec).collect()
 }
 
-/// Shows `::phalanx::__private::Piece::Text("...")` and the like.
-fn show(piece: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<String> {
-    let [.., TokenTree::Ident(name), TokenTree::Group(inside)] = piece else { return None };
+/// Shows `::phalanx::__private::Fragment::Text("...")` and the like.
+fn show(fragment: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<String> {
+    let [.., TokenTree::Ident(name), TokenTree::Group(inside)] = fragment else { return None };
     let literals: Vec<syn::Lit> =
         inside.stream().into_iter().filter_map(|tree| syn::parse2(tree.into()).ok()).collect();
     let number = |number: &LitInt| number.base10_digits().to_string();
@@ -84,17 +84,19 @@ fn show(piece: &[TokenTree], mark: &impl Fn(&str) -> Option<String>) -> Option<S
         }
         ("Struct", _) => Some(structure(inside.stream(), mark)),
         ("Shared", [.., syn::Lit::Str(name)]) => {
-            let ty = list(inside.stream(), "ty")?.iter().filter_map(|piece| show(piece, mark)).collect::<String>();
+            let ty =
+                list(inside.stream(), "ty")?.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>();
             Some(format!("__shared__ {ty} {};", name.value()))
         }
         (name, [syn::Lit::Int(index)]) => Some(format!("<{}{}>", name.to_lowercase(), number(index))),
-        (name, _) => panic!("a piece `{name}` that these tests do not know"),
+        (name, _) => panic!("a fragment `{name}` that these tests do not know"),
     }
 }
 
 /// Shows `slot: 0, fields: &[("x", &[...])], base: ...`, with the fields in the order of the source.
 fn structure(stream: TokenStream, mark: &impl Fn(&str) -> Option<String>) -> String {
-    let shown = |pieces: &[Vec<TokenTree>]| pieces.iter().filter_map(|piece| show(piece, mark)).collect::<String>();
+    let shown =
+        |fragments: &[Vec<TokenTree>]| fragments.iter().filter_map(|fragment| show(fragment, mark)).collect::<String>();
     let fields = list(stream.clone(), "fields").unwrap_or_default();
     let fields = fields.iter().filter_map(|field| match &field[..] {
         [TokenTree::Group(field)] => {

@@ -4,7 +4,7 @@
 
 namespace phalanx {
 
-// `[T; N]`: a value, copied by assignment. `local_array<i32, 3>{1, 2, 3}`, `local_array<u32, 16>::filled(0)`.
+// `[T; N]`: a value that assignment copies. `local_array<i32, 3>{1, 2, 3}`, `local_array<u32, 16>::filled(0)`.
 template <class T, unsigned long long N>
 struct local_array {
     T elements[N];

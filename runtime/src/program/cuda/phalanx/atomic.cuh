@@ -1,7 +1,7 @@
-// `x.atomic(i)`, one element as Rust's atomics, and `fence`. Orders and scopes are those of the PTX memory consistency
-// model (PTX ISA, Memory Consistency Model). The compiler's builtins map to it as in "A Formal Analysis of the NVIDIA
-// PTX Memory Consistency Model" (Lustig et al., ASPLOS 2019): `seq_cst` is `fence.sc` before an acquire, or before a
-// relaxed store. Supported are integers of 32 and 64 bits, which wrap, all floats, and pairs of half floats.
+// `x.atomic(i)`, atomic access to one element as in Rust, and `fence`. Orders and scopes are those of the PTX memory
+// consistency model (PTX ISA, Memory Consistency Model). The compiler's builtins map to it as in "A Formal Analysis of
+// the NVIDIA PTX Memory Consistency Model" (Lustig et al., ASPLOS 2019): `seq_cst` is `fence.sc` before an acquire, or
+// before a relaxed store. Supported are integers of 32 and 64 bits, which wrap, all floats, and pairs of half floats.
 #pragma once
 #include <phalanx/lanes.cuh>
 #include <phalanx/option.cuh>
@@ -51,7 +51,7 @@ __device__ constexpr int thread_scope(system_scope_type) {
     return __NV_THREAD_SCOPE_SYSTEM;
 }
 
-// PTX has one order for a compare-exchange, whether it stores or not: take the weakest order that is as strong as both.
+// PTX has one order for a compare-exchange, whether it stores or not. This is the weakest that is as strong as both.
 __device__ constexpr int stronger(int success, int failure) {
     if (success == __NV_ATOMIC_SEQ_CST || failure == __NV_ATOMIC_SEQ_CST) {
         return __NV_ATOMIC_SEQ_CST;
@@ -62,7 +62,7 @@ __device__ constexpr int stronger(int success, int failure) {
                     : (releases ? __NV_ATOMIC_RELEASE : __NV_ATOMIC_RELAXED);
 }
 
-// The builtin takes no constant that depends on a template (NVRTC 13.0).
+// The builtin accepts no constant that depends on a template (NVRTC 13.0).
 __device__ inline void fence_acq_rel(block_scope_type) {
     __nv_atomic_thread_fence(__NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_BLOCK);
 }
@@ -132,8 +132,8 @@ struct atomic_operations {
     }
 };
 
-// Relaxed operations use CUDA's functions, for which the compiler sees the memory: `ATOMS` for shared memory and `RED`
-// if the value is unused, several times faster.
+// Relaxed operations use CUDA's functions, for which the compiler sees the memory space: `ATOMS` for shared memory, and
+// `RED` if the result is unused, are several times faster.
 #define PHALANX_RELAXED(Scope, suffix)                                                                                 \
     template <>                                                                                                        \
     struct atomic_operations<relaxed_type, Scope, relaxed_type> {                                                      \
@@ -178,7 +178,7 @@ struct atomic_operations {
         }                                                                                                              \
     };
 PHALANX_RELAXED(block_scope_type, _block)
-// CUDA has none for clusters; a wider scope is also correct.
+// CUDA has no function for the scope of a cluster; a wider scope is also correct.
 PHALANX_RELAXED(cluster_scope_type, )
 PHALANX_RELAXED(device_scope_type, )
 PHALANX_RELAXED(system_scope_type, _system)
@@ -205,7 +205,7 @@ PHALANX_ADD_PAIRS(system_scope_type, "sys")
 #undef PHALANX_ADD_PAIRS
 #undef PHALANX_ADD_PAIR
 
-// The order is established by fences around the operation.
+// Fences around the operation establish the order.
 template <class Format, class Order, class Scope>
 __device__ inline unsigned add_pair(Format format, unsigned* place, unsigned value, Scope scope, Order order) {
     if constexpr (same<Order, seq_cst_type>) {
@@ -239,7 +239,7 @@ struct atomic_traits<vector<half_float<Format>, 2>> {
     enum : bool { is_integer = false, is_pair = true, has_add = false };
 };
 
-// The type that the builtins take: the bits, unsigned.
+// The type that the builtins take: the value's bits as an unsigned integer.
 template <unsigned long long Bytes>
 struct atomic_bits;
 template <> struct atomic_bits<2> { using type = unsigned short; };
@@ -404,7 +404,7 @@ struct atomic_element {
     __device__ static T of_bits(bits value) { return __builtin_bit_cast(T, value); }
 };
 
-// Atomics of global, shared and a peer's memory, with the scopes that they have unless another is given.
+// Atomics of global memory, shared memory and a peer's shared memory, with their default scopes.
 template <class T>
 struct global_atomic : atomic_element<T, device_scope_type, detail::space::global> {};
 template <class T>
@@ -412,7 +412,7 @@ struct shared_atomic : atomic_element<T, cluster_scope_type, detail::space::shar
 template <class T>
 struct remote_atomic : atomic_element<T, cluster_scope_type, detail::space::remote> {};
 
-// PTX ISA, fence: `.sc`, or `.acq_rel` for everything weaker.
+// Executes a fence: `.sc`, or `.acq_rel` for every weaker order (PTX ISA, fence).
 template <class Order, class Scope>
 __device__ inline void fence(Order, Scope scope) {
     if constexpr (detail::same<Order, seq_cst_type>) {

@@ -1,14 +1,14 @@
-// Phase barriers: `cuda::barrier` of scope block and cluster, implemented as mbarriers in shared memory. An arrival
-// releases at the barrier's scope and a wait acquires; only arrivals are counted, so any thread may take part. The
-// simulator finds misuse; only counts are checked here. Waiters poll the launch's failure flag, because a failed thread
-// may never arrive. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
+// Phase barriers, which are `cuda::barrier` of scope block and cluster, implemented as mbarriers in shared memory. An
+// arrival releases at the barrier's scope and a wait acquires; only arrivals are counted, so any thread may take part.
+// The simulator detects misuse; only counts are checked here. Waiters poll the launch's failure flag, because a failed
+// thread may never arrive. PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
 #pragma once
 #include <phalanx/groups.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// Exits if the launch has failed: the missing participants of a phase are unknown.
+// Exits if the launch has failed, because the missing participants of a phase are unknown.
 __device__ inline void end_if_failed() {
     unsigned failed;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(failed) : "l"(phalanx_sink.claim) : "memory");
@@ -17,7 +17,8 @@ __device__ inline void end_if_failed() {
     }
 }
 
-// Polls rarely: a try may return at once, and the flag's load goes to the L2 cache, which would delay the waiter.
+// Polls rarely, because a try may return at once, and the load of the flag goes to the L2 cache, which delays the
+// waiter.
 __device__ inline void end_if_failed_now_and_then(unsigned tries) {
     if (tries % 16 == 0) {
         end_if_failed();
@@ -26,7 +27,7 @@ __device__ inline void end_if_failed_now_and_then(unsigned tries) {
 
 } // namespace detail
 
-// Emits an instruction with the barrier's scope in it.
+// Emits an instruction with the barrier's scope.
 #define PHALANX_SCOPED(before, after, ...)                                                                             \
     if constexpr (of_cluster) {                                                                                        \
         asm volatile(before ".cluster.shared::cta.b64 " after __VA_ARGS__);                                            \
@@ -45,10 +46,10 @@ struct phase_barrier {
     };
 
     phase_barrier() = default;
-    // A barrier is not movable: its address is its identity.
+    // A barrier cannot be moved, because its address is its identity.
     phase_barrier(const phase_barrier&) = delete;
 
-    // Called by one thread; peers see the result after the cluster's barrier.
+    // One thread calls it; peers see the result after the cluster's barrier.
     template <class Count>
     __device__ void init(Count count, PHALANX_SITE) const {
         set(checked(count, site));
@@ -116,7 +117,7 @@ struct phase_barrier {
         asm volatile("mbarrier.inval.shared::cta.b64 [%0];" : : "r"(address()) : "memory");
     }
 
-    // The address as the instructions take it.
+    // Returns the address that the instructions take.
     __device__ unsigned address() const { return detail::shared_address(&word); }
 
   private:
@@ -185,8 +186,8 @@ using barriers = phase_barriers<false, N>;
 template <unsigned long long N>
 using cluster_barriers = phase_barriers<true, N>;
 
-// A barrier of a block of the cluster, at which that block's threads wait: an address in the cluster's window of shared
-// memory.
+// The barrier of some block of the cluster, at which only that block's threads wait. It is an address in the cluster's
+// window of shared memory.
 struct remote_barrier {
     unsigned address;
 

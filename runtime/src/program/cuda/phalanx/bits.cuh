@@ -61,7 +61,7 @@ __device__ inline u32 leading_zeros(integer<Raw> a) {
 }
 template <class Raw>
 __device__ inline u32 trailing_zeros(integer<Raw> a) {
-    // The zeros below the lowest set bit are the set bits of this.
+    // The zeros below the lowest set bit are the set bits of this value.
     return count_ones(!a & (a - 1));
 }
 template <class Raw>
@@ -141,7 +141,7 @@ __device__ constexpr bool is_negative(integer<Raw> a) {
     return a < 0;
 }
 
-// Half of the sum, which itself may not fit, rounded toward zero.
+// Returns half of the sum, which itself may overflow, rounded toward zero.
 template <class Raw>
 __device__ constexpr integer<Raw> midpoint(integer<Raw> a, detail::given<integer<Raw>> b) {
     const integer<Raw> down = (a & b) + ((a ^ b) >> 1);
@@ -196,8 +196,8 @@ __device__ constexpr u32 ilog10(integer<Raw> a, PHALANX_SITE) {
     return digits;
 }
 
-// Rounded down, determining one bit of the root at a time, the highest first. Fails if `a` is negative; the failure's
-// site is the name.
+// Returns the root rounded down, determining one bit at a time, the highest first. It fails if `a` is negative; the
+// failure's site is the name.
 template <class Raw>
 __device__ constexpr integer<Raw> isqrt(integer<Raw> a, PHALANX_SITE) {
     if (a < 0) {

@@ -1,7 +1,7 @@
-// A thread block's split barrier: an mbarrier in shared memory that belongs to the prelude. (CUDA's own header puts all
-// of it into the wait: the hardware's `barrier.arrive` has no matching wait without an arrival.) Every thread counts,
-// so its arrival publishes its own writes and needs no elected thread. `sync` is another, faster barrier: groups.cuh.
-// PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
+// A thread block's split barrier, which is an mbarrier in shared memory that belongs to the prelude. (In CUDA's own
+// header, the wait does everything, because the hardware's `barrier.arrive` has no wait that does not also arrive.)
+// Each thread arrives by itself and so publishes its own writes; no thread is elected. `sync` is a different, faster
+// barrier (groups.cuh). PTX ISA: Parallel Synchronization and Communication Instructions, mbarrier.
 #pragma once
 #include <phalanx/groups.cuh>
 
@@ -10,7 +10,7 @@ namespace detail {
 
 struct alignas(8) block_barrier {
     unsigned long long state;
-    unsigned left; // Not 0 once a thread of the block has failed, which then never arrives.
+    unsigned left; // Becomes nonzero when a thread of the block fails, which then never arrives.
 };
 static_assert(sizeof(block_barrier) == 16 && alignof(block_barrier) == 8, "the host makes room for it");
 
@@ -25,7 +25,7 @@ __device__ inline block_barrier& own_block_barrier() {
 }
 #endif
 
-// Called first in a kernel. The hardware's barrier publishes the initialization by one thread to the block.
+// A kernel calls it first. One thread initializes, and the hardware's barrier publishes that to the block.
 __device__ inline void init_block_barrier() {
     block_barrier& barrier = own_block_barrier();
     if (thread_in_block() == 0) {

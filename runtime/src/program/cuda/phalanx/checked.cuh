@@ -64,7 +64,7 @@ PHALANX_UNARY(checked_neg, overflowing_neg, detail::neg)
 PHALANX_UNARY(checked_abs, overflowing_abs, detail::magnitude)
 #undef PHALANX_UNARY
 
-// The amount is masked; it is too large if the mask changes it.
+// The amount is masked. It is too large if the mask changes it.
 #define PHALANX_SHIFT(CHECKED, OVERFLOWING, OP)                                                                        \
     template <class Raw>                                                                                               \
     __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, u32 amount) {                                    \
@@ -78,7 +78,8 @@ PHALANX_SHIFT(checked_shl, overflowing_shl, <<)
 PHALANX_SHIFT(checked_shr, overflowing_shr, >>)
 #undef PHALANX_SHIFT
 
-// None if there is no quotient, or if it wraps. The overflowing ones fail if `b` is 0; the failure's site is the name.
+// The checked functions return none if `b` is 0 or the quotient wraps. The overflowing ones fail if `b` is 0; the
+// failure's site is the name.
 #define PHALANX_DIVISION(CHECKED, OVERFLOWING, WRAPPING)                                                               \
     template <class Raw>                                                                                               \
     __device__ constexpr option<integer<Raw>> CHECKED(integer<Raw> a, detail::given<integer<Raw>> b) {                 \

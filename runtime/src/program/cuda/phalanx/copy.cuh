@@ -1,7 +1,8 @@
 // Asynchronous copies. `memcpy_async` copies in the best way that addresses and sizes allow: in bulk, in units of 16, 8
-// or 4 bytes (cp.async), or with loads and stores. Bulk copies go through the async proxy: the thread that begins the
-// copy fences earlier loads and stores of threads, which happen-before its fence; the end of a copy needs no fence. PTX
-// ISA: Async proxy; cp.async; cp.async.bulk; cp.async.mbarrier.arrive; mbarrier, tx-count; st.async.
+// or 4 bytes (cp.async), or with loads and stores. Bulk copies go through the async proxy: the thread that issues the
+// copy executes a proxy fence, which orders the earlier loads and stores that happen-before it; the completion of a
+// copy needs no fence. PTX ISA: Async proxy; cp.async; cp.async.bulk; cp.async.mbarrier.arrive; mbarrier, tx-count;
+// st.async.
 #pragma once
 #include <phalanx/barrier.cuh>
 #include <phalanx/subslice.cuh>
@@ -43,7 +44,7 @@ struct copied {
     }
 };
 
-// Fences the block's shared memory and, unless it is never written, global memory.
+// Executes a proxy fence for the block's shared memory and, unless it is never written, for global memory.
 template <class T>
 __device__ inline void fence_async_proxy(const readonly_slice<T>&) {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -60,7 +61,7 @@ __device__ inline void bulk_to_shared(const copied& both, unsigned bar) {
                  : "memory");
 }
 
-// The thread's share of the units, from a byte on.
+// The thread's share of the units, starting at a byte.
 template <unsigned Unit>
 __device__ inline void copy_units(const copied& both, unsigned start, unsigned end, unsigned rank, unsigned threads) {
     const unsigned to = shared_address(both.to);
@@ -121,10 +122,10 @@ __device__ inline void memcpy_async(const Group& group, Memory&& memory, const F
             detail::bulk_to_shared(both, bar.address());
         }
     } else if (detail::copy_in_units(both, rank, threads)) {
-        // The phase expects one more arrival until then.
+        // The phase expects one more arrival until the copies have completed.
         asm volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" : : "r"(bar.address()) : "memory");
     } else {
-        // A thread may not arrive itself, so the phase waits for one more byte.
+        // This thread may not arrive itself, so the phase expects one more byte until the copy is done.
         bar.expect_tx(u32(1));
         detail::copy_elements(to, from, rank, threads);
         asm volatile("fence.acq_rel.cta;\n"

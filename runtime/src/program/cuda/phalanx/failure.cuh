@@ -1,4 +1,4 @@
-// Failures of a kernel: the first failing thread of the launch writes one record to pinned host memory, and each
+// The failures of a kernel. The first failing thread of the launch writes one record to pinned host memory, and each
 // failing thread exits; the context stays usable. This file knows raw values only: integer.cuh records strong types,
 // and message.cuh records messages with values of any type. The layouts of `failure_record` and `failure_sink`, the
 // causes and the tags are shared with the host.
@@ -9,7 +9,7 @@
 // others NVRTC reports the closing parenthesis from their second use on (13.0 and 13.5).
 #pragma once
 
-// The last parameter of what can fail. It is a macro, because each call of a function takes the compiler time.
+// The last parameter of each function that can fail. It is a macro, because each call of a function costs compile time.
 #define PHALANX_SITE unsigned site = __builtin_LINE() * 65536u + __builtin_COLUMN()
 
 namespace phalanx::detail {
@@ -32,7 +32,7 @@ enum failure_cause : unsigned {
     inclusive_range_out_of_bounds = 17, // the start, the end, the length
     misaligned_vector = 18,             // the index, the vector's bytes
     dynamic_shared_misaligned = 19,     // the offset, the alignment
-    dynamic_shared_out_of_bounds = 20,  // the offset, the length, the element's bytes, the bytes that there are
+    dynamic_shared_out_of_bounds = 20,  // the offset, the length, the element's bytes, the available bytes
 };
 
 // The type of a value that the cause leaves open; the 128-bit ones take two words.
@@ -44,7 +44,7 @@ enum : unsigned { most_words = 32 };
 struct alignas(16) failure_record {
     unsigned state, cause, site, kernel;
     unsigned block[3];
-    unsigned tags; // of what the language checks, a byte each; of a message, the number of its words
+    unsigned tags; // for a built-in check, a byte for each value; for a message, the number of its words
     unsigned thread[3];
     unsigned long long values[most_words];
 };
@@ -55,14 +55,14 @@ struct failure_sink {
     unsigned* claim;          // 0 until a thread has failed
     unsigned* failed_threads; // by linear block index
     unsigned blocks;          // words in failed_threads
-    unsigned kernel;          // which module this is, for the host
+    unsigned kernel;          // the module's number on the host
 };
 static_assert(sizeof(failure_sink) == 32, "the host writes this layout");
 
 } // namespace phalanx::detail
 
 extern "C" {
-// Set by the host once per module. In braces, because `extern "C"` on a single declaration would not define it.
+// The host sets it once per module. It is in braces, because `extern "C"` on a single declaration would not define it.
 __constant__ phalanx::detail::failure_sink phalanx_sink;
 }
 
@@ -76,9 +76,9 @@ struct recorded {
 };
 
 #ifdef PHALANX_PEERS
-// Peers may still use the shared memory of this block, which goes away with its last thread (CUDA C++ Programming
-// Guide, Distributed Shared Memory). That thread therefore takes part in the cluster's barrier (PTX ISA,
-// barrier.cluster) for more phases than a kernel in its last steps needs. It does not know whether it has a pending
+// Peers may still use the shared memory of this block, whose lifetime ends with its last thread (CUDA C++ Programming
+// Guide, Distributed Shared Memory). That thread therefore participates in the cluster's barrier (PTX ISA,
+// barrier.cluster) for more phases than its peers need to reach their end. It does not know whether it has a pending
 // arrival, but a wait without one returns at once.
 __device__ __noinline__ inline void stay_for_peers() {
     const failure_sink sink = phalanx_sink;
@@ -88,7 +88,7 @@ __device__ __noinline__ inline void stay_for_peers() {
         return;
     }
     asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-#pragma unroll 1 // Unrolled it takes the compiler four times as long as all the rest.
+#pragma unroll 1 // Unrolled, it would take the compiler four times as long as everything else.
     for (unsigned phase = 0; phase < 65536; ++phase) {
         asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
         asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
@@ -97,7 +97,7 @@ __device__ __noinline__ inline void stay_for_peers() {
 #endif
 
 #ifdef PHALANX_BLOCK_BARRIER
-// Defined in block_barrier.cuh: a barrier that counts arrivals must learn of a thread that will not arrive.
+// Defined in block_barrier.cuh: a failing thread must mark a barrier that counts arrivals, because it will not arrive.
 __device__ inline void leave_block_barrier();
 #endif
 #ifdef PHALANX_GRID_BARRIER
@@ -119,9 +119,9 @@ __device__ inline void leave_grid_barrier();
     __builtin_unreachable();
 }
 
-// The following is PTX where that is short: each kernel that can fail contains it, and C++ takes the compiler several
-// times as long. It writes the record %0 except for its values and its state: %1 to %4 are the cause, the site, the
-// kernel and the tags.
+// The following is written in PTX where that is short, because each kernel that can fail contains it, and C++ would
+// take the compiler several times as long. It writes the record %0 except for its values and its state: %1 to %4 are
+// the cause, the site, the kernel and the tags.
 #define PHALANX_RECORD                                                                                                 \
     "{\n"                                                                                                              \
     ".reg .b32 x, y, z;\n"                                                                                             \
@@ -136,7 +136,7 @@ __device__ inline void leave_grid_barrier();
     "st.global.v4.b32 [%0 + 32], {x, y, z, 0};\n"                                                                      \
     "}\n"
 
-// Returns the record, to which the first failing thread of the launch writes its values; every other thread ends here.
+// Returns the record, to which the first failing thread of the launch writes its values. Every other thread exits here.
 __device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigned site, unsigned tags) {
     if (atomicExch(phalanx_sink.claim, 1u) != 0) {
         end_thread();
@@ -155,7 +155,7 @@ __device__ __forceinline__ failure_record* begin_failure(unsigned cause, unsigne
     end_thread();
 }
 
-// Out of line, so that a check costs its caller a compare and a branch.
+// These are out of line, so that a check costs its caller only a compare and a branch.
 [[noreturn]] __device__ __noinline__ inline void
 fail(unsigned cause, unsigned site, unsigned tags, unsigned long long a, unsigned long long b) {
     asm volatile("{\n"

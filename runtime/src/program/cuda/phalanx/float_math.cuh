@@ -1,12 +1,12 @@
-// Rust's float methods that are exact, or rounded as Rust rounds them: the same on every machine. Unless noted, those
-// of `f16` and `bf16` are those of `f32`, rounded once more.
+// Rust's float methods that are exact, or rounded as Rust rounds them, so that they are the same on every machine.
+// Unless noted otherwise, those of `f16` and `bf16` are those of `f32`, rounded once more.
 #pragma once
 #include <phalanx/math.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// The bits of a float without its sign, and those of infinity and of the least normal number.
+// The bits of a float without its sign, and those of infinity and of the smallest normal number.
 struct magnitude_bits {
     unsigned long long bits, infinity, least_normal;
 };
@@ -68,7 +68,7 @@ __device__ constexpr bool is_subnormal(T a) {
     const auto [bits, infinity, least_normal] = detail::magnitude_of(a);
     return 0 < bits && bits < least_normal;
 }
-// Applies to a NaN, too.
+// It also applies to a NaN.
 template <detail::real T>
 __device__ constexpr bool is_sign_negative(T a) {
     return to_bits(a) >> (sizeof(T) * 8 - 1) == 1;
@@ -89,7 +89,7 @@ __device__ constexpr T copysign(T a, T sign) {
     return T::from_bits(static_cast<unsigned short>((a.value & 0x7fff) | (sign.value & 0x8000)));
 }
 
-// Correctly rounded, whatever option the compiler has for square roots.
+// It is correctly rounded, whatever the compiler's option for square roots.
 __device__ inline f32 sqrt(f32 a) {
     return __fsqrt_rn(a.value);
 }

@@ -1,22 +1,22 @@
-// The grid's barrier: a word of global memory that counts the blocks. The host clears it before each launch, which is
-// cooperative: all blocks run concurrently. A block's threads synchronize at the hardware's barrier, and the first of
-// them arrives and waits for all; releases and acquires are cumulative (PTX ISA, Memory Consistency Model, causality
-// order), so it does so for the others. It arrives by a release and polls by an acquire, as CUDA 13.5's own header does
-// (13.0's has a sequentially consistent fence at each end).
+// The grid's barrier, which is a word of global memory that counts the blocks. The host clears it before each launch,
+// which is cooperative: all blocks run concurrently. A block's threads synchronize at the hardware's barrier, and the
+// first of them arrives and waits for all; releases and acquires are cumulative (PTX ISA, Memory Consistency Model,
+// causality order), so it does so for the others. It arrives by a release and polls by an acquire, as CUDA 13.5's own
+// header does (13.0's has a sequentially consistent fence at each end).
 #pragma once
 #include <phalanx/groups.cuh>
 
 extern "C" {
-// Set by the host once per module.
+// The host sets it once per module.
 __constant__ unsigned* phalanx_grid_barrier;
 }
 
 namespace phalanx {
 namespace detail {
 
-// The word. Bit 31 changes with each phase, bits 1 to 30 count the blocks that have arrived in it, and bit 0 says that
-// a thread has failed, so that some may never arrive. All blocks of a phase together add 2^31: the first one adds what
-// the others leave.
+// The barrier's word. Bit 31 changes with each phase, bits 1 to 30 count the blocks that have arrived in it, and bit 0
+// tells that a thread has failed, so that some may never arrive. All blocks of a phase together add 2^31: the first
+// block adds 2^31 less what the others add.
 constexpr unsigned grid_arrival = 2, grid_phase = 1u << 31, grid_failed = 1;
 
 // A failing thread marks the barrier aborted for the threads that wait for it.

@@ -17,7 +17,7 @@ template <class Vector>
 __device__ inline extent extent_of(Vector v) {
     return {v.x, v.y, v.z};
 }
-// In a kernel whose attribute fixes a block of one dimension, its threads are in a row.
+// If the kernel's attribute fixes a block of one dimension, the other two extents are 1.
 #ifdef PHALANX_FLAT_BLOCK
 __device__ inline unsigned thread_in_block() {
     return threadIdx.x;
@@ -33,7 +33,7 @@ __device__ inline unsigned threads_of_block() {
     return blockDim.x * blockDim.y * blockDim.z;
 }
 #endif
-// Reads the global timer, in order with accesses to memory.
+// Reads the global timer; the compiler does not move accesses to memory across it.
 __device__ inline unsigned long long nanoseconds() {
     unsigned long long now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
@@ -49,7 +49,8 @@ __device__ inline unsigned long long wide_rank(Index index, Size size) {
     return index.x + static_cast<unsigned long long>(size.x) * (index.y + static_cast<unsigned long long>(size.y) * index.z);
 }
 
-// No group is empty; this eliminates the checks of `% block.num_threads()` and `step_by(grid.num_threads())`.
+// Tells the compiler that no group is empty, which eliminates the checks of `% block.num_threads()` and
+// `step_by(grid.num_threads())`.
 template <class Size>
 __device__ inline Size not_zero(Size size) {
     __builtin_assume(size > 0);
@@ -64,8 +65,8 @@ struct phase_barrier;
 using cluster_barrier = phase_barrier<true>;
 struct remote_barrier;
 
-// All threads of a warp execute a barrier together, which saves the code that reconverges them. The checks prove it,
-// unless such a rule is switched off.
+// Whether all threads of a warp execute a barrier together, which saves the code that reconverges them. The checks
+// prove it, unless a convergence rule is switched off.
 #ifdef PHALANX_DIVERGENT
 #define PHALANX_ALIGNED ""
 #else
@@ -86,7 +87,7 @@ struct thread_block {
     __device__ extent dim_threads() const { return detail::extent_of(blockDim); }
     __device__ extent group_dim() const { return dim_threads(); }
 
-    // The simulator compares; here the claim is trusted.
+    // The simulator verifies the assertion; it is trusted here.
     template <class T>
     __device__ T uniform(T value) const {
         return value;
@@ -100,9 +101,9 @@ struct thread_block {
     __device__ void barrier_wait(arrival_token token) const;
 };
 
-// Read once: the compiler reads a special register anew at each use.
+// The values are read once, because the compiler would read a special register again at each use.
 struct cluster_group {
-    // Empty: the hardware keeps the phase.
+    // The token is empty, because the hardware keeps the phase.
     struct arrival_token {};
 
     unsigned rank, blocks;
@@ -119,7 +120,7 @@ struct cluster_group {
         return {blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z};
     }
 
-    // The simulator compares; here the claim is trusted.
+    // The simulator verifies the assertion; it is trusted here.
     template <class T>
     __device__ T uniform(T value) const {
         return value;
@@ -131,7 +132,7 @@ struct cluster_group {
         asm volatile("barrier.cluster.arrive.release" PHALANX_ALIGNED ";" ::: "memory");
         return {};
     }
-    // Orders nothing.
+    // Arrives without ordering memory.
     __device__ arrival_token barrier_arrive_relaxed() const {
         asm volatile("barrier.cluster.arrive.relaxed" PHALANX_ALIGNED ";" ::: "memory");
         return {};
@@ -184,7 +185,8 @@ struct cluster_group {
     }
 
   private:
-    // Through the builtin and not inline PTX, so that the compiler does not take the result for the block's own memory.
+    // This uses the builtin and not inline PTX, so that the compiler does not assume that the result is the block's own
+    // memory.
     template <class T>
     __device__ T* map(const T* local, u32 peer, unsigned site) const {
         if (peer >= blocks) {
@@ -195,7 +197,7 @@ struct cluster_group {
 };
 
 struct grid_group {
-    // The arrivals that the block's first thread found; unused in the other threads.
+    // The value of the barrier's word at the block's arrival, in the block's first thread; unused in the others.
     struct arrival_token {
         unsigned arrived;
     };
@@ -216,7 +218,7 @@ struct grid_group {
     __device__ extent cluster_index() const { return detail::extent_of(__clusterIdx()); }
     __device__ extent dim_clusters() const { return detail::extent_of(__clusterGridDimInClusters()); }
 
-    // The simulator compares; here the claim is trusted.
+    // The simulator verifies the assertion; it is trusted here.
     template <class T>
     __device__ T uniform(T value) const {
         return value;

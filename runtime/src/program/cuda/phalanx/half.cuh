@@ -129,7 +129,8 @@ template <class Format>
 __device__ inline float raw_value(half_float<Format> value) {
     return value.wide();
 }
-// Converts an integer of eight bits, which every float represents exactly: Rust has no other such conversion.
+// Converts an integer of eight bits, which every float represents exactly. Rust has no other lossless conversion to
+// them.
 template <class Format>
 struct cast<half_float<Format>> {
     template <class From>

@@ -1,5 +1,5 @@
-// Indices of memory and their checks: of an index, of a range. The conditions are Rust's own, and the site is that of
-// the `[` or of the function's name.
+// The checks of indices and ranges. The conditions are Rust's own, and the site of a failure is that of the `[` or of
+// the function's name.
 #pragma once
 #include <phalanx/scalar.cuh>
 
@@ -9,7 +9,7 @@ namespace detail {
 template <class Raw>
 concept index_type = raw_integer<Raw> && sizeof(Raw) <= 8;
 
-// An integer of up to 64 bits, or a bare literal. A negative one is above every length.
+// An integer of up to 64 bits, or a bare literal. A negative one is larger than every length.
 struct index {
     unsigned long long value;
     value_tag tag;
@@ -29,8 +29,8 @@ struct index {
     }
 };
 
-// An index with the site of its `[`. It does not build on the above: every access comes through here, and each layer
-// takes the compiler time.
+// An index with the site of its `[`. It does not build on the above, because every access uses it, and each layer costs
+// compile time.
 struct located_index {
     unsigned long long value;
     value_tag tag;
@@ -45,7 +45,7 @@ struct located_index {
         : value(static_cast<unsigned long long>(i)), tag(signed_integer<Literal> ? signed_value : unsigned_value),
           site(site) {}
 
-    // Passes raw words instead of a `recorded` each, for the same reason.
+    // Raw words are passed instead of a `recorded` each, for the same reason.
     __device__ constexpr unsigned long long below(unsigned long long length) const {
         if (value >= length) {
             fail(index_out_of_bounds, site, tag | unsigned_value << 8, value, length);

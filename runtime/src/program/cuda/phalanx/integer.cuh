@@ -1,7 +1,7 @@
-// `integer<Raw>`: an integer whose operators mean what Rust's mean. It wraps (overflow is never undefined), is not
+// `integer<Raw>`: an integer whose operators have Rust's meaning. It wraps (overflow is never undefined), is not
 // promoted (`u8 + u8` is a `u8`), masks shift amounts, and fails on a division by zero or one that overflows. A bare
-// literal works beside a typed operand. The machine code is that of the raw type. scalar.cuh has the names (`u32`) and
-// casts, math.cuh the named functions.
+// literal may be combined with a typed operand. The machine code is that of the raw type. scalar.cuh has the names
+// (`u32`) and casts, math.cuh the named functions.
 #pragma once
 #include <phalanx/failure.cuh>
 
@@ -26,7 +26,7 @@ struct same_types<A, A> {
 template <class A, class B>
 concept same = requires { typename same_types<A, B>::yes; };
 
-// A `T` that is not deduced: a parameter takes its type from another one, so that a literal converts.
+// A `T` that is not deduced, for a parameter that gets its type from another one, so that a literal converts.
 template <class T>
 struct given_type {
     using type = T;
@@ -34,9 +34,9 @@ struct given_type {
 template <class T>
 using given = typename given_type<T>::type;
 
-// The relatives of each raw integer: its signed and unsigned counterparts, and the type that it wraps in, which is at
-// least as wide as `unsigned`, because narrower types are promoted to `int`, whose overflow is undefined. (No static
-// members: they would be variables of the module.)
+// The types related to each raw integer: its signed and unsigned counterparts, and the type in which it wraps, which is
+// at least as wide as `unsigned`, because narrower types are promoted to `int`, whose overflow is undefined. (There are
+// no static members, because they would be variables of the module.)
 template <class Signed, class Unsigned, class Wide>
 struct integer_traits {
     using signed_type = Signed;
@@ -67,7 +67,7 @@ using signed_of = typename raw_traits<Raw>::signed_type;
 template <class Raw>
 using wide_of = typename raw_traits<Raw>::wide;
 
-// The type of an integer literal. Not `bool`: Rust has no arithmetic on it.
+// The type of an integer literal, but not `bool`, which has no arithmetic in Rust.
 template <class T>
 concept raw_integer = requires { typename raw_traits<T>::wide; };
 template <class T>
@@ -115,7 +115,7 @@ struct integer {
 
     Raw value;
 
-    // Trivial, so that shared memory and arrays of integers need no initialization.
+    // The constructor is trivial, so that shared memory and arrays of integers need no initialization.
     integer() = default;
 
     template <detail::raw_integer Literal>
@@ -152,7 +152,7 @@ struct integer {
     __device__ friend constexpr integer operator^(integer a, integer b) {
         return integer(static_cast<Raw>(a.value ^ b.value));
     }
-    // Members, so that a bare literal on the left does not take its type from the amount.
+    // Shifts are members, so that a bare literal on the left does not get its type from the amount.
     template <detail::shift Amount>
     __device__ constexpr integer operator<<(Amount amount) const {
         return wrap(static_cast<wide>(value) << (detail::shift_amount(amount) & (detail::bit_count<Raw>() - 1)));

@@ -1,12 +1,12 @@
-// `vector`, a `Vector<T, N>`, and the short names of those that have one. Copied by assignment; every `x[i]` is
-// checked. vector.cuh has loads and stores.
+// `vector`, which is `Vector<T, N>`, and the short names of those that have one. Assignment copies it, and every `x[i]`
+// is checked. vector.cuh has loads and stores.
 #pragma once
 #include <phalanx/array.cuh>
 #include <phalanx/half.cuh>
 
 namespace phalanx {
 
-// Up to 16 bytes, aligned to its size. `f32x4{a, b, c, d}`, `f32x4::filled(x)`.
+// A vector of up to 16 bytes, aligned to its size. `f32x4{a, b, c, d}`, `f32x4::filled(x)`.
 template <class T, unsigned long long N>
 struct alignas(sizeof(T) * N) vector {
     T lanes[N];

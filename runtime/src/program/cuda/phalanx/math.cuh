@@ -1,6 +1,6 @@
-// Rust's methods that all numbers have, as functions: `x.min(y)` is `min(x, y)`. The first argument is typed, the
-// others may be bare literals. Methods of only some numbers are in the headers beside this one: wrapping, checked,
-// bits, float_math.
+// The methods that all of Rust's numbers have, as functions: `x.min(y)` is `min(x, y)`. The first argument is typed,
+// and the others may be bare literals. Methods of only some numbers are in other headers: wrapping, checked, bits,
+// float_math.
 #pragma once
 #include <phalanx/scalar.cuh>
 
@@ -37,7 +37,7 @@ __device__ constexpr integer<Raw> max(integer<Raw> a, detail::given<integer<Raw>
     return a < b ? b : a;
 }
 
-// For a number and a NaN, returns the number; Rust leaves open which zero is less.
+// For a number and a NaN, these return the number. Rust does not specify which zero is less.
 __device__ inline f32 min(f32 a, f32 b) {
     return fminf(a.value, b.value);
 }
@@ -75,7 +75,7 @@ __device__ inline T clamp(T a, T low, T high, PHALANX_SITE) {
     return a < low ? low : a > high ? high : a;
 }
 
-// Wraps at the least integer.
+// It wraps at the smallest integer.
 template <class Raw>
 __device__ constexpr integer<Raw> abs(integer<Raw> a) {
     return a < 0 ? -a : a;
@@ -95,7 +95,7 @@ template <class Raw>
 __device__ constexpr integer<Raw> signum(integer<Raw> a) {
     return (0 < a) - (a < 0);
 }
-// For a zero, returns 1 with its sign.
+// For a zero, it returns 1 with the zero's sign.
 __device__ inline f32 signum(f32 a) {
     return a == a ? f32(copysignf(1.0f, a.value)) : a;
 }
@@ -107,7 +107,7 @@ __device__ inline T signum(T a) {
     return T::from_f32(signum(f32(a.wide())));
 }
 
-// The quotient whose remainder is not negative. Integers fail as in division.
+// Returns the quotient whose remainder is not negative. Integers fail as in division.
 template <class Raw>
 __device__ constexpr integer<Raw> div_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE) {
     const detail::divisor<integer<Raw>> divisor(b, site);

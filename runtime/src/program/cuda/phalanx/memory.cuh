@@ -1,6 +1,6 @@
-// Memory as kernels name it: `readonly_slice`, `slice` and `slice_mut` (global), `shared_array` and `shared_slice` (of
-// the block), `remote_array` and `remote_slice` (shared memory of a peer). Every `x[i]` is checked; a failure's site is
-// the `[`. groups.cuh has synchronization, atomic.cuh atomics, subslice.cuh parts of memory.
+// The memory that kernels name: `readonly_slice`, `slice` and `slice_mut` (global), `shared_array` and `shared_slice`
+// (of the block), `remote_array` and `remote_slice` (shared memory of a peer). Every `x[i]` is checked; a failure's
+// site is the `[`. groups.cuh has synchronization, atomic.cuh atomics, subslice.cuh parts of memory.
 #pragma once
 #include <phalanx/array.cuh>
 
@@ -33,7 +33,7 @@ template <> struct loaded<4> { using type = unsigned; };
 template <> struct loaded<8> { using type = unsigned long long; };
 template <> struct loaded<16> { using type = uint4; };
 
-// A load past the coherent path (PTX ISA, ld.global.nc), if the hardware has it for the type; otherwise the element.
+// Loads past the coherent path (PTX ISA, ld.global.nc) if the hardware can for the type, and otherwise plainly.
 template <class T>
 __device__ inline const T& load_readonly(const T* place) {
     return *place;
@@ -45,7 +45,7 @@ __device__ inline T load_readonly(const T* place) {
     return __builtin_bit_cast(T, __ldg(reinterpret_cast<const word*>(place)));
 }
 
-// A shared memory address as the instructions take it, also a peer's.
+// Returns the address of shared memory, also of a peer's, that the instructions take.
 __device__ inline unsigned shared_address(const void* place) {
     return static_cast<unsigned>(__cvta_generic_to_shared(place));
 }
@@ -163,7 +163,7 @@ __device__ inline unsigned dynamic_shared_bytes() {
     return bytes - PHALANX_PLACED_SHARED_BYTES;
 }
 
-// It begins behind the placed arrays.
+// The dynamic shared memory of the kernel begins after the placed arrays.
 __device__ inline unsigned char* dynamic_shared_start() {
     return phalanx_dynamic_shared + PHALANX_PLACED_SHARED_BYTES;
 }

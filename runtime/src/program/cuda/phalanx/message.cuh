@@ -1,12 +1,13 @@
 // Messages: `if (!(i < n)) assertion_failed(here(), i, n);` for Rust's `assert!`, `panicked(here(), i);` for its
 // `panic!`. The values go to the host as bytes, each starting at a new word; the host knows their types and the
-// sentence around them by the site of `here`.
+// sentence around them from the site of `here`.
 #pragma once
 #include <phalanx/failure.cuh>
 
 namespace phalanx {
 
-// The site of a message in the text. A template, because for any other function NVRTC reports the closing parenthesis.
+// Returns the site of a message in the text. It is a template, because for any other function NVRTC reports the closing
+// parenthesis.
 struct place {
     unsigned site;
 };

@@ -1,14 +1,14 @@
 // The named operators of `reduce` and the scans, as in cooperative groups: `op::plus()` is Rust's `op::Plus`. Each has
-// its function of two values, its `identity`, and, if the hardware reduces a warp by it in one instruction (PTX ISA,
-// redux.sync: 32-bit integers), that instruction.
+// a function of two values, an `identity`, and the instruction that reduces a warp by it, if the hardware has one (PTX
+// ISA, redux.sync, for 32-bit integers).
 #pragma once
 #include <phalanx/math.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// The type as which `redux.sync` takes an integer of up to 32 bits, or a `bool`: widened, so that its low bits come out
-// right.
+// The type to which an integer of up to 32 bits, or a `bool`, is widened for `redux.sync`, so that the low bits of the
+// result are correct.
 template <bool Signed>
 struct register_word {
     using type = unsigned;

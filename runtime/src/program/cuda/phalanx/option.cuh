@@ -1,5 +1,5 @@
-// `Option<T>` and `Result<T, T>`, as far as kernels have them: created, tested and taken apart. An absent value is
-// never read: `value` is then uninitialized.
+// `Option<T>` and `Result<T, T>`, with the operations that kernels have: creation, tests and access to the value. An
+// absent value is never read, because `value` is then uninitialized.
 #pragma once
 #include <phalanx/failure.cuh>
 
@@ -13,7 +13,7 @@ struct option {
     T value;
     bool present;
 
-    option() = default; // Assigned by the arms of an `if`.
+    option() = default; // For a variable that the arms of an `if` assign.
     __device__ option(none_type) : present(false) {}
     __device__ option(T value, bool present) : value(value), present(present) {}
 
@@ -26,7 +26,7 @@ struct option {
         return taken;
     }
 
-    // A template, like all methods with a site (failure.cuh).
+    // It is a template, like all methods with a site (failure.cuh).
     template <class Value = T>
     __device__ Value unwrap(PHALANX_SITE) const {
         if (!present) {
@@ -48,7 +48,7 @@ __device__ inline option<T> some(T value) {
     return {value, true};
 }
 
-// Both cases have the same type, as in the result of `compare_exchange`.
+// The values of both cases have the same type, as in the result of `compare_exchange`.
 template <class T>
 struct result {
     T value;

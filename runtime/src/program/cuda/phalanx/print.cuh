@@ -5,41 +5,41 @@
 
 namespace phalanx::detail {
 
-// Followed by the words of its values.
+// A record, which the words of its values follow.
 struct print_record {
-    unsigned bytes; // Of all of it.
+    unsigned bytes; // The size of the record with its values.
     unsigned site, kernel, launch;
-    unsigned long long block; // Its rank in the grid, x running fastest.
-    unsigned thread;          // Its rank in the block.
+    unsigned long long block; // The block's rank in the grid, with x varying fastest.
+    unsigned thread;          // The thread's rank in the block.
     unsigned reserved;
 };
 static_assert(sizeof(print_record) == 32 && alignof(print_record) == 8, "the host reads this layout");
 
-// Followed by the records, without gaps.
+// The head of the buffer, which the records follow without gaps.
 struct print_buffer {
-    unsigned long long used; // Bytes of records, and more once one has found no room.
-    unsigned long long lost; // Records that found no room.
+    unsigned long long used; // The bytes of all records, including those that did not fit.
+    unsigned long long lost; // The number of records that did not fit.
 };
 
 struct print_sink {
     print_buffer* buffer;
-    unsigned long long bytes; // Room for records.
-    unsigned kernel;          // Which module this is, for the host.
-    unsigned launch;          // Which of those that the buffer is for.
+    unsigned long long bytes; // The space for records.
+    unsigned kernel;          // The module's number on the host.
+    unsigned launch;          // The number of the launch among those that share the buffer.
 };
 static_assert(sizeof(print_sink) == 24, "the host writes this layout");
 
 } // namespace phalanx::detail
 
 extern "C" {
-// Set by the host before each launch.
+// The host sets it before each launch.
 __constant__ phalanx::detail::print_sink phalanx_print_sink;
 }
 
 namespace phalanx {
 namespace detail {
 
-// Returns the space for the values of a record; null if there is none left. A thread's records are in program order.
+// Returns the space for the values of a record, or null if none is left. A thread's records are in program order.
 __device__ __noinline__ inline unsigned long long* begin_print(unsigned site, unsigned words) {
     const print_sink sink = phalanx_print_sink;
     const unsigned bytes = sizeof(print_record) + 8 * words;

@@ -1,6 +1,6 @@
-// `profiled`: an operation at a barrier, with a record of when it began and ended, by the global timer. The first of a
-// warp's converged threads writes the record, in memory reserved for the warp, so that no thread waits for another. The
-// macro wraps operations in it if the kernel's attribute says `profile`. The layouts of `profile_record` and
+// `profiled`: an operation at a barrier, with a record of the global timer at its beginning and end. The first of a
+// warp's converged threads writes the record to memory reserved for the warp, so that no thread waits for another. The
+// macro wraps operations in it if the kernel's attribute has `profile`. The layouts of `profile_record` and
 // `profile_sink` are shared with the host. PTX ISA: Special Registers, %globaltimer.
 #pragma once
 #include <phalanx/groups.cuh>
@@ -9,15 +9,15 @@ namespace phalanx::detail {
 
 struct profile_record {
     unsigned long long start, end; // nanoseconds
-    unsigned site, kind;           // what it is in the lowest byte, the group in the next
+    unsigned site, kind;           // the operation in the lowest byte, the group in the next
 };
 static_assert(sizeof(profile_record) == 24, "the host reads this layout");
 
 struct profile_sink {
     profile_record* records; // `room` for each warp, of all blocks
-    unsigned* counts;        // for each warp, how many records it wanted to leave
-    unsigned room;           // none, if nobody asked for a timeline
-    unsigned warps;          // of a block
+    unsigned* counts;        // for each warp, the number of its events, recorded or not
+    unsigned room;           // 0 if no timeline was asked for
+    unsigned warps;          // the number in a block
 };
 static_assert(sizeof(profile_sink) == 24, "the host writes this layout");
 
@@ -30,7 +30,7 @@ __constant__ phalanx::detail::profile_sink phalanx_profile_sink;
 namespace phalanx {
 namespace detail {
 
-// Records from here to the end of its scope.
+// Records the time from its construction to the end of its scope.
 struct profile_scope {
     unsigned site, kind;
     unsigned long long start;

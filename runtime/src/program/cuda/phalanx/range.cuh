@@ -1,7 +1,8 @@
-// `low..high` in `for`: `for (auto i : range(a, b))`. A plain counted loop that does not exceed its type's limits. Only
-// for iteration: a range is no value to compute with. stepped_range.cuh has reversed, stepped and inclusive ranges.
+// `low..high` in `for`: `for (auto i : range(a, b))`. It is a plain counted loop that does not exceed its type's
+// limits. A range is only for iteration, and not a value of the language. stepped_range.cuh has reversed, stepped and
+// inclusive ranges.
 //
-// Ranges are their own iterators and count in raw values: each layer of functions takes the compiler time.
+// Ranges are their own iterators and count in raw values, because each layer of functions costs compile time.
 #pragma once
 #include <phalanx/scalar.cuh>
 

@@ -41,8 +41,8 @@ __device__ constexpr Raw raw_value(floating<Raw> value) {
     return value.value;
 }
 
-// The hardware's conversions to the integer types it supports, toward zero and clamped (PTX ISA, cvt). Not C++ casts:
-// those are undefined out of range, and folded as such.
+// The hardware's conversions to the integer types it supports, which round toward zero and clamp (PTX ISA, cvt). C++
+// casts are undefined out of range, and the compiler folds them as such.
 template <bool Signed>
 __device__ inline auto to_32_bits(float from) {
     if constexpr (Signed) {
@@ -77,7 +77,7 @@ __device__ inline auto to_64_bits(double from) {
 }
 
 #ifdef PHALANX_INT128
-// Computed from the bits, because the hardware has no such conversion. Not for NaN.
+// The result is computed from the bits, because the hardware has no such conversion. The value must not be NaN.
 template <class To>
 __device__ inline To to_128_bits(double from) {
     const auto bits = __builtin_bit_cast(unsigned long long, from);
@@ -170,11 +170,11 @@ struct cast<bool> {
 // `bool`s.
 template <class To, class From>
 __device__ inline To as(From x) {
-    using detail::raw_value; // Of types that are declared later too.
+    using detail::raw_value; // This also finds overloads for types that are declared later.
     return detail::cast<To>::of(raw_value(x));
 }
 
-// An overload between integers, the most frequent case: each layer of functions takes the compiler time.
+// An overload for integers, the most frequent case, because each layer of functions costs compile time.
 template <class To, class Raw>
     requires detail::same<To, integer<decltype(To::value)>>
 __device__ inline To as(integer<Raw> x) {

@@ -1,13 +1,13 @@
-// More of Rust's ranges in `for`: `range_inclusive(a, b)`, `.rev()`, `.step_by(n)`. None exceeds its type's limits.
+// Further ranges of Rust in `for`: `range_inclusive(a, b)`, `.rev()`, `.step_by(n)`. None exceeds its type's limits.
 #pragma once
 #include <phalanx/range.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// `step_by`, from `current` on, as far as `left` goes, up or down. Like Rust's it keeps the step less one, clamped to
-// the distance the type can represent, which does not change the meaning; it compares that with what is left before it
-// steps.
+// `step_by`, which counts from `current` on, up or down, as long as `left` suffices. Like Rust's, it keeps the step
+// less one, clamped to the distance that the type can represent, which does not change the meaning, and compares that
+// with the remaining distance before it steps.
 template <class Raw>
 struct stepped_range {
     using bits = bits_of<Raw>;
@@ -26,7 +26,7 @@ struct stepped_range {
     }
     __device__ bool operator!=(range_end) const { return more; }
 
-    // Starts at the element that the range reaches, which may not be the last.
+    // Reversed, it starts at the last element that the range reaches, which may be below its bound.
     __device__ stepped_range rev() const {
         const auto size = static_cast<bits>(skip + 1);
         const wide_of<Raw> steps = size == 0 ? 0 : left / size;

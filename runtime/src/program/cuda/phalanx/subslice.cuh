@@ -1,12 +1,12 @@
-// Parts of memory: `subslice(a, 2, 5)` for `&a[2..5]`, rows of arrays of arrays, chunks, halves. A part is a slice in
-// the same memory space. A failure's site is the function's name.
+// Parts of memory: `subslice(a, 2, 5)` for `&a[2..5]`, rows of arrays of arrays, chunks and halves. A part is a slice
+// in the same memory space. A failure's site is the function's name.
 #pragma once
 #include <phalanx/memory.cuh>
 
 namespace phalanx {
 namespace detail {
 
-// The whole memory as a slice.
+// Returns the whole memory as a slice.
 template <template <class> class Slice, class T>
 __device__ inline Slice<T> whole(Slice<T> memory) {
     return memory;

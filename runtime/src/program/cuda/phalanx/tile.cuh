@@ -20,7 +20,7 @@ __device__ inline unsigned lanes_below() {
     return lanes;
 }
 
-// Returns the lane of this rank among `lanes`, which has more than `rank`: what `__fns` finds, by bisection.
+// Returns the lane of this rank among `lanes`, which has more than `rank`, by bisection, as `__fns` does.
 __device__ inline unsigned nth_lane(unsigned lanes, unsigned rank) {
     unsigned lane = 0;
     for (unsigned half = 16; half > 0; half /= 2) {
@@ -34,7 +34,7 @@ __device__ inline unsigned nth_lane(unsigned lanes, unsigned rank) {
     return lane;
 }
 
-// Converts lane numbers to ranks: the bits of `bits` at the positions of `lanes`, moved together.
+// Converts a mask of lanes to one of ranks: the bits of `bits` at the positions of `lanes`, moved together.
 __device__ inline unsigned ranked(unsigned bits, unsigned lanes) {
     // Adjacent lanes need only a shift.
     if ((lanes & (lanes + (lanes & -lanes))) == 0) {
@@ -86,7 +86,7 @@ template <class Group>
 struct warp_group {
     __device__ u32 size() const { return group().num_threads(); }
     __device__ void sync() const { __syncwarp(group().lanes()); }
-    // The simulator compares; here the claim is trusted.
+    // The simulator verifies the assertion; it is trusted here.
     template <class T>
     __device__ T uniform(T value) const {
         return value;
@@ -124,7 +124,7 @@ struct warp_group {
         }
     }
 
-    // Hillis and Steele: in steps of 1, 2, 4, ... each thread adds the value that far below it.
+    // The scan of Hillis and Steele: in steps of 1, 2, 4, ... ranks, each thread adds the value that far below it.
     template <class T, class Op>
     __device__ T inclusive_scan(T value, Op op) const {
         const unsigned rank = group().thread_rank().value;
@@ -136,7 +136,7 @@ struct warp_group {
         }
         return value;
     }
-    // The first thread gets the operator's identity; for a closure, which has none, its own value.
+    // The first thread gets the operator's identity, or its own value if the operator is a closure, which has none.
     template <class T, class Op>
     __device__ T exclusive_scan(T value, Op op) const {
         const T below = group().shfl_up(inclusive_scan(value, op), 1);
@@ -147,7 +147,7 @@ struct warp_group {
         return group().thread_rank() == 0 ? first : below;
     }
 
-    // Returns what the thread of rank 0 computes; the others have no value to give.
+    // Returns the result of the thread of rank 0 to all threads. Only that thread computes it.
     template <class Once>
     __device__ auto invoke_one_broadcast(Once once) const {
         decltype(once()) value;
@@ -226,7 +226,7 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
             return bits >> first() & ((1u << N) - 1);
         }
     }
-    // Neighbours first, the lower rank left: every thread computes the same.
+    // Neighbours are joined first, the lower rank on the left, so that every thread computes the same result.
     template <class T, class Op>
     __device__ T tree(T value, Op op) const {
         const unsigned rank = thread_rank().value;
@@ -244,11 +244,11 @@ struct thread_block_tile : detail::warp_group<thread_block_tile<N>> {
 
   private:
     __device__ static unsigned first() { return detail::own_lane() & ~(N - 1); }
-    // The hardware reads 5 bits; 0 keeps the own value.
+    // The hardware reads 5 bits; 0 keeps the thread's own value.
     __device__ static unsigned within(u32 delta) { return delta.value < N ? delta.value : 0; }
 };
 
-// Any threads of a warp.
+// Any subset of a warp's threads.
 struct coalesced_group : detail::warp_group<coalesced_group> {
     __device__ static consteval bool in_hardware() { return true; }
 
@@ -283,7 +283,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
     // The group's lanes in the warp.
     __device__ unsigned lanes() const { return mask; }
     __device__ unsigned ranks(unsigned bits) const { return detail::ranked(bits, mask); }
-    // Neighbours first, the lower rank left, a missing right side left out; rank 0 has the result.
+    // Neighbours are joined first, the lower rank on the left. A missing right side is left out. Rank 0 has the result.
     template <class T, class Op>
     __device__ T tree(T value, Op op) const {
         const unsigned threads = num_threads().value, rank = thread_rank().value;
@@ -304,7 +304,7 @@ struct coalesced_group : detail::warp_group<coalesced_group> {
     }
 };
 
-// Partitions a block whose size is a multiple of `N`: a tile has all its threads.
+// Partitions a block whose size must be a multiple of `N`, so that no tile is partial.
 template <unsigned N>
 __device__ inline thread_block_tile<N>
 tiled_partition(const thread_block& block, PHALANX_SITE) {

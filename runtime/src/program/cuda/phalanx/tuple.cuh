@@ -1,5 +1,5 @@
-// `(A, B)`: a local value of up to eight parts, `tuple<u32, f32>{a, b}`, `t._0`. Compared as in Rust: the first parts
-// that differ decide.
+// `(A, B)`: a local value of up to eight parts, `tuple<u32, f32>{a, b}`, `t._0`. Tuples are compared as in Rust, by the
+// first parts that differ.
 #pragma once
 
 namespace phalanx {

@@ -1,4 +1,4 @@
-// Loads and stores of vectors: up to 16 bytes by one instruction (PTX ISA, ld and st, `.v2` and `.v4`; CUDA C++
+// Loads and stores vectors of up to 16 bytes by one instruction (PTX ISA, ld and st, `.v2` and `.v4`; CUDA C++
 // Programming Guide, Device Memory Accesses). A vector's address must be a multiple of its size, which is checked.
 #pragma once
 #include <phalanx/lanes.cuh>
@@ -26,7 +26,7 @@ __device__ inline const vector<T, N>& vector_at(const T* place) {
     return *reinterpret_cast<const vector<T, N>*>(place);
 }
 
-// Memory that is not written meanwhile.
+// An overload for memory that is not written while the kernel runs.
 template <unsigned long long N, class T>
 __device__ inline vector<T, N> load_vector(readonly_slice<T>, const T* place) {
     return load_readonly(&vector_at<N>(place));

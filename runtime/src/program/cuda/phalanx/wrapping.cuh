@@ -1,5 +1,5 @@
-// Rust's `wrapping_*`, `saturating_*` and `pow` of integers as functions. The operators wrap and mask, too: these are
-// Rust's names for it.
+// Rust's `wrapping_*`, `saturating_*` and `pow` of integers as functions. The operators wrap and mask, too; the
+// `wrapping_*` functions are Rust's names for that.
 #pragma once
 #include <phalanx/math.cuh>
 
@@ -27,7 +27,7 @@ __device__ constexpr integer<Raw> greatest() {
     return max_of<Raw>();
 }
 
-// A result as it wraps, and whether it does. The second operand may be of the other signedness.
+// A wrapped result, and whether it has wrapped. The second operand may be of the other signedness.
 template <class Raw>
 struct wrapped {
     integer<Raw> value;
@@ -55,7 +55,7 @@ __device__ constexpr wrapped<Raw> sub(integer<Raw> a, integer<Other> b) {
     const integer<Raw> difference = a - static_cast<Raw>(b.value);
     return {difference, (a < difference) != (b < 0)};
 }
-// Through a type of twice the size, if there is one.
+// The product is computed in a type of twice the size, if there is one.
 template <class Product, class Raw>
 __device__ constexpr wrapped<Raw> mul_through(integer<Raw> a, integer<Raw> b) {
     const auto product = static_cast<Product>(a.value) * static_cast<Product>(b.value);
@@ -88,7 +88,7 @@ __device__ constexpr wrapped<Raw> mul(integer<Raw> a, integer<Raw> b) {
         return {product, !(a == 0) && !(integer<Raw>(static_cast<Raw>(product.value / a.value)) == b)};
     }
 }
-// Computed by squaring. The last square is not used, and may wrap.
+// It is computed by squaring. The last square is not used, and may wrap.
 template <class Raw>
 __device__ constexpr wrapped<Raw> pow(integer<Raw> base, u32 exponent) {
     wrapped<Raw> power{1, false};
@@ -189,7 +189,7 @@ wrapping_rem_euclid(integer<Raw> a, detail::given<integer<Raw>> b, PHALANX_SITE)
     return rem_euclid(a, b, site);
 }
 
-// Computed by squaring.
+// It is computed by squaring.
 template <class Raw>
 __device__ constexpr integer<Raw> wrapping_pow(integer<Raw> base, u32 exponent) {
     integer<Raw> power = 1;

@@ -119,7 +119,7 @@ fn a_report_has_both_sides() {
         "^^^^^^^^^^^^^^^^^^^^^ write of 2.5 by block (1,0,0) thread (6,0,0)",
         "--------------------- write of 1.5 by block (1,0,0) thread (1,0,0)",
         "a `sync()` of their tile or block between them would order them",
-        "PHALANX_SCHEDULE=round-robin in the environment replays it",
+        "set PHALANX_SCHEDULE=round-robin in the environment to replay this",
     ] {
         assert!(text.contains(part) || !here, "{part}: {text}");
     }
@@ -127,7 +127,11 @@ fn a_report_has_both_sides() {
     assert_eq!((&data["kernel"], &data["schedule"]), (&"test".into(), &"round-robin".into()));
     assert_eq!(data["cause"]["Race"]["second"]["location"]["line"], found.second.location.line);
     let sentence = failure.cause.to_string();
-    assert!(sentence.starts_with("data race: write of 2.5 by block (1,0,0) thread (6,0,0), and nothing"), "{sentence}");
+    assert!(
+        sentence
+            .starts_with("data race: write of 2.5 by block (1,0,0) thread (6,0,0) is not ordered with write of 1.5"),
+        "{sentence}"
+    );
     assert!(found.help.contains("`sync()` of their tile or block"), "{}", found.help);
     // Nothing is found if races are not detected.
     run("test", &shape(2, 2, 64), &Simulator::new().races(false), &body).1.unwrap();

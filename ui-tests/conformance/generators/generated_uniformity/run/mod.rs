@@ -155,7 +155,7 @@ impl Run<'_> {
         *came = either(came, mask);
     }
 
-    /// Finds the groups of which some threads have reached an instance and others have not.
+    /// Finds the groups in which some threads have reached an instance and others have not.
     fn compare(&mut self) {
         for ((place, _), (group, mask)) in &self.came {
             match (place, group) {

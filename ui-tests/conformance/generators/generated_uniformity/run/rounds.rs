@@ -1,4 +1,4 @@
-//! Finds the loops of which a collective may see another iteration: threads that reach it in different iterations reach
+//! Finds the loops whose iteration may differ at a collective: threads that reach it in different iterations reach
 //! two different instances of it. An arm that ends in a `break` has no way back, so it counts as if it stood behind the
 //! loop.
 

@@ -1,0 +1,67 @@
+//! Checks accesses to the shared memory of other blocks: the rank must exist, and the block that owns the memory must
+//! have started and must not have exited.
+
+use super::context::Context;
+use super::memory::{Access, MemoryId};
+use super::race::{Actor, Clock, Layout};
+use super::site::Site;
+use super::state::Cluster;
+use crate::report::failure::Cause;
+
+impl Context<'_> {
+    /// Checks that the cluster has a block of this rank.
+    pub(crate) fn check_rank(&self, rank: u32, site: Site) {
+        let num_blocks = self.cluster.launch.cluster_blocks;
+        if rank >= num_blocks {
+            self.fail(Cause::RankOutOfRange { rank, num_blocks }, site);
+        }
+    }
+
+    /// Checks that a peer's shared memory exists: the peer has started, which only a barrier of the cluster proves, and
+    /// has not exited. An access that precedes the exit only under this schedule is found by
+    /// `Cluster::check_foreign_accesses`.
+    pub(super) fn check_peer(&self, rank: u32, site: Site) {
+        if !self.thread.peers_started.get() {
+            self.fail(Cause::PeerMayNotHaveStarted { rank }, site);
+        }
+        if self.cluster.blocks[rank as usize].exited.get() == self.cluster.launch.block_threads {
+            self.fail(Cause::PeerMayHaveExited { rank }, site);
+        }
+    }
+
+    /// Records an access to shared memory by an actor whose running does not keep the owning block alive.
+    #[inline]
+    pub(super) fn note_foreign_access(&self, layout: &Layout, actor: &Actor, access: Access<'_>) {
+        if let MemoryId::Shared(memory) = access.memory
+            && (actor.id.is_copy() || actor.id.block() != memory.rank)
+        {
+            self.cluster.blocks[memory.rank as usize].foreign_accesses.borrow_mut().note(layout, actor, access.site);
+        }
+    }
+}
+
+impl Cluster<'_> {
+    /// Checks, once all threads of the block have exited, that every foreign access to the block's memory
+    /// happens-before their exit.
+    pub(super) fn check_foreign_accesses(&self, rank: u32) {
+        let block = &self.blocks[rank as usize];
+        let Some(detector) = &self.launch.races else { return };
+        if block.exited.get() < self.launch.block_threads || block.foreign_accesses.borrow().is_empty() {
+            return;
+        }
+        let mut known = Clock::default();
+        let threads = self.threads.chunks(self.launch.block_threads as usize).nth(rank as usize);
+        threads.into_iter().flatten().for_each(|thread| thread.actor.join_into(&mut known));
+        let Some(access) = block.foreign_accesses.borrow().unordered(&detector.layout, &known) else { return };
+        let cause = match access.id.is_copy() {
+            false => Cause::PeerMayHaveExited { rank },
+            true => Cause::Protocol(format!(
+                "this copy uses the shared memory of block rank {rank}, so it must complete before the block exits, but it may still be in flight then"
+            )),
+        };
+        let issuer = access.id.issuer();
+        let thread = &self.threads[(issuer.block() * self.launch.block_threads + issuer.thread()) as usize];
+        let failure = self.failure(thread, cause, Some(access.site));
+        self.failure.borrow_mut().get_or_insert(failure);
+    }
+}

@@ -1,0 +1,64 @@
+//! The state of one GPU thread while it runs.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use corosensei::Yielder;
+
+use super::barrier::{Arrival, Collective};
+use super::phase_barrier::BarrierCall;
+use super::warp::{LaneState, WarpCall};
+use crate::shape::Dim3;
+use crate::sim::group::Group;
+use crate::sim::race::Actor;
+use crate::sim::schedule::Pending;
+use crate::sim::site::Site;
+
+/// A GPU thread.
+pub(crate) struct Thread {
+    /// The thread's rank in the cluster.
+    pub(crate) rank: usize,
+    /// The thread's simulated time, in steps.
+    pub(crate) time: Cell<u64>,
+    /// The cluster rank of the thread's block.
+    pub(crate) block_rank: u32,
+    /// The thread's rank in its block.
+    pub(crate) rank_in_block: u32,
+    /// The thread's index in its block.
+    pub(crate) index: Dim3,
+    pub(crate) status: Cell<Status>,
+    /// The atomic that the thread is about to execute, if it has announced one.
+    pub(in crate::sim) pending: Cell<Pending>,
+    /// The thread's arrival at the barrier of each group, by `Group as usize`.
+    pub(crate) arrivals: [Cell<Arrival>; 3],
+    /// Whether the thread has waited at a barrier of the cluster or the grid, which proves that all peers have started.
+    pub(crate) peers_started: Cell<bool>,
+    pub(crate) warp: LaneState,
+    /// The number of stale values in a row that the thread's atomic loads have returned.
+    pub(in crate::sim) stale_in_a_row: Cell<u32>,
+    /// The thread as the race detector sees it, with its vector clock.
+    pub(crate) actor: Actor,
+    /// The number of the thread's calls of `uniform`, by group and site.
+    pub(crate) uniform_calls: RefCell<BTreeMap<(Group, Site), u64>>,
+    /// The number of loop iterations that the thread has executed.
+    pub(crate) ticks: Cell<u64>,
+    /// The yielder of the thread's coroutine, which returns to the runner; null until the thread's first turn.
+    pub(crate) yielder: Cell<*const Yielder<(), ()>>,
+}
+
+/// Says whether a thread can run, and what it waits for if it cannot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Status {
+    /// The thread runs, or the scheduler holds it.
+    Ready,
+    /// The thread waits at the barrier of a group.
+    AtGroupBarrier(Collective),
+    /// The thread waits at a phase barrier.
+    AtPhaseBarrier(BarrierCall),
+    /// The thread waits in a collective of a tile or a coalesced group.
+    InExchange(WarpCall),
+    /// The thread waits in `coalesced_threads()`.
+    Coalescing(Site),
+    /// The thread has reached its end.
+    Exited,
+}
