@@ -52,6 +52,8 @@ fn casts_cut_off() {
     assert!(!races("255u32 as u8"));
     assert!(!races("300u32 as u16"));
     assert!(!races("1u8 as usize"));
+    // The complement of an integer has the other parity, and is large.
+    assert!(!broken("for n in 0..9u32 { output[n] = p[511]; u[(!(n % 2)) % 512] = 1; }").is_empty());
     let counted = "for k in 0..300u32 { output[k] = p[k as u8 as usize]; u[(k + 256) as usize] = 1; }";
     assert!(!broken(counted).is_empty());
 }

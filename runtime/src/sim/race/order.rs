@@ -92,7 +92,8 @@ impl Actor {
         self.epoch.get()
     }
 
-    /// Returns whether an access of that actor in the epoch happens-before this actor's current accesses.
+    /// Returns whether an access of that actor in the epoch happens-before this actor's current accesses. The shortcuts are for
+    /// threads: copies are a cluster of their own, which no barrier includes.
     #[inline]
     pub(super) fn knows(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
         if id == self.id {
@@ -100,7 +101,7 @@ impl Actor {
         }
         let (block, cluster) = self.known.get();
         (id.first(Unit::Block) == self.id.first(Unit::Block) && epoch < block)
-            || (id.cluster() == self.id.cluster() && epoch < cluster)
+            || (id.first(Unit::Cluster) == self.id.first(Unit::Cluster) && epoch < cluster)
             || epoch < self.clock.borrow().of(layout, id)
     }
 
@@ -109,7 +110,7 @@ impl Actor {
     pub(super) fn knows_warp(&self, layout: &Layout, id: ActorId, epoch: Epoch) -> bool {
         let (block, cluster) = self.known.get();
         (id.first(Unit::Block) == self.id.first(Unit::Block) && epoch < block)
-            || (id.cluster() == self.id.cluster() && epoch < cluster)
+            || (id.first(Unit::Cluster) == self.id.first(Unit::Cluster) && epoch < cluster)
             || epoch < self.clock.borrow().least(layout, id, Unit::Warp)
     }
 
@@ -210,11 +211,12 @@ impl Actor {
     pub(super) fn fence(&self, epochs: &EpochCounter, layout: &Layout, with: Synchronization) {
         if with.acquires() {
             let found = std::mem::take(&mut *self.found.borrow_mut());
-            for (scope, from, clock) in &found.0 {
-                if within(with.scope.min(*scope), *from, self.id) {
-                    self.acquire(layout, clock);
-                }
-            }
+            // What this fence does not include, a wider one after it may still acquire.
+            let (acquired, left) =
+                found.0.into_iter().partition(|(scope, from, _)| within(with.scope.min(*scope), *from, self.id));
+            let acquired: Vec<_> = acquired;
+            acquired.iter().for_each(|(.., clock)| self.acquire(layout, clock));
+            self.found.borrow_mut().0 = left;
         }
         if with.releases() {
             let released = self.release(epochs, layout);

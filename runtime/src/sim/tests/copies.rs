@@ -291,6 +291,30 @@ fn a_use_before_the_end_is_a_race() {
     };
     right(&shape(1, 1, 64), |i| i, overwrites(true));
     wrong(&shape(1, 1, 64), "data race: write of 9", overwrites(false));
+    // A barrier orders threads: whoever did not wait for the copy does not know that it has read the array.
+    let overwritten_after = |barriers: u32, waits: bool| {
+        move |_: &Global<'_, u32>, output: &GlobalMut<'_, u32>| {
+            let (array, block) = (shared_array::<u32, 64>(), this_thread_block());
+            store(&array, rank(), rank());
+            block.sync();
+            if rank() == 0 {
+                bulk_copy_to_global(output, &array);
+                if waits {
+                    bulk_wait_group_read::<0>();
+                }
+            }
+            (0..barriers).for_each(|_| block.sync());
+            store(&array, rank(), 9);
+            block.sync();
+            if rank() == 0 {
+                bulk_wait_group::<0>();
+            }
+        }
+    };
+    for barriers in 1..4 {
+        right(&shape(1, 1, 64), |i| i, overwritten_after(barriers, true));
+        wrong(&shape(1, 1, 64), "data race: write of 9", overwritten_after(barriers, false));
+    }
     let unordered = |synced: bool| {
         move |_: &Global<'_, u32>, output: &GlobalMut<'_, u32>| {
             let array = shared_array::<u32, 64>();

@@ -62,10 +62,7 @@ impl<'f> Builder<'f> {
     }
 
     /// The region of an operation's result, if that is memory.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the kind of any other result result_kind a region that covers it"
-    )]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the kind of any other result gives a region that covers it")]
     pub(super) fn result_region(
         &mut self,
         op: Op,

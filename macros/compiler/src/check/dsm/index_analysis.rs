@@ -203,7 +203,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Source::Integer(number) => IndexValue::literal(*number),
             Source::Constant(value) if self.cluster_constant == Some(*value) => IndexValue::blocks(self.blocks),
             Source::Constant(value) => IndexValue::of(Base::Constant(*value)),
-            Source::Not => operand(0).flipped(),
+            Source::Not => operand(0).complement(),
             Source::Binary(op) => {
                 let (a, b) = (operand(0), operand(1));
                 match op {

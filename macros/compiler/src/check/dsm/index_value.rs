@@ -276,7 +276,12 @@ impl IndexValue {
         }
     }
 
-    /// `n ^ 1` or `!n`, which has the other parity.
+    /// `!n`, of a truth value or of an integer: all that both have in common is that the parity is the other one.
+    pub(super) fn complement(&self) -> IndexValue {
+        self.flipped().form.into()
+    }
+
+    /// `n ^ 1`, which has the other parity.
     pub(super) fn flipped(&self) -> IndexValue {
         let other = self.affine().and_then(|affine| affine.plus(Affine::of_number(1))?.modulo(2));
         let form = other.map_or(Form::Unknown, |affine| Form::Affine(Affine { wraps: false, ..affine }));

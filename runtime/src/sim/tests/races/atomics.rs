@@ -47,6 +47,14 @@ fn atomics_and_fences() {
             atomic(words, 0).fetch_add(1, AcqRel),
             wait_for(words, 1, if ordered { SeqCst } else { Relaxed }, Scope::Device)
         },
+        message! { "a_narrow_fence_leaves_the_rest", shape(2, 1, 64), |ordered, words|
+            atomic(words, 0).store(1, Release),
+            {
+                wait_for(words, 1, Relaxed, Scope::Device);
+                fence(Acquire, Scope::Block);
+                fence(Acquire, if ordered { Scope::Device } else { Scope::Block });
+            }
+        },
         message! { "fences", shape(2, 2, 64), |ordered, words|
             {
                 fence(Release, Scope::Cluster);
