@@ -28,9 +28,9 @@ pub(crate) mod warp;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 
 use crate::span::SpanRange;
-use expr::Block;
+use expr::{Block, StmtKind};
 use kind::Kind;
-use options::Options;
+use options::{Extents, Options};
 use ty::ValueType;
 
 /// An index into [`Function::locals`].
@@ -229,6 +229,23 @@ pub(crate) enum SiteMessage {
 impl Function {
     pub(crate) fn local(&self, id: LocalId) -> &Local {
         &self.locals[id.0]
+    }
+
+    /// Whether a constant of the body is the only extent in this dimension of the attribute: both name it alike, and the body
+    /// declares no other of that name.
+    pub(crate) fn is_extent(&self, value: ValueId, extents: &Extents) -> bool {
+        let [extent] = &extents.each[..] else { return false };
+        let name = extent.tokens.to_string();
+        let names_it = |tree: TokenTree| matches!(tree, TokenTree::Ident(ident) if name.contains(&ident.to_string()));
+        let is_shadowed = self.body.statements.iter().any(|statement| match &statement.kind {
+            StmtKind::Item(item) => item.clone().into_iter().any(names_it),
+            StmtKind::Let { .. }
+            | StmtKind::Split { .. }
+            | StmtKind::LetPattern { .. }
+            | StmtKind::Discard(_)
+            | StmtKind::Expr(_) => false,
+        });
+        !is_shadowed && self.values[usize::from(value.0)].tokens.to_string() == name
     }
 
     pub(crate) fn is_unsafe(&self) -> bool {

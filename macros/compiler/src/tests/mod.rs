@@ -2,6 +2,7 @@
 //! compile and run correctly is tested elsewhere: `ui-tests` asks rustc, and `ui-tests/conformance` the simulator and
 //! NVRTC.
 
+mod calls;
 mod closures;
 mod corpus;
 mod depth;

@@ -7,7 +7,7 @@ use super::faults;
 fn broken(body: &str) -> Vec<String> {
     let source = format!(
         "#[cluster_kernel(cluster = 2, block = 64)]
-        fn numbers(output: &mut [u32]) {{
+        fn numbers(input: &[u32], output: &mut [u32]) {{
             let cluster = this_cluster();
             let block = this_thread_block();
             let rank = block.thread_rank();
@@ -56,4 +56,59 @@ fn casts_cut_off() {
     assert!(!broken("for n in 0..9u32 { output[n] = p[511]; u[(!(n % 2)) % 512] = 1; }").is_empty());
     let counted = "for k in 0..300u32 { output[k] = p[k as u8 as usize]; u[(k + 256) as usize] = 1; }";
     assert!(!broken(counted).is_empty());
+}
+
+/// What is counted from a variable is not, any more, where blocks may have given it different values.
+#[test]
+fn variables_that_differ_between_blocks() {
+    let test = |condition: &str| {
+        broken(&format!(
+            "let mut k = 0; let mut a = 1; let mut b = 2;
+            if {condition} {{ k = input[0]; a = k + 1; b = k + 2; }} else {{ k = input[1]; a = k + 1; b = k + 2; }}
+            output[k] = p[b]; u[a] = 1;"
+        ))
+    };
+    assert!(test("input[2] == 0").is_empty());
+    assert_eq!(test("cluster.block_rank() == 0"), ["overwrite_while_read"]);
+    let looped = |end: &str| {
+        broken(&format!("let mut k = 0; for i in 0..{end} {{ k += 1; }} let a = k; output[0] = p[k + 1]; u[a] = 1;"))
+    };
+    assert!(looped("input[0]").is_empty());
+    assert_eq!(looped("cluster.block_rank()"), ["overwrite_while_read"]);
+}
+
+/// The body of a loop may change its copy of the counter.
+#[test]
+fn mutable_counters() {
+    let looped = |counter: &str, change: &str| {
+        broken(&format!(
+            "let mut last = 0; for {counter} in 0..8u32 {{ output[0] = p[last + 1]; u[i] = 1; last = i; {change} cluster.sync(); }}"
+        ))
+    };
+    assert!(!looped("mut i", "i += 1;").is_empty());
+    assert!(!looped("i", "").is_empty());
+}
+
+/// A constant of the body is not the attribute's, though it is called like it.
+#[test]
+fn shadowed_constants() {
+    let kernel = |inside: &str| {
+        faults(&format!(
+            "#[cluster_kernel(cluster = N, block = 64)]
+            fn named(output: &mut [u32]) {{
+                {inside}
+                let cluster = this_cluster();
+                let next = (cluster.block_rank() + 1) % N;
+                let u = shared_array::<u32, 512>();
+                let p = cluster.map_shared_rank(&u, next);
+                cluster.sync();
+                output[0] = p[next];
+                u[next] = 1;
+                cluster.sync();
+            }}"
+        ))
+    };
+    let rules = |inside: &str| kernel(inside).iter().map(|fault| fault.rule().to_string()).collect::<Vec<_>>();
+    assert_eq!(rules(""), [""; 0]);
+    assert_eq!(rules("const N: u32 = 8;"), ["overwrite_while_read"]);
 }

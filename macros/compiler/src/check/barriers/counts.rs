@@ -92,13 +92,10 @@ pub(super) fn is_block_size(cx: &Context<'_, '_>, node: NodeId) -> bool {
     let (cfg, node) = (cx.cfg, cx.resolved(node));
     match cfg.nodes[node.0].source {
         Source::Integer(number) => cx.threads() == Some(number),
-        Source::Constant(value) => match cx.function.options.block.as_ref().map(|block| &block.each[..]) {
-            Some([extent]) => {
-                let text = |tokens: &proc_macro2::TokenStream| tokens.to_string();
-                text(&extent.tokens) == text(&cx.function.values[usize::from(value.0)].tokens)
-            }
-            _ => false,
-        },
+        Source::Constant(value) => {
+            let block = cx.function.options.block.as_ref();
+            block.is_some_and(|extents| cx.function.is_extent(value, extents))
+        }
         Source::Known { .. } => {
             let is_count =
                 |(group, query): &(Group, &Query)| (*group, query.answer) == (Group::ThreadBlock, Answer::ThreadCount);

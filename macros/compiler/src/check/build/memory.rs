@@ -145,9 +145,13 @@ impl<'f> Builder<'f> {
 
 /// The kind of access of an atomic operation.
 pub(super) fn atomic_access(atomic: AtomicUse) -> AccessKind {
-    match atomic.method.access {
-        AtomicAccess::Load => AccessKind::AtomicRead,
-        AtomicAccess::Store | AtomicAccess::Update => AccessKind::Atomic,
+    // For a peer, an atomic of a narrower scope is a plain access (PTX ISA, Memory Consistency Model: morally strong).
+    let for_peers = atomic.scope.is_none_or(|scope| scope.includes_cluster());
+    match (atomic.method.access, for_peers) {
+        (AtomicAccess::Load, true) => AccessKind::AtomicRead,
+        (AtomicAccess::Load, false) => AccessKind::Read,
+        (AtomicAccess::Store | AtomicAccess::Update, true) => AccessKind::Atomic,
+        (AtomicAccess::Store | AtomicAccess::Update, false) => AccessKind::Write,
     }
 }
 

@@ -156,7 +156,11 @@ impl<'f> Builder<'f> {
                 let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee }, operands, at);
-                let given_tokens = arguments.iter().filter_map(|argument| argument.result_kind.token()).collect();
+                let given_tokens = arguments.iter().filter_map(|argument| match argument.result_kind {
+                    Kind::Token(group) => Some(group),
+                    _ => None,
+                });
+                let given_tokens = given_tokens.collect();
                 for value in &values {
                     self.hand_over(value.token, at);
                 }
@@ -170,6 +174,7 @@ impl<'f> Builder<'f> {
                     barriers,
                     given_tokens,
                     returned_token,
+                    always_returns: matches!(expr.result_kind, Kind::Token(_)),
                     at,
                 });
                 self.step(StepKind::Call(CallId(self.calls.len() - 1)), at);
@@ -245,7 +250,9 @@ impl<'f> Builder<'f> {
                     let of = Variable::Local(*local);
                     let start = range.start.integer().filter(|_| !range.inclusive);
                     let bounds = start.map(|start| (start, ends[1]));
-                    let counter = Source::Counter { of, by: range.stride(), range: bounds };
+                    // The body may change its copy of a mutable counter, and the next value does not follow from that.
+                    let by = range.stride().filter(|_| self.function.local(*local).mutable.is_none());
+                    let counter = Source::Counter { of, by, range: bounds };
                     let value = self.node(counter, vec![on], range.start.span);
                     self.set(of, &Value::of(value), range.start.span);
                 }

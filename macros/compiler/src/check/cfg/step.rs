@@ -131,10 +131,12 @@ pub(crate) struct Call<'f> {
     pub(crate) regions: Vec<Option<Region>>,
     /// The arguments that are phase barriers, by position.
     pub(crate) barriers: Vec<(usize, Region)>,
-    /// The groups whose tokens were moved to the callee.
+    /// The groups whose tokens were moved to the callee, which waits for them: an optional one may be `None`.
     pub(crate) given_tokens: Vec<Group>,
     /// The group whose token the callee returns, and the variable that gets it.
     pub(crate) returned_token: Option<(Group, Variable)>,
+    /// Whether the callee always returns a token, rather than an optional one.
+    pub(crate) always_returns: bool,
     pub(crate) at: SpanRange,
 }
 

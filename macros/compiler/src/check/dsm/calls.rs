@@ -34,7 +34,7 @@ impl Check<'_, '_> {
                 Role::Kernel => self.report(guard, messages::call_before_entry(at)),
                 Role::Device => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
                 // The caller mapped the peer's memory, so it must have entered.
-                Role::Method if remote.any(|shared| matches!(shared, Shared::Param(_) | Shared::Any)) => {}
+                Role::Method if remote.any(|shared| self.was_mapped_by_caller(shared)) => {}
                 Role::Method => self.report(guard, messages::remote_in_method(at)),
             }
         }

@@ -323,7 +323,8 @@ impl InFlight<'_, '_> {
             return;
         }
         let takes = call.given_tokens.iter().any(|group| spans_cluster(*group));
-        let returns = call.returned_token.is_some_and(|(group, _)| spans_cluster(group));
+        let may_return = call.returned_token.is_some_and(|(group, _)| spans_cluster(group));
+        let returns = may_return && call.always_returns;
         match (takes, returns) {
             (true, false) => state.wait(),
             (false, true) => state.arrive(),

@@ -59,6 +59,17 @@ impl Join for KnownValues {
 }
 
 impl KnownValues {
+    /// A variable may hold another value in each block: nothing is counted from it.
+    fn differ(&mut self, variable: Variable) {
+        let forget = |value: &mut IndexValue| {
+            if value.depends_on(variable) {
+                value.form = Form::Unknown;
+            }
+        };
+        self.nodes.values_mut().for_each(forget);
+        self.variables.values_mut().for_each(forget);
+    }
+
     pub(super) fn node(&self, node: NodeId) -> IndexValue {
         self.nodes.get(&node).copied().unwrap_or_default()
     }
@@ -285,10 +296,8 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
 
 /// The constant that the extent of one dimension is, if the body also uses that constant as an expression.
 fn constant(function: &Function, extents: &Extents) -> Option<ValueId> {
-    let [extent] = &extents.each[..] else { return None };
-    let text = extent.tokens.to_string();
-    let value = function.values.iter().position(|value| value.declared && value.tokens.to_string() == text)?;
-    u16::try_from(value).ok().map(ValueId)
+    let mut values = (0..function.values.len()).filter_map(|value| u16::try_from(value).ok()).map(ValueId);
+    values.find(|value| function.values[usize::from(value.0)].declared && function.is_extent(*value, extents))
 }
 
 impl Analysis for IndexAnalysis<'_, '_> {
@@ -324,6 +333,18 @@ impl Analysis for IndexAnalysis<'_, '_> {
     }
 
     fn edge(&self, state: &mut KnownValues, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
+        // Where arms merge on which blocks may differ, a variable that they assign is not the same in all blocks any more.
+        for branch in &self.values.control.merges[to.0] {
+            if !self.values.tested(*branch).is_uniform(Uniformity::Cluster) {
+                self.values
+                    .control
+                    .assigned
+                    .get(branch)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|variable| state.differ(*variable));
+            }
+        }
         state.variables.retain(|variable, _| self.live.contains(to, *variable));
         state.nodes.retain(|node, _| self.outlives_block[node.0]);
     }

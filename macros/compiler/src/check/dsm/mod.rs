@@ -41,7 +41,8 @@ use super::tokens::Tokens;
 use super::uniform::values::Values;
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::{Function, Role};
+use crate::model::kind::{Kind, Memory};
+use crate::model::{Function, Param, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
 use access_site::{AccessSite, Accessor, Part, guard_of, rows};
@@ -259,8 +260,23 @@ impl Check<'_, '_> {
             (Role::Kernel, _) => self.report(guard, messages::remote_before_entry(at)),
             (Role::Device, _) => self.add_effect(Effect::Does(Behavior::NEEDS_ENTRY), guard),
             // The caller mapped the peer's memory, so it must have entered.
-            (Role::Method, Shared::Param(_) | Shared::Any) => {}
+            (Role::Method, shared) if self.was_mapped_by_caller(shared) => {}
             (Role::Method, _) => self.report(guard, messages::remote_in_method(at)),
+        }
+    }
+
+    /// Whether memory of a peer was given to the function as such, rather than as memory of the own block.
+    fn was_mapped_by_caller(&self, shared: Shared) -> bool {
+        let is_remote = |param: &Param| match self.function.kind(param.local) {
+            Kind::Memory(memory) | Kind::OptionalMemory(memory) => {
+                matches!(memory, Memory::RemoteArray | Memory::RemoteSlice)
+            }
+            _ => false,
+        };
+        match shared {
+            Shared::Param(index) => is_remote(&self.function.params[index]),
+            Shared::Any => self.function.params.iter().any(is_remote),
+            Shared::Array(_) | Shared::Dynamic | Shared::Slice(_) => false,
         }
     }
 

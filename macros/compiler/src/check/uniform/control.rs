@@ -17,7 +17,7 @@ pub(crate) struct Control {
     /// For each block, the branches that decide whether control reaches it, directly or through others.
     deciders: Vec<BlockSet>,
     /// For each block, the branches whose arms merge at its start.
-    pub(super) merges: Vec<Vec<BlockId>>,
+    pub(crate) merges: Vec<Vec<BlockId>>,
     /// For each branch, the variables that are set on its arms before they merge.
     pub(crate) assigned: BTreeMap<BlockId, BTreeSet<Variable>>,
     /// For each branch, the block where its arms have merged, if they do.

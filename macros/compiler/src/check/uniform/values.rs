@@ -256,6 +256,12 @@ impl<'a, 'f> Values<'a, 'f> {
         self.control.deciders(block).all(|branch| self.tested(branch).is_uniform(scope))
     }
 
+    /// The slots of the calls that are given such a group: their results may be uniform in it.
+    fn calls_with(&self, group: Uniformity) -> impl Iterator<Item = u16> + '_ {
+        let given = move |team: &Option<Team>| team.is_some_and(|team| team.uniformity == group);
+        self.cfg.calls.iter().filter(move |call| call.teams.iter().any(given)).map(|call| call.slot.0)
+    }
+
     /// Whether control can reach a block.
     pub(crate) fn is_reached(&self, block: BlockId) -> bool {
         self.reached[block.0]
@@ -374,7 +380,12 @@ impl Analysis for Values<'_, '_> {
                 }
             }
             StepKind::Group(GroupStep::FormGroup(group)) => {
-                let lost = state.variables.values_mut().filter(|level| level.at_most == *group);
+                let of_calls: Vec<u16> = self.calls_with(*group).collect();
+                let is_lost = |level: &Level| {
+                    let of_call = |unknown: &Unknown| matches!(unknown, Unknown::Call(slot) if of_calls.contains(slot));
+                    level.at_most == *group || level.unknown.iter().any(of_call)
+                };
+                let lost = state.variables.values_mut().filter(|level| is_lost(level));
                 lost.for_each(|level| level.at_most = Uniformity::Divergent);
             }
             // A relaxed arrival publishes nothing.
