@@ -43,7 +43,7 @@ const WITNESSES: &[Witness] = witnesses![
     "barrier_reinit": twice says "must not initialize a barrier that is in use",
     "barrier_count": half_arrive says "deadlock",
     "barrier_use_after_drop": left_before says "after all threads have dropped out",
-    "barrier_stale_token": two_phases_old says "a token is good in its own phase and in the next",
+    "barrier_stale_token": two_phases_old says "needs a token of the current or the previous phase",
 ];
 
 #[test]
