@@ -2,8 +2,18 @@
 //! compiler refuses are left out. Used by the build script alone.
 
 mod by_hand;
+mod chain;
+mod code;
+mod generator;
+mod number;
+mod option;
+mod place;
 #[path = "../../../../macros/compiler/src/tests/random.rs"]
 mod random;
+mod scope;
+mod statement;
+mod types;
+mod value;
 
 use std::fmt::Write;
 
@@ -25,9 +35,18 @@ pub(crate) fn crate_text(seed: u64, count: u64) -> String {
         is_known: *is_known,
         text: (*text).into(),
     });
-    let programs: Vec<Program> = by_hand.collect();
-    let _ = (seed, count);
-    let refused: Vec<(String, String)> = Vec::new();
+    let mut programs: Vec<Program> = by_hand.collect();
+    let mut refused: Vec<(String, String)> = Vec::new();
+    for number in 0..count {
+        let (items, functions) = generator::program(seed << 32 | number);
+        match refusal(&functions) {
+            Some(reason) => refused.push(reason),
+            None => {
+                let text = items + &functions.concat();
+                programs.push(Program { name: format!("random_{number}"), is_known: false, text });
+            }
+        }
+    }
     let mut out = String::new();
     for program in &programs {
         module(program, &mut out);
@@ -69,7 +88,8 @@ fn entry(program: &Program) -> String {
 /// Returns why the compiler refuses one of these functions, if it does.
 fn refusal(functions: &[String]) -> Option<(String, String)> {
     functions.iter().find_map(|function| {
-        let item: TokenStream = function.parse().unwrap_or_else(|error| panic!("{error}\n{function}"));
+        let item: TokenStream =
+            function.replace("#[device]", "").parse().unwrap_or_else(|error| panic!("{error}\n{function}"));
         let faults = Session::default().check_device(TokenStream::new(), item);
         faults.first().map(|fault| (format!("{fault:?}"), function.clone()))
     })

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #define __device__
 #define __global__
@@ -53,10 +54,12 @@ struct dim3 {
 inline dim3 threadIdx{0, 0, 0}, blockIdx{0, 0, 0}, blockDim{1, 1, 1}, gridDim{1, 1, 1};
 
 template <class T>
+    requires(std::is_arithmetic_v<T>)
 inline T min(T a, T b) {
     return b < a ? b : a;
 }
 template <class T>
+    requires(std::is_arithmetic_v<T>)
 inline T max(T a, T b) {
     return a < b ? b : a;
 }

@@ -38,6 +38,8 @@ pub struct Report {
     pub comparisons: usize,
     /// The first difference of each program that has one.
     pub differences: Vec<Difference>,
+    /// The programs whose text the C++ compiler refuses, and what it says.
+    pub refused: Vec<(Program, String)>,
     /// The programs that are marked as known to be wrong, and are right.
     pub mended: Vec<&'static str>,
 }
@@ -47,7 +49,9 @@ impl Report {
     pub fn unexpected(&self) -> Vec<String> {
         let new = self.differences.iter().filter(|difference| !difference.program.is_known).map(ToString::to_string);
         let mended = self.mended.iter().map(|name| format!("{name} is right: remove its mark in generate/by_hand.rs"));
-        new.chain(mended).collect()
+        let refused = self.refused.iter().filter(|(program, _)| !program.is_known);
+        let refused = refused.map(|(program, message)| format!("{message}\n{}", program.source));
+        new.chain(mended).chain(refused).collect()
     }
 }
 
@@ -55,25 +59,33 @@ impl Report {
 pub fn compare(programs: &[Program], inputs: &[Input], device: &Device, with_host: bool) -> Result<Report, String> {
     let plain = plain(programs, inputs);
     let mut others = vec![("device", on_device(programs, inputs, &plain, device)?)];
-    if with_host {
-        let answers = host::run(programs, inputs)?;
-        others.push(("C++", answers.into_iter().map(|answers| answers.into_iter().map(Some).collect()).collect()));
-    }
     let mut report = Report::default();
+    if with_host {
+        let mut all = Vec::new();
+        for (program, answers) in programs.iter().zip(host::run(programs, inputs)?) {
+            all.push(match answers {
+                Ok(answers) => answers.into_iter().map(Some).collect(),
+                Err(message) => {
+                    report.refused.push((*program, message));
+                    vec![None; inputs.len()]
+                }
+            });
+        }
+        others.push(("C++", all));
+    }
     for (index, program) in programs.iter().enumerate() {
         let mut differing = None;
         for (number, input) in inputs.iter().enumerate() {
             let plain = plain[index][number];
-            let others: Vec<(&str, Answer)> = others
-                .iter()
-                .filter_map(|(name, answers)| Some((*name, answers[index][number]?)))
-                .collect();
+            let others: Vec<(&str, Answer)> =
+                others.iter().filter_map(|(name, answers)| Some((*name, answers[index][number]?))).collect();
             report.comparisons += others.len();
             if differing.is_none() && others.iter().any(|(_, other)| *other != plain) {
                 differing = Some(Difference { program: *program, input: *input, plain, others });
             }
         }
-        if program.is_known && differing.is_none() {
+        let is_refused = report.refused.iter().any(|(refused, _)| refused.name == program.name);
+        if program.is_known && differing.is_none() && !is_refused {
             report.mended.push(program.name);
         }
         report.differences.extend(differing);
@@ -85,11 +97,9 @@ fn plain(programs: &[Program], inputs: &[Input]) -> Vec<Vec<Answer>> {
     // A failure is an answer, and no message.
     let hook = take_hook();
     set_hook(Box::new(|_| {}));
-    let answer = |program: &Program, [a, b, c, d]: Input| {
-        catch_unwind(AssertUnwindSafe(|| (program.plain)(a, b, c, d))).ok()
-    };
-    let answers =
-        programs.iter().map(|program| inputs.iter().map(|input| answer(program, *input)).collect()).collect();
+    let answer =
+        |program: &Program, [a, b, c, d]: Input| catch_unwind(AssertUnwindSafe(|| (program.plain)(a, b, c, d))).ok();
+    let answers = programs.iter().map(|program| inputs.iter().map(|input| answer(program, *input)).collect()).collect();
     set_hook(hook);
     answers
 }
@@ -101,12 +111,12 @@ fn on_device(
     plain: &[Vec<Answer>],
     device: &Device,
 ) -> Result<Vec<Vec<Option<Answer>>>, String> {
-    let launch = |program: &Program, inputs: &[Input]| match (program.launch)(device, inputs.as_flattened(), inputs.len())
-    {
-        Ok(answers) => Ok(answers.into_iter().map(Some).collect::<Vec<Answer>>()),
-        Err(phalanx::Error::Kernel(_)) => Ok(vec![None; inputs.len()]),
-        Err(error) => Err(format!("{}: {error}", program.name)),
-    };
+    let launch =
+        |program: &Program, inputs: &[Input]| match (program.launch)(device, inputs.as_flattened(), inputs.len()) {
+            Ok(answers) => Ok(answers.into_iter().map(Some).collect::<Vec<Answer>>()),
+            Err(phalanx::Error::Kernel(_)) => Ok(vec![None; inputs.len()]),
+            Err(error) => Err(format!("{}: {error}", program.name)),
+        };
     let mut all = Vec::new();
     for (program, plain) in programs.iter().zip(plain) {
         let mut answers = vec![None; inputs.len()];

@@ -40,7 +40,12 @@ fn main() -> ExitCode {
         Ok(report) => {
             let unexpected = report.unexpected();
             unexpected.iter().for_each(|fault| println!("{fault}\n"));
-            println!("seed {SEED}: {} programs, {} comparisons, {} refused", PROGRAMS.len(), report.comparisons, REFUSED.len());
+            println!(
+                "seed {SEED}: {} programs, {} comparisons, {} refused",
+                PROGRAMS.len(),
+                report.comparisons,
+                REFUSED.len()
+            );
             if unexpected.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
