@@ -417,6 +417,7 @@ fn may_be_eager_logic(value: &Expr) -> bool {
             let tail = then.tail.as_deref();
             tail.is_some_and(may_be_eager_logic) || may_be_eager_logic(otherwise)
         }
+        ExprKind::Match { arms, .. } => arms.iter().any(|arm| may_be_eager_logic(&arm.body)),
         ExprKind::Block(block) | ExprKind::Unsafe(block) => block.tail.as_deref().is_some_and(may_be_eager_logic),
         _ => false,
     }

@@ -20,7 +20,7 @@ impl Parser<'_> {
         Block { statements, tail, span: SpanRange { lo: braces.open(), hi: braces.close() }, declared }
     }
 
-    fn statements(&mut self, stmts: &[SynStmt]) -> (Vec<Stmt>, Option<Box<Expr>>) {
+    pub(super) fn statements(&mut self, stmts: &[SynStmt]) -> (Vec<Stmt>, Option<Box<Expr>>) {
         let mut statements = Vec::new();
         let mut tail = None;
         for (index, stmt) in stmts.iter().enumerate() {

@@ -104,7 +104,7 @@ impl Generator {
             (0..1 + self.random.below(3)).map(|_| (Type::any(&mut self.random, 1), self.random.chance(40))).collect();
         let result = Type::any(&mut self.random, 1);
         self.scope = Scope::default();
-        self.budget = 40;
+        self.budget = 5 + self.random.below(30);
         let mut list = Vec::new();
         for (index, (ty, is_reference)) in parameters.iter().enumerate() {
             let name = format!("p{index}");
@@ -128,7 +128,7 @@ impl Generator {
     /// Makes the function that the kernel calls: variables from its arguments, statements, a hash of the variables.
     fn main(&mut self) -> String {
         self.scope = Scope::default();
-        self.budget = 90;
+        self.budget = 10 + self.random.below(70);
         self.returns = Some(Type::Scalar("u64"));
         let mut body = Vec::new();
         let pair_scalar = self.pair_scalar();

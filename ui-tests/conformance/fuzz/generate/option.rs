@@ -84,8 +84,7 @@ impl Generator {
             2 => {
                 let from = Type::any(&mut self.random, 1);
                 let option = self.value(&Type::Option(Box::new(from.clone())), depth - 1, false);
-                // The compiler takes no other expressions here.
-                let other = Code::atom(self.value(ty, 0, false).carried());
+                let other = self.value(ty, depth - 1, false);
                 let function = self.closure(&from, ty, depth - 1);
                 Code::method(option, &format!("map_or({}, {function})", other.text))
             }

@@ -74,7 +74,7 @@ impl<'f> Builder<'f> {
                 let value = self.value(inner);
                 // Where a large rank of the grid's would be a negative number, a division rounds the other way.
                 const RANKS: [&str; 10] = ["i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
-                let whole = matches!(ty.shape, TypeShape::Scalar(name) if RANKS.contains(&name));
+                let whole = matches!(ty.shape, TypeShape::Scalar(name, _) if RANKS.contains(&name));
                 // A rank is one as long as it is an integer.
                 match whole {
                     true => value.with(None),
