@@ -235,7 +235,9 @@ impl Parser<'_> {
 pub(super) fn by_reference(function: &syn::Expr) -> Option<(&Pat, TokenStream)> {
     let syn::Expr::Closure(closure) = function else { return None };
     match (closure.inputs.first(), closure.inputs.len()) {
-        (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => Some((&reference.pat, whole(&closure.body))),
+        (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => {
+            Some((&reference.pat, whole(&closure.body)))
+        }
         _ => None,
     }
 }

@@ -145,9 +145,7 @@ fn may_change(expr: &syn::Expr) -> bool {
         syn::Expr::Index(index) => may_change(&index.expr) || may_change(&index.index),
         syn::Expr::Tuple(tuple) => tuple.elems.iter().any(may_change),
         syn::Expr::Range(range) => range.start.iter().chain(&range.end).any(|bound| may_change(bound)),
-        syn::Expr::Binary(binary) => {
-            !is_plain(&binary.op) || may_change(&binary.left) || may_change(&binary.right)
-        }
+        syn::Expr::Binary(binary) => !is_plain(&binary.op) || may_change(&binary.left) || may_change(&binary.right),
         // Those of iterators and of lengths.
         syn::Expr::MethodCall(call) if is_pure(&call.method) => {
             may_change(&call.receiver) || call.args.iter().any(may_change)
@@ -158,8 +156,21 @@ fn may_change(expr: &syn::Expr) -> bool {
 
 fn is_pure(method: &Ident) -> bool {
     const METHODS: [&str; 15] = [
-        "len", "iter", "iter_mut", "into_iter", "rev", "enumerate", "copied", "cloned", "zip", "step_by", "skip", "take",
-        "chunks", "chunks_exact", "windows",
+        "len",
+        "iter",
+        "iter_mut",
+        "into_iter",
+        "rev",
+        "enumerate",
+        "copied",
+        "cloned",
+        "zip",
+        "step_by",
+        "skip",
+        "take",
+        "chunks",
+        "chunks_exact",
+        "windows",
     ];
     METHODS.iter().any(|pure| method == pure)
 }

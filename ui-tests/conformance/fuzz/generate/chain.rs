@@ -11,6 +11,8 @@ pub(super) struct Chain {
     item: Item,
     /// Whether its length is known, as `rev`, `enumerate` and `zip` need.
     is_exact: bool,
+    /// Whether it has neither `map` nor `filter`.
+    is_plain: bool,
 }
 
 #[derive(Clone)]
@@ -40,7 +42,12 @@ impl Generator {
                 (_, true) => {
                     let to = Type::scalar(&mut self.random);
                     let body = self.item_closure(&chain.item, &to, depth, None);
-                    Chain { text: format!("{}.map({body})", chain.text), item: Item::Value(to), is_exact: false }
+                    Chain {
+                        text: format!("{}.map({body})", chain.text),
+                        item: Item::Value(to),
+                        is_exact: false,
+                        is_plain: false,
+                    }
                 }
                 (Item::Value(ty), false) => {
                     let (ty, name) = (ty.clone(), self.fresh());
@@ -52,6 +59,7 @@ impl Generator {
                         text: format!("{}.filter(|&{name}| {test})", chain.text),
                         item: Item::Value(ty),
                         is_exact: false,
+                        is_plain: false,
                     }
                 }
                 _ => chain,
@@ -74,7 +82,7 @@ impl Generator {
                 1 => format!(".step_by({})", 1 + self.random.below(3)),
                 _ => String::new(),
             };
-            return Some(Chain { text: range + &adaptor, item: Item::Value(ty), is_exact: false });
+            return Some(Chain { text: range + &adaptor, item: Item::Value(ty), is_exact: false, is_plain: true });
         }
         let arrays: Vec<usize> = self
             .scope
@@ -103,7 +111,7 @@ impl Generator {
         };
         // A reference to an array is iterated by reference.
         let suffix = if suffix == ".into_iter()" { ".iter().copied()" } else { suffix };
-        Some(Chain { text: array + suffix, item, is_exact: true })
+        Some(Chain { text: array + suffix, item, is_exact: true, is_plain: true })
     }
 
     fn exact_adaptor(&mut self, chain: Chain, depth: usize) -> Option<Chain> {
@@ -117,7 +125,7 @@ impl Generator {
             2 => {
                 let counter = Item::Value(Type::Scalar("usize"));
                 let item = Item::Pair(Box::new(counter), Box::new(chain.item));
-                Chain { text: chain.text + ".enumerate()", item, is_exact: true }
+                Chain { text: chain.text + ".enumerate()", item, is_exact: true, is_plain: true }
             }
             _ => {
                 let other = self.source(depth)?;
@@ -125,7 +133,7 @@ impl Generator {
                     return Some(chain);
                 }
                 let item = Item::Pair(Box::new(chain.item), Box::new(other.item));
-                Chain { text: format!("{}.zip({})", chain.text, other.text), item, is_exact: true }
+                Chain { text: format!("{}.zip({})", chain.text, other.text), item, is_exact: true, is_plain: true }
             }
         })
     }
@@ -172,7 +180,7 @@ impl Generator {
         self.borrowing(|g| {
             let chain = g.chain(depth, true)?;
             let text = match (g.random.below(6), ty) {
-                (0, Type::Scalar("usize")) => {
+                (0, Type::Scalar("usize")) if chain.is_plain => {
                     let test = g.item_closure(&chain.item, &BOOL, depth, None);
                     format!("{}.position({test}).unwrap_or(9)", chain.text)
                 }

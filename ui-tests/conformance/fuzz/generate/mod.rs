@@ -16,6 +16,8 @@ mod types;
 mod value;
 
 use std::fmt::Write;
+use std::fs;
+use std::path::Path;
 
 use phalanx_compiler::Session;
 use proc_macro2::TokenStream;
@@ -23,58 +25,77 @@ use proc_macro2::TokenStream;
 /// A program: items, and device functions, of which `program` is the first to run.
 struct Program {
     name: String,
+    /// Whether its wrong result is known.
     is_known: bool,
     /// Items with `#[device]` where device functions have it.
     text: String,
 }
 
-/// Returns the text of the crate's programs.
-pub(crate) fn crate_text(seed: u64, count: u64) -> String {
-    let by_hand = by_hand::PROGRAMS.iter().map(|(name, is_known, text)| Program {
-        name: (*name).into(),
-        is_known: *is_known,
-        text: (*text).into(),
-    });
-    let mut programs: Vec<Program> = by_hand.collect();
+/// Writes the programs into files of their own below `folder`, and returns the text of the module that has them all.
+/// `file` is a text of further programs, `without` are the names of random programs to leave out.
+pub(crate) fn write(folder: &Path, file: &str, seed: u64, count: u64, without: &[&str]) -> String {
+    let mut programs: Vec<Program> = by_hand::programs().chain(in_file(file)).collect();
     let mut refused: Vec<(String, String)> = Vec::new();
     for number in 0..count {
+        let name = format!("random_{number}");
         let (items, functions) = generator::program(seed << 32 | number);
         match refusal(&functions) {
             Some(reason) => refused.push(reason),
-            None => {
-                let text = items + &functions.concat();
-                programs.push(Program { name: format!("random_{number}"), is_known: false, text });
-            }
+            None if without.contains(&name.as_str()) => {}
+            None => programs.push(Program { name, is_known: false, text: items + &functions.concat() }),
         }
     }
     let mut out = String::new();
     for program in &programs {
-        module(program, &mut out);
+        let path = folder.join(format!("{}.rs", program.name));
+        fs::write(&path, module(program)).expect("the folder is writable");
+        writeln!(out, "#[allow({ALLOWED}, reason = \"what is tested\")]\n#[path = {path:?}]\nmod {};", program.name)
+            .expect("a String takes every write");
     }
     let entries: String = programs.iter().map(entry).collect();
-    writeln!(out, "/// All programs.\npub const PROGRAMS: &[crate::Program] = &[\n{entries}];").expect("a String");
-    writeln!(out, "/// The seed of the random programs.\npub const SEED: u64 = {seed};").expect("a String");
-    writeln!(out, "/// What the compiler refused of the random programs, with the function.").expect("a String");
-    writeln!(out, "pub const REFUSED: &[(&str, &str)] = &{refused:?};").expect("a String");
-    out
+    out + &format!(
+        "/// All programs.\npub const PROGRAMS: &[crate::Program] = &[\n{entries}];\n\
+         /// The seed of the random programs.\npub const SEED: u64 = {seed};\n\
+         /// What the compiler refused of the random programs, with the function.\n\
+         pub const REFUSED: &[(&str, &str)] = &{refused:?};\n"
+    )
 }
 
-fn module(program: &Program, out: &mut String) {
-    const ALLOWED: &str = "#[allow(warnings, arithmetic_overflow, unconditional_panic, overflowing_literals, clippy::all, reason = \"what is tested\")]";
+/// Returns the programs of a file, each under a line `//= name`.
+fn in_file(text: &str) -> impl Iterator<Item = Program> {
+    let sections = text.split("//= ").skip(1).filter_map(|section| section.split_once('\n'));
+    sections.map(|(name, text)| Program { name: name.trim().into(), is_known: false, text: text.into() })
+}
+
+/// The lints that random programs provoke.
+const ALLOWED: &str = "warnings, arithmetic_overflow, unconditional_panic, overflowing_literals, clippy::all";
+
+/// Returns the program as device functions with a kernel that calls them for each input, and as plain Rust.
+fn module(program: &Program) -> String {
     let Program { name, text, .. } = program;
     let plain = text.replace("#[device]", "").replace(", DeviceCopy)", ")");
-    writeln!(
-        out,
-        "{ALLOWED}\nmod {name} {{\n\
-         pub(super) mod gpu {{\nuse phalanx::prelude::*;\n{text}\n\
-         #[cluster_kernel(block = 1)]\npub(crate) fn {name}(inputs: &[u64], out: &mut [u64]) {{\n\
-         for i in 0..out.len() {{ out[i] = program(inputs[4 * i], inputs[4 * i + 1], inputs[4 * i + 2], inputs[4 * i + 3]); }}\n}}\n\
-         pub(crate) fn launch(device: &Device, inputs: &[u64], count: usize) -> phalanx::Result<Vec<u64>> {{\n\
-         let mut out = device.zeros(count)?;\n\
-         {name}(&device.upload(inputs)?, &mut out).grid(1).launch(device)?;\nout.read()\n}}\n}}\n\
-         pub(super) mod plain {{\nuse phalanx::prelude::*;\n{plain}\n}}\n}}",
+    format!(
+        "pub(super) mod gpu {{
+use phalanx::prelude::*;
+{text}
+#[cluster_kernel(block = 1)]
+pub(crate) fn {name}(inputs: &[u64], out: &mut [u64]) {{
+    for i in 0..out.len() {{
+        out[i] = program(inputs[4 * i], inputs[4 * i + 1], inputs[4 * i + 2], inputs[4 * i + 3]);
+    }}
+}}
+pub(crate) fn launch(device: &Device, inputs: &[u64], count: usize) -> phalanx::Result<Vec<u64>> {{
+    let mut out = device.zeros(count)?;
+    {name}(&device.upload(inputs)?, &mut out).grid(1).launch(device)?;
+    out.read()
+}}
+}}
+pub(super) mod plain {{
+use phalanx::prelude::*;
+{plain}
+}}
+"
     )
-    .expect("a String takes every write");
 }
 
 fn entry(program: &Program) -> String {

@@ -13,7 +13,11 @@ impl Generator {
 
     fn statement(&mut self, depth: usize) -> Option<String> {
         if depth == 0 || !self.spend() {
-            return if self.random.chance(40) { self.counter() } else { self.assignment(0) };
+            return match self.random.below(3) {
+                0 => self.counter(),
+                1 => self.assignment(0),
+                _ => self.compound(0),
+            };
         }
         match self.random.weighted(&[6, 8, 4, 3, 3, 3, 2, 2, 2, 2, 1, 1]) {
             0 => Some(self.declaration(depth)),

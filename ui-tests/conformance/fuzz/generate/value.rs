@@ -57,6 +57,12 @@ impl Generator {
                 return Code::cast(Code::unary(place.text), name);
             }
         }
+        if *ty == BOOL && self.random.chance(80) {
+            let of = Type::integer(&mut self.random);
+            if let Some(place) = self.place(&of, false, 0) {
+                return Code::binary(Code::unary(place.text), ["<", ">", "=="][self.random.below(3)], Code::atom("3"));
+            }
+        }
         match ty {
             Type::Scalar(name) => {
                 let (digits, may_have_suffix) = types::constant(name, &mut self.random);
@@ -177,7 +183,7 @@ impl Generator {
                 arguments.push(match is_reference {
                     false => g.value(ty, depth - 1, false).text,
                     true => {
-                        let place = g.place(ty, true, depth - 1)?;
+                        let place = g.lendable(ty)?;
                         g.scope.lock(place.root, Lock::Exclusive);
                         place.reference.unwrap_or_else(|| format!("&mut {}", place.text))
                     }
@@ -192,12 +198,11 @@ impl Generator {
     fn exchanged(&mut self, ty: &Type, depth: usize) -> Option<Code> {
         self.borrowing(|g| {
             let place = g.place(ty, true, depth - 1)?;
-            let lent = place.reference.unwrap_or_else(|| format!("&mut {}", place.text));
+            let lent = place.reference.clone().unwrap_or_else(|| format!("&mut {}", place.text));
             g.scope.lock(place.root, Lock::Exclusive);
+            let is_local = place.reference.is_none() && !place.text.contains(['.', '[']);
             Some(match ty {
-                Type::Option(_) if g.random.chance(50) => {
-                    Code::atom(format!("{}.take()", place.text.trim_start_matches('*')))
-                }
+                Type::Option(_) if is_local && g.random.chance(50) => Code::atom(format!("{}.take()", place.text)),
                 _ => Code::atom(format!("std::mem::replace({lent}, {})", g.value(ty, depth - 1, true).text)),
             })
         })

@@ -101,16 +101,27 @@ fn compile(folder: &Path, text: &str) -> Result<Result<(), String>, String> {
     if let Some(kept) = env::var_os("PHALANX_FUZZ_TEXT") {
         fs::write(kept, text).map_err(|error| error.to_string())?;
     }
-    // `$CXX` may be more than a word: `python3 -m ziglang c++`.
-    let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
-    let mut words = compiler.split_whitespace();
-    let mut command = Command::new(words.next().unwrap_or("c++"));
-    command.args(words).args(["-std=c++20", "-O0", "-w", "-ffp-contract=off", "-fwrapv"]);
+    let mut command = compiler();
+    command.args(["-std=c++20", "-O0", "-w", "-ffp-contract=off", "-fwrapv"]);
     command.arg("-I").arg(here.join("shim")).arg("-I").arg(here.join("../../../runtime/src/program/cuda"));
     command.arg("-o").arg(&program).arg(&source);
-    let output = command.output().map_err(|error| format!("`{compiler}` cannot be run: {error}; set CXX"))?;
+    let output = command.output().map_err(|error| format!("no C++ compiler can be run: {error}; set CXX"))?;
     Ok(match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     })
+}
+
+/// Returns the command of the host's C++ compiler. `$CXX` may be more than a word: `zig c++`.
+fn compiler() -> Command {
+    let compiler = env::var("CXX").unwrap_or_else(|_| "c++".into());
+    let mut words = compiler.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or("c++"));
+    command.args(words);
+    command
+}
+
+/// Whether there is a C++ compiler.
+pub fn has_compiler() -> bool {
+    compiler().arg("--version").output().is_ok_and(|output| output.status.success())
 }
