@@ -253,10 +253,13 @@ impl Parser<'_> {
             return Expr { kind, result_kind: Kind::Unit, span };
         }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
-        let (left, right) = match op.is_arithmetic() {
+        let (mut left, mut right) = match op.is_arithmetic() {
             true => (read_through(left), read_through(right)),
             false => (left, right),
         };
+        // Tokens are not compared.
+        self.plain_option(&mut left);
+        self.plain_option(&mut right);
         self.require_value(&left);
         self.require_value(&right);
         let site = self.division_site(op, span);

@@ -88,4 +88,55 @@ pub(crate) fn program(a: u64, _b: u64, _c: u64, _d: u64) -> u64 {
     (x + 1) as u64
 }",
     ),
+    (
+        "index_before_replaced_value",
+        false,
+        "
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let mut m = [[a as u32, 2], [3, b as u32]];
+    let mut i = 0;
+    let x = m[i].get({ i = 1; 0 }).copied().unwrap_or(5);
+    std::mem::swap(&mut m[0][i], &mut m[{ i -= 1; 1 }][i]);
+    x as u64 + (m[0][0] + m[0][1] * 3 + m[1][0] * 5 + m[1][1] * 7) as u64 * 11
+}",
+    ),
+    (
+        "option_set_to_none",
+        false,
+        "
+#[device]
+pub(crate) fn program(a: u64, _b: u64, _c: u64, _d: u64) -> u64 {
+    let mut option = Some(a as i32);
+    let late;
+    if a > 3 { late = Some(4); } else { late = None; }
+    if let Some(x) = option { if x > 5 { option = None; } }
+    option.map_or(7, |x| x as u64) + (option == None) as u64 * 3 + late.unwrap_or(1)
+}",
+    ),
+    // C++ takes `u32(value);` for a declaration of `value`.
+    (
+        "discarded_value",
+        false,
+        "
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let mut x = a as u32;
+    let _ = if b > 3 { x += 1; x | 4 } else { x };
+    let _ = match b { 0 => { x += 2; x & 1 } _ => x };
+    x as u64
+}",
+    ),
+    // `bool & bool` is an `int` in C++.
+    (
+        "eager_logic_in_an_arm_of_a_closure",
+        false,
+        "
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let (p, q) = (a & 1 == 1, b & 1 == 1);
+    let f = |x: bool| match a { 0 if q => x, 1 | 2 if p => false, _ => x & q };
+    f(p) as u64 + f(!p) as u64 * 2
+}",
+    ),
 ];

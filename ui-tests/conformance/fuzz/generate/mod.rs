@@ -84,7 +84,7 @@ pub(crate) fn {name}(inputs: &[u64], out: &mut [u64]) {{
         out[i] = program(inputs[4 * i], inputs[4 * i + 1], inputs[4 * i + 2], inputs[4 * i + 3]);
     }}
 }}
-pub(crate) fn launch(device: &Device, inputs: &[u64], count: usize) -> phalanx::Result<Vec<u64>> {{
+pub(crate) fn launch(device: &Device, inputs: &[u64], count: ::core::primitive::usize) -> phalanx::Result<Vec<u64>> {{
     let mut out = device.zeros(count)?;
     {name}(&device.upload(inputs)?, &mut out).grid(1).launch(device)?;
     out.read()
