@@ -97,8 +97,9 @@ pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
     let mut m = [[a as u32, 2], [3, b as u32]];
     let mut i = 0;
     let x = m[i].get({ i = 1; 0 }).copied().unwrap_or(5);
-    std::mem::swap(&mut m[0][i], &mut m[{ i -= 1; 1 }][i]);
-    x as u64 + (m[0][0] + m[0][1] * 3 + m[1][0] * 5 + m[1][1] * 7) as u64 * 11
+    let mut n = [6, 7];
+    std::mem::swap(&mut m[0][i], &mut n[{ i -= 1; i }]);
+    x as u64 + (m[0][0] + m[0][1] * 3 + m[1][0] * 5 + m[1][1] * 7 + n[0] * 13) as u64 * 11
 }",
     ),
     (
