@@ -33,7 +33,6 @@ fn loops(input: &[u32], output: &mut [u32], n: u32) {
     let any = a.iter().any(|x| {
         return true;
     });
-    let other = Some(n).map_or(n + 1, |x| x);
     let first = input.get(0);
     let folded = a.iter().fold(0, |x| x);
     break;

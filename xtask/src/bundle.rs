@@ -43,7 +43,8 @@ pub(crate) fn bundle() -> Result<()> {
     fs::create_dir_all(&cubins).map_err(at(&cubins))?;
 
     let examples = build(&["build", "--release", "--package", "phalanx-examples", "--bins", "--examples"])?;
-    let checks = build(&["build", "--release", "--package", "phalanx-conformance", "--bin", "device_tests"])?;
+    let mut checks = build(&["build", "--release", "--package", "phalanx-conformance", "--bin", "device_tests"])?;
+    checks.extend(build(&["build", "--release", "--package", "phalanx-fuzz", "--bin", "fuzz"])?);
     let tests = build(&["test", "--no-run", "--release", "--package", "phalanx", "--lib", "--tests"])?;
     let simulated = &["--device", "sim"][..];
     for (kind, programs, arguments) in
@@ -58,7 +59,7 @@ pub(crate) fn bundle() -> Result<()> {
             // Half of a program is symbols. Without `strip`, the bundle is larger.
             let _ = Command::new("strip").arg(&copy).status();
             simulate(&copy, arguments, &nvrtc, &cubins)?;
-            if kind == "checks" {
+            if name == "device_tests" {
                 simulate(&copy, &["--device", "sim", "--toolkit"], &nvrtc, &cubins)?;
             }
         }

@@ -9,6 +9,7 @@ mod agree;
 mod bundle;
 mod check;
 mod cost;
+mod fuzz;
 mod mutate;
 mod nvrtc;
 mod run;
@@ -37,6 +38,18 @@ enum Command {
         #[arg(long, default_value_t = 10.0)]
         minutes: f64,
     },
+    /// Compares random programs in plain Rust, in the simulator and as C++ on the host.
+    Fuzz {
+        /// The duration in minutes.
+        #[arg(long, default_value_t = 10.0)]
+        minutes: f64,
+        /// The first seed; the next ones follow.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The number of programs of each seed.
+        #[arg(long, default_value_t = 200)]
+        count: u64,
+    },
     /// Measures what the macro adds to a build, and how long NVRTC takes for the corpus.
     Cost,
     /// Switches each rule off in turn, and lists the tests that fail without it.
@@ -50,6 +63,7 @@ fn main() -> ExitCode {
         Command::Test { nvrtc, arguments } => test::test(nvrtc.as_deref(), &arguments),
         Command::Bundle => bundle::bundle(),
         Command::Agree { minutes } => agree::agree(minutes),
+        Command::Fuzz { minutes, seed, count } => fuzz::fuzz(minutes, seed, count),
         Command::Cost => cost::cost(),
         Command::Mutate => mutate::mutate(),
         Command::Check => check::check(),

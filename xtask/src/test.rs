@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use crate::nvrtc;
 use crate::run::{Result, cargo, run, target};
+use crate::{fuzz, nvrtc};
 
 pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
     let nvrtc = nvrtc::folder(version)?;
@@ -21,6 +21,7 @@ pub(crate) fn test(version: Option<&str>, arguments: &[String]) -> Result<()> {
         .args(arguments)
         .env("PHALANX_NVRTC_COUNT", &count)
         .env("PHALANX_REQUIRE_NVRTC", "1")
+        .env("CXX", fuzz::compiler()?)
         .env_remove("PHALANX_CUBINS"))?;
 
     let compiled = fs::read_to_string(&count).unwrap_or_default();

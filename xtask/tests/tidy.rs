@@ -46,6 +46,7 @@ fn sources() -> Vec<(String, String)> {
         "ui-tests/conformance/src",
         "ui-tests/conformance/tests",
         "ui-tests/conformance/generators",
+        "ui-tests/conformance/fuzz",
         "xtask/src",
         "xtask/tests",
     ];

@@ -59,7 +59,7 @@ fn written_shapes(function: &Function) -> Vec<&TypeShape> {
         match shape {
             TypeShape::Array(inner, _) | TypeShape::Option(inner) => shapes.push(inner),
             TypeShape::Tuple(elements) => shapes.extend(elements),
-            TypeShape::Scalar(_)
+            TypeShape::Scalar(..)
             | TypeShape::Named(_)
             | TypeShape::Token(_)
             | TypeShape::BarrierToken(_)
@@ -76,7 +76,7 @@ fn of_shape(shape: &TypeShape) -> &'static [&'static str] {
         TypeShape::Array(..) => &["memory.cuh"],
         TypeShape::Token(_) => &["groups.cuh"],
         TypeShape::BarrierToken(_) => &["barrier.cuh"],
-        TypeShape::Scalar(_) | TypeShape::Named(_) => &[],
+        TypeShape::Scalar(..) | TypeShape::Named(_) => &[],
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn definition(function: &Function, text: &Text, checked: &Checked<'_>
         match constant.ty {
             Some(ty) => {
                 let ty = quote::format_ident!("{ty}");
-                quote!({ let __phalanx_value: #ty = #tokens; ::phalanx::__private::constant(&__phalanx_value) })
+                quote!({ let __phalanx_value: ::core::primitive::#ty = #tokens; ::phalanx::__private::constant(&__phalanx_value) })
             }
             None if constant.in_pattern => quote_spanned!(at=> ::phalanx::__private::pattern_constant(&#tokens)),
             None => quote_spanned!(at=> ::phalanx::__private::constant(&#tokens)),

@@ -69,11 +69,6 @@ pub(crate) fn element_reference(at: SpanRange, name: &str) -> Diag {
         .help(format!("bind the memory to a name, and copy the element: `memory.{call}.copied()`"))
 }
 
-pub(crate) fn map_or(at: SpanRange) -> Diag {
-    Diag::new(Rule::UnsupportedSyntax, at, "the first argument of `map_or` must be a name or a literal here")
-        .help("write `match`, or bind the value with `let` first")
-}
-
 pub(crate) fn filter_form(at: SpanRange) -> Diag {
     Diag::new(Rule::UnsupportedSyntax, at, "`filter` requires a closure whose pattern dereferences its argument here")
         .help("write `|&x| ..`; after `.iter()`, which yields references, write `.copied()` first")

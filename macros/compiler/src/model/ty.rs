@@ -27,7 +27,9 @@ pub(crate) struct ValueType {
 
 #[derive(Debug, Clone)]
 pub(crate) enum TypeShape {
-    Scalar(&'static str),
+    /// The name that the user wrote, for the checks, and what rustc resolves it to, for the text: an alias may have the
+    /// name of a scalar.
+    Scalar(&'static str, TypeId),
     Array(Box<TypeShape>, ValueId),
     /// A generic parameter or an alias.
     Named(TypeId),
@@ -42,7 +44,7 @@ pub(crate) enum TypeShape {
 impl TypeShape {
     /// Returns the size of a scalar in bytes.
     pub(crate) fn bytes(&self) -> Option<u64> {
-        let TypeShape::Scalar(name) = self else { return None };
+        let TypeShape::Scalar(name, _) = self else { return None };
         match *name {
             "bool" => Some(1),
             "usize" | "isize" => Some(8),

@@ -238,7 +238,7 @@ impl Parser<'_> {
             TypeShape::Option(_) | TypeShape::OptionalToken(_) => true,
             // The type may be an alias, which rustc resolves.
             TypeShape::Named(_) => !ret.tokens.to_string().contains("Result"),
-            TypeShape::Scalar(_)
+            TypeShape::Scalar(..)
             | TypeShape::Array(..)
             | TypeShape::Token(_)
             | TypeShape::BarrierToken(_)

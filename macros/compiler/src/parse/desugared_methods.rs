@@ -3,12 +3,14 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{ExprCall, ExprMethodCall, Pat, RangeLimits};
+use syn::parse::Parser as _;
+use syn::{Block, ExprCall, ExprMethodCall, Pat, RangeLimits};
 
 use super::Parser;
+use super::operand_order::{OperandOrder, whole};
 use super::syntax::strip;
 use crate::messages;
-use crate::model::expr::Expr;
+use crate::model::expr::{self, Expr, ExprKind, Stmt, StmtKind};
 use crate::model::kind::Kind;
 use crate::span::SpanRange;
 
@@ -50,6 +52,7 @@ impl Parser<'_> {
             return self.error(messages::unsupported_syntax(SpanRange::of(function), "a closure of this form is"));
         };
         let some = quote_spanned!(at=> Some(#pattern));
+        let mut bindings = TokenStream::new();
         let arms = match call.method.to_string().as_str() {
             "map" => quote_spanned!(at=> { #some => Some(#body), None => None }),
             "and_then" => quote_spanned!(at=> { #some => #body, None => None }),
@@ -58,21 +61,46 @@ impl Parser<'_> {
             "unwrap_or_else" => quote_spanned!(at=> { Some(#value) => #value, None => #body }),
             "or_else" => quote_spanned!(at=> { Some(#value) => Some(#value), None => #body }),
             "then" => quote_spanned!(at=> { true => Some(#body), false => None }),
-            // `map_or`, whose first argument is always evaluated.
-            _ => match call.args.first().map(strip) {
-                Some(other @ (syn::Expr::Lit(_) | syn::Expr::Path(_) | syn::Expr::Unary(_))) => {
-                    quote_spanned!(at=> { #some => #body, None => #other })
-                }
-                other => {
-                    let at = other.map_or(span, SpanRange::of);
-                    return self.error(messages::map_or(at));
-                }
-            },
+            // `map_or`, whose first argument is always evaluated, after the option.
+            _ => {
+                let mut order = OperandOrder::of(&call.args.iter().collect::<Vec<_>>()[..1], value.span());
+                let other = order.value(&call.args[0]);
+                bindings = order.bindings();
+                quote_spanned!(at=> { #some => #body, None => #other })
+            }
         };
         match syn::parse2::<syn::ExprMatch>(quote_spanned!(at=> match () #arms)) {
-            Ok(choice) => self.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span)),
+            Ok(choice) if bindings.is_empty() => {
+                self.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span))
+            }
+            Ok(choice) => self.after(receiver, bindings, value.span(), |parser, receiver| {
+                parser.in_closure(|parser| parser.match_arms(receiver, &choice.arms, span))
+            }),
             Err(_) => self.error(messages::unsupported_syntax(span, "a closure of this form is")),
         }
+    }
+
+    /// Evaluates the receiver, then what the statements bind, then what `last` makes of both.
+    fn after(
+        &mut self,
+        receiver: Expr,
+        bindings: TokenStream,
+        fresh: Span,
+        last: impl FnOnce(&mut Self, Expr) -> Expr,
+    ) -> Expr {
+        let span = receiver.span;
+        let ((statements, tail), declared) = self.scoped(|parser| {
+            let name = Ident::new("receiver", fresh);
+            let local = parser.declare(&name, None, receiver.result_kind, None);
+            let held = Expr { kind: ExprKind::Local(local), result_kind: receiver.result_kind, span };
+            let mut statements = vec![Stmt { kind: StmtKind::Let { local, ty: None, init: Some(receiver) }, span }];
+            let bindings = Block::parse_within.parse2(bindings).unwrap_or_default();
+            statements.extend(parser.statements(&bindings).0);
+            (statements, last(parser, held))
+        });
+        let result_kind = tail.result_kind;
+        let block = expr::Block { statements, tail: Some(Box::new(tail)), span, declared };
+        Expr { kind: ExprKind::Block(block), result_kind, span }
     }
 
     /// Rewrites `option.filter(|&x| ..)`.
@@ -100,14 +128,18 @@ impl Parser<'_> {
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
         let tokens = match (call.method.to_string().as_str(), receiver, &arguments[..]) {
             ("contains", syn::Expr::Range(range), [syn::Expr::Reference(value)]) => {
-                let (name, value) = (fresh("value"), &value.expr);
-                let low = range.start.as_ref().map(|low| quote!(#low <= #name));
-                let high = range.end.as_ref().map(|high| match range.limits {
+                let operands: Vec<&syn::Expr> = range.start.iter().chain(&range.end).map(|bound| &**bound).collect();
+                let mut order = OperandOrder::of(&[&operands[..], &[&*value.expr]].concat(), fresh("operand").span());
+                let low = range.start.as_ref().map(|low| order.value(low));
+                let high = range.end.as_ref().map(|high| order.value(high));
+                let (name, value, bindings) = (fresh("value"), &value.expr, order.bindings());
+                let low = low.map(|low| quote!(#low <= #name));
+                let high = high.map(|high| match range.limits {
                     RangeLimits::HalfOpen(_) => quote!(#name < #high),
                     RangeLimits::Closed(_) => quote!(#name <= #high),
                 });
                 let tests = low.into_iter().chain(high);
-                quote_spanned!(at=> { let #name = #value; true #(&& #tests)* })
+                quote_spanned!(at=> { #bindings let #name = #value; true #(&& #tests)* })
             }
             ("swap", place, [first, second]) if self.is_elements(place) => {
                 let (i, j, held) = (fresh("i"), fresh("j"), fresh("held"));
@@ -119,26 +151,29 @@ impl Parser<'_> {
                     #place[#j] = #held;
                 })
             }
-            ("copied" | "cloned", syn::Expr::MethodCall(element), []) if is_plain_place(&element.receiver) => {
-                let (place, i) = (strip(&element.receiver), fresh("i"));
+            ("copied" | "cloned", syn::Expr::MethodCall(element), []) if is_element(element) => {
                 let argument = element.args.first();
-                let index = match (element.method.to_string().as_str(), argument, element.args.len()) {
-                    ("get", Some(index), 1) => quote!(#index),
-                    ("first", None, _) => quote!(0),
+                let operands: Vec<&syn::Expr> = [&*element.receiver].into_iter().chain(argument).collect();
+                let mut order = OperandOrder::of(&operands, fresh("operand").span());
+                let (place, i) = (order.place(&element.receiver)?, fresh("i"));
+                let bindings = order.bindings();
+                let index = match argument {
+                    Some(index) => quote!(#index),
+                    None if element.method == "first" => quote!(0),
                     // The index of an empty array's last element wraps, and is above every length.
-                    ("last", None, _) => quote!(#place.len() - 1),
-                    _ => return None,
+                    None => quote!(#place.len() - 1),
                 };
                 quote_spanned!(at=> {
+                    #bindings
                     let #i = #index;
-                    if (#i as usize) < #place.len() { Some(#place[#i]) } else { None }
+                    if (#i as ::core::primitive::usize) < #place.len() { Some(#place[#i]) } else { None }
                 })
             }
             // The value is always evaluated.
             ("then_some", _, [value]) => {
                 let (holds, some) = (fresh("holds"), fresh("some"));
                 quote_spanned!(at=> {
-                    let #holds: bool = #receiver;
+                    let #holds: ::core::primitive::bool = #receiver;
                     let #some = #value;
                     if #holds { Some(#some) } else { None }
                 })
@@ -163,14 +198,17 @@ impl Parser<'_> {
         let at = SpanRange::of(path).lo;
         let fresh = |name: &str| Ident::new(name, at.resolved_at(Span::mixed_site()));
         let arguments: Vec<&syn::Expr> = call.args.iter().map(strip).collect();
+        let mut order = OperandOrder::of(&arguments, fresh("operand").span());
         let tokens = match (function, &arguments[..]) {
             ("swap", [first, second]) => {
-                let (first, second, held) = (lent(first)?, lent(second)?, fresh("held"));
-                quote_spanned!(at=> { let #held = #first; #first = #second; #second = #held; })
+                let (first, second) = (lent(first, &mut order)?, lent(second, &mut order)?);
+                let (bindings, held) = (order.bindings(), fresh("held"));
+                quote_spanned!(at=> { #bindings let #held = #first; #first = #second; #second = #held; })
             }
             ("replace", [place, value]) => {
-                let (place, new, held) = (lent(place)?, fresh("new"), fresh("held"));
-                quote_spanned!(at=> { let #new = #value; let #held = #place; #place = #new; #held })
+                let place = lent(place, &mut order)?;
+                let (bindings, new, held) = (order.bindings(), fresh("new"), fresh("held"));
+                quote_spanned!(at=> { #bindings let #new = #value; let #held = #place; #place = #new; #held })
             }
             _ => return None,
         };
@@ -194,10 +232,12 @@ impl Parser<'_> {
 }
 
 /// Splits a closure that dereferences its argument, `|&x| test`, into the pattern behind the `&` and the test.
-pub(super) fn by_reference(function: &syn::Expr) -> Option<(&Pat, &syn::Expr)> {
+pub(super) fn by_reference(function: &syn::Expr) -> Option<(&Pat, TokenStream)> {
     let syn::Expr::Closure(closure) = function else { return None };
     match (closure.inputs.first(), closure.inputs.len()) {
-        (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => Some((&reference.pat, &closure.body)),
+        (Some(Pat::Reference(reference)), 1) if reference.mutability.is_none() => {
+            Some((&reference.pat, whole(&closure.body)))
+        }
         _ => None,
     }
 }
@@ -207,7 +247,7 @@ fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStr
     match function {
         syn::Expr::Path(path) => Some((quote!(#value), quote!(#path(#value)))),
         syn::Expr::Closure(closure) => {
-            let body = &closure.body;
+            let body = whole(&closure.body);
             match (closure.inputs.first(), closure.inputs.len()) {
                 (None, _) => Some((quote!(#value), quote!(#body))),
                 (Some(Pat::Type(typed)), 1) => Some((quote!(#value), quote!({ let #typed = #value; #body }))),
@@ -219,25 +259,19 @@ fn applied(function: &syn::Expr, value: &Ident) -> Option<(TokenStream, TokenStr
     }
 }
 
-/// Whether a place expression can be repeated, because its evaluation has no side effects.
-fn is_plain_place(expr: &syn::Expr) -> bool {
-    match strip(expr) {
-        syn::Expr::Path(_) => true,
-        syn::Expr::Field(field) => is_plain_place(&field.base),
-        syn::Expr::Index(index) => {
-            is_plain_place(&index.expr) && matches!(strip(&index.index), syn::Expr::Lit(_) | syn::Expr::Path(_))
-        }
+/// Whether it is `get(i)`, `first()` or `last()`.
+fn is_element(call: &ExprMethodCall) -> bool {
+    match call.method.to_string().as_str() {
+        "get" => call.args.len() == 1,
+        "first" | "last" => call.args.is_empty(),
         _ => false,
     }
 }
 
 /// Returns the place that `&mut place` lends; for a parameter that is a reference, its target.
-fn lent(argument: &syn::Expr) -> Option<TokenStream> {
+fn lent(argument: &syn::Expr, order: &mut OperandOrder) -> Option<TokenStream> {
     match argument {
-        syn::Expr::Reference(reference) if reference.mutability.is_some() && is_plain_place(&reference.expr) => {
-            let place = &reference.expr;
-            Some(quote!(#place))
-        }
+        syn::Expr::Reference(reference) if reference.mutability.is_some() => order.place(&reference.expr),
         syn::Expr::Path(path) => Some(quote!(*#path)),
         _ => None,
     }

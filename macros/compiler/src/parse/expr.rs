@@ -253,10 +253,13 @@ impl Parser<'_> {
             return Expr { kind, result_kind: Kind::Unit, span };
         }
         let (left, right) = self.operands(op, &binary.left, &binary.right);
-        let (left, right) = match op.is_arithmetic() {
+        let (mut left, mut right) = match op.is_arithmetic() {
             true => (read_through(left), read_through(right)),
             false => (left, right),
         };
+        // Tokens are not compared.
+        self.plain_option(&mut left);
+        self.plain_option(&mut right);
         self.require_value(&left);
         self.require_value(&right);
         let site = self.division_site(op, span);
@@ -417,6 +420,7 @@ fn may_be_eager_logic(value: &Expr) -> bool {
             let tail = then.tail.as_deref();
             tail.is_some_and(may_be_eager_logic) || may_be_eager_logic(otherwise)
         }
+        ExprKind::Match { arms, .. } => arms.iter().any(|arm| may_be_eager_logic(&arm.body)),
         ExprKind::Block(block) | ExprKind::Unsafe(block) => block.tail.as_deref().is_some_and(may_be_eager_logic),
         _ => false,
     }

@@ -7,6 +7,7 @@ use syn::{ExprClosure, ExprMethodCall, Pat};
 
 use super::Parser;
 use super::desugared_methods::by_reference;
+use super::operand_order::{OperandOrder, whole};
 use super::syntax::strip;
 use crate::messages;
 use crate::model::expr::Expr;
@@ -73,7 +74,7 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
         ("position", [function]) if adaptors.is_empty() => Step::of(function, &item, None)?,
         _ => return None,
     });
-    let over = |last: &dyn Fn(&TokenStream) -> TokenStream| repeat(source, &steps, &item, last, at);
+    let over = |last: &dyn Fn(&TokenStream) -> TokenStream| repeat(&source.to_token_stream(), &steps, &item, last, at);
     Some(match (name, &arguments[..]) {
         ("sum" | "product", _) => {
             let ty = call.turbofish.as_ref()?.args.first()?.to_token_stream();
@@ -103,8 +104,12 @@ fn written(call: &ExprMethodCall, name: &str, source: &syn::Expr, adaptors: &[Ad
             quote_spanned!(at=> { let mut #found = None; #repeat #found })
         }
         ("fold", [start, _]) => {
-            let repeat = over(&|value| quote!(#total = #value;));
-            quote_spanned!(at=> { let mut #total = #start; #repeat #total })
+            // The source is evaluated before the start.
+            let mut order = OperandOrder::of(&[source, *start], fresh("operand").span());
+            let source = order.source(source);
+            let bindings = order.bindings();
+            let repeat = repeat(&source, &steps, &item, &|value| quote!(#total = #value;), at);
+            quote_spanned!(at=> { #bindings let mut #total = #start; #repeat #total })
         }
         ("any", _) => {
             let repeat = over(&|value| quote!(if #value { #found = true; break; }));
@@ -148,7 +153,7 @@ impl Step {
             Adaptor::Map(function) => Step::of(function, item, None),
             Adaptor::Filter(function) => {
                 let (pat, test) = by_reference(function)?;
-                Some(Step::Filter { pat: pat.to_token_stream(), test: test.to_token_stream() })
+                Some(Step::Filter { pat: pat.to_token_stream(), test })
             }
         }
     }
@@ -161,7 +166,7 @@ impl Step {
                 Some(Step::Map { pat: quote!(#item), value: quote!(#path(#(#total,)* #item)) })
             }
             syn::Expr::Closure(closure) => {
-                let (inputs, body) = (closure.inputs.iter().collect::<Vec<_>>(), &closure.body);
+                let (inputs, body) = (closure.inputs.iter().collect::<Vec<_>>(), whole(&closure.body));
                 let (before, input) = match (total, &inputs[..]) {
                     (None, [input]) => (None, *input),
                     (Some(total), [so_far, input]) => (Some(quote!(let #so_far = #total;)), *input),
@@ -180,7 +185,7 @@ impl Step {
 
 /// Makes `for item in source { let item = first(item); ... last(item) }`.
 fn repeat(
-    source: &syn::Expr,
+    source: &TokenStream,
     steps: &[Step],
     item: &Ident,
     last: &dyn Fn(&TokenStream) -> TokenStream,

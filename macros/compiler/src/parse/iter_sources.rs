@@ -379,7 +379,7 @@ impl Parser<'_> {
     /// Adds the number of an adaptor, which is asserted not to be zero if there is a message for that.
     fn count(&mut self, name: &Ident, value: &syn::Expr, unless_zero: Option<&str>, prologue: &mut Prologue) {
         let span = SpanRange::of(value);
-        let kind = self.binding(quote_spanned!(span.lo=> let #name: usize = #value;));
+        let kind = self.binding(quote_spanned!(span.lo=> let #name: ::core::primitive::usize = #value;));
         prologue.statements.extend(kind.map(|kind| Stmt { kind, span }));
         let is_positive = matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(digits), .. })
             if digits.base10_parse::<u64>().is_ok_and(|digits| digits > 0));

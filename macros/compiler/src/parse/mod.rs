@@ -18,6 +18,7 @@ mod iter_consumers;
 mod iter_sources;
 mod macro_call;
 mod method;
+mod operand_order;
 pub(crate) mod options;
 mod parameters;
 mod pattern;

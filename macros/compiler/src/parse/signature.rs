@@ -141,7 +141,7 @@ impl Parser<'_> {
         let fits = match &param {
             ParamType::Slice { .. } | ParamType::OptionalSlice { .. } => true,
             ParamType::Value(ValueType {
-                shape: TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_),
+                shape: TypeShape::Scalar(..) | TypeShape::Array(..) | TypeShape::Named(_),
                 ..
             }) => true,
             ParamType::Value(_)
@@ -216,7 +216,7 @@ impl Parser<'_> {
 /// Returns the kind of a value of this type.
 pub(super) fn shape_kind(shape: &TypeShape) -> Kind {
     match shape {
-        TypeShape::Scalar(_)
+        TypeShape::Scalar(..)
         | TypeShape::Array(..)
         | TypeShape::Named(_)
         | TypeShape::Tuple(_)

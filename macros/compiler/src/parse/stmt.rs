@@ -20,7 +20,7 @@ impl Parser<'_> {
         Block { statements, tail, span: SpanRange { lo: braces.open(), hi: braces.close() }, declared }
     }
 
-    fn statements(&mut self, stmts: &[SynStmt]) -> (Vec<Stmt>, Option<Box<Expr>>) {
+    pub(super) fn statements(&mut self, stmts: &[SynStmt]) -> (Vec<Stmt>, Option<Box<Expr>>) {
         let mut statements = Vec::new();
         let mut tail = None;
         for (index, stmt) in stmts.iter().enumerate() {
@@ -168,8 +168,11 @@ impl Parser<'_> {
                 local.kind = kind;
                 self.learned = true;
             }
-            // The local of `let token;` was taken for a value.
-            (Kind::Value, Kind::OptionalToken(_), None) => local.kind = kind,
+            // The local of `let token;` was taken for a value. A `None` says nothing of what the option holds.
+            (Kind::Value, Kind::OptionalToken(Some(_)), None) => {
+                local.kind = kind;
+                self.learned = true;
+            }
             (Kind::Value, Kind::Token(group), None) => {
                 local.kind = kind;
                 local.ty = Some(ValueType { shape: TypeShape::Token(group), tokens: Default::default() });

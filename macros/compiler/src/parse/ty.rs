@@ -45,7 +45,7 @@ impl Parser<'_> {
                 let token = token(group);
                 quote_spanned!(at=> ::core::option::Option<#token>)
             }
-            TypeShape::Scalar(_)
+            TypeShape::Scalar(..)
             | TypeShape::Array(..)
             | TypeShape::Named(_)
             | TypeShape::Tuple(_)
@@ -104,7 +104,7 @@ impl Parser<'_> {
         let last = path.path.segments.last()?;
         let name = last.ident.to_string();
         if let Some(scalar) = path.path.get_ident().and_then(|ident| ty::scalar(&ident.to_string())) {
-            return Some(TypeShape::Scalar(scalar));
+            return Some(TypeShape::Scalar(scalar, self.type_name(path.to_token_stream())));
         }
         let of_place = MEMORIES.iter().any(|(memory, ..)| *memory == name) || Barrier::by_name(&name).is_some();
         if Group::by_name(&name).is_some() || of_place {
@@ -131,7 +131,7 @@ impl Parser<'_> {
                         self.diags.push(messages::token_escapes(at, "an `Option` of an `Option`"));
                         None
                     }
-                    shape @ (TypeShape::Scalar(_)
+                    shape @ (TypeShape::Scalar(..)
                     | TypeShape::Array(..)
                     | TypeShape::Named(_)
                     | TypeShape::Tuple(_)
@@ -254,7 +254,7 @@ pub(super) fn holds_token(shape: &TypeShape) -> bool {
     match shape {
         TypeShape::Token(_) | TypeShape::OptionalToken(_) | TypeShape::BarrierToken(_) => true,
         TypeShape::Option(inner) => holds_token(inner),
-        TypeShape::Scalar(_) | TypeShape::Array(..) | TypeShape::Named(_) | TypeShape::Tuple(_) => false,
+        TypeShape::Scalar(..) | TypeShape::Array(..) | TypeShape::Named(_) | TypeShape::Tuple(_) => false,
     }
 }
 

@@ -497,7 +497,7 @@ impl<'f> Builder<'f> {
 /// Whether a cast gives the number that it is given: a literal that the type can hold, or a rank or an index, which are below
 /// 2^31. A smaller type cuts those off.
 fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
-    let TypeShape::Scalar(name) = ty.shape else { return false };
+    let TypeShape::Scalar(name, _) = ty.shape else { return false };
     let bits = match name {
         "bool" => 1,
         "i8" => 7,

@@ -126,8 +126,7 @@ fn token(group: Group) -> String {
 
 pub(super) fn shape(shape_: &TypeShape) -> Vec<Fragment> {
     match shape_ {
-        TypeShape::Scalar(name) => vec![(*name).into()],
-        TypeShape::Named(id) => vec![Fragment::Named(*id)],
+        TypeShape::Scalar(_, id) | TypeShape::Named(id) => vec![Fragment::Named(*id)],
         TypeShape::Token(group) => vec![Fragment::Text(token(*group))],
         TypeShape::BarrierToken(scope) => {
             let barrier = Barrier { scope: *scope, form: BarrierForm::One };

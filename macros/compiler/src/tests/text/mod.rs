@@ -30,6 +30,7 @@ fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
     let errors = errors(&expansion);
     assert!(errors.is_empty(), "{errors:#?}");
     let fragments = list(expansion.clone(), "body").expect("a template has a body");
+    let types = named_types(&expansion.to_string());
     let constants = list(expansion, "constants").expect("a template has constants");
     let names = constants.iter().filter_map(|name| syn::parse2::<syn::LitStr>(name.iter().cloned().collect()).ok());
     let names: Vec<String> = names.map(|name| name.value()).collect();
@@ -38,9 +39,18 @@ fn text(source: &str, mark: impl Fn(&str) -> Option<String>) -> String {
             Some(format!("    constexpr auto {} = <value{index}>;\n", names[index]))
         }
         Some((kind, index)) if kind == "Constant" => Some(names[index].clone()),
+        Some((kind, index)) if kind == "Named" => Some(types[index].clone()),
         _ => show(fragment, &mark),
     };
     fragments.iter().filter_map(show).collect()
+}
+
+/// Returns the types that the text names, as the user wrote them: the elements `<T as ..>::info()` of the definition.
+fn named_types(expansion: &str) -> Vec<String> {
+    let definition = expansion.split_once("types : :: std :: vec ! [").map_or("", |(_, rest)| rest);
+    let definition = definition.split_once("values :").map_or("", |(types, _)| types);
+    let types = definition.split(" as :: phalanx :: __private :: DeviceType").filter_map(|part| part.rsplit_once("< "));
+    types.map(|(_, ty)| ty.to_string()).collect()
 }
 
 /// Returns the name and number of a fragment such as `Kind(3)`.

@@ -310,3 +310,37 @@ fn messages() {
          print(here(), value, <callee0>(b));",
     );
 }
+
+/// A call that becomes a loop or a branch evaluates its operands before it, in the order of the source.
+#[test]
+fn rewritten_calls() {
+    check(
+        "let x = (a..h(b)).contains(&h(c));",
+        "auto operand_1 = a;
+         auto operand_2 = <callee0>(b);
+         auto value = <callee1>(c);
+         auto x = true && operand_1 <= value && value < operand_2;",
+    );
+    check(
+        "let mut v = [1, 2]; let x = std::mem::replace(&mut v[a], h(b));",
+        "auto v = <slot0>{1, 2};
+         auto operand_1 = a;
+         auto new_2 = <callee1>(b);
+         auto held = v[operand_1];
+         v[operand_1] = new_2;
+         auto x = held;",
+    );
+    check(
+        "let x = (a..b).fold(h(c), |t, i| { t } - i);",
+        "auto operand_1 = a;
+         auto operand_2 = b;
+         auto total = <callee0>(c);
+         for (auto i : range(operand_1, operand_2)) {
+             auto t = total;
+             total = t - i;
+         }
+         auto x = total;",
+    );
+    // Nothing is bound where no order can be observed.
+    check("let x = (a..b).contains(&c);", "auto value = c;\nauto x = true && a <= value && value < b;");
+}

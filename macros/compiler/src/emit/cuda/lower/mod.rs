@@ -205,6 +205,9 @@ impl Lower<'_> {
             ExprKind::Labelled { .. } | ExprKind::Loop { .. } | ExprKind::While { .. } | ExprKind::For { .. } => {
                 self.jump_target(expr, dest);
             }
+            // As a statement, C++ takes `u32(x);` for a declaration.
+            ExprKind::None(_) if *dest == Dest::Discard => {}
+            ExprKind::Typed(value, _) if *dest == Dest::Discard => self.into(value, dest),
             ExprKind::None(_) if matches!(dest, Dest::Assign(_)) => self.finish(CuExpr::name("none"), dest),
             ExprKind::Break { target, value, .. } => self.break_to(*target, value.as_deref()),
             ExprKind::Continue { target, .. } => self.continue_to(*target),
