@@ -37,7 +37,8 @@ fn not_started(on: u32, output: &mut [u32]) {
     array[rank] = rank;
     cluster.sync();
     output[cluster.thread_rank()] = peer[rank];
-    if let Some(token) = start(&cluster, on > 3) {
+    let token: Option<ArrivalToken<Cluster>> = start(&cluster, on > 3);
+    if let Some(token) = token {
         cluster.barrier_wait(token);
     }
 }

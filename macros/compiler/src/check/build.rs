@@ -10,6 +10,7 @@ mod copy;
 mod memory;
 mod op;
 mod reference;
+mod store;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +60,7 @@ pub(crate) fn build(function: &Function) -> Result<Cfg<'_>, SpanRange> {
         closures: Vec::new(),
         named_closures: BTreeMap::new(),
         copies_of: BTreeMap::new(),
+        closure_depth: 0,
         closure_bodies: 0,
         too_many_bodies: None,
         fields: BTreeMap::new(),
@@ -125,6 +127,8 @@ struct Builder<'f> {
     named_closures: BTreeMap<LocalId, ClosureId>,
     /// The copies that the `move` closures around the current expression made of locals.
     copies_of: BTreeMap<LocalId, Variable>,
+    /// The number of closures around the current expression.
+    closure_depth: usize,
     /// The number of closure bodies in the graph.
     closure_bodies: usize,
     /// The first call of a closure for which there is no room.
@@ -196,6 +200,14 @@ impl<'f> Builder<'f> {
     }
 
     fn step(&mut self, kind: StepKind, at: SpanRange) {
+        // The parser refused a collective in a closure.
+        if self.closure_depth > 0
+            && let StepKind::Group(
+                GroupStep::Collective { .. } | GroupStep::Convergent { .. } | GroupStep::Aligned { .. },
+            ) = kind
+        {
+            return;
+        }
         self.blocks[self.current.0].steps.push(Step { kind, at });
     }
 

@@ -88,7 +88,9 @@ impl<'f> Builder<'f> {
             self.set(Variable::Local(*param), argument, at);
         }
         self.scopes.push(params.iter().map(|(param, _)| *param).collect());
+        self.closure_depth += 1;
         let value = self.value(body);
+        self.closure_depth -= 1;
         self.scopes.pop();
         self.copies_of = around;
         value

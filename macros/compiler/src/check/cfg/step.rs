@@ -135,6 +135,8 @@ pub(crate) struct Call<'f> {
     pub(crate) given_tokens: Vec<Group>,
     /// The group whose token the callee returns, and the variable that gets it.
     pub(crate) returned_token: Option<(Group, Variable)>,
+    /// Whether the call stands in a closure, where the callee must execute no collective.
+    pub(crate) in_closure: bool,
     /// Whether the callee always returns a token, rather than an optional one.
     pub(crate) always_returns: bool,
     pub(crate) at: SpanRange,

@@ -78,7 +78,7 @@ impl<'a, 'f> Check<'a, 'f> {
             }
             StepKind::Call(CallId(call)) => {
                 let call = &self.cfg.calls[*call];
-                if call.is_of_function() {
+                if call.is_of_function() && !call.in_closure {
                     for branch in self.control().deciders(block) {
                         // A branch before the point where a group was formed decided which threads are in it.
                         let before =

@@ -1,0 +1,89 @@
+//! Stores to variables, to parts of them and to memory, by the function itself and by functions that it lends them to.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::memory::region_of_kind;
+use super::{Builder, NodeId, Value, Variable};
+use crate::check::cfg::{AccessKind, Extent, Region, Root};
+use crate::model::LocalId;
+use crate::model::expr::{Expr, ExprKind};
+use crate::model::kind::Kind;
+use crate::model::place::local_of;
+use crate::span::SpanRange;
+
+impl<'f> Builder<'f> {
+    /// Stores a value to a place: a variable, a part of one, or memory.
+    pub(super) fn store(&mut self, place: &'f Expr, value: &Value, at: SpanRange) {
+        self.store_to(place, value, at);
+        if let Some(local) = local_of(place) {
+            self.write_behind(local, value.node, at);
+        }
+    }
+
+    fn store_to(&mut self, variable: &'f Expr, value: &Value, at: SpanRange) {
+        if let ExprKind::Local(local) = variable.kind {
+            if let Kind::Memory(_) | Kind::Barrier(_) = variable.result_kind {
+                let region = value.region.clone().unwrap_or_else(|| region_of_kind(variable.result_kind));
+                self.stand_for(local, region, at);
+            }
+            return self.set(self.variable_of(local), value, at);
+        }
+        if let ExprKind::Field { base, member } = &variable.kind
+            && let ExprKind::Local(local) = base.kind
+        {
+            let field = self.field(member);
+            self.set_node(Variable::Local(local), value.node, Extent::Field, at);
+            return self.set(Variable::Field(local, field), value, at);
+        }
+        // The place has operands of its own: indexes, and references.
+        let value_place = self.variable(variable);
+        let at_place = value_place.node;
+        match (&variable.kind, local_of(variable)) {
+            (ExprKind::Deref(target), Some(local)) if matches!(target.kind, ExprKind::Local(_)) => {
+                self.set(self.variable_of(local), value, at);
+            }
+            (_, Some(local)) => {
+                let value = self.combined(vec![value.node, at_place], at).node;
+                self.set_node(self.variable_of(local), value, Extent::Part, at);
+            }
+            (_, None) => {
+                self.access(value_place.region.unwrap_or(Region::of(Root::Global)), AccessKind::Write, variable.span)
+            }
+        }
+    }
+
+    /// Sets the variables that a device function may change through its arguments, and accesses the memory that it is lent.
+    pub(super) fn lent(
+        &mut self,
+        arguments: &'f [Expr],
+        values: &[Value],
+        how: AccessKind,
+        node: NodeId,
+        at: SpanRange,
+    ) {
+        for (argument, value) in arguments.iter().zip(values) {
+            if let Some(local) = self.lent_local(argument) {
+                self.set_node(self.variable_of(local), node, Extent::Part, at);
+                self.write_behind(local, node, at);
+            }
+            if let (Some(_), Some(region)) = (argument.memory(), &value.region) {
+                self.access(region.clone(), how, at);
+            }
+        }
+    }
+
+    /// The variable that a device function may change through this argument.
+    fn lent_local(&self, argument: &Expr) -> Option<LocalId> {
+        if let ExprKind::Borrow { mutable, target } = &argument.kind {
+            return local_of(target).filter(|_| *mutable);
+        }
+        // The receiver of a method, or a reference that is passed on.
+        let local = local_of(argument)?;
+        let may_change = if let Kind::Reference { mutable } = self.function.kind(local) {
+            mutable
+        } else {
+            self.function.local(local).mutable.is_some()
+        };
+        may_change.then_some(local)
+    }
+}
