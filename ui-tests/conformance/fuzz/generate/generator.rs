@@ -42,7 +42,6 @@ pub(super) struct Generator {
 /// Returns the items of a random program that are no functions, and its functions, the program's own last.
 pub(super) fn program(seed: u64) -> (String, Vec<String>) {
     let mut random = Random::new(seed);
-    random.below(2);
     let pair = INTEGERS[random.below(8)];
     let mut generator = Generator {
         random,

@@ -28,22 +28,21 @@ const ROUNDED: [&str; 9] = ["abs", "sqrt", "floor", "ceil", "trunc", "round", "r
 
 impl Generator {
     /// Two operands of one type, of which one fixes it.
-    fn pair_of(&mut self, ty: &Type, depth: usize, known: bool) -> (Code, Code) {
+    fn pair_of(&mut self, ty: &Type, depth: usize) -> (Code, Code) {
         if self.random.chance(20) {
             let left = self.value(ty, 0, true);
             return (left, self.value(ty, depth - 1, false));
         }
         let left = self.value(ty, depth - 1, false);
-        let _ = known;
         (left, self.value(ty, depth - 1, true))
     }
 
-    pub(super) fn integer(&mut self, name: &'static str, depth: usize, known: bool) -> Option<Code> {
+    pub(super) fn integer(&mut self, name: &'static str, depth: usize) -> Option<Code> {
         let ty = Type::Scalar(name);
         Some(match self.random.weighted(&[8, 2, 3, 4, 2, 4, 1, 4]) {
             0 => {
                 let op = ["+", "-", "*", "&", "|", "^"][self.random.below(6)];
-                let (left, right) = self.pair_of(&ty, depth, known);
+                let (left, right) = self.pair_of(&ty, depth);
                 Code::binary(left, op, right)
             }
             1 => {
@@ -111,12 +110,12 @@ impl Generator {
         }
     }
 
-    pub(super) fn float(&mut self, name: &'static str, depth: usize, known: bool) -> Code {
+    pub(super) fn float(&mut self, name: &'static str, depth: usize) -> Code {
         let ty = Type::Scalar(name);
         match self.random.weighted(&[6, 3, 2, 1, 1]) {
             0 => {
                 let op = ["+", "-", "*", "/", "%"][self.random.below(5)];
-                let (left, right) = self.pair_of(&ty, depth, known);
+                let (left, right) = self.pair_of(&ty, depth);
                 Code::binary(left, op, right)
             }
             1 => {
@@ -152,7 +151,7 @@ impl Generator {
                 let ordered = ["<", "<=", ">", ">=", "==", "!="];
                 let op =
                     if ty.is_ordered() { ordered[self.random.below(6)] } else { ordered[4 + self.random.below(2)] };
-                let (left, right) = self.pair_of(&ty, depth, false);
+                let (left, right) = self.pair_of(&ty, depth);
                 Code::binary(left, op, right)
             }
             1 => {

@@ -69,7 +69,7 @@ impl Generator {
     }
 
     /// A value that an option is asked for.
-    pub(super) fn from_option(&mut self, ty: &Type, depth: usize) -> Option<Code> {
+    pub(super) fn out_of_option(&mut self, ty: &Type, depth: usize) -> Option<Code> {
         let option = Type::Option(Box::new(ty.clone()));
         Some(match self.random.weighted(&[3, 3, 4, 1]) {
             0 => {

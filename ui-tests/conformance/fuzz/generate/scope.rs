@@ -72,7 +72,8 @@ impl Scope {
 
     /// Locks what a closure captures that named the variables since `mark`.
     pub(super) fn lock_named(&mut self, mark: usize) {
-        for (index, is_written) in self.named[mark..].to_vec() {
+        for at in mark..self.named.len() {
+            let (index, is_written) = self.named[at];
             self.lock(index, if is_written { Lock::Exclusive } else { Lock::Shared });
         }
     }

@@ -22,7 +22,7 @@ impl Generator {
             4 | 5 => self.call(ty, depth),
             6 => self.call(ty, depth),
             7 => self.exchanged(ty, depth),
-            8 => self.from_option(ty, depth),
+            8 => self.out_of_option(ty, depth),
             9 => self.matched(ty, depth, known),
             _ => Some(self.through_closure(ty, depth)),
         };
@@ -33,8 +33,8 @@ impl Generator {
     fn own(&mut self, ty: &Type, depth: usize, known: bool) -> Option<Code> {
         match ty {
             Type::Scalar("bool") => Some(self.truth(depth)),
-            Type::Scalar(name) if ty.is_integer() => self.integer(name, depth, known),
-            Type::Scalar(name) => Some(self.float(name, depth, known)),
+            Type::Scalar(name) if ty.is_integer() => self.integer(name, depth),
+            Type::Scalar(name) => Some(self.float(name, depth)),
             Type::Option(inner) => self.option(inner, depth, known),
             Type::Tuple(_) | Type::Array(..) | Type::Pair => Some(self.aggregate(ty, depth, known)),
         }
@@ -70,10 +70,7 @@ impl Generator {
                 let text = format!("{digits}{suffix}");
                 if text.starts_with('-') { Code::unary(text) } else { Code::atom(text) }
             }
-            Type::Option(inner) if known && self.random.chance(30) => {
-                let _ = inner;
-                Code::atom("None")
-            }
+            Type::Option(_) if known && self.random.chance(30) => Code::atom("None"),
             Type::Option(inner) => Code::atom(format!("Some({})", self.leaf(inner, known).text)),
             Type::Tuple(_) | Type::Array(..) | Type::Pair => self.aggregate(ty, 0, known),
         }

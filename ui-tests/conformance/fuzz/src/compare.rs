@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 
 use phalanx::Device;
 
-use crate::{Answer, Input, Program, host};
+use crate::{Answer, Input, Program, SEED, host};
 
 /// What a program computes for one input, in all forms.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |answer: Answer| answer.map_or("a failure".into(), |value| format!("{value:#018x}"));
-        writeln!(f, "{} of {:?}\n  {:<9} {}", self.program.name, self.input, "Rust", shown(self.plain))?;
+        writeln!(f, "seed {SEED}, {} of {:?}\n  {:<9} {}", self.program.name, self.input, "Rust", shown(self.plain))?;
         for (name, answer) in &self.others {
             writeln!(f, "  {name:<9} {}", shown(*answer))?;
         }

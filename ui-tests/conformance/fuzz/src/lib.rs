@@ -2,6 +2,8 @@
 //! (or on a GPU), and as its CUDA C++ compiled for the host. `generate/` writes them when this crate is built. Not here:
 //! what threads do together, which `ui-tests/conformance/generators` tests.
 
+#![allow(break_with_label_and_loop, reason = "random programs write it, and only the crate can allow it")]
+
 pub mod compare;
 pub mod host;
 pub mod input;
