@@ -79,6 +79,7 @@ pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Vector, VectorElement,
     dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
 };
+pub use kernel::nanosleep::nanosleep;
 pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use kernel::pipeline::Pipeline;
 pub use kernel::token::ArrivalToken;

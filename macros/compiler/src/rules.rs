@@ -72,6 +72,8 @@ rules! {
         TokenReused = "token_reused": "a token must be waited on only once", Refused("rustc checks it, as a move");
         TokenEscapes = "token_escapes":
             "a token must stay in a local variable", Refused("a token stored anywhere else cannot be tracked");
+        TokenForgotten = "token_forgotten":
+            "a group whose token was forgotten must not be used again", Allowed;
         ArriveWhilePending = "arrive_while_pending": "a thread must arrive at a barrier only once per phase", Allowed;
         CollectiveWhilePending = "collective_while_pending":
             "no other collective of the group may stand between arrive and wait", Allowed;
@@ -129,6 +131,7 @@ rules! {
         DeriveNames = "derive_names";
         DeriveRepr = "derive_repr";
         DeriveTarget = "derive_target";
+        ForgetAcrossCalls = "forget_across_calls";
         FormatString = "format_string";
         KernelParameter = "kernel_parameter";
         KernelResult = "kernel_result";

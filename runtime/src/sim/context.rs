@@ -97,7 +97,7 @@ impl Context<'_> {
     }
 
     /// Ends the turn, and returns when the scheduler gives the thread another one.
-    pub(super) fn suspend(&self) {
+    pub(crate) fn suspend(&self) {
         // SAFETY: set at the start of the coroutine that runs this, to what lives on that coroutine's stack.
         unsafe { &*self.thread.yielder.get() }.suspend(());
     }

@@ -33,6 +33,7 @@ fn under_random_schedules() {
             "groups::",
             "tiles::",
             "atomics::",
+            "nanosleep::",
             "memory::",
             "tokens::",
             "phase_barriers::",

@@ -166,7 +166,9 @@ impl Analysis for Flights<'_, '_> {
                 | PhaseAction::Invalidate => {}
             },
             // What others have waited for by then.
-            StepKind::Group(GroupStep::Collective { barrier: true, .. }) | StepKind::Group(GroupStep::Wait { .. }) => {
+            StepKind::Group(
+                GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },
+            ) => {
                 state.flying.retain(|copy| !state.waited.contains(&self.told(*copy)));
             }
             // It may wait.
@@ -179,6 +181,7 @@ impl Analysis for Flights<'_, '_> {
             | StepKind::Memory(_)
             | StepKind::Group(
                 GroupStep::Arrive { .. }
+                | GroupStep::ArriveForgotten { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Convergent { .. }
                 | GroupStep::Aligned { .. },

@@ -9,6 +9,7 @@ pub(crate) mod cfg;
 mod copies;
 pub(crate) mod dsm;
 pub(crate) mod engine;
+mod forgotten;
 mod liveness;
 mod tokens;
 mod unchecked;
@@ -36,6 +37,7 @@ use uniform::values::Values;
 pub(crate) struct Checked<'f> {
     function: &'f Function,
     pending: tokens::PendingAtCalls,
+    forgotten: forgotten::ForgottenAtCalls,
     apart: BTreeSet<SlotId>,
     broken_at: Option<BrokenAt>,
     ranks_left_to_rustc: BTreeSet<SiteId>,
@@ -45,9 +47,11 @@ pub(crate) struct Checked<'f> {
 
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
-    let cfg = build::build(function);
+    let mut cfg = build::build(function);
     let tokens = Tokens::of(function, &cfg);
+    forgotten::mark(&mut cfg, &tokens, diags);
     let mut pending = tokens::check(&cfg, &tokens, diags);
+    let mut forgotten = forgotten::check(&cfg, diags);
     let control = Control::of(&cfg);
     let live = Live::of(&cfg);
     let values = Values::of(function.role, &cfg, &control, &live);
@@ -56,14 +60,14 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, &phase_barriers.meetings, diags);
     phase_barriers.add_to(&mut protocol);
     copies::check(function, &cfg, diags);
-    let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
+    let broken_at = unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
     let ranks_left_to_rustc = match function.options.waives(Rule::RankOutOfRange) {
         true => BTreeSet::new(),
         false => dsm::ranks::left_to_rustc(function),
     };
     let apart = calls_apart(function);
-    Ok(Checked { function, pending, apart, broken_at, ranks_left_to_rustc, summary, protocol })
+    Ok(Checked { function, pending, forgotten, apart, broken_at, ranks_left_to_rustc, summary, protocol })
 }
 
 /// Calls in methods and closures, whose callers do not see them.
@@ -97,6 +101,12 @@ impl<'f> Checked<'f> {
     /// For calls made while arrivals are pending, by slot: the groups of which the callee must use no collective.
     pub(crate) fn pending_at_calls(&self) -> &tokens::PendingAtCalls {
         &self.pending
+    }
+
+    /// For calls made where tokens may have been forgotten, by slot: the groups of which the callee must use no
+    /// collective, and what rustc says if it does.
+    pub(crate) fn forgotten_at_calls(&self) -> &forgotten::ForgottenAtCalls {
+        &self.forgotten
     }
 
     /// The calls in methods and closures, whose callees must use no collective at all.

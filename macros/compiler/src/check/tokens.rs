@@ -60,7 +60,9 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
         Some(Arrival { group, at, origin: Origin::Parameter, into, relaxed: false })
     });
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
-        StepKind::Group(GroupStep::Arrive { group, method, into }) => {
+        StepKind::Group(
+            GroupStep::Arrive { group, method, into } | GroupStep::ArriveForgotten { group, method, into },
+        ) => {
             Some(Arrival { group, at: step.at, origin: Origin::Arrival, into, relaxed: method.relaxed })
         }
         StepKind::Call { gives: Some((group, into)), .. } => {
@@ -75,7 +77,8 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
             | GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_)
             | GroupStep::Convergent { .. }
-            | GroupStep::Wait { .. },
+            | GroupStep::Wait { .. }
+            | GroupStep::WaitElected { .. },
         )
         | StepKind::BarrierCall(_)
         | StepKind::Token(_) => None,
@@ -134,6 +137,12 @@ impl<'f> Tokens<'f> {
         held.all().any(|(_, arrival)| of(self.arrivals[arrival].group))
     }
 
+    /// The arrivals whose token a variable may hold: where each token came from, and the variable that held it first.
+    pub(super) fn arrivals_at(&self, held: &Held, variable: Variable) -> impl Iterator<Item = (Origin, Variable)> + '_ {
+        let arrivals: Vec<ArrivalId> = held.at(variable).collect();
+        arrivals.into_iter().map(|arrival| (self.arrivals[arrival].origin, self.arrivals[arrival].into))
+    }
+
     fn arrival_into(&self, into: Variable) -> BTreeSet<ArrivalId> {
         self.arrivals.iter().position(|arrival| arrival.into == into).into_iter().collect()
     }
@@ -160,10 +169,12 @@ impl Analysis for Tokens<'_> {
             | StepKind::BarrierCall(_)
             | StepKind::Value(_)
             | StepKind::Call { gives: None, .. } => {}
-            StepKind::Group(GroupStep::Arrive { into, .. }) | StepKind::Call { gives: Some((_, into)), .. } => {
+            StepKind::Group(GroupStep::Arrive { into, .. } | GroupStep::ArriveForgotten { into, .. })
+            | StepKind::Call { gives: Some((_, into)), .. } => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
-            StepKind::Group(GroupStep::Wait { from, .. }) | StepKind::Token(TokenStep::HandOver { from }) => {
+            StepKind::Group(GroupStep::Wait { from, .. } | GroupStep::WaitElected { from, .. })
+            | StepKind::Token(TokenStep::HandOver { from } | TokenStep::Forget { from, .. }) => {
                 state.take(*from);
             }
             StepKind::Token(TokenStep::Move { from, into }) => {
@@ -197,7 +208,7 @@ struct Report<'a, 'f> {
 impl Report<'_, '_> {
     fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
-            StepKind::Token(TokenStep::Move { .. } | TokenStep::Clear { .. })
+            StepKind::Token(TokenStep::Move { .. } | TokenStep::Clear { .. } | TokenStep::Forget { .. })
             | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Copy(_)
             | StepKind::Memory(_)
@@ -205,10 +216,12 @@ impl Report<'_, '_> {
             | StepKind::Value(_) => {}
             StepKind::Token(TokenStep::Drop { variable, how }) => self.check_dropped(state, *variable, *how, step.at),
             StepKind::Token(TokenStep::HandOver { from }) => self.check_handed_over(state, *from, step.at),
-            StepKind::Group(GroupStep::Arrive { group, method, .. }) => {
+            StepKind::Group(
+                GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
+            ) => {
                 self.check_arrive(state, *group, method.name, step.at)
             }
-            StepKind::Group(GroupStep::Wait { group, from }) => self.check_wait(state, *group, *from, step.at),
+            StepKind::Group(GroupStep::Wait { group, from } | GroupStep::WaitElected { group, from }) => self.check_wait(state, *group, *from, step.at),
             StepKind::Group(GroupStep::Collective { team, name, .. }) => {
                 self.check_collective(state, team.group, name, step.at)
             }

@@ -2,6 +2,7 @@
 //! none is a fault itself, so that nothing stays switched off by mistake.
 
 use super::dsm::{self, protocol::Protocol};
+use super::forgotten::ForgottenAtCalls;
 use super::tokens::PendingAtCalls;
 use super::uniform::summary::Summary;
 use crate::diag::Diags;
@@ -18,11 +19,11 @@ pub(crate) struct BrokenAt {
     pub(crate) waiver: SpanRange,
 }
 
-/// `pending` is what is asked of calls: nothing, where that rule is off. `parsed`: nothing was reported before the
+/// `pending` and `forgotten` are what is asked of calls: nothing, where their rules are off. `parsed`: nothing was reported before the
 /// checks, so that what they did not find is not there.
 pub(super) fn apply(
     function: &Function,
-    pending: &mut PendingAtCalls,
+    (pending, forgotten): (&mut PendingAtCalls, &mut ForgottenAtCalls),
     summary: &mut Summary,
     protocol: &mut Protocol,
     parsed: bool,
@@ -38,6 +39,10 @@ pub(super) fn apply(
                 broken_at = Some(BrokenAt { calls, waiver: waiver.at });
                 needed = true;
             }
+        }
+        if waiver.rule == Rule::TokenForgotten {
+            // What only rustc finds is not asked; nor can it be known whether it was needed.
+            needed |= !std::mem::take(forgotten).is_empty();
         }
         if waiver.rule == Rule::RankOutOfRange {
             needed |= !dsm::ranks::left_to_rustc(function).is_empty();

@@ -48,6 +48,7 @@ mod macro_made;
 mod memory;
 mod mixtures;
 mod names;
+mod nanosleep;
 mod odd_places;
 mod operators;
 mod options;
@@ -110,6 +111,7 @@ pub fn modules() -> Vec<Module> {
         calls::modules(),
         captures::modules(),
         names::modules(),
+        nanosleep::modules(),
         options::modules(),
         generics::modules(),
         literals::modules(),

@@ -117,6 +117,7 @@ impl<'f> Builder<'f> {
             | Op::Sync(..)
             | Op::Arrive(..)
             | Op::Wait(..)
+            | Op::Forget(_)
             | Op::MapSharedRank(_)
             | Op::SharedArray(_)
             | Op::SharedBarrier(..)
@@ -129,6 +130,7 @@ impl<'f> Builder<'f> {
             | Op::Length
             | Op::IsEmpty
             | Op::Fence(..)
+            | Op::Nanosleep
             | Op::Copy(_)
             | Op::Is(_)
             | Op::Take
@@ -241,6 +243,7 @@ impl<'f> Builder<'f> {
             | Op::Sync(..)
             | Op::Arrive(..)
             | Op::Wait(..)
+            | Op::Forget(_)
             | Op::MapSharedRank(_)
             | Op::QuerySharedRank
             | Op::SharedArray(_)
@@ -253,6 +256,7 @@ impl<'f> Builder<'f> {
             | Op::Length
             | Op::IsEmpty
             | Op::Fence(..)
+            | Op::Nanosleep
             | Op::Is(_)
             | Op::Take
             | Op::Unwrap

@@ -362,6 +362,8 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Group(GroupStep::Arrive { group, .. }) if spans_cluster(*group) => state.arrive(),
             StepKind::Memory(MemoryStep::Fence) => state.fence(),
             StepKind::Group(GroupStep::Wait { group, .. }) if spans_cluster(*group) => state.wait(),
+            // All blocks have started, for the thread that has waited. Nothing else is over: others have not waited.
+            StepKind::Group(GroupStep::WaitElected { group, .. }) if spans_cluster(*group) => state.entered = None,
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if spans_cluster(team.group) => {
                 state.sync()
             }
@@ -382,7 +384,9 @@ impl Analysis for InFlight<'_, '_> {
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Arrive { .. }
-                | GroupStep::Wait { .. },
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::Wait { .. }
+                | GroupStep::WaitElected { .. },
             )
             | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Return(_))
             | StepKind::Copy(_)

@@ -99,7 +99,9 @@ fn is_free(cfg: &Cfg<'_>, read: &AccessFacts, write: &AccessFacts) -> bool {
             GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_)
             | GroupStep::Convergent { .. }
-            | GroupStep::Arrive { .. },
+            | GroupStep::Arrive { .. }
+            | GroupStep::ArriveForgotten { .. }
+            | GroupStep::WaitElected { .. },
         )
         | StepKind::BarrierCall(_)
         | StepKind::Call { .. }

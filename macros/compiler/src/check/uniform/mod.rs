@@ -25,6 +25,7 @@ use super::cfg::{BlockId, Cfg, GroupStep, NodeId, Source, Step, StepKind, ValueS
 use crate::diag::{Diag, Diags};
 use crate::messages;
 use crate::model::expr::Callee;
+use crate::model::group::Group;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -71,13 +72,14 @@ impl<'a, 'f> Check<'a, 'f> {
             | StepKind::Group(GroupStep::Convergent { team, name }) => {
                 self.together(block, *team, name, step.at);
             }
-            StepKind::Group(GroupStep::Arrive { group, method, .. }) => {
-                self.together(block, Team::whole(*group), method.name, step.at)
-            }
+            StepKind::Group(
+                GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
+            ) => self.together(block, Team::whole(*group), method.name, step.at),
             StepKind::Group(GroupStep::Aligned { name }) => self.aligned(block, name, step.at),
             StepKind::Group(GroupStep::Wait { group, .. }) => {
                 self.together(block, Team::whole(*group), "barrier_wait", step.at)
             }
+            StepKind::Group(GroupStep::WaitElected { group, .. }) => self.elected(block, *group, step.at),
             StepKind::Call { node, .. } => {
                 let node = &self.cfg.nodes[node.0];
                 if let Source::Call { slot, callee: Callee::Function(_), teams, .. } = &node.source {
@@ -126,9 +128,37 @@ impl<'a, 'f> Check<'a, 'f> {
     /// if i >= n { return; } block.sync();                      // some have left
     /// ```
     fn together(&mut self, block: BlockId, team: Team, name: &'static str, at: SpanRange) {
-        self.summary.needs(team);
         // For a group that was made of those who were there, only what has come between.
-        for branch in self.control().deciders_since(block, team.made).iter() {
+        let branches = self.control().deciders_since(block, team.made);
+        self.together_at(&branches.iter().collect::<Vec<_>>(), block, team, name, at);
+    }
+
+    /// Where the threads that do not wait forget their token, those that do are elected: any threads of a block, whole
+    /// warps of a cluster (its barrier is `.aligned`), whole blocks of a grid (a block waits as one). A branch that keeps
+    /// these together may be divergent in the group.
+    ///
+    /// ```text
+    /// if block.thread_rank() < 32 { cluster.barrier_wait(token); } else { token.forget(); }    // one warp
+    /// if block.thread_rank() == 0 { cluster.barrier_wait(token); } else { token.forget(); }    // a part of a warp
+    /// ```
+    fn elected(&mut self, block: BlockId, group: Group, at: SpanRange) {
+        let elects = |branch: &BlockId| {
+            let tested = self.values.tested(*branch);
+            let whole = match group {
+                Group::Coalesced | Group::Tile | Group::ThreadBlock => return true,
+                Group::Cluster => Uniformity::Warp,
+                Group::Grid => Uniformity::Block,
+            };
+            tested.at_most.covers(whole) && tested.unknown.is_empty()
+        };
+        let branches: Vec<BlockId> = self.control().deciders(block).filter(|branch| !elects(branch)).collect();
+        self.together_at(&branches, block, Team::whole(group), "barrier_wait", at);
+    }
+
+    /// Checks that the branches, which decide about `block`, are uniform in the group.
+    fn together_at(&mut self, branches: &[BlockId], block: BlockId, team: Team, name: &'static str, at: SpanRange) {
+        self.summary.needs(team);
+        for &branch in branches {
             let tested = self.values.tested(branch);
             if tested.at_most.covers(team.uniformity) {
                 let explain = Explain::new(self.function, self.values, Uniformity::Grid);

@@ -97,6 +97,11 @@ impl Host<'_> {
                 group_method(group, barrier.name)
             }
             Op::Uniform(group) => group_method(group, "uniform"),
+            Op::Forget(group) => {
+                let token = operands.first().map(|token| self.expr(token));
+                let (group, arguments) = (Ident::new(group.rust_name(), at.lo), parentheses(at, quote!(#token)));
+                quote_spanned!(at.lo=> ::phalanx::ArrivalToken::<::phalanx::#group>::forget #arguments)
+            }
             Op::MapSharedRank(_) | Op::MapBarrier(_) => {
                 let mapped = group_method(Group::Cluster, "map_shared_rank");
                 match self.constant_rank(operands, site) {
@@ -147,6 +152,10 @@ impl Host<'_> {
             Op::Atomic(atomic) => self.atomic(atomic, operands, at),
             Op::Copy(copy) => self.copy(copy, operands, at),
             Op::Fence(order, scope) => memory::fence(order, scope, at),
+            Op::Nanosleep => {
+                let duration = operands.first().map(|duration| self.expr(duration));
+                call(at, &["nanosleep"], quote!(#duration))
+            }
             Op::Is(variant) => method(variant.test()),
             Op::Take => method("take"),
             Op::Unwrap => {
