@@ -33,12 +33,10 @@ pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
     let mut forgotten: BTreeSet<Variable> = BTreeSet::new();
     engine::visit(tokens, cfg, tokens.states(), |held, step| {
         if let StepKind::Token(TokenStep::Forget { from, .. }) = step.kind {
-            for (origin, into) in tokens.arrivals_at(held, from) {
-                match origin {
-                    Origin::Arrival => drop(forgotten.insert(into)),
-                    Origin::Call | Origin::Parameter => diags.push(messages::forgets_foreign_token(step.at)),
-                }
+            if tokens.arrivals_at(held, from).any(|(origin, _)| origin != Origin::Arrival) {
+                diags.push(messages::forgets_foreign_token(step.at));
             }
+            forgotten.extend(tokens.arrivals_at(held, from).map(|(_, into)| into));
         }
     });
     for (block, held) in cfg.blocks.iter_mut().zip(tokens.states()) {

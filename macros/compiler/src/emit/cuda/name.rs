@@ -66,7 +66,7 @@ impl Names {
     /// Asserts that no local can have the name of a function that the text calls, and so hide the function.
     pub(crate) fn assert_callable(&self, callee: &str) {
         let name = callee.split(['<', ':']).next().unwrap_or(callee);
-        debug_assert!(self.taken.contains(name), "`{name}` is missing from `RESERVED`, in emit/cuda/name.rs");
+        assert!(self.taken.contains(name), "`{name}` is missing from `RESERVED`, in emit/cuda/name.rs");
     }
 
     pub(crate) fn local(&self, local: LocalId) -> &str {
