@@ -145,7 +145,7 @@ pub mod prelude {
         Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile, UnsignedInteger, Vector,
         VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel,
         coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition,
-        memcpy_async, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
+        memcpy_async, nanosleep, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
         shared_cluster_barriers, this_cluster, this_grid, this_thread_block, tiled_partition,
     };
 }

@@ -87,7 +87,10 @@ pub(super) fn check(cfg: &Cfg<'_>, diags: &mut Diags) -> ForgottenAtCalls {
         {
             let of = analysis.forgotten(state, Group::Grid).map(|(of, _)| of);
             let groups = of.flat_map(|of| Group::ALL.into_iter().filter(move |group| *group >= of));
-            calls.insert(slot.0, (groups.map(Group::flag).collect(), messages::call_after_forget(step.at, forget).text()));
+            calls.insert(
+                slot.0,
+                (groups.map(Group::flag).collect(), messages::call_after_forget(step.at, forget).text()),
+            );
         }
     });
     calls

@@ -60,7 +60,8 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let mut protocol = dsm::check(function, &cfg, &tokens, &live, &values, &phase_barriers.meetings, diags);
     phase_barriers.add_to(&mut protocol);
     copies::check(function, &cfg, diags);
-    let broken_at = unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
+    let broken_at =
+        unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
     let ranks_left_to_rustc = match function.options.waives(Rule::RankOutOfRange) {
         true => BTreeSet::new(),

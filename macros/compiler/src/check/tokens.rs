@@ -62,9 +62,7 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
         StepKind::Group(
             GroupStep::Arrive { group, method, into } | GroupStep::ArriveForgotten { group, method, into },
-        ) => {
-            Some(Arrival { group, at: step.at, origin: Origin::Arrival, into, relaxed: method.relaxed })
-        }
+        ) => Some(Arrival { group, at: step.at, origin: Origin::Arrival, into, relaxed: method.relaxed }),
         StepKind::Call { gives: Some((group, into)), .. } => {
             Some(Arrival { group, at: step.at, origin: Origin::Call, into, relaxed: false })
         }
@@ -218,10 +216,10 @@ impl Report<'_, '_> {
             StepKind::Token(TokenStep::HandOver { from }) => self.check_handed_over(state, *from, step.at),
             StepKind::Group(
                 GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
-            ) => {
-                self.check_arrive(state, *group, method.name, step.at)
+            ) => self.check_arrive(state, *group, method.name, step.at),
+            StepKind::Group(GroupStep::Wait { group, from } | GroupStep::WaitElected { group, from }) => {
+                self.check_wait(state, *group, *from, step.at)
             }
-            StepKind::Group(GroupStep::Wait { group, from } | GroupStep::WaitElected { group, from }) => self.check_wait(state, *group, *from, step.at),
             StepKind::Group(GroupStep::Collective { team, name, .. }) => {
                 self.check_collective(state, team.group, name, step.at)
             }

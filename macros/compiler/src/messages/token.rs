@@ -126,7 +126,8 @@ pub(crate) fn collective_while_pending(
 }
 
 pub(crate) fn token_forgotten(at: SpanRange, what: &str, group: Group, of: Group, forget: SpanRange) -> Diag {
-    let again = if (forget.line(), forget.column()) >= (at.line(), at.column()) { ", in an earlier iteration" } else { "" };
+    let again =
+        if (forget.line(), forget.column()) >= (at.line(), at.column()) { ", in an earlier iteration" } else { "" };
     let contains = if group == of { String::new() } else { format!(", which contains the {}", of.noun()) };
     Diag::new(
         Rule::TokenForgotten,
@@ -139,6 +140,17 @@ pub(crate) fn token_forgotten(at: SpanRange, what: &str, group: Group, of: Group
     )
     .note(forget, format!("the token may be forgotten here{again}: this thread does not wait for the phase"))
     .help(format!("call `{}.barrier_wait` instead of `forget`, on every path that leads here", short(of)))
+}
+
+/// Says of a divergent wait, where other threads forget the token, which threads may wait.
+pub(crate) fn elected_wait(diag: Diag, group: Group) -> Diag {
+    diag.remark(match group {
+        Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => {
+            "other threads forget the token, so that whole warps may wait: they test `block.thread_rank() / 32` or the \
+             block's rank"
+        }
+        Group::Grid => "other threads forget the token, so that whole blocks may wait: they test the block's rank",
+    })
 }
 
 pub(crate) fn call_after_forget(at: SpanRange, forget: SpanRange) -> Diag {

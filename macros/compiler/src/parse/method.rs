@@ -6,7 +6,6 @@ use syn::ExprMethodCall;
 use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
-use crate::model::{Role, SiteMessage};
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
@@ -14,6 +13,7 @@ use crate::model::kind::{Kind, Memory};
 use crate::model::method::ValueMethod;
 use crate::model::op::{MEMORY_METHODS, Op, Variant};
 use crate::model::warp::WarpMethod;
+use crate::model::{Role, SiteMessage};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -201,9 +201,10 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, "forget", 0, call.args.len()));
         }
         match self.function.role {
-            Role::Kernel => self.op(Op::Forget(group), vec![token], span),
-            Role::Device | Role::Method => self.error(messages::forget_in_function(span)),
+            Role::Kernel => {}
+            Role::Device | Role::Method => self.diags.push(messages::forget_in_function(span)),
         }
+        self.op(Op::Forget(group), vec![token], span)
     }
 
     /// Parses the token that a wait consumes.

@@ -32,6 +32,7 @@ mod failures;
 mod fast;
 mod floats;
 mod folds;
+mod forgotten;
 mod generics;
 mod grid_barriers;
 mod groups;
@@ -112,6 +113,7 @@ pub fn modules() -> Vec<Module> {
         captures::modules(),
         names::modules(),
         nanosleep::modules(),
+        forgotten::modules(),
         options::modules(),
         generics::modules(),
         literals::modules(),

@@ -46,10 +46,13 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
 }
 
 /// A collective that not all threads of its group may come to.
+#[derive(Clone, Copy)]
 struct Fault {
     at: SpanRange,
     name: &'static str,
     team: Team,
+    /// Whether it is a wait where other threads forget their token.
+    elected: bool,
     /// How many more depend on the same branch.
     more: usize,
 }
@@ -130,7 +133,8 @@ impl<'a, 'f> Check<'a, 'f> {
     fn together(&mut self, block: BlockId, team: Team, name: &'static str, at: SpanRange) {
         // For a group that was made of those who were there, only what has come between.
         let branches = self.control().deciders_since(block, team.made);
-        self.together_at(&branches.iter().collect::<Vec<_>>(), block, team, name, at);
+        let fault = Fault { at, name, team, elected: false, more: 0 };
+        self.together_at(branches.iter(), block, fault);
     }
 
     /// Where the threads that do not wait forget their token, those that do are elected: any threads of a block, whole
@@ -152,13 +156,15 @@ impl<'a, 'f> Check<'a, 'f> {
             tested.at_most.covers(whole) && tested.unknown.is_empty()
         };
         let branches: Vec<BlockId> = self.control().deciders(block).filter(|branch| !elects(branch)).collect();
-        self.together_at(&branches, block, Team::whole(group), "barrier_wait", at);
+        let fault = Fault { at, name: "barrier_wait", team: Team::whole(group), elected: true, more: 0 };
+        self.together_at(branches.into_iter(), block, fault);
     }
 
-    /// Checks that the branches, which decide about `block`, are uniform in the group.
-    fn together_at(&mut self, branches: &[BlockId], block: BlockId, team: Team, name: &'static str, at: SpanRange) {
+    /// Checks that the branches, which decide about `block`, are uniform in the group; `fault` is what is told if not.
+    fn together_at(&mut self, branches: impl Iterator<Item = BlockId>, block: BlockId, fault: Fault) {
+        let Fault { at, name, team, .. } = fault;
         self.summary.needs(team);
-        for &branch in branches {
+        for branch in branches {
             let tested = self.values.tested(branch);
             if tested.at_most.covers(team.uniformity) {
                 let explain = Explain::new(self.function, self.values, Uniformity::Grid);
@@ -168,12 +174,7 @@ impl<'a, 'f> Check<'a, 'f> {
                 continue;
             }
             let leaves = control::leaves(self.cfg, branch, block);
-            self.found.entry((branch, leaves)).and_modify(|fault| fault.more += 1).or_insert(Fault {
-                at,
-                name,
-                team,
-                more: 0,
-            });
+            self.found.entry((branch, leaves)).and_modify(|fault| fault.more += 1).or_insert(fault);
         }
     }
 
@@ -205,10 +206,11 @@ impl<'a, 'f> Check<'a, 'f> {
         for ((branch, leaves), fault) in &self.found {
             let explain = Explain::new(self.function, self.values, fault.team.uniformity);
             let chain = explain.branch(*branch);
-            diags.push(match leaves {
+            let diag = match leaves {
                 true => messages::divergent_exit(fault.at, fault.name, fault.team.group, fault.more, chain),
                 false => messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain),
-            });
+            };
+            diags.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }
         self.unaligned.into_iter().for_each(|diag| diags.push(diag));
         self.summary
