@@ -29,7 +29,8 @@ fn of_a_smaller_group() {
     let cluster = this_cluster();
     let token = cluster.barrier_arrive();
     token.forget();
-    meet_block(&this_thread_block());
+    let block = this_thread_block();
+    meet_block(&block);
 }
 
 pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] =

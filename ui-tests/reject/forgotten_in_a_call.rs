@@ -1,5 +1,4 @@
-//! A device function that uses the group is called where the token may have been forgotten; a phase barrier's token has
-//! no `forget`.
+//! A device function that uses the group is called where the token may have been forgotten.
 
 use phalanx::prelude::*;
 

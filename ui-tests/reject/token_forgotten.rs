@@ -80,7 +80,7 @@ fn waiters_meet_again(out: &mut [u32]) {
     }
 }
 
-/// Who forgets the token does not know that the peers have started.
+/// A thread that forgets its token does not know that the peers have started.
 #[cluster_kernel(cluster = 2, block = 64)]
 fn not_entered(out: &mut [u32]) {
     let cluster = this_cluster();

@@ -277,4 +277,16 @@ mod tests {
             assert!(pages.contains(&format!("\n## {rule}\n")), "docs/rules.md has no page for {rule}");
         }
     }
+    #[test]
+    fn the_documents_name_every_rule_that_can_be_switched_off() {
+        let documents = [
+            ("README.md", include_str!("../../../README.md")),
+            ("docs/analyses.md", include_str!("../../../docs/analyses.md")),
+        ];
+        for (path, text) in documents {
+            let missing: Vec<Rule> =
+                Rule::switchable().map(|(rule, _)| rule).filter(|rule| !text.contains(rule.name())).collect();
+            assert_eq!(missing, [], "{path} does not name them");
+        }
+    }
 }

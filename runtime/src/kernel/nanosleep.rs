@@ -37,6 +37,6 @@ use crate::sim;
 /// # }
 /// ```
 pub fn nanosleep(nanoseconds: u32) {
-    let _ = nanoseconds;
+    let _ = nanoseconds; // The scheduler decides when the thread goes on.
     sim::with("`nanosleep()`", |context| context.suspend());
 }

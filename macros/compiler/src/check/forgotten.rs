@@ -6,6 +6,8 @@
 //!
 //! Not checked here: that every token is waited for or forgotten (`tokens`), and that whole warps wait (`uniform`).
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::Groups;
@@ -21,7 +23,7 @@ use crate::span::SpanRange;
 /// For calls of device functions, by slot: the groups that must not be used in them, and what rustc says if one is.
 pub(crate) type ForgottenAtCalls = BTreeMap<u16, (Groups, String)>;
 
-/// Tells the arrivals whose token may be forgotten, and the waits for them, from those at which the whole group waits.
+/// Marks the arrivals whose token may be forgotten, and the waits for them: not all threads of the group wait there.
 ///
 /// `forget_across_calls`: the arrival is in the kernel itself, so that what came before it is known here.
 ///
@@ -33,7 +35,8 @@ pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
     let mut forgotten: BTreeSet<Variable> = BTreeSet::new();
     engine::visit(tokens, cfg, tokens.states(), |held, step| {
         if let StepKind::Token(TokenStep::Forget { from, .. }) = step.kind {
-            if tokens.arrivals_at(held, from).any(|(origin, _)| origin != Origin::Arrival) {
+            // A parameter is a device function's, which the parser has refused.
+            if tokens.arrivals_at(held, from).any(|(origin, _)| origin == Origin::Call) {
                 diags.push(messages::forgets_foreign_token(step.at));
             }
             forgotten.extend(tokens.arrivals_at(held, from).map(|(_, into)| into));
@@ -42,20 +45,27 @@ pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
     for (block, held) in cfg.blocks.iter_mut().zip(tokens.states()) {
         let Some(mut held) = held.clone() else { continue };
         for step in &mut block.steps {
-            let marked = match step.kind {
-                StepKind::Group(GroupStep::Arrive { group, method, into }) if forgotten.contains(&into) => {
-                    Some(GroupStep::ArriveForgotten { group, method, into })
-                }
-                StepKind::Group(GroupStep::Wait { group, from })
-                    if tokens.arrivals_at(&held, from).any(|(_, into)| forgotten.contains(&into)) =>
-                {
-                    Some(GroupStep::WaitElected { group, from })
-                }
-                _ => None,
-            };
+            let before = held.clone();
             tokens.transfer(&mut held, step);
-            if let Some(marked) = marked {
-                step.kind = StepKind::Group(marked);
+            if let StepKind::Group(kind) = &mut step.kind {
+                match *kind {
+                    GroupStep::Arrive { group, method, into } if forgotten.contains(&into) => {
+                        *kind = GroupStep::ArriveForgotten { group, method, into };
+                    }
+                    GroupStep::Wait { group, from }
+                        if tokens.arrivals_at(&before, from).any(|(_, into)| forgotten.contains(&into)) =>
+                    {
+                        *kind = GroupStep::WaitElected { group, from };
+                    }
+                    GroupStep::Arrive { .. }
+                    | GroupStep::Wait { .. }
+                    | GroupStep::ArriveForgotten { .. }
+                    | GroupStep::WaitElected { .. }
+                    | GroupStep::Collective { .. }
+                    | GroupStep::Convergent { .. }
+                    | GroupStep::Aligned { .. }
+                    | GroupStep::FormGroup(_) => {}
+                }
             }
         }
     }
@@ -67,7 +77,7 @@ pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
 /// ```text
 /// let token = cluster.barrier_arrive();
 /// if n == 0 { token.forget(); } else { cluster.barrier_wait(token); }
-/// cluster.sync();                         // where n is 0, a new phase that nobody may begin
+/// cluster.sync();                         // where n is 0, a new phase, which threads that have not waited may not begin
 /// ```
 pub(super) fn check(cfg: &Cfg<'_>, diags: &mut Diags) -> ForgottenAtCalls {
     let analysis = Forgetting { forgets: forgets(cfg) };
@@ -96,7 +106,7 @@ pub(super) fn check(cfg: &Cfg<'_>, diags: &mut Diags) -> ForgottenAtCalls {
     calls
 }
 
-/// The places where a token is forgotten, and of which group.
+/// Returns the places at which a token is forgotten, each with the token's group.
 fn forgets(cfg: &Cfg<'_>) -> Vec<(Group, SpanRange)> {
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps);
     let forgets = steps.filter_map(|step| match step.kind {
@@ -114,7 +124,7 @@ fn forgets(cfg: &Cfg<'_>) -> Vec<(Group, SpanRange)> {
     forgets.collect()
 }
 
-/// The group that a step is a collective of, and what it is called.
+/// Returns the group that a step is a collective of, and the collective's name.
 fn used(step: &Step) -> Option<(Group, &'static str)> {
     match step.kind {
         StepKind::Group(GroupStep::Collective { team, name, .. }) => Some((team.group, name)),
@@ -152,7 +162,7 @@ impl Join for Forgotten {
 }
 
 impl Forgetting {
-    /// Where the token of a group may have been forgotten that is this one or inside of it.
+    /// Returns the places at which the token of this group, or of one inside it, may have been forgotten.
     fn forgotten(&self, state: &Forgotten, group: Group) -> impl Iterator<Item = (Group, SpanRange)> {
         state.0.iter().map(|at| self.forgets[*at]).filter(move |(of, _)| *of <= group)
     }
@@ -166,7 +176,7 @@ impl Analysis for Forgetting {
     }
 
     fn transfer(&self, state: &mut Forgotten, step: &Step) {
-        // One fault is told once: at the first use.
+        // A fault is reported once, at the first use.
         if let Some((group, _)) = used(step) {
             state.0.retain(|at| self.forgets[*at].0 > group);
         }

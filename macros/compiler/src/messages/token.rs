@@ -128,12 +128,12 @@ pub(crate) fn collective_while_pending(
 pub(crate) fn token_forgotten(at: SpanRange, what: &str, group: Group, of: Group, forget: SpanRange) -> Diag {
     let again =
         if (forget.line(), forget.column()) >= (at.line(), at.column()) { ", in an earlier iteration" } else { "" };
-    let contains = if group == of { String::new() } else { format!(", which contains the {}", of.noun()) };
+    let inside = if group == of { "" } else { " inside it" };
     Diag::new(
         Rule::TokenForgotten,
         at,
         format!(
-            "`{what}` is a collective of the {}{contains}, which must not be used after a token of the {} was forgotten",
+            "`{what}` is a collective of the {}, which must not be used after a token of the {}{inside} was forgotten",
             group.noun(),
             of.noun()
         ),

@@ -198,7 +198,7 @@ impl Parser<'_> {
     /// Parses `token.forget()`, which only kernels have: callers of a device function would not see it.
     fn forget(&mut self, group: Group, token: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
         if !call.args.is_empty() {
-            return self.error(messages::argument_count(span, "forget", 0, call.args.len()));
+            self.diags.push(messages::argument_count(span, "forget", 0, call.args.len()));
         }
         match self.function.role {
             Role::Kernel => {}

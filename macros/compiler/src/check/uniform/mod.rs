@@ -160,7 +160,7 @@ impl<'a, 'f> Check<'a, 'f> {
         self.together_at(branches.into_iter(), block, fault);
     }
 
-    /// Checks that the branches, which decide about `block`, are uniform in the group; `fault` is what is told if not.
+    /// Checks that the branches, which decide about `block`, are uniform in the group; `fault` is what to report otherwise.
     fn together_at(&mut self, branches: impl Iterator<Item = BlockId>, block: BlockId, fault: Fault) {
         let Fault { at, name, team, .. } = fault;
         self.summary.needs(team);
