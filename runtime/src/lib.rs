@@ -79,6 +79,7 @@ pub use kernel::memory::{
     Atomic, Global, GlobalMut, RemoteArray, RemoteSlice, SharedArray, SharedSlice, Vector, VectorElement,
     dynamic_shared, dynamic_shared_slice, fence, shared_array, vectors,
 };
+pub use kernel::nanosleep::nanosleep;
 pub use kernel::numeric::{Float, Integer, Number, SignedInteger, UnsignedInteger, fast, ulp};
 pub use kernel::pipeline::Pipeline;
 pub use kernel::token::ArrivalToken;
@@ -145,7 +146,7 @@ pub mod prelude {
         Scope, SharedArray, SharedSlice, SignedInteger, Simulator, ThreadBlock, Tile, UnsignedInteger, Vector,
         VectorElement, bf16, binary_partition, bulk_copy_async, bulk_wait_group, bulk_wait_group_read, cluster_kernel,
         coalesced_threads, device, dynamic_shared, dynamic_shared_slice, f16, fast, fence, labeled_partition,
-        memcpy_async, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
+        memcpy_async, nanosleep, op, shared_array, shared_barrier, shared_barriers, shared_cluster_barrier,
         shared_cluster_barriers, this_cluster, this_grid, this_thread_block, tiled_partition,
     };
 }

@@ -29,6 +29,7 @@ mod divergent_collective;
 mod divergent_exit;
 mod divergent_in_a_call;
 mod exit_before_peers_done;
+mod forgotten_in_a_call;
 mod format_string;
 mod grid_barrier;
 mod handshake;
@@ -46,6 +47,7 @@ mod shared_slices;
 mod tiles;
 mod token_conditions;
 mod token_escapes;
+mod token_forgotten;
 mod token_never_waited;
 mod token_on_its_way;
 mod token_reused;
@@ -89,6 +91,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         divergent_exit::KERNELS,
         divergent_in_a_call::KERNELS,
         exit_before_peers_done::KERNELS,
+        forgotten_in_a_call::KERNELS,
         format_string::KERNELS,
         grid_barrier::KERNELS,
         handshake::KERNELS,
@@ -106,6 +109,7 @@ fn kernels() -> impl Iterator<Item = phalanx::Program> {
         tiles::KERNELS,
         token_conditions::KERNELS,
         token_escapes::KERNELS,
+        token_forgotten::KERNELS,
         token_never_waited::KERNELS,
         token_on_its_way::KERNELS,
         token_reused::KERNELS,

@@ -115,3 +115,25 @@ fn unsafe_code_is_in_few_files() {
     none("`unsafe` in a file that had none so far", found.difference(&listed).cloned());
     none("listed, and without `unsafe`", listed.difference(&found).cloned());
 }
+
+/// The host body names a function of the kernel language by its full path, so that rustc asks for no import.
+#[test]
+fn every_function_of_the_language_is_in_the_prelude_and_documented() {
+    // Host programs call the first, and the prelude has what is in the second.
+    const MODULES: [&str; 2] = ["ulp", "vectors"];
+    let read = |path: &str| fs::read_to_string(root().join(path)).expect("the file is in the repository");
+    let (library, language) = (read("runtime/src/lib.rs"), read("docs/language.md"));
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| !c.is_alphanumeric() && c != '_').map(String::from).collect()
+    };
+    let (face, prelude) = library.split_once("pub mod prelude {").expect("the library has a prelude");
+    let prelude = words(prelude.split_once("\n}").expect("the prelude ends").0);
+    let documented = words(&language);
+    let exports = face.split("pub use kernel::").skip(1).filter_map(|export| export.split_once(';'));
+    let names = exports.flat_map(|(names, _)| words(names.rsplit_once("::").map_or(names, |(_, last)| last)));
+    let names = names.filter(|name| name.starts_with(char::is_lowercase) && !MODULES.contains(&name.as_str()));
+    let names: BTreeSet<String> = names.collect();
+    assert!(names.contains("this_cluster"), "{names:?}");
+    none("not in the prelude", names.difference(&prelude).cloned());
+    none("not in docs/language.md", names.difference(&documented).cloned());
+}

@@ -229,6 +229,11 @@ pub(crate) fn literal_suffix(at: SpanRange, suffix: &str) -> Diag {
         .help(format!("valid suffixes are {}", list(SCALARS)))
 }
 
+pub(crate) fn long_sleep(at: SpanRange) -> Diag {
+    Diag::new(Rule::UnsupportedLiteral, at, "`nanosleep` sleeps for at most 1 ms, but this literal is longer")
+        .help("sleep for at most `1_000_000` nanoseconds at a time, in a loop if that is too short")
+}
+
 pub(crate) fn reserved_name(at: SpanRange, name: &str) -> Diag {
     Diag::new(Rule::ReservedName, at, format!("names that start with `__phalanx` are reserved: `{name}`"))
 }
@@ -257,7 +262,7 @@ pub(crate) fn unknown_method(at: SpanRange, name: &str, kind: Kind) -> Diag {
         Kind::OptionalToken(_) => list(["is_some", "is_none", "take"]),
         Kind::Token(_) => {
             return Diag::new(Rule::UnknownMethod, at, format!("an arrival token has no method `{name}`"))
-                .help("pass it to `barrier_wait`");
+                .help("pass it to `barrier_wait`, or `forget` it");
         }
         Kind::Unknown
         | Kind::Value

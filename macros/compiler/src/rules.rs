@@ -72,6 +72,8 @@ rules! {
         TokenReused = "token_reused": "a token must be waited on only once", Refused("rustc checks it, as a move");
         TokenEscapes = "token_escapes":
             "a token must stay in a local variable", Refused("a token stored anywhere else cannot be tracked");
+        TokenForgotten = "token_forgotten":
+            "a group whose token was forgotten must not be used again", Allowed;
         ArriveWhilePending = "arrive_while_pending": "a thread must arrive at a barrier only once per phase", Allowed;
         CollectiveWhilePending = "collective_while_pending":
             "no other collective of the group may stand between arrive and wait", Allowed;
@@ -129,6 +131,7 @@ rules! {
         DeriveNames = "derive_names";
         DeriveRepr = "derive_repr";
         DeriveTarget = "derive_target";
+        ForgetAcrossCalls = "forget_across_calls";
         FormatString = "format_string";
         KernelParameter = "kernel_parameter";
         KernelResult = "kernel_result";
@@ -272,6 +275,18 @@ mod tests {
         assert_eq!(index, Rule::ALL.iter().filter_map(row).collect::<Vec<_>>());
         for rule in Rule::ALL.iter().filter(|rule| rule.requirement().is_some()) {
             assert!(pages.contains(&format!("\n## {rule}\n")), "docs/rules.md has no page for {rule}");
+        }
+    }
+    #[test]
+    fn the_documents_name_every_rule_that_can_be_switched_off() {
+        let documents = [
+            ("README.md", include_str!("../../../README.md")),
+            ("docs/analyses.md", include_str!("../../../docs/analyses.md")),
+        ];
+        for (path, text) in documents {
+            let missing: Vec<Rule> =
+                Rule::switchable().map(|(rule, _)| rule).filter(|rule| !text.contains(rule.name())).collect();
+            assert_eq!(missing, [], "{path} does not name them");
         }
     }
 }

@@ -5,6 +5,7 @@
 //! Tiles and coalesced groups are in `warp`.
 
 mod copying;
+mod forget;
 mod members;
 pub mod op;
 mod warp;

@@ -1,6 +1,6 @@
 //! The host API of a kernel, which the host body calls: groups of threads (`group`, with `token` for their barriers),
 //! phase barriers (`barrier`), memory (`memory`) and copies between its kinds (`copy`, and `pipeline` over them),
-//! arithmetic (`numeric`), the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). All of it runs in
+//! arithmetic (`numeric`), `nanosleep`, the language itself (`intrinsics`), and inline CUDA C++ (`inline_cuda`). All of it runs in
 //! the simulator; the prelude implements the same for a GPU.
 
 pub(crate) mod barrier;
@@ -9,6 +9,7 @@ pub(crate) mod group;
 pub(crate) mod inline_cuda;
 pub(crate) mod intrinsics;
 pub(crate) mod memory;
+pub(crate) mod nanosleep;
 pub(crate) mod numeric;
 pub(crate) mod pipeline;
 pub(crate) mod token;

@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use crate::sim::ArrivalPhase;
 
 /// The proof of one arrival at the barrier of a group (`ArrivalToken<Cluster>`) or at a phase barrier
-/// (`ArrivalToken<Barrier>`); its wait consumes it. A group's token must be waited for on every path. A phase barrier's
-/// token may be dropped, because a thread that arrives there need not wait.
+/// (`ArrivalToken<Barrier>`); its wait consumes it. A group's token must be waited for or forgotten on every path. A phase
+/// barrier's token may be dropped, because a thread that arrives there need not wait.
 ///
 /// ```
 /// use phalanx::prelude::*;

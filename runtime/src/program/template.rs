@@ -371,6 +371,13 @@ pub const fn no_collective(collectives: Groups, pending: Groups) {
     }
 }
 
+/// Rejects, at compile time, a call of a function that executes a collective of a group whose token may have been forgotten.
+pub const fn no_collective_after_forget(collectives: Groups, forgotten: Groups, message: &str) {
+    if collectives.intersects(forgotten) {
+        panic!("{}", message);
+    }
+}
+
 /// Rejects, at compile time, an `unchecked(collective_while_pending)` that none of the calls needs.
 #[track_caller]
 pub const fn one_collective(broken_by: &[Groups]) {

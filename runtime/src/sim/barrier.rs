@@ -78,30 +78,49 @@ impl Context<'_> {
             Arrival::Pending { phase: arrived, .. } if arrived == phase => None,
             Arrival::Pending { site, .. } => Some(format!("its token is older than the last arrival, at {site}")),
             Arrival::Waited { site } => Some(format!("the last arrival was already waited for at {site}")),
+            Arrival::Forgotten { site } => Some(format!("its token was forgotten at {site}")),
             Arrival::None => Some("this thread has not arrived".to_owned()),
         };
         if let Some(fault) = fault {
             self.fail(Cause::Protocol(format!("{collective} must follow an arrival: {fault}")), site);
         }
+        self.check_nothing_forgotten(collective);
         arrival.set(Arrival::Waited { site });
         let start = self.thread.time.get();
         self.wait(phase, collective);
         self.record(EventKind::Wait, group.name(), site, start);
     }
 
-    /// Checks that the thread has no pending arrival at the group or at a group that it contains. Between an arrival
-    /// and its wait, cooperative groups allow only collectives of smaller groups.
+    /// Forgets the token of the phase in which the thread arrived: the thread will not wait.
+    pub(crate) fn barrier_forget(&self, group: Group, site: Site) {
+        self.thread.arrivals[group as usize].set(Arrival::Forgotten { site });
+    }
+
+    /// Checks that the group's collective does not stand between an arrival and its wait, where the arrival is at the
+    /// group itself or at a group inside it: cooperative groups allow only collectives of smaller groups there.
     fn check_nothing_pending(&self, collective: Collective) {
-        let groups: &[Group] = match collective.group {
-            Group::Block => &[Group::Block],
-            Group::Cluster => &[Group::Cluster, Group::Block],
-            Group::Grid => &[Group::Grid, Group::Cluster, Group::Block],
-        };
-        for &group in groups {
-            if let Arrival::Pending { site, .. } = self.thread.arrivals[group as usize].get() {
-                let arrive = Collective { group, operation: Operation::Arrive, site };
-                let wait = Collective { group, operation: Operation::Wait, site };
-                let sentence = format!("{collective} must not come between {arrive} at {site} and its {wait}");
+        for &group in with_those_inside(collective.group) {
+            match self.thread.arrivals[group as usize].get() {
+                Arrival::Pending { site, .. } => {
+                    let arrive = Collective { group, operation: Operation::Arrive, site };
+                    let wait = Collective { group, operation: Operation::Wait, site };
+                    let sentence = format!("{collective} must not come between {arrive} at {site} and its {wait}");
+                    self.fail(Cause::Protocol(sentence), collective.site);
+                }
+                Arrival::None | Arrival::Waited { .. } | Arrival::Forgotten { .. } => {}
+            }
+        }
+        self.check_nothing_forgotten(collective);
+    }
+
+    /// Checks that the thread has forgotten no token of the collective's group, nor of a group inside it.
+    fn check_nothing_forgotten(&self, collective: Collective) {
+        for &group in with_those_inside(collective.group) {
+            if let Arrival::Forgotten { site } = self.thread.arrivals[group as usize].get() {
+                let group = group.name();
+                let sentence = format!(
+                    "{collective} must not come after a forgotten token of the {group}, which the thread forgot at {site}"
+                );
                 self.fail(Cause::Protocol(sentence), collective.site);
             }
         }
@@ -173,6 +192,15 @@ impl Context<'_> {
     }
 }
 
+/// Returns the group and the groups that lie inside it.
+fn with_those_inside(group: Group) -> &'static [Group] {
+    match group {
+        Group::Block => &[Group::Block],
+        Group::Cluster => &[Group::Cluster, Group::Block],
+        Group::Grid => &[Group::Grid, Group::Cluster, Group::Block],
+    }
+}
+
 /// Returns the failure of a thread that exits with a pending arrival, and the site of that arrival.
 pub(super) fn check_exit(thread: &Thread) -> Option<(Cause, Site)> {
     [Group::Grid, Group::Cluster, Group::Block].into_iter().find_map(|group| {
@@ -185,7 +213,7 @@ pub(super) fn check_exit(thread: &Thread) -> Option<(Cause, Site)> {
                     site,
                 ))
             }
-            Arrival::None | Arrival::Waited { .. } => None,
+            Arrival::None | Arrival::Waited { .. } | Arrival::Forgotten { .. } => None,
         }
     })
 }

@@ -97,7 +97,7 @@ impl Context<'_> {
     }
 
     /// Ends the turn, and returns when the scheduler gives the thread another one.
-    pub(super) fn suspend(&self) {
+    pub(crate) fn suspend(&self) {
         // SAFETY: the coroutine that runs this set the pointer at its start, and the yielder lives on its stack.
         unsafe { &*self.thread.yielder.get() }.suspend(());
     }

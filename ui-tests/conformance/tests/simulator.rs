@@ -33,6 +33,8 @@ fn under_random_schedules() {
             "groups::",
             "tiles::",
             "atomics::",
+            "nanosleep::",
+            "forgotten::",
             "memory::",
             "tokens::",
             "phase_barriers::",

@@ -22,6 +22,7 @@ macro_rules! witnesses {
 
 const WITNESSES: &[Witness] = witnesses![
     "token_never_waited": never_waited says "must be waited for",
+    "token_forgotten": arrives_after_forgetting says "`cluster.barrier_arrive()` must not come after a forgotten token of the cluster",
     "arrive_while_pending": arrives_twice says "`cluster.barrier_arrive()` must not come between `cluster.barrier_arrive()` at",
     "collective_while_pending": syncs_between says "`cluster.sync()` must not come between `cluster.barrier_arrive()` at",
     "divergent_collective": half_a_block says "deadlock",
@@ -72,6 +73,20 @@ fn every_rule_has_its_witness() {
 #[cluster_kernel(cluster = 2, block = 32, unchecked(token_never_waited))]
 fn never_waited(out: &mut [u32]) {
     let _token = this_cluster().barrier_arrive();
+    out[this_grid().thread_rank()] = 1;
+}
+
+#[cluster_kernel(cluster = 2, block = 32, unchecked(token_forgotten))]
+fn arrives_after_forgetting(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let token = cluster.barrier_arrive();
+    if cluster.num_blocks() == 2 {
+        token.forget();
+    } else {
+        cluster.barrier_wait(token);
+    }
+    let second = cluster.barrier_arrive();
+    cluster.barrier_wait(second);
     out[this_grid().thread_rank()] = 1;
 }
 

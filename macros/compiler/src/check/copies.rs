@@ -171,7 +171,9 @@ impl Analysis for Flights<'_, '_> {
                 | PhaseAction::Invalidate => {}
             },
             // Another thread may have waited for these copies before it reached the barrier.
-            StepKind::Group(GroupStep::Collective { barrier: true, .. }) | StepKind::Group(GroupStep::Wait { .. }) => {
+            StepKind::Group(
+                GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },
+            ) => {
                 state.in_flight.retain(|copy| !state.waited.contains(&self.completion_of(*copy)));
             }
             // The callee may wait.
@@ -184,6 +186,7 @@ impl Analysis for Flights<'_, '_> {
             | StepKind::Memory(_)
             | StepKind::Group(
                 GroupStep::Arrive { .. }
+                | GroupStep::ArriveForgotten { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Convergent { .. }
                 | GroupStep::Aligned { .. },

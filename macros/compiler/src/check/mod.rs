@@ -9,6 +9,7 @@ pub(crate) mod cfg;
 mod copies;
 pub(crate) mod dsm;
 pub(crate) mod engine;
+mod forgotten;
 mod liveness;
 mod partition;
 mod tokens;
@@ -39,6 +40,7 @@ use uniform::values::Values;
 pub(crate) struct Checked<'f> {
     function: &'f Function,
     pending: tokens::PendingAtCalls,
+    forgotten: forgotten::ForgottenAtCalls,
     hidden_calls: BTreeSet<SlotId>,
     broken_at: Option<BrokenAt>,
     ranks_left_to_rustc: BTreeSet<SiteId>,
@@ -49,12 +51,14 @@ pub(crate) struct Checked<'f> {
 /// Checks a function by all rules.
 pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Checked<'f>, Reported> {
     let parsed = diags.is_empty();
-    let cfg = match build::build(function) {
+    let mut cfg = match build::build(function) {
         Ok(cfg) => cfg,
         Err(call) => return Err(diags.refuse(messages::too_many_closure_bodies(call, build::MOST_CLOSURE_BODIES))),
     };
     let tokens = Tokens::of(function, &cfg);
+    forgotten::mark(&mut cfg, &tokens, diags);
     let mut pending = tokens::check(&cfg, &tokens, diags);
+    let mut forgotten = forgotten::check(&cfg, diags);
     let control = Control::of(&cfg);
     let live = Live::of(&cfg);
     let values = Values::of(function.role, &cfg, &control, &live);
@@ -67,14 +71,15 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
         }
         None => check_memory(function, &cfg, &tokens, &live, &values, diags),
     };
-    let broken_at = unchecked::apply(function, &mut pending, &mut summary, &mut protocol, parsed, diags);
+    let broken_at =
+        unchecked::apply(function, (&mut pending, &mut forgotten), &mut summary, &mut protocol, parsed, diags);
     diags.gate()?;
     let ranks_left_to_rustc = match function.options.waives(Rule::RankOutOfRange) {
         true => BTreeSet::new(),
         false => dsm::ranks::left_to_rustc(function),
     };
     let hidden_calls = hidden_calls(function);
-    Ok(Checked { function, pending, hidden_calls, broken_at, ranks_left_to_rustc, summary, protocol })
+    Ok(Checked { function, pending, forgotten, hidden_calls, broken_at, ranks_left_to_rustc, summary, protocol })
 }
 
 /// The checks that follow what names of memory and barriers stand for.
@@ -124,6 +129,12 @@ impl<'f> Checked<'f> {
     /// For each call while an arrival is pending, by slot, the groups of which the callee must execute no collective.
     pub(crate) fn pending_at_calls(&self) -> &tokens::PendingAtCalls {
         &self.pending
+    }
+
+    /// For calls made where tokens may have been forgotten, by slot: the groups of which the callee must use no
+    /// collective, and what rustc says if it does.
+    pub(crate) fn forgotten_at_calls(&self) -> &forgotten::ForgottenAtCalls {
+        &self.forgotten
     }
 
     /// The calls in methods and closures, whose callees must execute no collective at all.

@@ -63,9 +63,9 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
         Some(Arrival { group, at, origin: TokenOrigin::Parameter, into, relaxed: false })
     });
     let steps = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| match step.kind {
-        StepKind::Group(GroupStep::Arrive { group, method, into }) => {
-            Some(Arrival { group, at: step.at, origin: TokenOrigin::Arrival, into, relaxed: method.relaxed })
-        }
+        StepKind::Group(
+            GroupStep::Arrive { group, method, into } | GroupStep::ArriveForgotten { group, method, into },
+        ) => Some(Arrival { group, at: step.at, origin: TokenOrigin::Arrival, into, relaxed: method.relaxed }),
         StepKind::Call(CallId(call)) => {
             let (group, into) = cfg.calls[call].returned_token?;
             Some(Arrival { group, at: step.at, origin: TokenOrigin::Call, into, relaxed: false })
@@ -78,7 +78,8 @@ fn arrivals(function: &Function, cfg: &Cfg<'_>) -> Vec<Arrival> {
             | GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_)
             | GroupStep::Convergent { .. }
-            | GroupStep::Wait { .. },
+            | GroupStep::Wait { .. }
+            | GroupStep::WaitElected { .. },
         )
         | StepKind::BarrierCall(_)
         | StepKind::Token(_) => None,
@@ -138,6 +139,16 @@ impl<'f> Tokens<'f> {
         held.all().any(|(_, arrival)| of(self.arrivals[arrival].group))
     }
 
+    /// The arrivals whose token a variable may hold: where each token came from, and the variable that held it first.
+    pub(super) fn arrivals_at(
+        &self,
+        held: &Held,
+        variable: Variable,
+    ) -> impl Iterator<Item = (TokenOrigin, Variable)> + '_ {
+        let arrivals: Vec<ArrivalId> = held.at(variable).collect();
+        arrivals.into_iter().map(|arrival| (self.arrivals[arrival].origin, self.arrivals[arrival].into))
+    }
+
     fn arrival_into(&self, into: Variable) -> BTreeSet<ArrivalId> {
         self.arrivals.iter().position(|arrival| arrival.into == into).into_iter().collect()
     }
@@ -168,10 +179,11 @@ impl Analysis for Tokens<'_> {
                     state.0.insert(into, self.arrival_into(into));
                 }
             }
-            StepKind::Group(GroupStep::Arrive { into, .. }) => {
+            StepKind::Group(GroupStep::Arrive { into, .. } | GroupStep::ArriveForgotten { into, .. }) => {
                 state.0.insert(*into, self.arrival_into(*into));
             }
-            StepKind::Group(GroupStep::Wait { from, .. }) | StepKind::Token(TokenStep::HandOver { from }) => {
+            StepKind::Group(GroupStep::Wait { from, .. } | GroupStep::WaitElected { from, .. })
+            | StepKind::Token(TokenStep::HandOver { from } | TokenStep::Forget { from, .. }) => {
                 state.take(*from);
             }
             StepKind::Token(TokenStep::Move { from, into }) => {
@@ -206,7 +218,7 @@ struct Report<'a, 'f> {
 impl Report<'_, '_> {
     fn step(&mut self, state: &Held, step: &Step) {
         match &step.kind {
-            StepKind::Token(TokenStep::Move { .. } | TokenStep::Clear { .. })
+            StepKind::Token(TokenStep::Move { .. } | TokenStep::Clear { .. } | TokenStep::Forget { .. })
             | StepKind::Group(GroupStep::Convergent { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
             | StepKind::Copy(_)
             | StepKind::Memory(_)
@@ -214,10 +226,12 @@ impl Report<'_, '_> {
             | StepKind::Value(_) => {}
             StepKind::Token(TokenStep::Drop { variable, how }) => self.check_dropped(state, *variable, *how, step.at),
             StepKind::Token(TokenStep::HandOver { from }) => self.check_handed_over(state, *from, step.at),
-            StepKind::Group(GroupStep::Arrive { group, method, .. }) => {
-                self.check_arrive(state, *group, method.name, step.at)
+            StepKind::Group(
+                GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
+            ) => self.check_arrive(state, *group, method.name, step.at),
+            StepKind::Group(GroupStep::Wait { group, from } | GroupStep::WaitElected { group, from }) => {
+                self.check_wait(state, *group, *from, step.at)
             }
-            StepKind::Group(GroupStep::Wait { group, from }) => self.check_wait(state, *group, *from, step.at),
             StepKind::Group(GroupStep::Collective { team, name, .. }) => {
                 self.check_collective(state, team.group, name, step.at)
             }

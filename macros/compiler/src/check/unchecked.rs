@@ -4,6 +4,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::dsm::{self, protocol::Protocol};
+use super::forgotten::ForgottenAtCalls;
 use super::tokens::PendingAtCalls;
 use super::uniform::summary::Summary;
 use crate::diag::Diags;
@@ -21,11 +22,11 @@ pub(crate) struct BrokenAt {
     pub(crate) waiver: SpanRange,
 }
 
-/// Removes the waived faults from what the checks reported, and the waived questions from what rustc is asked. `parsed` says
+/// Removes the waived faults from what the checks reported, and the waived questions (of `pending` and `forgotten` tokens, too) from what rustc is asked. `parsed` says
 /// that the parser reported nothing, so that a fault that the checks did not find does not exist.
 pub(super) fn apply(
     function: &Function,
-    pending: &mut PendingAtCalls,
+    (pending, forgotten): (&mut PendingAtCalls, &mut ForgottenAtCalls),
     summary: &mut Summary,
     protocol: &mut Protocol,
     parsed: bool,
@@ -41,6 +42,10 @@ pub(super) fn apply(
                 broken_at = Some(BrokenAt { calls, waiver: waiver.at });
                 needed = true;
             }
+        }
+        if waiver.rule == Rule::TokenForgotten {
+            // What only rustc finds is not asked; nor can it be known whether it was needed.
+            needed |= !std::mem::take(forgotten).is_empty();
         }
         if waiver.rule == Rule::RankOutOfRange {
             needed |= !dsm::ranks::left_to_rustc(function).is_empty();

@@ -161,6 +161,7 @@ fn of_operation(op: Op) -> &'static [&'static str] {
             // `headers` counts the uses of the block's split barrier.
             Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => &[],
         },
+        Op::Nanosleep => &["nanosleep.cuh"],
         Op::Copy(_) => &["copy.cuh"],
         Op::Part { .. } | Op::SplitAt { .. } => &["subslice.cuh"],
         Op::LoadVec(_) | Op::StoreVec => &["vector.cuh"],
@@ -173,6 +174,7 @@ fn of_operation(op: Op) -> &'static [&'static str] {
         | Op::Warp(..)
         | Op::Query(..)
         | Op::Uniform(_)
+        | Op::Forget(_)
         | Op::MapSharedRank(_)
         | Op::QuerySharedRank
         | Op::SharedArray(_)

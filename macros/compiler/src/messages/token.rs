@@ -108,6 +108,62 @@ pub(crate) fn collective_while_pending(
     }
 }
 
+pub(crate) fn token_forgotten(at: SpanRange, what: &str, group: Group, of: Group, forget: SpanRange) -> Diag {
+    let again =
+        if (forget.line(), forget.column()) >= (at.line(), at.column()) { ", in an earlier iteration" } else { "" };
+    let inside = if group == of { "" } else { " inside it" };
+    Diag::new(
+        Rule::TokenForgotten,
+        at,
+        format!(
+            "`{what}` is a collective of the {}, which must not be used after a token of the {}{inside} was forgotten",
+            group.noun(),
+            of.noun()
+        ),
+    )
+    .note(forget, format!("the token may be forgotten here{again}: this thread does not wait for the phase"))
+    .help(format!("call `{}.barrier_wait` instead of `forget`, on every path that leads here", short(of)))
+}
+
+/// Says of a divergent wait, where other threads forget the token, which threads may wait.
+pub(crate) fn elected_wait(diag: Diag, group: Group) -> Diag {
+    diag.remark(match group {
+        Group::Coalesced | Group::Tile | Group::ThreadBlock | Group::Cluster => {
+            "other threads forget the token, so that whole warps may wait: they test `block.thread_rank() / 32` or the \
+             block's rank"
+        }
+        Group::Grid => "other threads forget the token, so that whole blocks may wait: they test the block's rank",
+    })
+}
+
+pub(crate) fn call_after_forget(at: SpanRange, forget: SpanRange) -> Diag {
+    Diag::new(
+        Rule::TokenForgotten,
+        at,
+        "this function executes a collective of a group that must not be used after its token was forgotten",
+    )
+    .note(forget, "the token may be forgotten here: this thread does not wait for the phase")
+    .help("wait for the token instead of forgetting it, on every path that leads to the call")
+}
+
+pub(crate) fn forget_in_function(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::ForgetAcrossCalls,
+        at,
+        "only a kernel can forget a token: the checks of a device function's callers would not see it",
+    )
+    .help("return the token to the kernel, and wait for it there")
+}
+
+pub(crate) fn forgets_foreign_token(at: SpanRange) -> Diag {
+    Diag::new(
+        Rule::ForgetAcrossCalls,
+        at,
+        "only the token of an arrival in the kernel itself can be forgotten, but a device function returned this one",
+    )
+    .help("arrive in the kernel, or wait for the token")
+}
+
 pub(crate) fn token_escapes(at: SpanRange, whereto: &str) -> Diag {
     Diag::new(
         Rule::TokenEscapes,

@@ -129,7 +129,8 @@ impl Op {
                 CopyOp::Wait { group, .. } => collective(group, never, Kind::Unit),
                 CopyOp::BulkWait { .. } => individual(Changes, never, Kind::Unit),
             },
-            Op::Fence(..) => individual(Changes, never, Kind::Unit),
+            // A thread forgets by itself: its group needs it no more.
+            Op::Fence(..) | Op::Nanosleep | Op::Forget(_) => individual(Changes, never, Kind::Unit),
             Op::Take => individual(Changes, never, Kind::OptionalToken(None)),
             Op::Is(_) | Op::UnwrapOr => individual(Reads, never, Kind::Value),
             Op::Unwrap => individual(Reads, at_its_site, Kind::Value),

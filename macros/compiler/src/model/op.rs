@@ -35,6 +35,8 @@ pub(crate) enum Op {
     Arrive(Group, &'static BarrierMethod),
     /// `group.barrier_wait(token)`
     Wait(Group, &'static BarrierMethod),
+    /// `token.forget()`
+    Forget(Group),
     /// `cluster.map_shared_rank(&array, rank)`, of an array or of dynamic shared memory.
     MapSharedRank(Memory),
     /// `cluster.query_shared_rank(&array)`
@@ -69,6 +71,8 @@ pub(crate) enum Op {
     Atomic(AtomicUse),
     /// `fence(AcqRel, Scope::Cluster)`
     Fence(MemoryOrder, MemoryScope),
+    /// `nanosleep(duration)`
+    Nanosleep,
     /// `memcpy_async(...)` and its like.
     Copy(CopyOp),
     /// `option.is_some()` and its like.
@@ -162,6 +166,7 @@ impl Op {
             | Op::Warp(..)
             | Op::Query(..)
             | Op::Uniform(_)
+            | Op::Forget(_)
             | Op::MapSharedRank(_)
             | Op::QuerySharedRank
             | Op::SharedArray(_)
@@ -178,6 +183,7 @@ impl Op {
             | Op::LoadUnchecked
             | Op::Atomic(_)
             | Op::Fence(..)
+            | Op::Nanosleep
             | Op::Copy(_)
             | Op::Is(_)
             | Op::Take

@@ -45,6 +45,7 @@ impl Parser<'_> {
             "dynamic_shared" => self.dynamic_shared(last, &call.args, span),
             "dynamic_shared_slice" => self.dynamic_shared_slice(last, &call.args, span),
             "fence" => self.fence(&call.args, span),
+            "nanosleep" => self.nanosleep(&call.args, span),
             "Some" => self.some(&call.args, span),
             name @ ("Ok" | "Err") => {
                 let what = format!("`{name}(...)` as a value is");
@@ -65,6 +66,20 @@ impl Parser<'_> {
             return self.error(messages::argument_count(span, name, 0, arguments.len()));
         }
         self.op(op, Vec::new(), span)
+    }
+
+    fn nanosleep(&mut self, arguments: &Arguments, span: SpanRange) -> Expr {
+        /// The most nanoseconds that a thread sleeps, whatever it asks for (PTX ISA, nanosleep).
+        const LONGEST: u64 = 1_000_000;
+        let (Some(duration), 1) = (arguments.first(), arguments.len()) else {
+            return self.error(messages::argument_count(span, "nanosleep", 1, arguments.len()));
+        };
+        let duration = self.beside(duration);
+        self.require_value(&duration);
+        if duration.integer().is_some_and(|nanoseconds| nanoseconds > LONGEST) {
+            return self.error(messages::long_sleep(duration.span));
+        }
+        self.op(Op::Nanosleep, vec![duration], span)
     }
 
     /// Makes an operation from its facts, with the kind of its result, and with a site if it can fail.

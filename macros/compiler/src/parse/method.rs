@@ -6,7 +6,6 @@ use syn::ExprMethodCall;
 use super::Parser;
 use super::expr::dereferenced;
 use crate::messages;
-use crate::model::SiteMessage;
 use crate::model::expr::{Callee, Expr, ExprKind};
 use crate::model::group::Group;
 use crate::model::group_barrier::{BarrierMethod, BarrierOperation};
@@ -14,6 +13,7 @@ use crate::model::kind::{Kind, Memory};
 use crate::model::method::ValueMethod;
 use crate::model::op::{MEMORY_METHODS, Op, Variant};
 use crate::model::warp::WarpMethod;
+use crate::model::{Role, SiteMessage};
 use crate::span::SpanRange;
 
 impl Parser<'_> {
@@ -50,6 +50,7 @@ impl Parser<'_> {
             },
             Kind::Reference { .. } => self.value_method(dereferenced(receiver), call, span),
             Kind::Value => self.value_method(receiver, call, span),
+            Kind::Token(group) if name == "forget" => self.forget(group, receiver, call, span),
             kind @ (Kind::Extent | Kind::Unit | Kind::Never | Kind::Token(_) | Kind::Closure) => {
                 self.error(messages::unknown_method(SpanRange::of(&call.method), &name, kind))
             }
@@ -192,6 +193,18 @@ impl Parser<'_> {
             }
         }
         self.op(op, operands, span)
+    }
+
+    /// Parses `token.forget()`, which only kernels have: callers of a device function would not see it.
+    fn forget(&mut self, group: Group, token: Expr, call: &ExprMethodCall, span: SpanRange) -> Expr {
+        if !call.args.is_empty() {
+            self.diags.push(messages::argument_count(span, "forget", 0, call.args.len()));
+        }
+        match self.function.role {
+            Role::Kernel => {}
+            Role::Device | Role::Method => self.diags.push(messages::forget_in_function(span)),
+        }
+        self.op(Op::Forget(group), vec![token], span)
     }
 
     /// Parses the token that a wait consumes.

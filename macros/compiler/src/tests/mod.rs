@@ -8,6 +8,7 @@ mod corpus;
 mod depth;
 mod diagnostics;
 mod engine;
+mod forgotten;
 mod graph;
 pub(crate) mod made_up;
 mod no_panic;

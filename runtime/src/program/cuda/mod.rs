@@ -42,6 +42,7 @@ pub(crate) const HEADERS: &[Header] = headers! {
     "math.cuh"
     "memory.cuh"
     "message.cuh"
+    "nanosleep.cuh"
     "operator.cuh"
     "option.cuh"
     "print.cuh"

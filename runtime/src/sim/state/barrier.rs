@@ -32,6 +32,8 @@ pub(crate) enum Arrival {
     Pending { phase: u64, site: Site },
     /// The thread has waited for its last arrival, at this site.
     Waited { site: Site },
+    /// The thread has forgotten the token of its last arrival here.
+    Forgotten { site: Site },
 }
 
 /// The state of a barrier's phases.

@@ -153,3 +153,44 @@ fn divergent_barriers_are_a_deadlock() {
 fn groups_exist_in_kernels_only() {
     this_cluster();
 }
+
+/// A thread that forgets its token may exit, and others may wait; it may not use the group again, nor one around it.
+#[test]
+fn forgotten_tokens() {
+    let elected = || {
+        let token = this_cluster().barrier_arrive();
+        if this_thread_block().thread_rank() < 8 {
+            this_cluster().barrier_wait(token)
+        } else {
+            token.forget()
+        }
+        this_thread_block().sync();
+    };
+    simulate(shape(4, 2, 32), elected).unwrap();
+    let forgets_its_blocks = || this_thread_block().barrier_arrive().forget();
+    let again: [(fn(), &str); 3] = [
+        (
+            || drop(this_thread_block().barrier_arrive()),
+            "`block.barrier_arrive()` after the thread forgot its token of the block",
+        ),
+        (|| this_cluster().sync(), "`cluster.sync()` after the thread forgot its token of the block"),
+        (
+            || this_cluster().barrier_arrive().forget(),
+            "`cluster.barrier_arrive()` after the thread forgot its token of the block",
+        ),
+    ];
+    for (again, words) in again {
+        let text = protocol(shape(2, 2, 32), || {
+            forgets_its_blocks();
+            again();
+        });
+        assert!(text.contains(words), "{text}");
+    }
+    let waits = || {
+        let outer = this_cluster().barrier_arrive();
+        forgets_its_blocks();
+        this_cluster().barrier_wait(outer);
+    };
+    let text = protocol(shape(2, 2, 32), waits);
+    assert!(text.contains("`cluster.barrier_wait()` after the thread forgot its token of the block"), "{text}");
+}

@@ -7,7 +7,7 @@ use super::super::generated_dsm::tree::{
     Access, Array, Arrival, Form, Index, Jump, Kind, LENGTH, Label, Number, Owner, Parity, Place, Rounds, Test,
 };
 use super::super::random::Random;
-use super::tree::{Block, Group, Kernel, Stmt};
+use super::tree::{Block, Ending, Group, Kernel, Stmt};
 use super::walk::SITES;
 
 const BUDGET: usize = 10;
@@ -258,7 +258,12 @@ impl Generator {
                 let (label, group, test) = (self.label(), self.group(), self.test());
                 let arms = [(); 2].map(|()| {
                     let arm = self.between(depth);
-                    (arm, !self.is_wild())
+                    let ending = match self.is_wild() {
+                        true => Ending::Lose,
+                        false if self.random.chance(25) => Ending::Forget,
+                        false => Ending::Wait,
+                    };
+                    (arm, ending)
                 });
                 vec![Stmt::Arms(label, group, test, arms)]
             }

@@ -21,7 +21,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use phalanx::{Cause, Race, RaceMemory, Schedule, Simulator};
 use phalanx_compiler::{Fault, Rule};
 use print::print;
-use tree::{Block, Kernel, Stmt};
+use tree::{Block, Ending, Kernel, Stmt};
 
 use super::generated_dsm::judge::is_halo;
 use super::generated_dsm::tree::{Access, DOMAIN};
@@ -37,6 +37,8 @@ enum Shown {
     NeverWaited,
     /// A collective between an arrival and its wait.
     Between,
+    /// A collective after a token was forgotten.
+    Forgotten,
     Deadlock,
     Early,
     Late,
@@ -53,6 +55,7 @@ impl Shown {
         match cause {
             Cause::Protocol(sentence) if sentence.contains("must be waited for") => Shown::NeverWaited,
             Cause::Protocol(sentence) if sentence.contains("must not come between") => Shown::Between,
+            Cause::Protocol(sentence) if sentence.contains("forgotten token") => Shown::Forgotten,
             Cause::Deadlock(_) => Shown::Deadlock,
             Cause::PeerMayNotHaveStarted { .. } => Shown::Early,
             Cause::PeerMayHaveExited { .. } => Shown::Late,
@@ -74,6 +77,7 @@ impl Shown {
         match rule {
             Rule::TokenNeverWaited => &[Shown::NeverWaited],
             Rule::ArriveWhilePending | Rule::CollectiveWhilePending => &[Shown::Between],
+            Rule::TokenForgotten => &[Shown::Forgotten],
             Rule::DivergentCollective | Rule::DivergentExit => &[Shown::Deadlock],
             Rule::RemoteBeforeEntry => &[Shown::Early],
             Rule::ExitBeforePeersDone => &[Shown::Late],

@@ -20,9 +20,11 @@ fn is_told(shown: Shown) -> bool {
 }
 
 /// Returns whether a function of its own can hold the statement: it does not jump out, needs no token in a variable,
-/// and leaves no variable but `cur` changed.
+/// forgets none, and leaves no variable but `cur` changed.
 fn stands_alone(stmt: &Stmt, loops: &mut Vec<Label>) -> bool {
     let here = match stmt {
+        // Only a kernel forgets.
+        Stmt::Arms(_, _, _, arms) => arms.iter().all(|(_, ending)| *ending != Ending::Forget),
         Stmt::Put(_) | Stmt::Take(_) | Stmt::Set(_) | Stmt::Jump(Jump::Return) => false,
         Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => loops.contains(label),
         _ => true,

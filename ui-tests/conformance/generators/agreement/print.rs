@@ -3,7 +3,7 @@
 use super::super::generated_dsm::tree::{Arrival, LENGTH, Label};
 use super::super::generated_dsm::words::{Statements, memory, test, touch};
 use super::super::page::{Page, Printer};
-use super::tree::{Group, Kernel, Stmt};
+use super::tree::{Ending, Group, Kernel, Stmt};
 
 pub(super) fn print(kernel: &Kernel) -> String {
     let mut writer = Writer::default();
@@ -146,11 +146,13 @@ impl Statements for Writer {
                 self.text(&format!("let t{id} = {}.barrier_arrive();\n", group(*of)));
                 self.start();
                 self.text(&format!("if {} ", test(*condition)));
-                for (arm, waits) in [then, otherwise] {
+                for (arm, ending) in [then, otherwise] {
                     self.braces(|writer| {
                         writer.statements(arm);
-                        if *waits {
-                            writer.line(&format!("{}.barrier_wait(t{id});", group(*of)));
+                        match ending {
+                            Ending::Wait => writer.line(&format!("{}.barrier_wait(t{id});", group(*of))),
+                            Ending::Forget => writer.line(&format!("t{id}.forget();")),
+                            Ending::Lose => {}
                         }
                     });
                     self.text(if std::ptr::eq(arm, &then.0) { " else " } else { "" });

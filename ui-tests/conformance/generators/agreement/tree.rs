@@ -17,6 +17,15 @@ impl Group {
     pub(super) const ALL: [Group; 2] = [Group::Block, Group::Cluster];
 }
 
+/// What becomes of a token at the end of an arm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Wait,
+    Forget,
+    /// It is lost.
+    Lose,
+}
+
 pub(super) type Block = Vec<Stmt>;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -27,8 +36,8 @@ pub(super) enum Stmt {
     Fence,
     /// An arrival, what stands between, and the wait.
     Split(Label, Group, Arrival, Block),
-    /// An arrival, and a test whose arms may wait at their ends.
-    Arms(Label, Group, Test, [(Block, bool); 2]),
+    /// An arrival, and a test whose arms have their own end of it.
+    Arms(Label, Group, Test, [(Block, Ending); 2]),
     /// Arrives, and puts the token into the group's variable.
     Put(Group),
     /// Waits with the token in the variable, if one is there.

@@ -12,7 +12,7 @@ use super::super::generated_dsm::relative::{Relative, Values};
 use super::super::generated_dsm::tree::{
     Access, Array, Arrival, Index, Jump, Kind, LENGTH, Label, Number, Owner, Parity, Rounds, Test,
 };
-use super::tree::{Block, Group, Kernel, Stmt};
+use super::tree::{Block, Ending, Group, Kernel, Stmt};
 
 /// The bound on the number of accesses in a kernel.
 pub(super) const SITES: usize = 64;
@@ -104,6 +104,13 @@ enum Token {
     Cluster(ArrivalToken<Cluster>),
 }
 
+fn forget(token: Token) {
+    match token {
+        Token::Block(token) => token.forget(),
+        Token::Cluster(token) => token.forget(),
+    }
+}
+
 struct Thread<'k> {
     kernel: &'k Kernel,
     parameters: [usize; 2],
@@ -172,12 +179,14 @@ impl<'k> Thread<'k> {
             }
             Stmt::Arms(_, group, test, arms) => {
                 let token = self.arrive(*group, Arrival::Full);
-                let (arm, waits) = &arms[usize::from(!self.holds(*test))];
+                let (arm, ending) = &arms[usize::from(!self.holds(*test))];
                 if let Some(jump) = self.block(arm) {
                     return Some(jump);
                 }
-                if *waits {
-                    self.wait(token);
+                match ending {
+                    Ending::Wait => self.wait(token),
+                    Ending::Forget => forget(token),
+                    Ending::Lose => {}
                 }
             }
             Stmt::Put(group) => self.variables[*group as usize] = Some(self.arrive(*group, Arrival::Full)),

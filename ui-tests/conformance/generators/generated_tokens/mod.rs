@@ -1,5 +1,5 @@
-//! An independent verdict on `token_never_waited`, `arrive_while_pending` and `collective_while_pending`: an
-//! interpreter of the generator's own tree follows every path of a kernel, and its findings are compared with what the
+//! An independent verdict on `token_never_waited`, `arrive_while_pending`, `collective_while_pending` and
+//! `token_forgotten`: an interpreter of the generator's own tree follows every path of a kernel, and its findings are compared with what the
 //! attribute reports, fault by fault and line by line. Kernels are random (`generate`) and enumerated (`systematic`).
 //! Not compared: columns, notes and help.
 
@@ -67,7 +67,7 @@ impl Comparison {
     }
 }
 
-/// Fails with the smallest kernel on which the two differ in the same way: by the three rules, or by another.
+/// Fails with the smallest kernel on which the two differ in the same way: by the four rules, or by another.
 #[track_caller]
 fn check(kernel: &Kernel) -> Option<Comparison> {
     let comparison = Comparison::of(kernel)?;

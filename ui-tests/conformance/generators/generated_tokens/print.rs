@@ -214,6 +214,10 @@ impl Writer {
                 self.site(*site);
                 self.around(&format!("{}.barrier_wait(", group(site.group)), value, ");");
             }
+            Stmt::Forget(site, value) => {
+                self.site(*site);
+                self.around("", value, ".forget();");
+            }
             Stmt::Finish(value) => self.around("finish(", value, ");"),
             Stmt::FinishBoth(first, second) => {
                 self.around("finish_both(", first, ", ");

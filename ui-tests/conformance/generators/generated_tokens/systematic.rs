@@ -34,6 +34,7 @@ enum Act {
     Continue,
     Return,
     Wait,
+    Forget,
     Finish,
     Rearrive,
     ArriveBeside,
@@ -47,8 +48,17 @@ enum Act {
 
 const SHAPES: [Shape; 5] = [Shape::While, Shape::For, Shape::Loop, Shape::Labelled, Shape::Block];
 const PLACES: [At; 6] = [At::Before, At::First, At::Then, At::Else, At::Last, At::After];
-const ATTACKERS: [Act; 8] =
-    [Act::Break, Act::Continue, Act::Return, Act::Wait, Act::Rearrive, Act::ArriveSmaller, Act::Drop, Act::Name];
+const ATTACKERS: [Act; 9] = [
+    Act::Break,
+    Act::Continue,
+    Act::Return,
+    Act::Wait,
+    Act::Forget,
+    Act::Rearrive,
+    Act::ArriveSmaller,
+    Act::Drop,
+    Act::Name,
+];
 const DETECTORS: [Act; 7] =
     [Act::Wait, Act::Finish, Act::Sync, Act::SyncSmaller, Act::Rearrive, Act::ArriveBeside, Act::ArriveAndWait];
 
@@ -115,6 +125,7 @@ fn statements(act: Act, ids: &mut usize) -> Block {
         Act::Continue => vec![Stmt::Jump(Jump::Continue(LABEL))],
         Act::Return => vec![Stmt::Jump(Jump::Return)],
         Act::Wait => vec![Stmt::Wait(site, Value::Move(TOKEN))],
+        Act::Forget => vec![Stmt::Forget(site, Value::Move(TOKEN))],
         Act::Finish => vec![Stmt::Finish(Value::Move(TOKEN))],
         Act::Rearrive => vec![Stmt::Assign(TOKEN, Value::Arrive(site))],
         Act::ArriveBeside | Act::ArriveSmaller => vec![Stmt::Let(other, Value::Arrive(site))],

@@ -97,6 +97,8 @@ pub(super) enum Stmt {
     Assign(Var, Value),
     /// `group.barrier_wait(value)`
     Wait(Site, Value),
+    /// `value.forget()`
+    Forget(Site, Value),
     /// A device function that takes the token.
     Finish(Value),
     /// A device function that takes two tokens: the first has been moved while the second is evaluated.
@@ -123,6 +125,7 @@ impl Stmt {
             Stmt::Let(_, value)
             | Stmt::Assign(_, value)
             | Stmt::Wait(_, value)
+            | Stmt::Forget(_, value)
             | Stmt::Finish(value)
             | Stmt::Discard(value)
             | Stmt::Unused(value)

@@ -32,6 +32,7 @@ mod failures;
 mod fast;
 mod floats;
 mod folds;
+mod forgotten;
 mod generics;
 mod grid_barriers;
 mod groups;
@@ -48,6 +49,7 @@ mod macro_made;
 mod memory;
 mod mixtures;
 mod names;
+mod nanosleep;
 mod odd_places;
 mod operators;
 mod options;
@@ -110,6 +112,8 @@ pub fn modules() -> Vec<Module> {
         calls::modules(),
         captures::modules(),
         names::modules(),
+        nanosleep::modules(),
+        forgotten::modules(),
         options::modules(),
         generics::modules(),
         literals::modules(),

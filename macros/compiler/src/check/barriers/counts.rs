@@ -182,13 +182,23 @@ impl PendingArrivals<'_, '_> {
                 | PhaseAction::TryWait
                 | PhaseAction::Invalidate => true,
             },
-            StepKind::Group(GroupStep::Collective { .. } | GroupStep::Wait { .. } | GroupStep::Convergent { .. })
+            StepKind::Group(
+                GroupStep::Collective { .. }
+                | GroupStep::Wait { .. }
+                | GroupStep::WaitElected { .. }
+                | GroupStep::Convergent { .. },
+            )
             | StepKind::Call(_) => true,
             StepKind::Memory(MemoryStep::Access(id)) => match self.cx.cfg.accesses[id.0].kind {
                 AccessKind::AtomicRead | AccessKind::Atomic | AccessKind::Lent | AccessKind::Opaque => true,
                 AccessKind::Read | AccessKind::Write | AccessKind::AsyncWrite => false,
             },
-            StepKind::Group(GroupStep::Arrive { .. } | GroupStep::Aligned { .. } | GroupStep::FormGroup(_))
+            StepKind::Group(
+                GroupStep::Arrive { .. }
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::Aligned { .. }
+                | GroupStep::FormGroup(_),
+            )
             | StepKind::Copy(_)
             | StepKind::Memory(MemoryStep::Fence)
             | StepKind::Value(_)

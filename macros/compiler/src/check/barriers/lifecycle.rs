@@ -371,7 +371,10 @@ impl Analysis for Lifecycles<'_, '_> {
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Arrive { .. }
-                | GroupStep::Wait { .. },
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::Wait { .. }
+                // Those that do not wait have not met the others.
+                | GroupStep::WaitElected { .. },
             )
             | StepKind::Copy(_)
             | StepKind::Memory(MemoryStep::Fence)

@@ -5,7 +5,7 @@
 use phalanx_contract::uniformity::Uniformity;
 
 use super::memory::{atomic_access, region_of_kind};
-use super::{Builder, GroupStep, MemoryStep, Source, StepKind, Value};
+use super::{Builder, GroupStep, MemoryStep, Source, StepKind, TokenStep, Value};
 use crate::check::cfg::{AccessKind, BarrierCall, BarrierCallId, Region, Root, Select, Team};
 use crate::model::ValueId;
 use crate::model::barrier::{BarrierForm, PhaseAction};
@@ -41,6 +41,12 @@ impl<'f> Builder<'f> {
                 self.aligned(method, at);
                 if let Some(from) = token {
                     self.step(StepKind::Group(GroupStep::Wait { group, from }), at);
+                }
+                self.nothing(at).node
+            }
+            Op::Forget(group) => {
+                if let Some(from) = token {
+                    self.step(StepKind::Token(TokenStep::Forget { group, from }), at);
                 }
                 self.nothing(at).node
             }
@@ -142,6 +148,8 @@ impl<'f> Builder<'f> {
                 }
                 self.nothing(at).node
             }
+            // A thread that sleeps is ordered with no other by that.
+            Op::Nanosleep => self.nothing(at).node,
             Op::This(_)
             | Op::SharedBarrier(..)
             | Op::MapBarrier(_)

@@ -88,6 +88,11 @@ pub(crate) enum GroupStep {
     Arrive { group: Group, method: &'static BarrierMethod, into: Variable },
     /// A wait at the group's split barrier, with the token of a variable.
     Wait { group: Group, from: Variable },
+    /// An arrival whose token some thread may forget, so that not all threads wait for it: it proves nothing about those
+    /// that do not. `forgotten::mark` makes it of an `Arrive`.
+    ArriveForgotten { group: Group, method: &'static BarrierMethod, into: Variable },
+    /// A wait for such an arrival, by the threads that are elected to: no barrier of the whole group.
+    WaitElected { group: Group, from: Variable },
 }
 
 /// A step that moves or loses a token.
@@ -97,6 +102,8 @@ pub(crate) enum TokenStep {
     Move { from: Variable, into: Variable },
     /// The token leaves the function, as its result or as an argument of a device function.
     HandOver { from: Variable },
+    /// The token is forgotten: the thread does not wait for its arrival.
+    Forget { group: Group, from: Variable },
     /// The variable is set to `None`.
     Clear { variable: Variable },
     /// The value of the variable is dropped.

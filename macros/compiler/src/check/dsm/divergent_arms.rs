@@ -30,6 +30,8 @@ pub(super) fn is_cluster_collective(step: &Step) -> bool {
         StepKind::Group(GroupStep::Collective { team, .. }) => spans_cluster(team.group),
         StepKind::Value(_)
         | StepKind::Memory(_)
+        // Some threads wait while others have gone on.
+        | StepKind::Group(GroupStep::ArriveForgotten { .. } | GroupStep::WaitElected { .. })
         | StepKind::Group(GroupStep::FormGroup(_) | GroupStep::Convergent { .. } | GroupStep::Aligned { .. })
         | StepKind::Copy(_)
         | StepKind::BarrierCall(_)

@@ -384,6 +384,8 @@ impl Analysis for InFlight<'_, '_> {
             StepKind::Group(GroupStep::Arrive { group, .. }) if spans_cluster(*group) => state.arrive(),
             StepKind::Memory(MemoryStep::Fence) => state.fence(),
             StepKind::Group(GroupStep::Wait { group, .. }) if spans_cluster(*group) => state.wait(),
+            // All blocks have started, for the thread that has waited. Nothing else is over: others have not waited.
+            StepKind::Group(GroupStep::WaitElected { group, .. }) if spans_cluster(*group) => state.not_entered = None,
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if spans_cluster(team.group) => {
                 state.sync_cluster()
             }
@@ -398,7 +400,9 @@ impl Analysis for InFlight<'_, '_> {
                 | GroupStep::Aligned { .. }
                 | GroupStep::FormGroup(_)
                 | GroupStep::Arrive { .. }
-                | GroupStep::Wait { .. },
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::Wait { .. }
+                | GroupStep::WaitElected { .. },
             )
             | StepKind::Value(ValueStep::Evaluate(_) | ValueStep::Name { .. } | ValueStep::Return(_))
             | StepKind::Copy(_)

@@ -104,7 +104,9 @@ fn reaches_without_barrier(cfg: &Cfg<'_>, read: &AccessPoint, write: &AccessPoin
             GroupStep::Aligned { .. }
             | GroupStep::FormGroup(_)
             | GroupStep::Convergent { .. }
-            | GroupStep::Arrive { .. },
+            | GroupStep::Arrive { .. }
+            | GroupStep::ArriveForgotten { .. }
+            | GroupStep::WaitElected { .. },
         )
         | StepKind::BarrierCall(_)
         | StepKind::Call(_)

@@ -23,6 +23,7 @@ use phalanx_contract::uniformity::Uniformity;
 use super::cfg::{BlockId, CallId, Cfg, GroupStep, NodeId, Step, StepKind, Team, ValueStep};
 use crate::diag::{Diag, Diags};
 use crate::messages;
+use crate::model::group::Group;
 use crate::model::{Function, Role};
 use crate::rules::Rule;
 use crate::span::SpanRange;
@@ -43,10 +44,13 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
 }
 
 /// A collective that some threads of its group may not reach.
+#[derive(Clone, Copy)]
 struct Fault {
     at: SpanRange,
     name: &'static str,
     team: Team,
+    /// Whether it is a wait where other threads forget their token.
+    elected: bool,
     /// The number of further collectives that depend on the same branch.
     more: usize,
 }
@@ -69,13 +73,14 @@ impl<'a, 'f> Check<'a, 'f> {
             | StepKind::Group(GroupStep::Convergent { team, name }) => {
                 self.check_convergent(block, *team, name, step.at);
             }
-            StepKind::Group(GroupStep::Arrive { group, method, .. }) => {
-                self.check_convergent(block, Team::whole(*group), method.name, step.at)
-            }
+            StepKind::Group(
+                GroupStep::Arrive { group, method, .. } | GroupStep::ArriveForgotten { group, method, .. },
+            ) => self.check_convergent(block, Team::whole(*group), method.name, step.at),
             StepKind::Group(GroupStep::Aligned { name }) => self.check_aligned(block, name, step.at),
             StepKind::Group(GroupStep::Wait { group, .. }) => {
                 self.check_convergent(block, Team::whole(*group), "barrier_wait", step.at)
             }
+            StepKind::Group(GroupStep::WaitElected { group, .. }) => self.check_elected(block, *group, step.at),
             StepKind::Call(CallId(call)) => {
                 let call = &self.cfg.calls[*call];
                 if call.is_of_function() && !call.in_closure {
@@ -125,9 +130,40 @@ impl<'a, 'f> Check<'a, 'f> {
     /// if i >= n { return; } block.sync();                      // some have returned
     /// ```
     fn check_convergent(&mut self, block: BlockId, team: Team, name: &'static str, at: SpanRange) {
-        self.summary.add_group(team);
         // For a group of the threads that reached some point, only branches since then matter.
-        for branch in self.control().deciders_since(block, team.formed_at).iter() {
+        let branches = self.control().deciders_since(block, team.formed_at);
+        let fault = Fault { at, name, team, elected: false, more: 0 };
+        self.check_branches(branches.iter(), block, fault);
+    }
+
+    /// Where the threads that do not wait forget their token, those that do are elected: any threads of a block, whole
+    /// warps of a cluster (its barrier is `.aligned`), whole blocks of a grid (a block waits as one). A branch that keeps
+    /// these together may be divergent in the group.
+    ///
+    /// ```text
+    /// if block.thread_rank() < 32 { cluster.barrier_wait(token); } else { token.forget(); }    // one warp
+    /// if block.thread_rank() == 0 { cluster.barrier_wait(token); } else { token.forget(); }    // a part of a warp
+    /// ```
+    fn check_elected(&mut self, block: BlockId, group: Group, at: SpanRange) {
+        let elects = |branch: &BlockId| {
+            let tested = self.values.tested(*branch);
+            let whole = match group {
+                Group::Coalesced | Group::Tile | Group::ThreadBlock => return true,
+                Group::Cluster => Uniformity::Warp,
+                Group::Grid => Uniformity::Block,
+            };
+            tested.is_uniform(whole)
+        };
+        let branches: Vec<BlockId> = self.control().deciders(block).filter(|branch| !elects(branch)).collect();
+        let fault = Fault { at, name: "barrier_wait", team: Team::whole(group), elected: true, more: 0 };
+        self.check_branches(branches.into_iter(), block, fault);
+    }
+
+    /// Checks that the branches, which decide about `block`, are uniform in the group; `fault` is what to report otherwise.
+    fn check_branches(&mut self, branches: impl Iterator<Item = BlockId>, block: BlockId, fault: Fault) {
+        let Fault { at, name, team, .. } = fault;
+        self.summary.add_group(team);
+        for branch in branches {
             let tested = self.values.tested(branch);
             if tested.at_most.covers(team.uniformity) {
                 let explain = Explain::new(self.function, self.values, Uniformity::Grid);
@@ -137,12 +173,7 @@ impl<'a, 'f> Check<'a, 'f> {
                 continue;
             }
             let leaves = control::leaves(self.cfg, branch, block);
-            self.found.entry((branch, leaves)).and_modify(|fault| fault.more += 1).or_insert(Fault {
-                at,
-                name,
-                team,
-                more: 0,
-            });
+            self.found.entry((branch, leaves)).and_modify(|fault| fault.more += 1).or_insert(fault);
         }
     }
 
@@ -173,10 +204,11 @@ impl<'a, 'f> Check<'a, 'f> {
         for ((branch, leaves), fault) in &self.found {
             let explain = Explain::new(self.function, self.values, fault.team.uniformity);
             let chain = explain.branch(*branch);
-            diags.push(match leaves {
+            let diag = match leaves {
                 true => messages::divergent_exit(fault.at, fault.name, fault.team.group, fault.more, chain),
                 false => messages::divergent_collective(fault.at, fault.name, fault.team.group, fault.more, chain),
-            });
+            };
+            diags.push(if fault.elected { messages::elected_wait(diag, fault.team.group) } else { diag });
         }
         self.unaligned.into_iter().for_each(|diag| diags.push(diag));
         self.summary

@@ -396,6 +396,8 @@ impl Analysis for Values<'_, '_> {
             StepKind::Call(_) => state.write(Shared::Dynamic, Unseen::OWN | Unseen::FAR),
             StepKind::Group(
                 GroupStep::Arrive { .. }
+                | GroupStep::ArriveForgotten { .. }
+                | GroupStep::WaitElected { .. }
                 | GroupStep::Collective { .. }
                 | GroupStep::Aligned { .. }
                 | GroupStep::Convergent { .. },

@@ -31,6 +31,7 @@ pub(crate) fn text(function: &Function) -> Text {
     let signature = signature::signature(function, &names);
     let fused = fused_tokens(function);
     let (body, names) = lower::body(function, names, &fused);
+    let body = print::body(&body, function.role, &names);
     let (locals, constants) = names.declared(function);
-    Text { signature, body: print::body(&body, function.role), locals, constants, fused }
+    Text { signature, body, locals, constants, fused }
 }

@@ -21,7 +21,8 @@ const RESERVED: &str = "alignas alignof and and_eq asm auto bitand bitor bool br
     shared_array shared_slice dynamic_shared dynamic_shared_slice remote_array remote_slice \
     subslice subslice_inclusive subslice_from row_of chunk_of split_at load_vec store_vec vector \
     i8x2 i8x4 i8x8 i8x16 u8x2 u8x4 u8x8 u8x16 i16x2 i16x4 i16x8 u16x2 u16x4 u16x8 f16x2 f16x4 f16x8 bf16x2 bf16x4 bf16x8 i32x2 i32x4 u32x2 u32x4 f32x2 f32x4 i64x2 u64x2 f64x2 \
-    option result none some tuple relaxed acquire release acq_rel seq_cst block_scope cluster_scope device_scope system_scope fence \
+    option result none some tuple relaxed acquire release acq_rel seq_cst block_scope cluster_scope device_scope system_scope fence nanosleep \
+    memcpy_async bulk_copy_async store_async wait_async wait_prior bulk_wait_group bulk_wait_group_read profiled \
     barrier cluster_barrier barriers cluster_barriers remote_barrier \
     range range_inclusive extent thread_block thread_block_tile coalesced_group cluster_group grid_group \
     op tiled_partition coalesced_threads labeled_partition binary_partition \
@@ -60,6 +61,12 @@ impl Names {
             names.constants.push(name);
         }
         names
+    }
+
+    /// Asserts that no local can have the name of a function that the text calls, and so hide the function.
+    pub(crate) fn assert_callable(&self, callee: &str) {
+        let name = callee.split(['<', ':']).next().unwrap_or(callee);
+        assert!(self.taken.contains(name), "`{name}` is missing from `RESERVED`, in emit/cuda/name.rs");
     }
 
     pub(crate) fn local(&self, local: LocalId) -> &str {

@@ -1,11 +1,12 @@
 //! Prints the syntax tree as text: indentation and parentheses. It decides nothing about meaning.
 
 use super::ast::{CuExpr, CuStmt, Fragment};
+use super::name::Names;
 use crate::model::Role;
 
 /// Prints a body with its braces.
-pub(super) fn body(statements: &[CuStmt], role: Role) -> Vec<Fragment> {
-    let mut printer = Printer { out: Vec::new(), indent: 0 };
+pub(super) fn body(statements: &[CuStmt], role: Role, names: &Names) -> Vec<Fragment> {
+    let mut printer = Printer { out: Vec::new(), indent: 0, names };
     printer.text("{\n");
     if role == Role::Kernel {
         printer.fragment(&Fragment::Prologue);
@@ -15,16 +16,10 @@ pub(super) fn body(statements: &[CuStmt], role: Role) -> Vec<Fragment> {
     printer.out
 }
 
-/// Prints an expression by itself, as an initializer.
-fn alone(expr: &CuExpr) -> Vec<Fragment> {
-    let mut printer = Printer { out: Vec::new(), indent: 0 };
-    printer.expr(expr, ASSIGN);
-    printer.out
-}
-
-struct Printer {
+struct Printer<'n> {
     out: Vec<Fragment>,
     indent: usize,
+    names: &'n Names,
 }
 
 /// Returns the precedence of an operator, as in C++ (cppreference, operator precedence); the highest binds tightest.
@@ -49,7 +44,14 @@ const PREFIX: u8 = 90;
 const TERNARY: u8 = 10;
 const ASSIGN: u8 = 5;
 
-impl Printer {
+impl Printer<'_> {
+    /// Prints an expression by itself, as an initializer.
+    fn alone(&self, expr: &CuExpr) -> Vec<Fragment> {
+        let mut printer = Printer { out: Vec::new(), indent: 0, names: self.names };
+        printer.expr(expr, ASSIGN);
+        printer.out
+    }
+
     fn text(&mut self, text: &str) {
         match self.out.last_mut() {
             Some(Fragment::Text(last)) => last.push_str(text),
@@ -232,6 +234,9 @@ impl Printer {
                 if let Some(site) = site {
                     self.fragment(&Fragment::Site(*site));
                 }
+                if let Some(Fragment::Text(callee)) = callee.first() {
+                    self.names.assert_callable(callee);
+                }
                 self.fragments(callee);
                 self.arguments("(", arguments, ")");
             }
@@ -253,8 +258,8 @@ impl Printer {
                 self.arguments("{", elements, "}");
             }
             CuExpr::Struct { slot, fields, base } => {
-                let fields = fields.iter().map(|(name, value)| (name.clone(), alone(value)));
-                let base = base.as_ref().map(|base| alone(base));
+                let fields = fields.iter().map(|(name, value)| (name.clone(), self.alone(value)));
+                let base = base.as_ref().map(|base| self.alone(base));
                 self.fragment(&Fragment::Struct { slot: *slot, fields: fields.collect(), base });
             }
             CuExpr::Lambda { capture, params, body } => {

@@ -97,6 +97,11 @@ impl Host<'_> {
                 group_method(group, barrier.name)
             }
             Op::Uniform(group) => group_method(group, "uniform"),
+            Op::Forget(group) => {
+                let token = operands.first().map(|token| self.expr(token));
+                let (group, arguments) = (Ident::new(group.rust_name(), at.lo), parentheses(at, quote!(#token)));
+                quote_spanned!(at.lo=> ::phalanx::ArrivalToken::<::phalanx::#group>::forget #arguments)
+            }
             Op::MapSharedRank(_) | Op::MapBarrier(_) => {
                 let mapped = group_method(Group::Cluster, "map_shared_rank");
                 match self.constant_rank(operands, site) {
@@ -147,6 +152,10 @@ impl Host<'_> {
             Op::Atomic(atomic) => self.atomic(atomic, operands, at),
             Op::Copy(copy) => self.copy(copy, operands, at),
             Op::Fence(order, scope) => memory::fence(order, scope, at),
+            Op::Nanosleep => {
+                let duration = operands.first().map(|duration| self.expr(duration));
+                call(at, &["nanosleep"], quote!(#duration))
+            }
             Op::Is(variant) => method(variant.test()),
             Op::Take => method("take"),
             Op::Unwrap => {
@@ -222,17 +231,23 @@ impl Host<'_> {
         }
     }
 
-    /// Checks that the callee uses no collective of a group whose arrival is pending, and none at all where its callers
-    /// may be a part of the group.
+    /// Checks that the callee uses no collective of a group whose arrival is pending or whose token may have been
+    /// forgotten, and none at all where its callers may be a part of the group.
     fn collectives_check(&self, function: &FunctionPath, slot: SlotId) -> Option<TokenStream> {
         let (at, callee) = (SpanRange::of(&function.name), callee::summary(function, "UNIFORMITY"));
-        let check = if self.checked.hidden_calls().contains(&slot) {
-            private(at, "no_collective_at_all", quote_spanned!(at.lo=> #callee.collectives))
-        } else {
-            let pending = constant::groups(*self.checked.pending_at_calls().get(&slot.0)?);
-            private(at, "no_collective", quote_spanned!(at.lo=> #callee.collectives, #pending))
-        };
-        Some(quote_spanned!(at.lo=> const _: () = #check;))
+        let mut checks = Vec::new();
+        if self.checked.hidden_calls().contains(&slot) {
+            checks.push(private(at, "no_collective_at_all", quote_spanned!(at.lo=> #callee.collectives)));
+        } else if let Some(pending) = self.checked.pending_at_calls().get(&slot.0) {
+            let pending = constant::groups(*pending);
+            checks.push(private(at, "no_collective", quote_spanned!(at.lo=> #callee.collectives, #pending)));
+        }
+        if let Some((forgotten, text)) = self.checked.forgotten_at_calls().get(&slot.0) {
+            let forgotten = constant::groups(*forgotten);
+            let arguments = quote_spanned!(at.lo=> #callee.collectives, #forgotten, #text);
+            checks.push(private(at, "no_collective_after_forget", arguments));
+        }
+        (!checks.is_empty()).then(|| quote_spanned!(at.lo=> #(const _: () = #checks;)*))
     }
 
     /// Prints an argument that is written with `&`. The host body passes slices by value, because they are references

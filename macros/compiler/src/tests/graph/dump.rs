@@ -84,10 +84,10 @@ impl Dump<'_> {
             | StepKind::Copy(_)
             | StepKind::BarrierCall(_) => return None,
             StepKind::Group(GroupStep::Collective { team, name, .. }) => format!("{name} {}", team.group.rust_name()),
-            StepKind::Group(GroupStep::Arrive { group, into, .. }) => {
+            StepKind::Group(GroupStep::Arrive { group, into, .. } | GroupStep::ArriveForgotten { group, into, .. }) => {
                 format!("{} = arrive {}", variable(into), group.rust_name())
             }
-            StepKind::Group(GroupStep::Wait { group, from }) => {
+            StepKind::Group(GroupStep::Wait { group, from } | GroupStep::WaitElected { group, from }) => {
                 format!("wait {} {}", group.rust_name(), variable(from))
             }
             StepKind::Call(CallId(call)) => match self.cfg.calls[*call].returned_token {
@@ -95,6 +95,7 @@ impl Dump<'_> {
                 None => "call".into(),
             },
             StepKind::Token(TokenStep::Move { from, into }) => format!("{} = {}", variable(into), variable(from)),
+            StepKind::Token(TokenStep::Forget { from, .. }) => format!("forget {}", variable(from)),
             StepKind::Token(TokenStep::HandOver { from }) => format!("hand over {}", variable(from)),
             StepKind::Token(TokenStep::Clear { variable: cleared }) => format!("{} = none", variable(cleared)),
             StepKind::Token(TokenStep::Drop { variable: dropped, how }) => {

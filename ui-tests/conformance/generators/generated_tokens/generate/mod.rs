@@ -23,9 +23,11 @@ pub(super) fn kernel(seed: u64, gaps: bool) -> Kernel {
         targets: Vec::new(),
         left: BUDGET,
         gaps,
+        forgets: true,
     };
     let mut parameters = Vec::new();
     if generator.random.chance(20) {
+        generator.forgets = false;
         let group = generator.group();
         let optional = generator.random.chance(30);
         parameters.push((generator.site(group), generator.var(group, optional)));
@@ -67,6 +69,8 @@ struct Generator {
     left: usize,
     /// Whether to write what the checks are known to judge wrongly, too.
     gaps: bool,
+    /// Whether tokens may be forgotten: not in a device function.
+    forgets: bool,
 }
 
 impl Generator {
@@ -171,6 +175,7 @@ impl Generator {
                 2 => {
                     self.wait(Value::Block(Box::new(Arm { body: Block::new(), value: Some(Value::Move(var)) })), group)
                 }
+                3 if self.forgets => Stmt::Forget(self.site(group), Value::Move(var)),
                 _ => self.wait(Value::Move(var), group),
             };
         }
@@ -186,7 +191,10 @@ impl Generator {
             _ => {}
         }
         let token = self.var(group, false);
-        let wait = self.wait(Value::Move(token), group);
+        let wait = match self.forgets && self.random.chance(10) {
+            true => Stmt::Forget(self.site(group), Value::Move(token)),
+            false => self.wait(Value::Move(token), group),
+        };
         match self.random.below(6) {
             0 => {
                 let label = self.id();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::tree::{Jump, Site, Var};
+use super::super::tree::{Group, Jump, Site, Var};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
@@ -15,6 +15,8 @@ pub(super) enum Place {
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct State {
     pub(super) places: BTreeMap<Place, Option<Site>>,
+    /// The groups whose token was forgotten, until one is used again.
+    pub(super) forgotten: BTreeSet<Group>,
     /// The value that was just evaluated.
     pub(super) value: Option<Site>,
 }

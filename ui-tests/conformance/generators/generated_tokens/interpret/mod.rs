@@ -13,7 +13,8 @@ use super::tree::{Block, Jump, Kernel, Label, Site, Stmt, Value, Var};
 use flow::{Flow, Place, State, States};
 
 /// The rules that the interpreter judges by.
-pub(super) const RULES: [Rule; 3] = [Rule::TokenNeverWaited, Rule::ArriveWhilePending, Rule::CollectiveWhilePending];
+pub(super) const RULES: [Rule; 4] =
+    [Rule::TokenNeverWaited, Rule::ArriveWhilePending, Rule::CollectiveWhilePending, Rule::TokenForgotten];
 
 /// The knowledge that a test of an `Option` gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +34,13 @@ pub(super) struct Verdict {
 }
 
 pub(super) fn interpret(kernel: &Kernel, options: Options) -> Verdict {
-    let mut interpreter = Interpreter { options, verdict: Verdict::default(), scopes: Vec::new(), temporaries: 0 };
+    let mut interpreter = Interpreter {
+        options,
+        verdict: Verdict::default(),
+        scopes: Vec::new(),
+        temporaries: 0,
+        foreign: BTreeSet::new(),
+    };
     let mut entry = State::default();
     let parameters: Vec<Place> = kernel.parameters.iter().map(|(_, var)| Place::Var(*var)).collect();
     kernel.parameters.iter().for_each(|(site, var)| entry.hold(Place::Var(*var), Some(*site)));
@@ -57,6 +64,8 @@ struct Interpreter {
     /// What is dropped at the end of each block.
     scopes: Vec<Vec<Place>>,
     temporaries: usize,
+    /// Where device functions returned a token.
+    foreign: BTreeSet<Site>,
 }
 
 impl Interpreter {
@@ -74,6 +83,15 @@ impl Interpreter {
     fn collective(&mut self, site: Site, pending: impl IntoIterator<Item = Site>) {
         if pending.into_iter().any(|pending| pending.group <= site.group) {
             self.fault(Rule::CollectiveWhilePending, site);
+        }
+    }
+
+    /// Records a use of a group, after which its forgotten tokens are not reported again.
+    fn use_group(&mut self, state: &mut State, site: Site) {
+        let before = state.forgotten.len();
+        state.forgotten.retain(|forgotten| *forgotten > site.group);
+        if state.forgotten.len() != before {
+            self.fault(Rule::TokenForgotten, site);
         }
     }
 
@@ -146,6 +164,13 @@ impl Interpreter {
             Stmt::Wait(site, value) => self.value_then(value, states, |this, state, _| {
                 let others = state.places.values().flatten().copied();
                 this.collective(*site, others.filter(|other| other.group != site.group));
+                this.use_group(state, *site);
+            }),
+            Stmt::Forget(site, value) => self.value_then(value, states, |this, state, held| {
+                state.forgotten.insert(site.group);
+                if held.is_some_and(|held| this.foreign.contains(&held)) {
+                    this.fault(Rule::ForgetAcrossCalls, *site);
+                }
             }),
             Stmt::Finish(value) => self.value_then(value, states, |_, _, _| {}),
             Stmt::FinishBoth(first, second) => {
@@ -158,7 +183,9 @@ impl Interpreter {
             Stmt::Sync(site) => {
                 let pending = states.iter().flat_map(|state| state.places.values().flatten().copied());
                 self.collective(*site, pending);
-                Flow::to(states)
+                let mut flow = Flow::to(states);
+                flow.each(|state| self.use_group(state, *site));
+                flow
             }
             // A variable that is only named is not moved out of.
             Stmt::Discard(Value::Move(var)) => {

@@ -24,15 +24,22 @@ impl Interpreter {
                 } else {
                     self.collective(*site, pending);
                 }
+                self.use_group(state, *site);
                 state.value = Some(*site);
             }),
             // The effect of a device function on the barrier is checked where it is defined, and against its callers by
             // rustc.
-            Value::Start(site) => flow.each(|state| state.value = Some(*site)),
-            Value::Pass(site, var) => flow.each(|state| {
-                self.take(state, *var);
-                state.value = Some(*site);
-            }),
+            Value::Start(site) => {
+                self.foreign.insert(*site);
+                flow.each(|state| state.value = Some(*site));
+            }
+            Value::Pass(site, var) => {
+                self.foreign.insert(*site);
+                flow.each(|state| {
+                    self.take(state, *var);
+                    state.value = Some(*site);
+                });
+            }
             Value::Move(var) => flow.each(|state| state.value = self.take(state, *var)),
             Value::Take(var) => flow.each(|state| {
                 state.value = self.take(state, *var);

@@ -37,6 +37,8 @@ impl Lower<'_> {
             Op::Query(_, query) => method(query.name, None),
             Op::Sync(_, barrier) | Op::Arrive(_, barrier) | Op::Wait(_, barrier) => method(barrier.name, None),
             Op::Uniform(_) => method("uniform", None),
+            // The token holds nothing that must be given back.
+            Op::Forget(_) => CuExpr::call("static_cast<void>", values.collect()),
             Op::MapSharedRank(_) | Op::MapBarrier(_) => method("map_shared_rank", site),
             Op::QuerySharedRank => method("query_shared_rank", None),
             Op::Length => method("len", None),
@@ -62,6 +64,7 @@ impl Lower<'_> {
             Op::Barrier(_, barrier_method) => method(barrier_method.name, site),
             Op::Atomic(atomic) => memory::atomic(atomic, values.collect(), site),
             Op::Copy(copy) => memory::copy(copy, values.collect(), site),
+            Op::Nanosleep => CuExpr::call("nanosleep", values.collect()),
             Op::Fence(order, scope) => {
                 CuExpr::call("fence", vec![CuExpr::name(order.cuda_name()), CuExpr::name(scope.cuda_name())])
             }
