@@ -11,7 +11,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use phalanx_contract::uniformity::Uniformity;
 
@@ -35,8 +35,8 @@ pub(super) fn split<'f>(cfg: &Cfg<'f>, values: &Values<'_, 'f>) -> Option<Cfg<'f
         return None;
     }
     let splitter = Splitter { cfg, live: live_names(cfg), followed };
-    let (order, edges) = splitter.partitions()?;
-    Some(splitter.build(&order, &edges))
+    let partitions = splitter.partitions()?;
+    Some(splitter.build(&partitions))
 }
 
 /// The names that all blocks of the cluster assign alike.
@@ -102,7 +102,12 @@ fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Region)) {
 }
 
 /// A block of the graph with what the names stand for at its start.
-type Partition = (BlockId, Names);
+struct Partition {
+    block: BlockId,
+    names: Names,
+    /// The numbers of the partitions that follow, by their blocks.
+    next: BTreeMap<BlockId, BlockId>,
+}
 
 struct Splitter<'a, 'f> {
     cfg: &'a Cfg<'f>,
@@ -111,31 +116,33 @@ struct Splitter<'a, 'f> {
 }
 
 impl<'f> Splitter<'_, 'f> {
-    /// The partitions that control reaches, and the numbers of those that each leads to by block; `None` if there are too many.
-    fn partitions(&self) -> Option<(Vec<Partition>, Vec<BTreeMap<BlockId, BlockId>>)> {
-        let mut numbers: BTreeMap<Partition, BlockId> = BTreeMap::new();
-        let mut order = vec![(self.cfg.entry, Names::new())];
-        let mut edges = Vec::new();
-        numbers.insert(order[0].clone(), BlockId(0));
-        while let Some((block, names)) = order.get(edges.len()).cloned() {
-            let mut names = names;
-            self.cfg.blocks[block.0].steps.iter().for_each(|step| self.transfer(&mut names, step));
-            let mut next_of = BTreeMap::new();
-            for next in self.cfg.blocks[block.0].end.successors() {
-                let live = names.iter().filter(|(local, _)| self.live[next.0].contains(local));
-                let partition = (next, live.map(|(local, region)| (*local, region.clone())).collect());
-                let number = *numbers.entry(partition.clone()).or_insert_with(|| {
-                    order.push(partition);
-                    BlockId(order.len() - 1)
-                });
-                next_of.insert(next, number);
+    /// The partitions that control reaches; `None` if there are too many.
+    fn partitions(&self) -> Option<Vec<Partition>> {
+        let most = MOST_PARTITIONS * self.cfg.blocks.len();
+        let start = (self.cfg.entry, Names::new());
+        let mut numbers = BTreeMap::from([(start.clone(), BlockId(0))]);
+        let mut work = VecDeque::from([start]);
+        let mut partitions = Vec::new();
+        while let Some((block, names)) = work.pop_front() {
+            let mut after = names.clone();
+            self.cfg.blocks[block.0].steps.iter().for_each(|step| self.transfer(&mut after, step));
+            let mut next = BTreeMap::new();
+            for to in self.cfg.blocks[block.0].end.successors() {
+                let live = after.iter().filter(|(local, _)| self.live[to.0].contains(local));
+                let names: Names = live.map(|(local, region)| (*local, region.clone())).collect();
+                let unseen = BlockId(numbers.len());
+                let number = *numbers.entry((to, names.clone())).or_insert(unseen);
+                if number == unseen {
+                    work.push_back((to, names));
+                }
+                next.insert(to, number);
             }
-            edges.push(next_of);
-            if order.len() > MOST_PARTITIONS * self.cfg.blocks.len() {
+            partitions.push(Partition { block, names, next });
+            if numbers.len() > most {
                 return None;
             }
         }
-        Some((order, edges))
+        Some(partitions)
     }
 
     fn transfer(&self, names: &mut Names, step: &Step) {
@@ -167,7 +174,7 @@ impl<'f> Splitter<'_, 'f> {
         known.map_or_else(|| region.clone(), |base| region.within(base))
     }
 
-    fn build(&self, order: &[Partition], edges: &[BTreeMap<BlockId, BlockId>]) -> Cfg<'f> {
+    fn build(&self, partitions: &[Partition]) -> Cfg<'f> {
         let mut split = Cfg {
             blocks: Vec::new(),
             entry: BlockId(0),
@@ -177,7 +184,7 @@ impl<'f> Splitter<'_, 'f> {
             calls: Vec::new(),
             ..self.cfg.clone()
         };
-        for ((block, names), next) in order.iter().zip(edges) {
+        for Partition { block, names, next } in partitions {
             let mut names = names.clone();
             let BasicBlock { steps, end } = &self.cfg.blocks[block.0];
             let mut copied = Vec::new();

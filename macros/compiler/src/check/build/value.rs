@@ -156,9 +156,8 @@ impl<'f> Builder<'f> {
                 let barriers = barriers.filter(|(_, (argument, _))| matches!(argument.result_kind, Kind::Barrier(_)));
                 let barriers = barriers.filter_map(|(at, (_, value))| Some((at, value.region.clone()?))).collect();
                 let node = self.node(Source::Call { slot: *slot, callee }, operands, at);
-                let given_tokens = arguments.iter().filter_map(|argument| match argument.result_kind {
-                    Kind::Token(group) => Some(group),
-                    _ => None,
+                let given_tokens = arguments.iter().filter_map(|argument| {
+                    if let Kind::Token(group) = argument.result_kind { Some(group) } else { None }
                 });
                 let given_tokens = given_tokens.collect();
                 for value in &values {

@@ -267,11 +267,11 @@ impl Check<'_, '_> {
 
     /// Whether memory of a peer was given to the function as such, rather than as memory of the own block.
     fn was_mapped_by_caller(&self, shared: Shared) -> bool {
-        let is_remote = |param: &Param| match self.function.kind(param.local) {
-            Kind::Memory(memory) | Kind::OptionalMemory(memory) => {
-                matches!(memory, Memory::RemoteArray | Memory::RemoteSlice)
-            }
-            _ => false,
+        let is_remote = |param: &Param| {
+            let kind = self.function.kind(param.local);
+            let memory =
+                if let Kind::Memory(memory) | Kind::OptionalMemory(memory) = kind { Some(memory) } else { None };
+            memory.is_some_and(|memory| matches!(memory, Memory::RemoteArray | Memory::RemoteSlice))
         };
         match shared {
             Shared::Param(index) => is_remote(&self.function.params[index]),
