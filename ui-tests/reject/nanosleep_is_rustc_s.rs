@@ -6,7 +6,6 @@ use phalanx::prelude::*;
 fn sleeps(output: &mut [i32], n: u64) {
     nanosleep(n);
     nanosleep(output[0]);
-    nanosleep(1.5);
     nanosleep(-1);
 }
 

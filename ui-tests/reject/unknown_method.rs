@@ -8,7 +8,7 @@ fn methods(input: &[u32], output: &mut [u32], n: u32) {
     let grid = this_grid();
     let array = shared_array::<u32, 32>();
     let token = cluster.barrier_arrive();
-    token.forget();
+    token.cancel();
     cluster.barrier_wait(token);
     cluster.synchronize();
     grid.map_shared_rank(&array, 0);
