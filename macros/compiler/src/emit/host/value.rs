@@ -129,8 +129,7 @@ impl Host<'_> {
                 let body = self.expr(body);
                 quote_spanned!(lo=> #by_value |#(#params),*| #body)
             }
-            ExprKind::ScalarCall { ty, function, operands, .. } => {
-                let ty = &self.function.types[usize::from(ty.0)];
+            ExprKind::ScalarCall { owner: ty, function, operands, .. } => {
                 let operands = operands.iter().map(|operand| self.expr(operand));
                 let (name, types) = match function {
                     ScalarFunction::Default => ("zero", quote!(#ty)),
