@@ -127,6 +127,8 @@ pub(crate) enum ExprKind {
     /// A call of a function of a scalar type: `f32::from_bits(x)`.
     ScalarCall {
         ty: TypeId,
+        /// The type as the user wrote it here.
+        owner: TokenStream,
         function: ScalarFunction,
         operands: Vec<Expr>,
         site: Option<SiteId>,

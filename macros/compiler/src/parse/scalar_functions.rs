@@ -57,7 +57,8 @@ impl Parser<'_> {
         let mut owner = path.clone();
         owner.segments.pop();
         owner.segments.pop_punct();
-        let ty = self.type_name(owner.to_token_stream());
+        let owner = owner.to_token_stream();
+        let ty = self.type_name(owner.clone());
         let (operands, site) = match function {
             ScalarFunction::Default => (Vec::new(), None),
             ScalarFunction::From => (arguments.iter().map(|argument| self.value(argument)).collect(), None),
@@ -70,7 +71,7 @@ impl Parser<'_> {
                 (operands, self.method_site(method, span))
             }
         };
-        Expr { kind: ExprKind::ScalarCall { ty, function, operands, site }, result_kind: Kind::Value, span }
+        Expr { kind: ExprKind::ScalarCall { ty, owner, function, operands, site }, result_kind: Kind::Value, span }
     }
 
     fn fast_function(

@@ -1,7 +1,7 @@
 //! Expressions of the host body. Arithmetic calls functions that mean the same in every build profile; comparisons, bit
 //! operations and casts are Rust's own.
 
-use proc_macro2::{Group, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::place::{MemoryPlace, host_member};
@@ -129,8 +129,7 @@ impl Host<'_> {
                 let body = self.expr(body);
                 quote_spanned!(lo=> #by_value |#(#params),*| #body)
             }
-            ExprKind::ScalarCall { ty, function, operands, .. } => {
-                let ty = located_at(&self.function.types[usize::from(ty.0)], lo);
+            ExprKind::ScalarCall { owner: ty, function, operands, .. } => {
                 let operands = operands.iter().map(|operand| self.expr(operand));
                 let (name, types) = match function {
                     ScalarFunction::Default => ("zero", quote!(#ty)),
@@ -357,17 +356,4 @@ pub(super) fn binary(op: BinaryOp, left: TokenStream, right: TokenStream, at: Sp
         }
     };
     private(at, function, quote!(#left, #right))
-}
-
-/// The same tokens at another place of the source: a type is kept where the function first names it.
-fn located_at(tokens: &TokenStream, at: Span) -> TokenStream {
-    let tokens = tokens.clone().into_iter().map(|tree| {
-        let mut tree = match tree {
-            TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), located_at(&group.stream(), at))),
-            tree => tree,
-        };
-        tree.set_span(tree.span().located_at(at));
-        tree
-    });
-    tokens.collect()
 }

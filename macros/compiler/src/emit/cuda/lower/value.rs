@@ -70,7 +70,7 @@ impl Lower<'_> {
                 };
                 CuExpr::Call { callee: vec![Fragment::Callee(*slot)], arguments: values, site: None }
             }
-            ExprKind::ScalarCall { ty, function, operands, site } => {
+            ExprKind::ScalarCall { ty, function, operands, site, .. } => {
                 let arguments = self.operands(&operands.iter().collect::<Vec<_>>());
                 let callee = match function {
                     ScalarFunction::Default => vec![Fragment::Named(*ty)],
