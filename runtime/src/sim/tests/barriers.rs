@@ -171,12 +171,12 @@ fn forgotten_tokens() {
     let again: [(fn(), &str); 3] = [
         (
             || drop(this_thread_block().barrier_arrive()),
-            "`block.barrier_arrive()` after the thread forgot its token of the block",
+            "`block.barrier_arrive()` must not come after a forgotten token of the block",
         ),
-        (|| this_cluster().sync(), "`cluster.sync()` after the thread forgot its token of the block"),
+        (|| this_cluster().sync(), "`cluster.sync()` must not come after a forgotten token of the block"),
         (
             || this_cluster().barrier_arrive().forget(),
-            "`cluster.barrier_arrive()` after the thread forgot its token of the block",
+            "`cluster.barrier_arrive()` must not come after a forgotten token of the block",
         ),
     ];
     for (again, words) in again {
@@ -192,5 +192,5 @@ fn forgotten_tokens() {
         this_cluster().barrier_wait(outer);
     };
     let text = protocol(shape(2, 2, 32), waits);
-    assert!(text.contains("`cluster.barrier_wait()` after the thread forgot its token of the block"), "{text}");
+    assert!(text.contains("`cluster.barrier_wait()` must not come after a forgotten token of the block"), "{text}");
 }
