@@ -340,7 +340,7 @@ impl<'f> Builder<'f> {
     }
 
     fn binary(&mut self, op: BinaryOp, left: &'f Expr, right: &'f Expr, at: SpanRange) -> Value {
-        let operands = self.nodes([left, right]);
+        let mut operands = self.nodes([left, right]);
         let (first, second) = (operands[0], operands[1]);
         let source = match (op, self.granule(right), self.granule(left)) {
             (BinaryOp::Div | BinaryOp::Lt | BinaryOp::Ge, Some(granule), _) => Source::Round(granule, op),
@@ -357,6 +357,10 @@ impl<'f> Builder<'f> {
             }
             _ => Source::Binary(op),
         };
+        // A granule that a small type can hold divides what a cast to that type cuts off; a shift may be by more.
+        if matches!(source, Source::Round(..)) && op != BinaryOp::Shr && is_cut(left) {
+            operands[0] = self.nodes[first.0].operands[0];
+        }
         Value::of(self.node(source, operands, at))
     }
 
@@ -445,5 +449,14 @@ fn keeps_value(inner: &Expr, ty: &ValueType) -> bool {
     match inner.integer() {
         Some(number) => number >> bits == 0,
         None => name == "u32",
+    }
+}
+
+/// Whether an expression is cast to an unsigned type that cuts off the upper bits.
+fn is_cut(expr: &Expr) -> bool {
+    if let ExprKind::Cast(inner, ty) = &expr.kind {
+        matches!(ty.shape, TypeShape::Scalar("u8" | "u16", _)) && !keeps_value(inner, ty)
+    } else {
+        false
     }
 }
