@@ -24,8 +24,8 @@ impl Parser<'_> {
         let id = self.new_loop();
         let (block, value) = self.jump_scope(id, Some(label), false, |parser| parser.block(&block.block));
         let result_kind = self.block_gives(&block);
-        let result_kind = value.map_or(result_kind, |value| value.join(result_kind));
-        let slot = self.value_slot(result_kind);
+        let mut result_kind = value.map_or(result_kind, |value| value.join(result_kind));
+        let slot = self.value_slot(&mut result_kind);
         Expr { kind: ExprKind::Labelled { id, label: label.name.ident.clone(), block, slot }, result_kind, span }
     }
 
@@ -54,8 +54,12 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn value_slot(&mut self, result_kind: Kind) -> Option<crate::model::SlotId> {
-        (result_kind == Kind::Value).then(|| self.slot(SlotUse::Type))
+    /// Asks rustc for the type of a value that several places give. If all of them give `None`, it is a plain option.
+    pub(super) fn value_slot(&mut self, result_kind: &mut Kind) -> Option<crate::model::SlotId> {
+        if *result_kind == Kind::OptionalToken(None) {
+            *result_kind = Kind::Value;
+        }
+        (*result_kind == Kind::Value).then(|| self.slot(SlotUse::Type))
     }
 
     pub(super) fn if_expr(&mut self, branch: &ExprIf, span: SpanRange) -> Expr {
@@ -74,7 +78,7 @@ impl Parser<'_> {
         if otherwise.is_none() {
             result_kind = Kind::Unit;
         }
-        let slot = self.value_slot(result_kind);
+        let slot = self.value_slot(&mut result_kind);
         Expr { kind: ExprKind::If { condition: Box::new(condition), then, otherwise, slot }, result_kind, span }
     }
 
@@ -111,8 +115,8 @@ impl Parser<'_> {
     pub(super) fn plain_loop(&mut self, repeat: &ExprLoop, span: SpanRange) -> Expr {
         let id = self.new_loop();
         let (body, value) = self.jump_scope(id, repeat.label.as_ref(), true, |parser| parser.block(&repeat.body));
-        let result_kind = value.unwrap_or(Kind::Never);
-        let slot = self.value_slot(result_kind);
+        let mut result_kind = value.unwrap_or(Kind::Never);
+        let slot = self.value_slot(&mut result_kind);
         let label = repeat.label.as_ref().map(|label| label.name.ident.clone());
         Expr { kind: ExprKind::Loop { id, label, body, slot }, result_kind, span }
     }

@@ -265,8 +265,8 @@ impl Parser<'_> {
                 Some(result_kind.map_or(body.result_kind, |result_kind: Kind| result_kind.join(body.result_kind)));
             arms.push(Arm { pattern, guard, body });
         }
-        let result_kind = result_kind.unwrap_or(Kind::Never);
-        let slot = self.value_slot(result_kind);
+        let mut result_kind = result_kind.unwrap_or(Kind::Never);
+        let slot = self.value_slot(&mut result_kind);
         model::Expr { kind: ExprKind::Match { scrutinee: Box::new(scrutinee), arms, slot }, result_kind, span }
     }
 

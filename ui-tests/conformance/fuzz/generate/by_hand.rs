@@ -140,4 +140,17 @@ pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
     f(p) as u64 + f(!p) as u64 * 2
 }",
     ),
+    (
+        "all_arms_are_none",
+        false,
+        "
+#[device]
+pub(crate) fn program(a: u64, b: u64, _c: u64, _d: u64) -> u64 {
+    let mut n = a as u32;
+    let x: Option<u32> = { n += 1; match n { 2 | 7 if b > 3 => None, _ => None } };
+    let mut y = Some(n);
+    if n > 4 { y = loop { n += 1; if n % 3 == 0 { break None; } }; }
+    x.unwrap_or(n) as u64 + y.map_or(5, |y| y as u64)
+}",
+    ),
 ];

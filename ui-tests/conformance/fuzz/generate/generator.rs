@@ -249,7 +249,8 @@ impl Generator {
         let may_jump = std::mem::take(&mut self.may_jump);
         let mark = self.scope.mark();
         let result = self.scoped(f);
-        self.scope.lock_named(mark);
+        let named = mark..self.scope.mark();
+        self.scope.lock_named(named);
         self.may_jump = may_jump;
         (self.targets, self.returns) = (targets, returns);
         result

@@ -1,6 +1,8 @@
 //! The variables of a program, and which of them may be read or written where the generator is: what is borrowed may not
 //! be written, what is borrowed mutably may not be named.
 
+use std::ops::Range;
+
 use super::types::Type;
 
 /// What a borrow leaves of a variable.
@@ -70,9 +72,9 @@ impl Scope {
         self.named.len()
     }
 
-    /// Locks what a closure captures that named the variables since `mark`.
-    pub(super) fn lock_named(&mut self, mark: usize) {
-        for at in mark..self.named.len() {
+    /// Locks the variables that were named in this part of the record, as a closure that named them captures them.
+    pub(super) fn lock_named(&mut self, part: Range<usize>) {
+        for at in part {
             let (index, is_written) = self.named[at];
             self.lock(index, if is_written { Lock::Exclusive } else { Lock::Shared });
         }

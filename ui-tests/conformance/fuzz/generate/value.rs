@@ -207,7 +207,9 @@ impl Generator {
 
     fn matched(&mut self, ty: &Type, depth: usize, known: bool) -> Option<Code> {
         let over = Type::integer(&mut self.random);
+        let mark = self.scope.mark();
         let scrutinee = self.value(&over, depth - 1, false);
+        let named = mark..self.scope.mark();
         let mut arms = Vec::new();
         for _ in 0..1 + self.random.below(3) {
             let low = self.random.below(8);
@@ -218,7 +220,11 @@ impl Generator {
                 _ => low.to_string(),
             };
             let guard = match self.random.chance(30) {
-                true => format!(" if {}", self.value(&BOOL, depth - 1, true).operand()),
+                // What is matched may not be assigned in a guard.
+                true => self.borrowing(|g| {
+                    g.scope.lock_named(named.clone());
+                    format!(" if {}", g.value(&BOOL, depth - 1, true).operand())
+                }),
                 false => String::new(),
             };
             arms.push(format!("{pattern}{guard} => {},", self.value(ty, depth - 1, known).tail()));
