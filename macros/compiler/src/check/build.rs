@@ -115,7 +115,7 @@ struct Builder<'f> {
     sizes: BTreeMap<ValueId, Uniformity>,
     /// The regions that locals of memory stand for.
     regions: BTreeMap<LocalId, Region>,
-    /// What local references refer to.
+    /// The targets of local references.
     referents: BTreeMap<LocalId, Referent>,
     /// The names of memory, barriers and groups that are assigned after their declaration.
     reassigned: BTreeSet<LocalId>,
@@ -209,6 +209,11 @@ impl<'f> Builder<'f> {
             return;
         }
         self.blocks[self.current.0].steps.push(Step { kind, at });
+    }
+
+    /// Whether a local is declared in the code so far, and its scope has not ended.
+    fn is_in_scope(&self, local: LocalId) -> bool {
+        self.scopes.iter().flatten().any(|known| *known == local)
     }
 
     fn temporary(&mut self) -> Variable {

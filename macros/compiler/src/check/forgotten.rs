@@ -33,6 +33,9 @@ pub(crate) type ForgottenAtCalls = BTreeMap<u16, (Groups, String)>;
 /// token.forget();
 /// ```
 pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
+    if forgets(cfg).is_empty() {
+        return;
+    }
     let mut forgotten: BTreeSet<Variable> = BTreeSet::new();
     engine::visit(tokens, cfg, tokens.states(), |held, step| {
         if let StepKind::Token(TokenStep::Forget { from, .. }) = step.kind {
@@ -46,15 +49,13 @@ pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
     for (block, held) in cfg.blocks.iter_mut().zip(tokens.states()) {
         let Some(mut held) = held.clone() else { continue };
         for step in &mut block.steps {
-            let before = held.clone();
-            tokens.transfer(&mut held, step);
             if let StepKind::Group(kind) = &mut step.kind {
                 match *kind {
                     GroupStep::Arrive { group, method, into } if forgotten.contains(&into) => {
                         *kind = GroupStep::ArriveForgotten { group, method, into };
                     }
                     GroupStep::Wait { group, from }
-                        if tokens.arrivals_at(&before, from).any(|(_, into)| forgotten.contains(&into)) =>
+                        if tokens.arrivals_at(&held, from).any(|(_, into)| forgotten.contains(&into)) =>
                     {
                         *kind = GroupStep::WaitElected { group, from };
                     }
@@ -68,6 +69,7 @@ pub(super) fn mark(cfg: &mut Cfg<'_>, tokens: &Tokens<'_>, diags: &mut Diags) {
                     | GroupStep::FormGroup(_) => {}
                 }
             }
+            tokens.transfer(&mut held, step);
         }
     }
 }

@@ -178,11 +178,15 @@ impl<'f> Splitter<'_, 'f> {
         let mut split = Cfg {
             blocks: Vec::new(),
             entry: BlockId(0),
+            nodes: self.cfg.nodes.clone(),
             accesses: Vec::new(),
             copies: Vec::new(),
             barrier_calls: Vec::new(),
             calls: Vec::new(),
-            ..self.cfg.clone()
+            queries: self.cfg.queries.clone(),
+            slices: self.cfg.slices.clone(),
+            names: self.cfg.names.clone(),
+            teams: self.cfg.teams.clone(),
         };
         for Partition { block, names, next } in partitions {
             let mut names = names.clone();

@@ -1,10 +1,6 @@
 //! Tests of calls, methods, scopes and groups: what crosses the border of a function, and what does not hold for all.
 
-use super::faults;
-
-fn rules(source: &str) -> Vec<String> {
-    faults(source).iter().map(|fault| fault.rule().to_string()).collect()
-}
+use super::rules;
 
 fn kernel(body: &str) -> Vec<String> {
     rules(&format!(

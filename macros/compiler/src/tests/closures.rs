@@ -1,7 +1,7 @@
 //! Tests of closures: whatever the body of a closure does, it does wherever the closure is called, also where a device function or
 //! a collective calls it.
 
-use super::faults;
+use super::rules;
 
 /// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
 #[track_caller]
@@ -21,7 +21,7 @@ fn broken(body: &str) -> Vec<String> {
             cluster.sync();
         }}"
     );
-    faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
+    rules(&source)
 }
 
 /// A closure's result is not uniform if it reads memory that others write to, queries a barrier, or asks for its
@@ -69,8 +69,7 @@ fn a_closure_touches_what_its_operations_touch() {
 fn what_threads_do_together_is_not_in_closures_or_methods() {
     assert_eq!(broken("let same = || block.uniform(7); output[0] = same();"), ["collective_in_closure"]);
     let method = "#[device] impl Point { fn same(&self, block: &ThreadBlock) -> u32 { block.uniform(7) } }";
-    let rules: Vec<String> = faults(method).iter().map(|fault| fault.rule().to_string()).collect();
-    assert_eq!(rules, ["collective_in_method"]);
+    assert_eq!(rules(method), ["collective_in_method"]);
 }
 
 /// What a closure assigns to a variable that it captures is what the variable holds after the call.

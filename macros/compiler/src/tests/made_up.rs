@@ -8,7 +8,7 @@ use crate::model::kind::Kind;
 use crate::model::query::{Answer, Query, UniformAt};
 use crate::model::warp::{WarpMethod, WarpOperand, WarpResult};
 
-use super::faults;
+use super::rules;
 
 pub(crate) static QUERIES: [Query; 8] = [
     Query { name: "made_up_of_thread", answer: Answer::Number, uniform_at: UniformAt::Thread },
@@ -96,7 +96,7 @@ fn broken(body: &str) -> Vec<String> {
             {body}
         }}"
     );
-    faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
+    rules(&source)
 }
 
 /// Returns which collectives, of the tile, of the block and of the cluster, are refused in a branch on the value.

@@ -93,6 +93,12 @@ fn faults(source: &str) -> Vec<Fault> {
     Attributed::parse(source).faults()
 }
 
+/// Returns the names of the rules that the item breaks.
+#[track_caller]
+fn rules(source: &str) -> Vec<String> {
+    faults(source).iter().map(|fault| fault.rule().to_string()).collect()
+}
+
 /// Returns the `compile_error!`s of an expansion, in order: line, column and text.
 fn errors(expansion: &TokenStream) -> Vec<(usize, usize, String)> {
     let trees: Vec<TokenTree> = expansion.clone().into_iter().collect();

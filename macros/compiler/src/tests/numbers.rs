@@ -1,6 +1,6 @@
 //! Tests of what the checks take numbers for: casts that cut off, and shifts that are masked.
 
-use super::faults;
+use super::rules;
 
 /// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
 #[track_caller]
@@ -19,7 +19,7 @@ fn broken(body: &str) -> Vec<String> {
             cluster.sync();
         }}"
     );
-    faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
+    rules(&source)
 }
 
 /// A rank that is shifted by as many bits as its type has, or more, is shifted by less.
@@ -92,8 +92,8 @@ fn mutable_counters() {
 /// A constant of the body is not the attribute's, though it is called like it.
 #[test]
 fn shadowed_constants() {
-    let kernel = |inside: &str| {
-        faults(&format!(
+    let broken = |inside: &str| {
+        rules(&format!(
             "#[cluster_kernel(cluster = N, block = 64)]
             fn named(output: &mut [u32]) {{
                 {inside}
@@ -108,7 +108,6 @@ fn shadowed_constants() {
             }}"
         ))
     };
-    let rules = |inside: &str| kernel(inside).iter().map(|fault| fault.rule().to_string()).collect::<Vec<_>>();
-    assert_eq!(rules(""), [""; 0]);
-    assert_eq!(rules("const N: u32 = 8;"), ["overwrite_while_read"]);
+    assert_eq!(broken(""), [""; 0]);
+    assert_eq!(broken("const N: u32 = 8;"), ["overwrite_while_read"]);
 }

@@ -1,7 +1,7 @@
 //! Tests of names that stand for something else: references that loops and functions lend, and names of memory, barriers and
 //! groups that are assigned anew.
 
-use super::faults;
+use super::rules;
 
 /// Returns the rules that a kernel of two blocks of 64 threads with this body breaks.
 #[track_caller]
@@ -20,7 +20,7 @@ fn broken(body: &str) -> Vec<String> {
             cluster.sync();
         }}"
     );
-    faults(&source).iter().map(|fault| fault.rule().to_string()).collect()
+    rules(&source)
 }
 
 /// What a loop writes through the references that it is lent is in the array.

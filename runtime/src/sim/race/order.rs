@@ -212,9 +212,8 @@ impl Actor {
         if with.acquires() {
             let found = std::mem::take(&mut *self.found.borrow_mut());
             // What this fence does not include, a wider one after it may still acquire.
-            let (acquired, left) =
+            let (acquired, left): (Vec<_>, Vec<_>) =
                 found.0.into_iter().partition(|(scope, from, _)| within(with.scope.min(*scope), *from, self.id));
-            let acquired: Vec<_> = acquired;
             acquired.iter().for_each(|(.., clock)| self.acquire(layout, clock));
             self.found.borrow_mut().0 = left;
         }

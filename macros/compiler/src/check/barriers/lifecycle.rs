@@ -2,8 +2,8 @@
 //! have synchronized since, and whether it was invalidated. The analysis is path-sensitive in the branches around `init` and
 //! `invalidate`: a barrier that is initialized in `if deep { .. }` is live on the paths where `deep` holds.
 //!
-//! What some threads do on one arm of a branch, the others observe once all have synchronized. Other means of communication
-//! (another phase barrier, an atomic, a device function) make the state unknown, and nothing is reported about it.
+//! A change that some threads make on one arm of a branch is observed by the others once all have synchronized. Other means of
+//! communication (another phase barrier, an atomic, a device function) make the state unknown, and nothing is reported about it.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -73,7 +73,7 @@ pub(super) struct Lifecycles<'a, 'f> {
     conditions: &'a BTreeMap<BlockId, Condition>,
     /// The conditions of branches that decide whether a barrier's lifecycle changes.
     life_conditions: BTreeSet<usize>,
-    /// Those of them that are not uniform in the scope.
+    /// The conditions among those in `life_conditions` that are not uniform in the scope.
     divergent_conditions: BTreeSet<usize>,
     /// For each edge of a divergent branch, the barriers whose lifecycle changes on the other arm.
     changed_on_other_arm: BTreeMap<(BlockId, BlockId), BTreeSet<Id>>,
@@ -172,8 +172,7 @@ impl<'a, 'f> Lifecycles<'a, 'f> {
 
     /// Whether all threads of the scope take the same arm of a branch.
     pub(super) fn is_uniform(&self, branch: BlockId) -> bool {
-        let tested = self.values.tested(branch);
-        tested.at_most.covers(self.scope) && tested.unknown.is_empty()
+        self.values.tested(branch).is_uniform(self.scope)
     }
 
     /// The followed barriers that may be the same as this one.

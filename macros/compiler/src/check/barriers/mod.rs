@@ -74,7 +74,7 @@ pub(super) fn check<'f>(function: &'f Function, cfg: &Cfg<'f>, values: &Values<'
     summary
 }
 
-/// What all checks of phase barriers read.
+/// The function, its graph and its values, which all checks of phase barriers read.
 struct Context<'a, 'f> {
     function: &'f Function,
     cfg: &'a Cfg<'f>,

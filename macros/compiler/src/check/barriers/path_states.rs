@@ -52,7 +52,7 @@ pub(super) enum Observers {
     Arrived(Group),
     /// A thread on another arm of a branch, which may be changing it.
     OtherThread,
-    /// The same, but a thread of another warp: this warp has synchronized since.
+    /// A thread of another warp on another arm, which may be changing it; this warp has synchronized since.
     OtherWarp,
 }
 
@@ -82,7 +82,7 @@ impl PathState {
         (self.life, self.observers) == (other.life, other.observers) && self.assumed.is_subset(&other.assumed)
     }
 
-    /// The same paths, with another state of the barrier.
+    /// Returns the state of the same paths in which the barrier has this lifecycle and these observers.
     pub(super) fn with(self, life: Lifecycle, observers: Observers) -> PathState {
         PathState { life, observers, ..self }
     }

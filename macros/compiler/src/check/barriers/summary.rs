@@ -14,12 +14,12 @@ use crate::check::dsm::protocol::{Effect, Guard, Predicate, Protocol};
 use crate::diag::Diag;
 use crate::model::Role;
 
-/// What the checks of phase barriers found: questions about called functions, and facts for callers.
+/// The findings of the checks of phase barriers that concern other functions: questions about callees, and facts for callers.
 #[derive(Default)]
 pub(crate) struct Summary {
     /// The faults that depend on called functions, each with the guard under which it is one.
     pub(super) asked: Vec<(Guard, Diag)>,
-    /// What the function does with its parameters.
+    /// The effects of the function on its parameters, each with the guard under which it has them.
     pub(super) effects: Vec<(Effect, Guard)>,
     /// The waits that synchronize like a barrier of the cluster.
     pub(crate) meetings: BTreeSet<BarrierCallId>,

@@ -60,7 +60,7 @@ impl<'f> Builder<'f> {
         let mut captured = BTreeSet::new();
         walk(body, &mut |expr| {
             if let ExprKind::Local(local) = expr.kind
-                && self.scopes.iter().flatten().any(|known| *known == local)
+                && self.is_in_scope(local)
                 && self.function.local(local).mutable.is_some()
                 && self.function.kind(local) == Kind::Value
             {
@@ -134,9 +134,7 @@ impl<'f> Builder<'f> {
     /// The nodes from `first` on that bring in something: what the others are made of, but for the closure's own variables.
     fn contributions(&self, first: usize, closure: ClosureId) -> Vec<NodeId> {
         let is_outside = |variable: Variable| match variable {
-            Variable::Local(local) | Variable::Field(local, _) => {
-                self.scopes.iter().flatten().any(|known| *known == local)
-            }
+            Variable::Local(local) | Variable::Field(local, _) => self.is_in_scope(local),
             Variable::Temporary(_) => self.closures[closure.0].copies_of.values().any(|copy| *copy == variable),
         };
         let brings_in = |source: &Source<'_>| match source {

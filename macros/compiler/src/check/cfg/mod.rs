@@ -47,7 +47,7 @@ pub(crate) struct CallId(pub(crate) usize);
 pub(crate) struct NodeId(pub(crate) usize);
 
 /// The control-flow graph of a function, with the tables that its steps index.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Cfg<'f> {
     pub(crate) blocks: Vec<BasicBlock>,
     pub(crate) entry: BlockId,
@@ -67,14 +67,14 @@ pub(crate) struct Cfg<'f> {
 }
 
 /// Steps that control executes one after another.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct BasicBlock {
     pub(crate) steps: Vec<Step>,
     pub(crate) end: End,
 }
 
 /// The end of a block: where control continues.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) enum End {
     /// Control does not continue: the code is unreachable, or the launch has ended.
     #[default]

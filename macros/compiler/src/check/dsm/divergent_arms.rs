@@ -48,9 +48,7 @@ impl DivergentArms {
             let tested = values.tested(branch);
             let mut steps = region.iter().flat_map(|block| &cfg.blocks[block.0].steps);
             // If a barrier comes between, `divergent_collective` requires that all threads take the same arm.
-            if tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty()
-                || steps.any(is_cluster_collective)
-            {
+            if tested.is_uniform(Uniformity::Cluster) || steps.any(is_cluster_collective) {
                 continue;
             }
             for last in region.iter() {

@@ -283,8 +283,7 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
 
     /// Whether the value is uniform for the cluster.
     pub(super) fn is_uniform(&self, node: NodeId) -> bool {
-        let level = self.values.level(node);
-        level.at_most.covers(Uniformity::Cluster) && level.unknown.is_empty()
+        self.values.level(node).is_uniform(Uniformity::Cluster)
     }
 
     /// The number of threads in a block.

@@ -135,7 +135,6 @@ fn are_on_divergent_arms(cfg: &Cfg<'_>, values: &Values<'_, '_>, one: BlockId, o
         let arms: Vec<BlockSet> =
             cfg.blocks[branch.0].end.successors().map(|next| reachable(cfg, next, None)).collect();
         let separates = |a: &BlockSet, b: &BlockSet| a.contains(one) && b.contains(other);
-        !(tested.at_most.covers(Uniformity::Cluster) && tested.unknown.is_empty())
-            && matches!(&arms[..], [a, b] if separates(a, b) || separates(b, a))
+        !tested.is_uniform(Uniformity::Cluster) && matches!(&arms[..], [a, b] if separates(a, b) || separates(b, a))
     })
 }

@@ -187,10 +187,7 @@ impl<'a, 'f> Check<'a, 'f> {
             self.unaligned.push(messages::aligned_in_function(at, name));
             return;
         }
-        let proved = |branch: &BlockId| {
-            let tested = self.values.tested(*branch);
-            tested.at_most.covers(Uniformity::Warp) && tested.unknown.is_empty()
-        };
+        let proved = |branch: &BlockId| self.values.tested(*branch).is_uniform(Uniformity::Warp);
         let Some(branch) = self.control().deciders(block).find(|branch| !proved(branch)) else { return };
         let leaves = control::leaves(self.cfg, branch, block);
         let rule = if leaves { Rule::DivergentExit } else { Rule::DivergentCollective };

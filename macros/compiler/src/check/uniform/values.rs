@@ -331,7 +331,7 @@ impl<'a, 'f> Values<'a, 'f> {
             Source::Shuffled { team } => {
                 // With a uniform rank, all threads get one thread's value. Otherwise the result is as uniform as the operands.
                 let whose = operand(1).unwrap_or(Level::known(Uniformity::Divergent)).combined();
-                match whose.at_most.covers(team.uniformity) && whose.unknown.is_empty() {
+                match whose.is_uniform(team.uniformity) {
                     true => Self::agreed(operands(), team),
                     false => operands(),
                 }
@@ -349,8 +349,7 @@ impl<'a, 'f> Values<'a, 'f> {
     /// The level of a result that is the same for all threads of a group: at least the group's own, and more if the operands
     /// are uniform beyond it.
     fn agreed(operands: Level, team: &Team) -> Level {
-        let further =
-            team.group != Group::Coalesced && operands.at_most.covers(team.uniformity) && operands.unknown.is_empty();
+        let further = team.group != Group::Coalesced && operands.is_uniform(team.uniformity);
         if further { operands } else { Level::known(team.uniformity) }
     }
 }
