@@ -106,6 +106,11 @@ fn a_move_closure_keeps_what_it_copied() {
         ["divergent_collective"]
     );
     assert!(test("let mut x = 0; let mut ask = move || { x += 1; x }; x = rank; output[0] = x;").is_empty());
+    for (pair, field) in [("(rank, 0)", "0"), ("Pair { a: rank, b: 0 }", "a")] {
+        let by_field = format!("let mut x = {pair}; let ask = move || x.{field}; x.{field} = 0;");
+        assert_eq!(test(&by_field), ["divergent_collective"], "{pair}");
+    }
+    assert_eq!(test("let mut x = (0, 0); let mut ask = move || { x.0 += rank; x.0 };"), ["divergent_collective"]);
 }
 
 /// A closure that is an argument does what it does before and after whatever the function does that calls it.

@@ -62,7 +62,7 @@ impl<'f> Builder<'f> {
             if let ExprKind::Local(local) = expr.kind
                 && self.is_in_scope(local)
                 && self.function.local(local).mutable.is_some()
-                && self.function.kind(local) == Kind::Value
+                && matches!(self.function.kind(local), Kind::Value | Kind::Reference { .. })
             {
                 captured.insert(local);
             }
@@ -73,6 +73,11 @@ impl<'f> Builder<'f> {
     /// The variable that a name stands for, which is a copy inside a `move` closure.
     pub(super) fn variable_of(&self, local: LocalId) -> Variable {
         self.copies_of.get(&local).copied().unwrap_or(Variable::Local(local))
+    }
+
+    /// The variable that a field of a local stands for. A copy of the local has no fields of its own.
+    pub(super) fn field_variable(&self, local: LocalId, field: u16) -> Variable {
+        self.copies_of.get(&local).copied().unwrap_or(Variable::Field(local, field))
     }
 
     /// A call of a closure by the function itself.

@@ -32,8 +32,12 @@ impl<'f> Builder<'f> {
             && let ExprKind::Local(local) = base.kind
         {
             let field = self.field(member);
+            let variable = self.field_variable(local, field);
+            if let Variable::Temporary(_) = variable {
+                return self.set_node(variable, value.node, Extent::Part, at);
+            }
             self.set_node(Variable::Local(local), value.node, Extent::Field, at);
-            return self.set(Variable::Field(local, field), value, at);
+            return self.set(variable, value, at);
         }
         // The place has operands of its own: indexes, and references.
         let value_place = self.variable(variable);

@@ -383,7 +383,7 @@ impl<'f> Builder<'f> {
     fn field_of(&mut self, base: &'f Expr, member: &Member, at: SpanRange) -> Value {
         let field = self.field(member);
         if let ExprKind::Local(local) = base.kind {
-            return Value::of(self.read(Variable::Field(local, field), at));
+            return Value::of(self.read(self.field_variable(local, field), at));
         }
         let value = self.value(base);
         match value.fields.into_iter().find(|(known, _)| *known == field) {
