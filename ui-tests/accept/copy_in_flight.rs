@@ -89,3 +89,48 @@ pub(crate) const KERNELS: &[fn() -> phalanx::Result<phalanx::Program>] = &[
     phalanx::Program::of::<goes_out>,
     phalanx::Program::of::<by_a_function>,
 ];
+
+/// The owner reads its inbox after it has waited, and tells the sender so by a barrier of the cluster.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn read_after_it_arrived(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let inbox = shared_array::<u32, 64>();
+    let bar = shared_cluster_barrier();
+    bar.init_collective(&cluster, 64);
+    let other = 1 - cluster.block_rank();
+    let there = cluster.map_shared_rank(&inbox, other);
+    let mut parity = false;
+    for round in 0..4 {
+        bar.expect_tx(4);
+        let _ = bar.arrive();
+        there.store_async(i, input[round * 64 + i], &cluster.map_shared_rank(&bar, other));
+        bar.wait_parity(parity);
+        parity = !parity;
+        out[round * 64 + i] = inbox[i];
+        cluster.sync();
+    }
+}
+
+/// Two inboxes in turn: a block sends to one again only after it has received in the other, which the peer sent after it had read.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn two_inboxes(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let inbox = shared_array::<[u32; 64], 2>();
+    let bars = shared_cluster_barriers::<2>();
+    for stage in 0..2 {
+        bars[stage].init_collective(&cluster, 64);
+    }
+    let other = 1 - cluster.block_rank();
+    let there = cluster.map_shared_rank(&inbox, other);
+    for round in 0..8usize {
+        bars[round % 2].expect_tx(4);
+        let _ = bars[round % 2].arrive();
+        let full = cluster.map_shared_rank(&bars[round % 2], other);
+        there[round % 2].store_async(i, input[round * 64 + i], &full);
+        bars[round % 2].wait_parity(round / 2 % 2 == 1);
+        out[round * 64 + i] = inbox[round % 2][i];
+    }
+    cluster.sync();
+}

@@ -74,3 +74,48 @@ fn of_a_row(block: &ThreadBlock, row: &SharedSlice<f32>, input: &[f32]) -> f32 {
 }
 
 fn main() {}
+
+/// The owner reads its inbox while peers still send to it: no barrier of the cluster waits for a copy.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn read_before_it_arrives(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let inbox = shared_array::<u32, 64>();
+    let bar = shared_cluster_barrier();
+    bar.init_collective(&cluster, 64);
+    bar.expect_tx(4);
+    let _ = bar.arrive();
+    let other = 1 - cluster.block_rank();
+    let there = cluster.map_shared_rank(&inbox, other);
+    there.store_async(i, input[i], &cluster.map_shared_rank(&bar, other));
+    cluster.sync();
+    out[i] = inbox[i];
+    bar.wait_parity(false);
+    inbox[i] = 0;
+    cluster.sync();
+}
+
+/// What is being sent is overwritten, and so is what a peer sends to.
+#[cluster_kernel(cluster = 2, block = 64)]
+fn overwritten_while_sent(input: &[u32], out: &mut [u32]) {
+    let cluster = this_cluster();
+    let block = this_thread_block();
+    let i = block.thread_rank();
+    let outbox = shared_array::<u32, 64>();
+    let inbox = shared_array::<u32, 64>();
+    let bar = shared_cluster_barrier();
+    bar.init_collective(&cluster, 1);
+    outbox[i] = input[i];
+    block.sync();
+    if i == 0 {
+        let other = 1 - cluster.block_rank();
+        bar.expect_tx(256);
+        bulk_copy_async(&cluster.map_shared_rank(&inbox, other), &outbox, &cluster.map_shared_rank(&bar, other));
+        let _ = bar.arrive();
+        outbox[0] = 5;
+        inbox[0] = 5;
+    }
+    bar.wait_parity(false);
+    out[i] = inbox[i];
+    cluster.sync();
+}

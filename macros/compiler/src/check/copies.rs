@@ -18,7 +18,6 @@ use super::cfg::{
 use super::engine::{self, Analysis, Join};
 use crate::diag::{Diag, Diags};
 use crate::messages;
-use crate::model::barrier::PhaseAction;
 use crate::model::copy::CompletionMechanism;
 use crate::model::{Function, Role};
 
@@ -157,19 +156,11 @@ impl Analysis for Flights<'_, '_> {
                 }
                 CopyStep::Wait(completion) => self.wait(state, completion),
             },
-            StepKind::BarrierCall(id) => match self.cfg.barrier_calls[id.0].method.action {
-                PhaseAction::Wait | PhaseAction::WaitParity | PhaseAction::ArriveAndWait | PhaseAction::TryWait => {
-                    self.wait(state, CompletionMechanism::Barrier)
+            StepKind::BarrierCall(id) => {
+                if self.cfg.barrier_calls[id.0].method.action.may_observe() {
+                    self.wait(state, CompletionMechanism::Barrier);
                 }
-                PhaseAction::Init
-                | PhaseAction::InitCollective
-                | PhaseAction::Arrive
-                | PhaseAction::ArriveN
-                | PhaseAction::ArriveAndDrop
-                | PhaseAction::ExpectTx
-                | PhaseAction::Copy
-                | PhaseAction::Invalidate => {}
-            },
+            }
             // Another thread may have waited for these copies before it reached the barrier.
             StepKind::Group(
                 GroupStep::Collective { barrier: true, .. } | GroupStep::Wait { .. } | GroupStep::WaitElected { .. },

@@ -75,6 +75,23 @@ pub(crate) fn copy_in_flight(
     Diag::new(Rule::CopyInFlight, at, sentence).note(begun, "the copy starts here").help(help)
 }
 
+/// The owner of shared memory accesses what a peer's copy may still write.
+pub(crate) fn copy_from_peer_in_flight(
+    (at, begun): (SpanRange, SpanRange),
+    name: &str,
+    writes: bool,
+    round: bool,
+) -> Diag {
+    let sentence = match writes {
+        false => format!("{name} is read while a peer's copy to it is in flight: the bytes may not have arrived"),
+        true => format!("{name} is accessed while a peer's copy to it is in flight, which may overwrite its value"),
+    };
+    let round = if round { ", in the previous iteration" } else { "" };
+    Diag::new(Rule::CopyInFlight, at, sentence)
+        .note(begun, format!("a peer starts the copy here{round}"))
+        .help("wait at the copy's barrier before this: `bar.wait(token)`, or `bar.wait_parity(parity)`; a barrier of the cluster does not wait for copies")
+}
+
 pub(crate) fn copy_left(at: SpanRange, completion: CompletionMechanism) -> Diag {
     let help = match completion {
         CompletionMechanism::Group => "let the group wait for it: `block.wait_async()`",

@@ -238,6 +238,11 @@ impl PhaseAction {
             | PhaseAction::Invalidate => false,
         }
     }
+
+    /// Whether the thread may have learned from it that a phase has ended.
+    pub(crate) fn may_observe(self) -> bool {
+        self.waits() || self == PhaseAction::TryWait
+    }
 }
 
 use PhaseOperand::{Count, FixedType, Token, TokenRef};

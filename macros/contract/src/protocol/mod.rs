@@ -38,6 +38,8 @@ bitflags! {
         const ATOMIC_READ = 1 << 2;
         /// Any other atomic operation.
         const ATOMIC = 1 << 3;
+        /// A write by an asynchronous copy, which no barrier of the cluster orders.
+        const ASYNC_WRITE = 1 << 4;
     }
 
     /// The uses of a phase barrier.
@@ -85,7 +87,7 @@ pub enum When {
 /// assert!(ParameterUses::at(When::First).intersects(reads));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ParameterUses(u32);
+pub struct ParameterUses(u64);
 
 impl ParameterUses {
     /// The function does nothing to it.
@@ -95,19 +97,19 @@ impl ParameterUses {
     pub const fn of(party: Party, when: When, uses: Uses) -> ParameterUses {
         let party = match party {
             Party::Owner => 0,
-            Party::Peer => 16,
+            Party::Peer => 32,
         };
         let when = match when {
             When::First => 0,
-            When::Last => 4,
-            When::Arrived => 8,
+            When::Last => 8,
+            When::Arrived => 16,
         };
-        ParameterUses((uses.bits() as u32) << (party + when))
+        ParameterUses((uses.bits() as u64) << (party + when))
     }
 
     /// The uses of a phase barrier, at any time.
     pub const fn of_barrier(uses: BarrierUses) -> ParameterUses {
-        ParameterUses((uses.bits() as u32) << 12)
+        ParameterUses((uses.bits() as u64) << 24)
     }
 
     /// All uses of memory at a time.
@@ -133,12 +135,12 @@ impl ParameterUses {
     }
 
     /// The representation, which the compiler prints.
-    pub const fn bits(self) -> u32 {
+    pub const fn bits(self) -> u64 {
         self.0
     }
 
     /// The inverse of [`bits`](Self::bits).
-    pub const fn from_bits(bits: u32) -> ParameterUses {
+    pub const fn from_bits(bits: u64) -> ParameterUses {
         ParameterUses(bits)
     }
 }

@@ -50,9 +50,7 @@ impl Builder<'_> {
                 complete_on_barrier(self);
                 let (reads, writes, completion) = match ends {
                     BulkDirection::GlobalToShared => (None, region(0), CompletionMechanism::Barrier),
-                    // The copy completes at the peer's barrier, and the way in which the peer passes that on is known only
-                    // at run time.
-                    BulkDirection::SharedToPeer => return,
+                    BulkDirection::SharedToPeer => (region(1), None, CompletionMechanism::Barrier),
                     BulkDirection::SharedToGlobal => (region(1), None, CompletionMechanism::BulkGroup),
                 };
                 self.copy_step(CopyStep::Begin { reads, writes, completion, at }, at);

@@ -87,7 +87,7 @@ impl Check<'_, '_> {
             if first == second {
                 continue;
             }
-            let conflicts = conflict::between(other.party, site.party, record.timing);
+            let conflicts = conflict::between(other.party, site.party, record);
             clashes.extend(conflicts.filter_map(|conflict| {
                 let guard = guard_of(&other, site, &conflict, record)?;
                 Some((Effect::Clashes(first.min(second), first.max(second)), guard))
@@ -179,7 +179,7 @@ impl Check<'_, '_> {
                 continue;
             }
             let calls: BTreeSet<u16> = record.calls_since.union(calls).copied().collect();
-            for conflict in conflict::between(last.party, first.party, record.timing) {
+            for conflict in conflict::between(last.party, first.party, record) {
                 if let Some(guard) = guard_of(last, first, &conflict, record) {
                     let unless = Guard::unless(&calls, Behavior::MAY_NOT_ORDER).unless;
                     again.push(Guard { unless, ..guard });

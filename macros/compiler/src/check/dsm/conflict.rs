@@ -5,7 +5,7 @@
 
 use phalanx_contract::protocol::{Party, Uses};
 
-use super::in_flight::Timing;
+use super::in_flight::{Record, Timing};
 use crate::check::cfg::{AccessKind, Shared};
 
 /// How two accesses race. Each way has a rule of its own.
@@ -21,6 +21,8 @@ pub(super) enum Race {
     RelaxedPublishes,
     /// A peer's write or atomic is not ordered with the owner's access.
     UnorderedWrite,
+    /// The owner accesses what a peer's asynchronous copy may still write.
+    CopyInFlight,
 }
 
 /// A race of two accesses, and the uses of each that take part in it.
@@ -32,11 +34,12 @@ pub(super) struct Conflict {
 }
 
 /// Conflicting uses: the owner's, a peer's, and whether the peer writes.
-const CONFLICTING: [(Uses, Uses, bool); 4] = [
+const CONFLICTING: [(Uses, Uses, bool); 5] = [
     (Uses::WRITE.union(Uses::ATOMIC), Uses::READ, false),
     (Uses::WRITE, Uses::ATOMIC_READ, false),
     (Uses::all(), Uses::WRITE, true),
     (Uses::READ.union(Uses::WRITE), Uses::ATOMIC, true),
+    (Uses::all(), Uses::ASYNC_WRITE, true),
 ];
 
 /// What an access does that may conflict with another.
@@ -46,18 +49,24 @@ pub(super) fn uses_of(kind: AccessKind) -> Uses {
         AccessKind::Write => Uses::WRITE,
         AccessKind::AtomicRead => Uses::ATOMIC_READ,
         AccessKind::Atomic => Uses::ATOMIC,
-        // A copy is ordered by the barrier on which it completes; the others are not compared.
-        AccessKind::AsyncWrite | AccessKind::Lent | AccessKind::Opaque => Uses::empty(),
+        AccessKind::AsyncWrite => Uses::ASYNC_WRITE,
+        AccessKind::Lent | AccessKind::Opaque => Uses::empty(),
     }
 }
 
-/// The conflicts of an access with an earlier one on the same path, whose record has this timing.
-pub(super) fn between(first: Party, second: Party, timing: Timing) -> impl Iterator<Item = Conflict> {
-    let pairs = CONFLICTING.into_iter().filter(move |_| first != second);
+/// The conflicts of an access with an earlier one on the same path, which has this record.
+pub(super) fn between(first: Party, second: Party, record: &Record) -> impl Iterator<Item = Conflict> {
+    let timing = record.timing;
+    // A wait at a phase barrier may be for the copy, or for the owner's word that the copy may begin. Of two arms, the arm of
+    // the copy comes first: the owner waits in its own.
+    let ordered = record.waited || first == Party::Owner && record.on_other_arm;
+    let is_async = |remote: Uses| remote.contains(Uses::ASYNC_WRITE);
+    let pairs = CONFLICTING.into_iter().filter(move |(_, remote, _)| first != second && !(is_async(*remote) && ordered));
     pairs.map(move |(own, remote, peer_writes)| {
         let since_wait = timing.intersects(Timing::SINCE_WAIT | Timing::SINCE_ARRIVAL);
         let relaxed = timing.contains(Timing::RELAXED) && !timing.contains(Timing::BEFORE_WAIT);
         let race = match (peer_writes, first) {
+            (true, Party::Peer) if is_async(remote) => Race::CopyInFlight,
             _ if relaxed && !since_wait => Race::RelaxedPublishes,
             (true, _) => Race::UnorderedWrite,
             (false, Party::Peer) => Race::OverwriteWhileRead,

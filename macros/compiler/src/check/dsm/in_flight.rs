@@ -73,6 +73,10 @@ pub(super) struct Record {
     pub(super) calls_since: BTreeSet<u16>,
     /// A relaxed arrival that did not order it.
     pub(super) relaxed: Option<SpanRange>,
+    /// On some path, a wait at a phase barrier follows it, which may order an asynchronous copy.
+    pub(super) waited: bool,
+    /// It is made by an asynchronous copy, which no barrier of the cluster waits for.
+    is_async: bool,
 }
 
 /// An access to a peer's memory that is open: no arrival has ordered it before the peer's exit.
@@ -148,12 +152,27 @@ fn intersect(calls: &mut BTreeSet<u16>, others: &BTreeSet<u16>) -> bool {
 }
 
 impl Record {
+    fn new(path: IndexPath, arrival_pending: bool) -> Record {
+        let when = if arrival_pending { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
+        Record {
+            path,
+            timing: when | Timing::UNFENCED | Timing::UNSYNCED,
+            on_other_arm: false,
+            calls_since: BTreeSet::new(),
+            relaxed: None,
+            waited: false,
+            is_async: false,
+        }
+    }
+
     fn join(&mut self, other: &Record) -> bool {
         let mut changed = intersect(&mut self.calls_since, &other.calls_since);
         changed |= !self.timing.contains(other.timing) || self.on_other_arm && !other.on_other_arm;
         self.timing |= other.timing;
         self.on_other_arm &= other.on_other_arm;
         self.relaxed = self.relaxed.or(other.relaxed);
+        changed |= !self.waited && other.waited;
+        self.waited |= other.waited;
         changed |= self.path.join(&other.path);
         changed
     }
@@ -182,7 +201,11 @@ impl State {
     /// A wait at a barrier of the cluster, which ends what its arrival ordered.
     fn wait(&mut self) {
         self.not_entered = None;
-        for ((key, _), mut record) in std::mem::take(&mut self.records) {
+        for ((key, before_wait), mut record) in std::mem::take(&mut self.records) {
+            if record.is_async {
+                self.add(key, before_wait, record);
+                continue;
+            }
             let since_arrival = record.timing.contains(Timing::SINCE_ARRIVAL);
             let missed = record.timing.contains(Timing::MISSED);
             if since_arrival || missed {
@@ -216,7 +239,12 @@ impl State {
     fn sync_cluster(&mut self) {
         self.open.clear();
         self.not_entered = None;
-        self.records.clear();
+        self.records.retain(|_, record| record.is_async);
+    }
+
+    /// A wait at a phase barrier, here or in a function that is called.
+    fn wait_at_phase_barrier(&mut self) {
+        self.records.values_mut().for_each(|record| record.waited = true);
     }
 
     /// A call of a function that may have barriers.
@@ -234,9 +262,7 @@ impl State {
 
     /// Records an access at this point, given whether an arrival may be pending.
     fn record(&mut self, key: RecordKey, path: IndexPath, arrival_pending: bool) {
-        let when = if arrival_pending { Timing::SINCE_ARRIVAL } else { Timing::SINCE_WAIT };
-        let timing = when | Timing::UNFENCED | Timing::UNSYNCED;
-        self.add(key, false, Record { path, timing, on_other_arm: false, calls_since: BTreeSet::new(), relaxed: None });
+        self.add(key, false, Record::new(path, arrival_pending));
     }
 
     fn add(&mut self, key: RecordKey, before_wait: bool, record: Record) {
@@ -312,13 +338,16 @@ impl InFlight<'_, '_> {
         let may_race = !matches!(access.kind, AccessKind::Lent | AccessKind::Opaque) && self.shared_with_peers[id.0];
         if may_race && (party == Party::Owner || self.may_have_entered(state)) {
             let AccessFacts { path, arrival_pending } = self.facts.access(id);
-            state.record(RecordKey::Access(id), path.clone(), *arrival_pending);
+            let is_async = access.kind == AccessKind::AsyncWrite;
+            let record = Record { is_async, ..Record::new(path.clone(), *arrival_pending) };
+            state.add(RecordKey::Access(id), false, record);
         }
     }
 
     /// A call of a device function, which may take and return a token of a barrier of the cluster.
     fn call(&self, state: &mut State, id: CallId) {
         let call = &self.cfg.calls[id.0];
+        state.wait_at_phase_barrier();
         if !call.is_of_function() {
             return;
         }
@@ -390,6 +419,9 @@ impl Analysis for InFlight<'_, '_> {
                 state.sync_cluster()
             }
             StepKind::BarrierCall(phase) if self.meetings.contains(phase) => state.sync_cluster(),
+            StepKind::BarrierCall(phase) if self.cfg.barrier_calls[phase.0].method.action.may_observe() => {
+                state.wait_at_phase_barrier()
+            }
             StepKind::Group(GroupStep::Collective { team, barrier: true, .. }) if team.group == Group::ThreadBlock => {
                 state.sync_block()
             }

@@ -330,7 +330,7 @@ impl Check<'_, '_> {
             if other.party == site.party || !self.may_alias(other.part(&record.path), site.part(path)) {
                 continue;
             }
-            for conflict in conflict::between(other.party, site.party, record.timing) {
+            for conflict in conflict::between(other.party, site.party, record) {
                 if conflict.race == Race::UnorderedWrite && record.path.is_halo_pair(path) {
                     continue;
                 }
@@ -398,6 +398,10 @@ impl Check<'_, '_> {
             Race::UnpublishedRead => messages::unpublished_remote_read(second.at, first.at, &name, round),
             Race::WriteAfterArrive => messages::write_after_arrive(first.at, second.at, &name, round),
             Race::OverwriteWhileRead => messages::overwrite_while_read(second.at, first.at, &name, round),
+            Race::CopyInFlight => {
+                let at = (second.at, first.at);
+                messages::copy_from_peer_in_flight(at, &name, !second.only_reads(), round)
+            }
             Race::RelaxedPublishes | Race::UnorderedWrite => {
                 let own = if first.party == Party::Owner { first } else { second };
                 let roles = (second.party == Party::Peer, !own.only_reads());

@@ -1,0 +1,327 @@
+//! What branches tell of the values that they compare: bounds of the thread's rank, of the block's rank in its cluster and of
+//! variables, on the paths where the comparison holds. Only comparisons of two numbers are understood, not what `if` makes of
+//! truth values that were joined.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use super::affine::{Affine, Change};
+use super::index_value::{IndexValue, Size};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Source, Step, StepKind, ValueStep, Variable};
+use crate::model::expr::BinaryOp;
+use crate::model::group::Group;
+use crate::model::query::Answer;
+
+/// A value that bounds are known of, and that is the same wherever it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Subject {
+    /// The thread's rank in its block.
+    ThreadRank,
+    /// The block's rank in its cluster.
+    BlockRank,
+    /// What a variable holds now.
+    Variable(Variable),
+}
+
+impl Subject {
+    /// The value that a node is.
+    pub(super) fn of(cfg: &Cfg<'_>, node: NodeId) -> Option<Subject> {
+        let known = |node: NodeId| match &cfg.nodes[node.0].source {
+            Source::ThreadRank => Some(Subject::ThreadRank),
+            Source::Known { .. } => {
+                let (group, query) = cfg.queries.get(&node)?;
+                let is_rank = matches!((group, query.answer), (Group::Cluster, Answer::BlockRank));
+                is_rank.then_some(Subject::BlockRank)
+            }
+            Source::Operands
+            | Source::Integer(_)
+            | Source::Constant(_)
+            | Source::Binary(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Read(_)
+            | Source::Param(_)
+            | Source::Round(..)
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => None,
+        };
+        known(cfg.origin(node)).or_else(|| cfg.nodes[node.0].source.read().map(Subject::Variable))
+    }
+}
+
+/// A comparison that a block's end tests.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Comparison {
+    pub(super) left: NodeId,
+    pub(super) right: NodeId,
+    op: Ordering,
+    then: BlockId,
+    otherwise: BlockId,
+    /// What the operands are, where nothing changes that between the comparison and the branch.
+    subjects: [Option<Subject>; 2],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ordering {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    NotEqual,
+}
+
+impl Ordering {
+    fn of(op: BinaryOp) -> Option<Ordering> {
+        match op {
+            BinaryOp::Lt => Some(Ordering::Less),
+            BinaryOp::Le => Some(Ordering::LessOrEqual),
+            BinaryOp::Gt => Some(Ordering::Greater),
+            BinaryOp::Ge => Some(Ordering::GreaterOrEqual),
+            BinaryOp::Eq => Some(Ordering::Equal),
+            BinaryOp::Ne => Some(Ordering::NotEqual),
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+            | BinaryOp::And
+            | BinaryOp::Or => None,
+        }
+    }
+
+    /// The ordering that holds where this one does not.
+    fn negated(self) -> Ordering {
+        match self {
+            Ordering::Less => Ordering::GreaterOrEqual,
+            Ordering::LessOrEqual => Ordering::Greater,
+            Ordering::Greater => Ordering::LessOrEqual,
+            Ordering::GreaterOrEqual => Ordering::Less,
+            Ordering::Equal => Ordering::NotEqual,
+            Ordering::NotEqual => Ordering::Equal,
+        }
+    }
+
+    /// The ordering of the operands in the other order.
+    fn turned(self) -> Ordering {
+        match self {
+            Ordering::Less => Ordering::Greater,
+            Ordering::LessOrEqual => Ordering::GreaterOrEqual,
+            Ordering::Greater => Ordering::Less,
+            Ordering::GreaterOrEqual => Ordering::LessOrEqual,
+            Ordering::Equal | Ordering::NotEqual => self,
+        }
+    }
+}
+
+impl Comparison {
+    /// The comparison that decides where control continues after a block.
+    pub(super) fn of_block(cfg: &Cfg<'_>, block: &BasicBlock) -> Option<Comparison> {
+        let End::Branch { on, then, otherwise } = block.end else { return None };
+        let (mut on, mut then, mut otherwise) = (cfg.origin(on), then, otherwise);
+        while let Source::Not = cfg.nodes[on.0].source {
+            on = cfg.origin(*cfg.nodes[on.0].operands.first()?);
+            (then, otherwise) = (otherwise, then);
+        }
+        let node = &cfg.nodes[on.0];
+        let (Source::Binary(op) | Source::Round(_, op)) = node.source else { return None };
+        let [left, right] = node.operands[..] else { return None };
+        let subject = |operand| Subject::of(cfg, operand).filter(|subject| subject.is_unchanged(operand, &block.steps));
+        Some(Comparison {
+            left,
+            right,
+            op: Ordering::of(op)?,
+            then,
+            otherwise,
+            subjects: [subject(left), subject(right)],
+        })
+    }
+
+    /// Calls `learn` with each bound that holds on the edge to a block.
+    pub(super) fn learn(&self, to: BlockId, values: [IndexValue; 2], mut learn: impl FnMut(Fact)) {
+        let op = match (to == self.then, to == self.otherwise) {
+            (true, false) => self.op,
+            (false, true) => self.op.negated(),
+            (true, true) | (false, false) => return,
+        };
+        let [left, right] = values;
+        for (subject, value, op, limit) in
+            [(self.subjects[0], left, op, right), (self.subjects[1], right, op.turned(), left)]
+        {
+            if let Some(subject) = subject {
+                learn(Fact::Bounds(subject, Bounds::of(op, &value, &limit)));
+            }
+            if let Some(ranks) = RankBounds::of(op, &value, &limit) {
+                learn(Fact::Ranks(ranks));
+            }
+        }
+    }
+}
+
+impl Subject {
+    /// Whether the operand's value is still what the subject is at the end of the block.
+    fn is_unchanged(self, operand: NodeId, steps: &[Step]) -> bool {
+        let Subject::Variable(variable) = self else { return true };
+        let read = |step: &Step| matches!(step.kind, StepKind::Value(ValueStep::Evaluate(node)) if node == operand);
+        let Some(read) = steps.iter().rposition(read) else { return false };
+        let changes = |step: &Step| {
+            let sets = |set: Variable| set == variable || variable.whole() == Some(set) || set.whole() == Some(variable);
+            step.kind.set().is_some_and(|(set, ..)| sets(set))
+        };
+        !steps[read..].iter().any(changes)
+    }
+}
+
+/// Something that holds on an edge.
+pub(super) enum Fact {
+    Bounds(Subject, Bounds),
+    Ranks(RankBounds),
+}
+
+/// Bounds of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Bounds {
+    /// The inclusive lower bound.
+    lower: Option<u64>,
+    /// The exclusive upper bound, if the number is not negative.
+    upper: Option<Size>,
+}
+
+impl Bounds {
+    /// The bounds of a value that compares with the limit in this way.
+    fn of(op: Ordering, value: &IndexValue, limit: &IndexValue) -> Bounds {
+        let after = limit.plus(&IndexValue::literal(1));
+        match op {
+            Ordering::Less => Bounds { lower: None, upper: limit.as_upper_bound() },
+            Ordering::LessOrEqual => Bounds { lower: None, upper: after.as_upper_bound() },
+            Ordering::Greater => Bounds { lower: limit.lower.and_then(|lower| lower.checked_add(1)), upper: None },
+            Ordering::GreaterOrEqual => Bounds { lower: limit.lower, upper: None },
+            Ordering::Equal => Bounds { lower: limit.lower, upper: after.as_upper_bound() },
+            // The first of the possible values is excluded, or the last one.
+            Ordering::NotEqual => {
+                let limit = limit.number().and_then(|number| u64::try_from(number).ok());
+                let lower = limit.filter(|limit| value.lower == Some(*limit)).and_then(|limit| limit.checked_add(1));
+                let is_last = |limit: &u64| value.upper == limit.checked_add(1).map(Size::Number);
+                Bounds { lower, upper: limit.filter(is_last).map(Size::Number) }
+            }
+        }
+    }
+
+    /// Adds what other bounds say.
+    pub(super) fn narrow(&mut self, other: Bounds) {
+        self.lower = self.lower.max(other.lower);
+        self.upper = match (self.upper, other.upper) {
+            (Some(Size::Number(a)), Some(Size::Number(b))) => Some(Size::Number(a.min(b))),
+            (known @ Some(Size::Number(_)), _) => known,
+            (known, new) => new.or(known),
+        };
+    }
+
+    /// The value within these bounds.
+    pub(super) fn apply(self, value: IndexValue) -> IndexValue {
+        let mut bounds = Bounds { lower: value.lower, upper: value.upper };
+        bounds.narrow(self);
+        // A number of which only an upper bound is known may be negative.
+        let upper = bounds.upper.filter(|_| bounds.lower.is_some());
+        IndexValue { lower: bounds.lower, upper: upper.or(value.upper), ..value }
+    }
+}
+
+/// Bounds of the rank of the block that executes a step, in terms of what variables hold now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct RankBounds {
+    /// The inclusive lower bound.
+    lower: Option<Affine>,
+    /// The exclusive upper bound.
+    upper: Option<Affine>,
+}
+
+impl RankBounds {
+    /// The bounds of the rank, if the value is the rank plus something, and compares with the limit in this way.
+    fn of(op: Ordering, value: &IndexValue, limit: &IndexValue) -> Option<RankBounds> {
+        let value = value.affine().filter(|value| value.rank == 1 && value.modulus == 0 && !value.cyclic && !value.wraps)?;
+        let limit = limit.affine().filter(|limit| limit.is_exact() && !limit.wraps)?;
+        let limit = limit.minus(Affine { rank: 0, ..value })?;
+        let after = limit.plus(Affine::of_number(1));
+        let bounds = |lower, upper| RankBounds { lower, upper };
+        match op {
+            Ordering::Less => Some(bounds(None, Some(limit))),
+            Ordering::LessOrEqual => Some(bounds(None, after)),
+            Ordering::Greater => Some(bounds(after, None)),
+            Ordering::GreaterOrEqual => Some(bounds(Some(limit), None)),
+            Ordering::Equal => Some(bounds(Some(limit), after)),
+            Ordering::NotEqual if limit.number() == Some(0) => Some(bounds(after, None)),
+            Ordering::NotEqual => None,
+        }
+    }
+
+    /// Adds what other bounds say. Of two bounds that cannot be compared, the later one stays.
+    pub(super) fn narrow(&mut self, other: RankBounds) {
+        let stays = |known: Affine, new: Affine, sign: i32| {
+            known.minus(new).and_then(Affine::number).is_some_and(|difference| difference.signum() * sign >= 0)
+        };
+        if let Some(new) = other.lower {
+            self.lower = Some(self.lower.filter(|known| stays(*known, new, 1)).unwrap_or(new));
+        }
+        if let Some(new) = other.upper {
+            self.upper = Some(self.upper.filter(|known| stays(*known, new, -1)).unwrap_or(new));
+        }
+    }
+
+    /// Keeps the bounds that are equal in both; says whether any was dropped.
+    pub(super) fn join(&mut self, other: &RankBounds) -> bool {
+        let before = *self;
+        self.lower = self.lower.filter(|lower| other.lower == Some(*lower));
+        self.upper = self.upper.filter(|upper| other.upper == Some(*upper));
+        before != *self
+    }
+
+    /// States the bounds in terms of what the variable holds after the change.
+    pub(super) fn rewrite(&mut self, variable: Variable, change: Change) {
+        for bound in [&mut self.lower, &mut self.upper] {
+            if let Some(affine) = bound
+                && affine.depends_on(variable)
+            {
+                *bound = affine.rewritten(variable, change);
+            }
+        }
+    }
+
+    /// Whether the owner's rank within these bounds is never the rank that a peer, within the others, maps.
+    pub(super) fn excludes(&self, mapped: Option<Affine>, peers: &RankBounds) -> bool {
+        let Some((lower, upper)) = mapped.and_then(|mapped| peers.image(mapped)) else { return false };
+        let is_before = |end: Option<Affine>, start: Option<Affine>| {
+            let difference = end.zip(start).and_then(|(end, start)| end.minus(start)?.number());
+            difference.is_some_and(|difference| difference <= 0)
+        };
+        let first = self.lower.or(Some(Affine::of_number(0)));
+        is_before(self.upper, lower) || is_before(upper, first)
+    }
+
+    /// Bounds of the value that is affine in a rank within these bounds.
+    fn image(&self, value: Affine) -> Option<(Option<Affine>, Option<Affine>)> {
+        if value.modulus != 0 || value.cyclic {
+            return None;
+        }
+        let rest = Affine { rank: 0, wraps: false, ..value };
+        let (first, end) = (self.lower.or(Some(Affine::of_number(0))), self.upper);
+        let (lower, upper) = match value.rank {
+            0 => (Some(rest), rest.plus(Affine::of_number(1))),
+            1 => (first.and_then(|first| rest.plus(first)), end.and_then(|end| rest.plus(end))),
+            -1 => (
+                end.and_then(|end| rest.minus(end)?.plus(Affine::of_number(1))),
+                first.and_then(|first| rest.minus(first)?.plus(Affine::of_number(1))),
+            ),
+            _ => return None,
+        };
+        // A difference that goes below zero is a very large number.
+        let is_positive = lower.and_then(Affine::lower_bound).is_some_and(|least| least >= 0);
+        (!value.wraps || is_positive).then_some((lower, upper))
+    }
+}
