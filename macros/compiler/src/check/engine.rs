@@ -45,30 +45,89 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
     let mut work = BTreeSet::from([0]);
     while let Some(first) = work.pop_first() {
         let block = order[first];
-        let Some(mut state) = states[block.0].clone() else { continue };
-        for step in &cfg.blocks[block.0].steps {
-            analysis.transfer(&mut state, step);
-        }
-        let mut left = Some(state);
-        let mut successors =
-            cfg.blocks[block.0].end.successors().chain(analysis.extra_successors(block).iter().copied()).peekable();
-        while let Some(next) = successors.next() {
-            let state = if successors.peek().is_some() { left.clone() } else { left.take() };
-            let Some(mut state) = state else { break };
-            analysis.edge(&mut state, cfg, block, next);
-            let changed = match &mut states[next.0] {
-                Some(known) => known.join(&state),
-                unreached => {
-                    *unreached = Some(state);
-                    true
-                }
-            };
-            if changed {
+        let Some(state) = states[block.0].clone() else { continue };
+        flow(analysis, cfg, block, state, |_| true, |next, state| {
+            if join(&mut states[next.0], state) {
                 work.insert(rank[next.0]);
             }
+        });
+    }
+    states
+}
+
+/// Computes the states of a solution once more: what reaches each block if the loops around it begin as they were solved.
+/// The result claims no less. Where a state names what a variable held before a loop, `solve` joins claims about that with
+/// claims about what it holds in the loop, and keeps neither; here the second remains.
+pub(crate) fn narrow<A: Analysis>(
+    analysis: &A,
+    cfg: &Cfg<'_>,
+    solved: Vec<Option<A::State>>,
+) -> Vec<Option<A::State>> {
+    let (order, rank) = order(cfg);
+    let goes_back = |from: BlockId, to: BlockId| rank[to.0] <= rank[from.0];
+    let has_back_edge = |block: BlockId| successors(analysis, cfg, block).any(|next| goes_back(block, next));
+    let around: Vec<BlockId> = order.iter().copied().filter(|block| has_back_edge(*block)).collect();
+    if around.is_empty() {
+        return solved;
+    }
+    let mut coming_back: Vec<Vec<A::State>> = cfg.blocks.iter().map(|_| Vec::new()).collect();
+    for block in around {
+        if let Some(state) = solved[block.0].clone() {
+            let is_back = |next| goes_back(block, next);
+            flow(analysis, cfg, block, state, is_back, |next, state| coming_back[next.0].push(state));
+        }
+    }
+    let mut states: Vec<Option<A::State>> = cfg.blocks.iter().map(|_| None).collect();
+    states[cfg.entry.0] = Some(analysis.entry());
+    for block in order {
+        for state in coming_back[block.0].drain(..) {
+            join(&mut states[block.0], state);
+        }
+        if let Some(state) = states[block.0].clone() {
+            let is_forward = |next| !goes_back(block, next);
+            flow(analysis, cfg, block, state, is_forward, |next, state| {
+                join(&mut states[next.0], state);
+            });
         }
     }
     states
+}
+
+fn successors<A: Analysis>(analysis: &A, cfg: &Cfg<'_>, block: BlockId) -> impl Iterator<Item = BlockId> {
+    cfg.blocks[block.0].end.successors().chain(analysis.extra_successors(block).iter().copied())
+}
+
+/// Calls `reach` with the states after the edges from a block to the successors that are `wanted`.
+fn flow<A: Analysis>(
+    analysis: &A,
+    cfg: &Cfg<'_>,
+    block: BlockId,
+    mut state: A::State,
+    wanted: impl Fn(BlockId) -> bool,
+    mut reach: impl FnMut(BlockId, A::State),
+) {
+    for step in &cfg.blocks[block.0].steps {
+        analysis.transfer(&mut state, step);
+    }
+    let mut left = Some(state);
+    let mut successors = successors(analysis, cfg, block).filter(|next| wanted(*next)).peekable();
+    while let Some(next) = successors.next() {
+        let state = if successors.peek().is_some() { left.clone() } else { left.take() };
+        let Some(mut state) = state else { break };
+        analysis.edge(&mut state, cfg, block, next);
+        reach(next, state);
+    }
+}
+
+/// Joins a state into a block's; says whether that changed.
+fn join<State: Join>(known: &mut Option<State>, state: State) -> bool {
+    match known {
+        Some(known) => known.join(&state),
+        unreached => {
+            *unreached = Some(state);
+            true
+        }
+    }
 }
 
 /// The reachable blocks in reverse post-order, and the position of each block in it.

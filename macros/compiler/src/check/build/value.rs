@@ -248,8 +248,7 @@ impl<'f> Builder<'f> {
                 if let Some(local) = local {
                     self.current = inside;
                     let of = Variable::Local(*local);
-                    let start = range.start.integer().filter(|_| !range.inclusive);
-                    let bounds = start.map(|start| (start, ends[1]));
+                    let bounds = (!range.inclusive).then_some((ends[0], ends[1]));
                     // The body may change its copy of a mutable counter, and the next value does not follow from that.
                     let by = range.stride().filter(|_| self.function.local(*local).mutable.is_none());
                     let counter = Source::Counter { of, by, range: bounds };
@@ -359,7 +358,8 @@ impl<'f> Builder<'f> {
         };
         // A granule that a small type can hold divides what a cast to that type cuts off; a shift may be by more.
         if matches!(source, Source::Round(..)) && op != BinaryOp::Shr && is_cut(left) {
-            operands[0] = self.nodes[first.0].operands[0];
+            // What is compared stays an operand, because no other comparison follows from this one.
+            operands = vec![self.nodes[first.0].operands[0], second, first];
         }
         Value::of(self.node(source, operands, at))
     }

@@ -34,7 +34,7 @@ pub(crate) enum Source<'f> {
     Not,
     /// The next value of a range's variable: its value in the previous iteration plus `by`, if that is known. The value is
     /// at least the start and less than the end of `range`.
-    Counter { of: Variable, by: Option<i64>, range: Option<(u64, NodeId)> },
+    Counter { of: Variable, by: Option<i64>, range: Option<(NodeId, NodeId)> },
     /// The value of a variable at the step that evaluates the node.
     Read(Variable),
     /// The argument for the parameter of this position.

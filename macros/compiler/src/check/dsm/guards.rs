@@ -4,9 +4,11 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::collections::BTreeMap;
+
 use super::affine::{Affine, Change};
 use super::index_value::{IndexValue, Size};
-use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, NodeId, Source, Step, StepKind, ValueStep, Variable};
+use crate::check::cfg::{BasicBlock, BlockId, Cfg, End, Extent, NodeId, Source, Step, StepKind, ValueStep, Variable};
 use crate::model::expr::BinaryOp;
 use crate::model::group::Group;
 use crate::model::query::Answer;
@@ -22,9 +24,36 @@ pub(super) enum Subject {
     Variable(Variable),
 }
 
+/// The values of the variables that are set once, as a whole.
+pub(super) struct Origins<'a, 'f> {
+    cfg: &'a Cfg<'f>,
+    values: BTreeMap<Variable, Option<NodeId>>,
+}
+
+impl<'a, 'f> Origins<'a, 'f> {
+    pub(super) fn of(cfg: &'a Cfg<'f>) -> Origins<'a, 'f> {
+        let mut values: BTreeMap<Variable, Option<NodeId>> = BTreeMap::new();
+        let sets = cfg.blocks.iter().flat_map(|block| &block.steps).filter_map(|step| step.kind.set());
+        for (variable, value, extent) in sets {
+            let value = Some(value).filter(|_| extent == Extent::Whole);
+            let known = values.entry(variable).or_insert(value);
+            // In a graph that was split, one assignment stands at several places.
+            *known = known.filter(|known| Some(*known) == value);
+        }
+        Origins { cfg, values }
+    }
+
+    /// The value that a node reads from a variable that is set only once; otherwise the node itself.
+    fn origin(&self, node: NodeId) -> NodeId {
+        let variable = self.cfg.nodes[node.0].source.read();
+        variable.and_then(|variable| *self.values.get(&variable)?).unwrap_or(node)
+    }
+}
+
 impl Subject {
     /// The value that a node is.
-    pub(super) fn of(cfg: &Cfg<'_>, node: NodeId) -> Option<Subject> {
+    pub(super) fn of(origins: &Origins<'_, '_>, node: NodeId) -> Option<Subject> {
+        let cfg = origins.cfg;
         let known = |node: NodeId| match &cfg.nodes[node.0].source {
             Source::ThreadRank => Some(Subject::ThreadRank),
             Source::Known { .. } => {
@@ -46,7 +75,7 @@ impl Subject {
             | Source::Shuffled { .. }
             | Source::Call { .. } => None,
         };
-        known(cfg.origin(node)).or_else(|| cfg.nodes[node.0].source.read().map(Subject::Variable))
+        known(origins.origin(node)).or_else(|| cfg.nodes[node.0].source.read().map(Subject::Variable))
     }
 }
 
@@ -59,7 +88,9 @@ pub(super) struct Comparison {
     then: BlockId,
     otherwise: BlockId,
     /// What the operands are, where nothing changes that between the comparison and the branch.
-    subjects: [Option<Subject>; 2],
+    pub(super) subjects: [Option<Subject>; 2],
+    /// The number `d`, if it tests whether `rank & d` or `rank % (2 * d)` is zero.
+    pub(super) bit: Option<NodeId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,17 +153,18 @@ impl Ordering {
 
 impl Comparison {
     /// The comparison that decides where control continues after a block.
-    pub(super) fn of_block(cfg: &Cfg<'_>, block: &BasicBlock) -> Option<Comparison> {
+    pub(super) fn of_block(origins: &Origins<'_, '_>, block: &BasicBlock) -> Option<Comparison> {
+        let cfg = origins.cfg;
         let End::Branch { on, then, otherwise } = block.end else { return None };
-        let (mut on, mut then, mut otherwise) = (cfg.origin(on), then, otherwise);
+        let (mut on, mut then, mut otherwise) = (origins.origin(on), then, otherwise);
         while let Source::Not = cfg.nodes[on.0].source {
-            on = cfg.origin(*cfg.nodes[on.0].operands.first()?);
+            on = origins.origin(*cfg.nodes[on.0].operands.first()?);
             (then, otherwise) = (otherwise, then);
         }
         let node = &cfg.nodes[on.0];
         let (Source::Binary(op) | Source::Round(_, op)) = node.source else { return None };
         let [left, right] = node.operands[..] else { return None };
-        let subject = |operand| Subject::of(cfg, operand).filter(|subject| subject.is_unchanged(operand, &block.steps));
+        let subject = |operand| Subject::of(origins, operand).filter(|subject| subject.is_unchanged(operand, &block.steps));
         Some(Comparison {
             left,
             right,
@@ -140,17 +172,45 @@ impl Comparison {
             then,
             otherwise,
             subjects: [subject(left), subject(right)],
+            bit: bit_of_rank(origins, left).filter(|_| cfg.nodes[right.0].source.integer() == Some(0)),
         })
     }
 
+    /// The values that it depends on.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        [Some(self.left), Some(self.right), self.bit].into_iter().flatten()
+    }
+
+    /// Whether an operand is the block's rank, or is computed from it and something else.
+    fn compares_block_ranks(&self, origins: &Origins<'_, '_>) -> bool {
+        let is_rank = |node: NodeId| Subject::of(origins, node) == Some(Subject::BlockRank);
+        [self.left, self.right].into_iter().any(|operand| {
+            let operands = &origins.cfg.nodes[origins.origin(operand).0].operands;
+            is_rank(operand) || operands.iter().any(|operand| is_rank(*operand))
+        })
+    }
+
+    /// Whether it tells something of a value that `matters`.
+    pub(super) fn matters(&self, origins: &Origins<'_, '_>, matters: impl Fn(Variable) -> bool) -> bool {
+        let about = |subject: Option<Subject>| match subject {
+            Some(Subject::Variable(variable)) => matters(variable),
+            Some(Subject::ThreadRank | Subject::BlockRank) => true,
+            None => false,
+        };
+        self.subjects.into_iter().any(about) || self.bit.is_some() || self.compares_block_ranks(origins)
+    }
+
     /// Calls `learn` with each bound that holds on the edge to a block.
-    pub(super) fn learn(&self, to: BlockId, values: [IndexValue; 2], mut learn: impl FnMut(Fact)) {
+    pub(super) fn learn(&self, to: BlockId, value: impl Fn(NodeId) -> IndexValue, mut learn: impl FnMut(Fact)) {
         let op = match (to == self.then, to == self.otherwise) {
             (true, false) => self.op,
             (false, true) => self.op.negated(),
             (true, true) | (false, false) => return,
         };
-        let [left, right] = values;
+        let (left, right) = (value(self.left), value(self.right));
+        if let (Some(bit), Ordering::Equal) = (self.bit, op) {
+            learn(Fact::Ranks(RankBounds { clear: value(bit).affine(), ..RankBounds::default() }));
+        }
         for (subject, value, op, limit) in
             [(self.subjects[0], left, op, right), (self.subjects[1], right, op.turned(), left)]
         {
@@ -161,6 +221,27 @@ impl Comparison {
                 learn(Fact::Ranks(ranks));
             }
         }
+    }
+}
+
+/// The number `d` of `rank & d` and of `rank % (2 * d)`.
+fn bit_of_rank(origins: &Origins<'_, '_>, node: NodeId) -> Option<NodeId> {
+    let node = &origins.cfg.nodes[origins.origin(node).0];
+    let is_rank = |node: NodeId| Subject::of(origins, node) == Some(Subject::BlockRank);
+    let is = |node: NodeId, number: u64| origins.cfg.nodes[node.0].source.integer() == Some(number);
+    match (&node.source, &node.operands[..]) {
+        (Source::Binary(BinaryOp::BitAnd), [a, b]) if is_rank(*a) => Some(*b),
+        (Source::Binary(BinaryOp::BitAnd), [a, b]) if is_rank(*b) => Some(*a),
+        (Source::Binary(BinaryOp::Rem), [a, b]) if is_rank(*a) => {
+            let node = &origins.cfg.nodes[origins.origin(*b).0];
+            match (&node.source, &node.operands[..]) {
+                (Source::Binary(BinaryOp::Mul), [two, d]) if is(*two, 2) => Some(*d),
+                (Source::Binary(BinaryOp::Mul), [d, two]) if is(*two, 2) => Some(*d),
+                (Source::Binary(BinaryOp::Shl), [d, one]) if is(*one, 1) => Some(*d),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
@@ -240,6 +321,8 @@ pub(super) struct RankBounds {
     lower: Option<Affine>,
     /// The exclusive upper bound.
     upper: Option<Affine>,
+    /// A number `d` for which `rank & d` or `rank % (2 * d)` is zero, so that neither is of `rank + d`.
+    clear: Option<Affine>,
 }
 
 impl RankBounds {
@@ -249,7 +332,7 @@ impl RankBounds {
         let limit = limit.affine().filter(|limit| limit.is_exact() && !limit.wraps)?;
         let limit = limit.minus(Affine { rank: 0, ..value })?;
         let after = limit.plus(Affine::of_number(1));
-        let bounds = |lower, upper| RankBounds { lower, upper };
+        let bounds = |lower, upper| RankBounds { lower, upper, clear: None };
         match op {
             Ordering::Less => Some(bounds(None, Some(limit))),
             Ordering::LessOrEqual => Some(bounds(None, after)),
@@ -272,6 +355,7 @@ impl RankBounds {
         if let Some(new) = other.upper {
             self.upper = Some(self.upper.filter(|known| stays(*known, new, -1)).unwrap_or(new));
         }
+        self.clear = other.clear.or(self.clear);
     }
 
     /// Keeps the bounds that are equal in both; says whether any was dropped.
@@ -279,12 +363,13 @@ impl RankBounds {
         let before = *self;
         self.lower = self.lower.filter(|lower| other.lower == Some(*lower));
         self.upper = self.upper.filter(|upper| other.upper == Some(*upper));
+        self.clear = self.clear.filter(|clear| other.clear == Some(*clear));
         before != *self
     }
 
     /// States the bounds in terms of what the variable holds after the change.
     pub(super) fn rewrite(&mut self, variable: Variable, change: Change) {
-        for bound in [&mut self.lower, &mut self.upper] {
+        for bound in [&mut self.lower, &mut self.upper, &mut self.clear] {
             if let Some(affine) = bound
                 && affine.depends_on(variable)
             {
@@ -295,7 +380,16 @@ impl RankBounds {
 
     /// Whether the owner's rank within these bounds is never the rank that a peer, within the others, maps.
     pub(super) fn excludes(&self, mapped: Option<Affine>, peers: &RankBounds) -> bool {
-        let Some((lower, upper)) = mapped.and_then(|mapped| peers.image(mapped)) else { return false };
+        let Some(mapped) = mapped else { return false };
+        if let (Some(own), Some(peers)) = (self.clear, peers.clear)
+            && own == peers
+            && own.is_exact()
+            && !own.wraps
+            && Affine::RANK.plus(own) == Some(mapped)
+        {
+            return true;
+        }
+        let Some((lower, upper)) = peers.image(mapped) else { return false };
         let is_before = |end: Option<Affine>, start: Option<Affine>| {
             let difference = end.zip(start).and_then(|(end, start)| end.minus(start)?.number());
             difference.is_some_and(|difference| difference <= 0)

@@ -3,15 +3,16 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phalanx_contract::uniformity::Uniformity;
 
-use super::affine::Base;
+use super::affine::{Base, Change};
 use super::blocks_of_cluster;
+use super::guards::{Bounds, Comparison, Fact, Origins, RankBounds, Subject};
 use super::index_value::{Form, IndexValue, Size};
 use crate::check::cfg::{
-    BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable,
+    BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;
@@ -34,6 +35,10 @@ pub(super) struct IndexAnalysis<'a, 'f> {
     relevant: Vec<bool>,
     /// By variable, as `Live` numbers them, whether a relevant node reads it.
     relevant_variables: Vec<bool>,
+    /// By block, the comparison that its end tests, if that tells something of a relevant value.
+    comparisons: Vec<Option<Comparison>>,
+    /// By node, what it is, if a comparison tells something of that.
+    subjects: BTreeMap<NodeId, Subject>,
     /// The number of blocks in a cluster, if it is a literal.
     blocks: Option<u64>,
     /// The constant of the program that is the number of blocks in a cluster.
@@ -46,16 +51,31 @@ pub(super) struct IndexAnalysis<'a, 'f> {
 pub(super) struct KnownValues {
     variables: BTreeMap<Variable, IndexValue>,
     nodes: BTreeMap<NodeId, IndexValue>,
+    /// What the branches on the way tell of the values that they compared.
+    bounds: BTreeMap<Subject, Bounds>,
+    /// Bounds of the block's rank.
+    pub(super) ranks: RankBounds,
 }
 
 impl Join for KnownValues {
-    // bottom = not reached; join = the entries that are equal in both
+    // bottom = not reached; join = what holds of both
     fn join(&mut self, other: &Self) -> bool {
-        let before = (self.variables.len(), self.nodes.len());
-        self.variables.retain(|variable, value| other.variables.get(variable) == Some(value));
-        self.nodes.retain(|node, value| other.nodes.get(node) == Some(value));
-        before != (self.variables.len(), self.nodes.len())
+        let before = self.bounds.len();
+        self.bounds.retain(|subject, bounds| other.bounds.get(subject) == Some(bounds));
+        let mut changed = self.ranks.join(&other.ranks) || before != self.bounds.len();
+        changed |= join(&mut self.variables, &other.variables);
+        changed | join(&mut self.nodes, &other.nodes)
     }
+}
+
+/// Keeps what is known in both; says whether anything was dropped.
+fn join<Key: Ord>(values: &mut BTreeMap<Key, IndexValue>, others: &BTreeMap<Key, IndexValue>) -> bool {
+    let mut changed = false;
+    values.retain(|key, value| {
+        changed |= value.join(others.get(key).unwrap_or(&IndexValue::UNKNOWN));
+        value.is_known()
+    });
+    changed
 }
 
 impl KnownValues {
@@ -68,6 +88,7 @@ impl KnownValues {
         };
         self.nodes.values_mut().for_each(forget);
         self.variables.values_mut().for_each(forget);
+        self.ranks.rewrite(variable, Change::Lost);
     }
 
     pub(super) fn node(&self, node: NodeId) -> IndexValue {
@@ -77,6 +98,11 @@ impl KnownValues {
     /// Sets a variable, and states what is affine in it in terms of its new value.
     fn set(&mut self, variable: Variable, value: IndexValue) {
         let change = value.change_of(variable);
+        self.ranks.rewrite(variable, change);
+        self.bounds.retain(|subject, _| match subject {
+            Subject::Variable(known) => *known != variable && known.whole() != Some(variable),
+            Subject::ThreadRank | Subject::BlockRank => true,
+        });
         self.nodes.values_mut().for_each(|other| other.rewrite(variable, change));
         self.variables.retain(|known, other| {
             other.rewrite(variable, change);
@@ -134,12 +160,39 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             values,
             relevant,
             relevant_variables,
+            comparisons: Vec::new(),
+            subjects: BTreeMap::new(),
             outlives_block,
             blocks,
             cluster_constant,
         };
         analysis.mark_relevant(indexes);
+        analysis.mark_comparisons(&evaluated_in);
         analysis
+    }
+
+    /// Finds the comparisons that tell something of relevant values.
+    fn mark_comparisons(&mut self, evaluated_in: &[BlockId]) {
+        let origins = Origins::of(self.cfg);
+        let matters = |variable| self.is_relevant(variable);
+        let comparison = |block: &BasicBlock| {
+            Comparison::of_block(&origins, block).filter(|comparison| comparison.matters(&origins, matters))
+        };
+        self.comparisons = self.cfg.blocks.iter().map(comparison).collect();
+        let found = self.comparisons.iter().enumerate().filter_map(|(block, found)| Some((BlockId(block), (*found)?)));
+        let found: Vec<(BlockId, Comparison)> = found.collect();
+        for (block, comparison) in &found {
+            for node in comparison.nodes() {
+                self.outlives_block[node.0] |= evaluated_in[node.0] != *block;
+            }
+        }
+        self.mark_relevant(found.iter().flat_map(|(_, comparison)| comparison.nodes()).collect());
+        let compared: BTreeSet<Subject> = found.iter().flat_map(|(_, found)| found.subjects).flatten().collect();
+        if !compared.is_empty() {
+            let relevant = (0..self.relevant.len()).map(NodeId).filter(|node| self.relevant[node.0]);
+            let subjects = relevant.filter_map(|node| Some((node, Subject::of(&origins, node)?)));
+            self.subjects = subjects.filter(|(_, subject)| compared.contains(subject)).collect();
+        }
     }
 
     /// Marks the nodes and variables that these nodes are computed from. The analysis ignores all others.
@@ -157,9 +210,9 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             }
             let node = &self.cfg.nodes[id.0];
             work.extend(&node.operands);
-            let (variable, end) = match node.source {
+            let (variable, ends) = match node.source {
                 Source::Read(variable) => (variable, None),
-                Source::Counter { of, range, .. } => (of, range.map(|(_, end)| end)),
+                Source::Counter { of, range, .. } => (of, range),
                 Source::Operands
                 | Source::Integer(_)
                 | Source::Constant(_)
@@ -174,8 +227,8 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                 | Source::Shuffled { .. }
                 | Source::Call { .. } => continue,
             };
-            // The end is evaluated before the loop.
-            if let Some(end) = end {
+            // The ends are evaluated before the loop.
+            for end in ends.into_iter().flat_map(|(start, end)| [start, end]) {
                 self.outlives_block[end.0] = true;
                 work.push(end);
             }
@@ -225,9 +278,9 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
                     BinaryOp::BitAnd => a.and(&b),
                     BinaryOp::BitXor => a.xor(&b),
                     BinaryOp::Shl => a.shifted_left(&b),
-                    BinaryOp::Div
-                    | BinaryOp::BitOr
-                    | BinaryOp::Shr
+                    BinaryOp::Div => a.divided(&b),
+                    BinaryOp::Shr => a.shifted_right(&b),
+                    BinaryOp::BitOr
                     | BinaryOp::Eq
                     | BinaryOp::Ne
                     | BinaryOp::Lt
@@ -241,15 +294,23 @@ impl<'a, 'f> IndexAnalysis<'a, 'f> {
             Source::Read(variable) => self.read(state, id, *variable),
             Source::Counter { of, by, range } => {
                 let advanced = by.map_or(IndexValue::UNKNOWN, |by| self.read_counter(id, *of, by));
-                let bounds = range.map(|(lower, end)| IndexValue::between(lower, state.node(end).as_upper_bound()));
+                let bounds = range.and_then(|(start, end)| {
+                    Some(IndexValue::between(state.node(start).lower?, state.node(end).as_upper_bound()))
+                });
                 IndexValue { form: advanced.form, ..bounds.unwrap_or_default() }
             }
             Source::ThreadRank => IndexValue::between(0, self.block_size()),
             Source::Known { .. } => match self.cfg.queries.get(&id).map(|(group, query)| (group, query.answer)) {
                 Some((Group::Cluster, Answer::BlockRank)) => IndexValue::rank(self.blocks),
                 Some((Group::Cluster, Answer::BlockCount)) => IndexValue::blocks(self.blocks),
+                Some((Group::ThreadBlock, Answer::ThreadCount)) => match self.block_size() {
+                    Some(Size::Number(threads)) => IndexValue::literal(threads),
+                    Some(Size::Constant(_) | Size::Blocks) | None => IndexValue::between(1, None),
+                },
                 Some(_) | None => IndexValue::UNKNOWN,
             },
+            Source::Round(_, BinaryOp::Div) if node.operands.len() == 2 => operand(0).divided(&operand(1)),
+            Source::Round(_, BinaryOp::Shr) if node.operands.len() == 2 => operand(0).shifted_right(&operand(1)),
             Source::Operands
             | Source::Param(_)
             | Source::Round(..)
@@ -309,7 +370,10 @@ impl Analysis for IndexAnalysis<'_, '_> {
     fn transfer(&self, state: &mut KnownValues, step: &Step) {
         match &step.kind {
             StepKind::Value(ValueStep::Evaluate(node)) if self.relevant[node.0] => {
-                let value = self.evaluate(state, *node);
+                let mut value = self.evaluate(state, *node);
+                if let Some(bounds) = self.subjects.get(node).and_then(|subject| state.bounds.get(subject)) {
+                    value = bounds.apply(value);
+                }
                 if value.is_known() {
                     state.nodes.insert(*node, value);
                 } else if self.outlives_block[node.0] {
@@ -331,7 +395,15 @@ impl Analysis for IndexAnalysis<'_, '_> {
         }
     }
 
-    fn edge(&self, state: &mut KnownValues, _cfg: &Cfg<'_>, _from: BlockId, to: BlockId) {
+    fn edge(&self, state: &mut KnownValues, _cfg: &Cfg<'_>, from: BlockId, to: BlockId) {
+        if let Some(comparison) = &self.comparisons[from.0] {
+            let KnownValues { nodes, bounds: known, ranks: known_ranks, .. } = state;
+            let value = |node: NodeId| nodes.get(&node).copied().unwrap_or_default();
+            comparison.learn(to, value, |fact| match fact {
+                Fact::Bounds(subject, bounds) => known.entry(subject).or_default().narrow(bounds),
+                Fact::Ranks(ranks) => known_ranks.narrow(ranks),
+            });
+        }
         // Where arms merge on which blocks may differ, a variable that they assign is not the same in all blocks any more.
         for branch in &self.values.control.merges[to.0] {
             if !self.values.tested(*branch).is_uniform(Uniformity::Cluster) {

@@ -5,6 +5,7 @@
 use std::rc::Rc;
 
 use super::affine::{Change, Ranks};
+use super::guards::RankBounds;
 use super::index_value::IndexValue;
 use crate::check::cfg::Variable;
 
@@ -16,33 +17,43 @@ pub(super) struct IndexPath {
     values: Option<Rc<[IndexValue]>>,
     /// The number of dimensions that have an index.
     dimensions: usize,
+    /// Bounds of the rank of the block that makes the access.
+    ranks: RankBounds,
 }
 
 impl IndexPath {
-    pub(super) fn of(owner: IndexValue, indexes: &[IndexValue], arguments: &[IndexValue]) -> IndexPath {
+    /// The path of an access by a block whose rank is within these bounds.
+    pub(super) fn of(
+        owner: IndexValue,
+        indexes: &[IndexValue],
+        arguments: &[IndexValue],
+        ranks: RankBounds,
+    ) -> IndexPath {
         let values = [&[owner], indexes, arguments].concat();
-        IndexPath { values: Some(values.into()), dimensions: indexes.len() }
+        IndexPath { values: Some(values.into()), dimensions: indexes.len(), ranks }
     }
 
-    /// Keeps the values that are equal in both; says whether this path changed.
+    /// Keeps what holds of both; says whether this path changed.
     pub(super) fn join(&mut self, other: &IndexPath) -> bool {
+        let changed = self.ranks.join(&other.ranks);
         let both = self.values.as_mut().zip(other.values.as_ref());
         let Some((values, others)) = both.filter(|(values, others)| values.len() == others.len()) else {
-            return self.values.take().is_some();
+            return self.values.take().is_some() || changed;
         };
         if Rc::ptr_eq(values, others) {
-            return false;
+            return changed;
         }
-        let both = values.iter().zip(&**others);
-        let changes = both.clone().any(|(value, other)| value != other && value.is_known());
+        let mut joined = values.to_vec();
+        let changes = joined.iter_mut().zip(&**others).fold(false, |changes, (value, other)| value.join(other) | changes);
         if changes {
-            *values = both.map(|(value, other)| if value == other { *value } else { IndexValue::UNKNOWN }).collect();
+            *values = joined.into();
         }
-        changes
+        changes || changed
     }
 
     /// States the values in terms of what the variable holds after the change.
     pub(super) fn rewrite(&mut self, variable: Variable, change: Change) {
+        self.ranks.rewrite(variable, change);
         let depends = |values: &&mut Rc<[IndexValue]>| values.iter().any(|value| value.depends_on(variable));
         if let Some(values) = self.values.as_mut().filter(depends) {
             let mut rewritten = values.to_vec();
@@ -54,7 +65,8 @@ impl IndexPath {
     /// The path with only those values that are literals, which hold at every call of the function.
     pub(super) fn literals(&self) -> IndexPath {
         let literal = |value: &IndexValue| value.number().map_or(IndexValue::UNKNOWN, |_| *value);
-        IndexPath { values: self.values.as_ref().map(|values| values.iter().map(literal).collect()), ..*self }
+        let values = self.values.as_ref().map(|values| values.iter().map(literal).collect());
+        IndexPath { values, ranks: RankBounds::default(), ..*self }
     }
 
     /// The rows of the part that the arguments of a call may select, with the position of the argument.
@@ -64,21 +76,26 @@ impl IndexPath {
         let known = arguments.iter().enumerate().filter(|(_, row)| row.is_known());
         known.map(|(by, row)| {
             let values = whole.iter().chain([row]).copied().collect();
-            (by, IndexPath { values: Some(values), dimensions: self.dimensions + 1 })
+            (by, IndexPath { values: Some(values), dimensions: self.dimensions + 1, ranks: self.ranks })
         })
     }
 
     /// Whether the owner, by this path, and a peer, by the other, may select the same element.
     pub(super) fn may_alias(&self, peers: &IndexPath, blocks: Option<u32>) -> bool {
-        let ranks = Ranks { owner: peers.values().next().and_then(IndexValue::affine), blocks };
+        let owner = peers.values().next().and_then(IndexValue::affine);
+        if self.ranks.excludes(owner, &peers.ranks) {
+            return false;
+        }
+        let ranks = Ranks { owner, blocks };
         !self.indexes().zip(peers.indexes()).any(|(own, peers)| own.is_disjoint(peers, ranks))
     }
 
     /// Whether in some dimension one index is fixed and the other varies with the thread, as for the cells of a halo and those
-    /// between them. The two are then taken to be disjoint, though nothing shows it.
+    /// between them, and its bounds do not show that it takes the fixed value. The two are then taken to be disjoint, though
+    /// nothing shows it.
     pub(super) fn is_halo_pair(&self, other: &IndexPath) -> bool {
-        let mut both = self.indexes().zip(other.indexes());
-        both.any(|(a, b)| a.is_fixed() && b.is_varied() || a.is_varied() && b.is_fixed())
+        let is_halo = |a: &IndexValue, b: &IndexValue| a.is_fixed() && b.is_varied() && !b.includes(a);
+        self.indexes().zip(other.indexes()).any(|(a, b)| is_halo(a, b) || is_halo(b, a))
     }
 
     fn indexes(&self) -> impl Iterator<Item = &IndexValue> {

@@ -79,9 +79,34 @@ impl IndexValue {
         IndexValue { form: Form::Unknown, lower: Some(lower), upper }
     }
 
+    /// Keeps what holds of both values; says whether anything was dropped. A bound that has grown is dropped rather than
+    /// replaced, so that loops reach a fixed point.
+    pub(super) fn join(&mut self, other: &IndexValue) -> bool {
+        let before = *self;
+        if self.form != other.form {
+            self.form = Form::Unknown;
+        }
+        self.lower = self.lower.filter(|lower| other.lower.is_some_and(|other| *lower <= other));
+        let covers = |upper: Size, other: Size| match (upper, other) {
+            (Size::Number(upper), Size::Number(other)) => other <= upper,
+            (Size::Number(_) | Size::Constant(_) | Size::Blocks, _) => upper == other,
+        };
+        self.upper = self.upper.filter(|upper| other.upper.is_some_and(|other| covers(*upper, other)));
+        before != *self
+    }
+
     /// Whether the value is the same for all threads, whatever variables hold.
     pub(super) fn is_fixed(&self) -> bool {
         self.exact().is_some_and(|affine| matches!(affine.base, Base::Zero | Base::Constant(_)))
+    }
+
+    /// Whether the bounds of a value that varies show that it may be this fixed one.
+    pub(super) fn includes(&self, fixed: &IndexValue) -> bool {
+        let number = fixed.number().and_then(|number| u64::try_from(number).ok());
+        number.zip(self.lower).is_some_and(|(number, lower)| match self.max() {
+            Some(max) => (lower..=max).contains(&number),
+            None => number == lower,
+        })
     }
 
     /// Whether the value differs between threads or is not understood.
@@ -294,6 +319,24 @@ impl IndexValue {
     pub(super) fn shifted_left(&self, by: &IndexValue) -> IndexValue {
         match by.number() {
             Some(bits @ 0..32) => self.times(&IndexValue::literal(1 << bits)),
+            _ => IndexValue::UNKNOWN,
+        }
+    }
+
+    /// Division by a literal, of which only bounds are known.
+    pub(super) fn divided(&self, by: &IndexValue) -> IndexValue {
+        match by.number().and_then(|by| u64::try_from(by).ok()).filter(|by| *by > 0) {
+            Some(by) => {
+                let upper = self.max().map(|max| Size::Number(max / by + 1));
+                IndexValue { form: Form::Unknown, lower: self.lower.map(|lower| lower / by), upper }
+            }
+            None => IndexValue::UNKNOWN,
+        }
+    }
+
+    pub(super) fn shifted_right(&self, by: &IndexValue) -> IndexValue {
+        match by.number() {
+            Some(bits @ 0..32) => self.divided(&IndexValue::literal(1 << bits)),
             _ => IndexValue::UNKNOWN,
         }
     }

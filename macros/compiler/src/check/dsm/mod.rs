@@ -17,6 +17,7 @@ mod affine;
 mod calls;
 mod conflict;
 mod divergent_arms;
+mod guards;
 mod in_flight;
 mod index_analysis;
 mod index_path;

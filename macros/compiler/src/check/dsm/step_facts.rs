@@ -38,7 +38,7 @@ impl StepFacts {
             calls: cfg.calls.iter().map(|_| Vec::new()).collect(),
             changes: vec![Vec::new(); cfg.nodes.len()],
         };
-        let known = engine::solve(indexes, cfg);
+        let known = engine::narrow(indexes, cfg, engine::solve(indexes, cfg));
         engine::visit(indexes, cfg, &known, |state, step| match &step.kind {
             StepKind::Memory(MemoryStep::Access(id)) => {
                 facts.accesses[id.0].path = path(state, &cfg.accesses[id.0].region, &[])
@@ -109,7 +109,7 @@ fn path(state: &KnownValues, region: &Region, arguments: &[NodeId]) -> IndexPath
     // An index into a chunk or a range is no index into the whole.
     let arguments = if region.open { &[] } else { arguments };
     let arguments: Vec<IndexValue> = arguments.iter().map(|argument| state.node(*argument)).collect();
-    IndexPath::of(owner, &indexes, &arguments)
+    IndexPath::of(owner, &indexes, &arguments, state.ranks)
 }
 
 fn index(state: &KnownValues, select: &Select) -> IndexValue {
