@@ -46,11 +46,18 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
     while let Some(first) = work.pop_first() {
         let block = order[first];
         let Some(state) = states[block.0].clone() else { continue };
-        flow(analysis, cfg, block, state, |_| true, |next, state| {
-            if join(&mut states[next.0], state) {
-                work.insert(rank[next.0]);
-            }
-        });
+        flow(
+            analysis,
+            cfg,
+            block,
+            state,
+            |_| true,
+            |next, state| {
+                if join(&mut states[next.0], state) {
+                    work.insert(rank[next.0]);
+                }
+            },
+        );
     }
     states
 }
@@ -58,11 +65,7 @@ pub(crate) fn solve<A: Analysis>(analysis: &A, cfg: &Cfg<'_>) -> Vec<Option<A::S
 /// Computes the states of a solution once more: what reaches each block if the loops around it begin as they were solved.
 /// The result claims no less. Where a state names what a variable held before a loop, `solve` joins claims about that with
 /// claims about what it holds in the loop, and keeps neither; here the second remains.
-pub(crate) fn narrow<A: Analysis>(
-    analysis: &A,
-    cfg: &Cfg<'_>,
-    solved: Vec<Option<A::State>>,
-) -> Vec<Option<A::State>> {
+pub(crate) fn narrow<A: Analysis>(analysis: &A, cfg: &Cfg<'_>, solved: Vec<Option<A::State>>) -> Vec<Option<A::State>> {
     let (order, rank) = order(cfg);
     let goes_back = |from: BlockId, to: BlockId| rank[to.0] <= rank[from.0];
     let has_back_edge = |block: BlockId| successors(analysis, cfg, block).any(|next| goes_back(block, next));

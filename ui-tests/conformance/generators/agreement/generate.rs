@@ -4,7 +4,8 @@
 use super::super::generated_dsm::draw::Draw;
 use super::super::generated_dsm::relative::Relative;
 use super::super::generated_dsm::tree::{
-    Access, Array, Arrival, Form, Index, Jump, Kind, LENGTH, Label, Number, Owner, Parity, Place, Rounds, Test,
+    Access, Array, Arrival, Comparison, Form, Index, Jump, Kind, LENGTH, Label, Number, Owner, Parity, Place, Rounds,
+    Test,
 };
 use super::super::random::Random;
 use super::tree::{Block, Ending, Group, Kernel, Stmt};
@@ -205,7 +206,11 @@ impl Generator {
 
     fn of_ranks(&mut self) -> Test {
         let rank = self.random.below(2) as u32;
-        if self.threads == 1 || self.random.chance(50) { Test::BlockRank(rank) } else { Test::ThreadRank(rank) }
+        match self.random.below(if self.draw.is_some() { 3 } else { 2 }) {
+            0 if self.threads > 1 => Test::ThreadRank(rank),
+            2 => Test::Compared(Comparison::ALL[self.random.below(5)], self.number()),
+            _ => Test::BlockRank(rank),
+        }
     }
 
     fn test(&mut self) -> Test {

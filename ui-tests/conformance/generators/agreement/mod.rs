@@ -99,7 +99,7 @@ fn is_excluded(kernel: &Kernel, race: &Race) -> bool {
     let sides = [&race.first, &race.second];
     let [first, second] = sides.map(|side| access(&kernel.body, walk::site(side)).expect("an access of the kernel"));
     let of_both = sides.iter().filter(|side| side.block == owner).count() == 1;
-    of_both && first.is_remote() != second.is_remote() && !is_halo(&first, &second, true)
+    of_both && first.is_remote() != second.is_remote() && !is_halo(&first, &second)
 }
 
 fn access(block: &Block, site: usize) -> Option<Access> {

@@ -142,10 +142,7 @@ fn numbers(stmt: &Stmt) -> Vec<Number> {
     match stmt {
         Stmt::Access(access) => access.numbers().collect(),
         Stmt::Let(_, relative) | Stmt::Set(relative) => relative.number().into_iter().collect(),
-        Stmt::If(test, ..) | Stmt::Arms(_, _, test, _) => match test {
-            Test::Equals(number, _) | Test::Even(number) => vec![*number],
-            Test::BlockRank(_) | Test::ThreadRank(_) => Vec::new(),
-        },
+        Stmt::If(test, ..) | Stmt::Arms(_, _, test, _) => test.number().into_iter().collect(),
         Stmt::Loop(_, Rounds::Parameter(index), ..) => vec![Number::Parameter(*index)],
         Stmt::Choose(number) => vec![*number],
         Stmt::Jump(_)

@@ -275,6 +275,9 @@ impl<'k> Thread<'k> {
             Test::Even(number) => self.number(number).is_multiple_of(2),
             Test::BlockRank(rank) => self.cluster.block_rank() == rank,
             Test::ThreadRank(rank) => self.block.thread_rank() == rank,
+            Test::Compared(comparison, number) => {
+                comparison.holds(self.cluster.block_rank() as usize, self.number(number), self.kernel.blocks)
+            }
         }
     }
 

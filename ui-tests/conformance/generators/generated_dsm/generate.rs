@@ -4,10 +4,10 @@
 use super::super::random::Random;
 use super::super::shrink::Nested;
 use super::draw::Draw;
-use super::relative::Relative;
+use super::relative::{Base, Relative, Step, Sum};
 use super::tree::{
-    Access, Array, Arrival, Block, Form, Index, Jump, Kernel, Kind, LENGTH, Label, Number, Owner, Parity, Place,
-    Rounds, Stmt, Test,
+    Access, Array, Arrival, Block, Comparison, Form, Index, Jump, Kernel, Kind, LENGTH, Label, Number, Owner, Parity,
+    Place, Rounds, Stmt, Test,
 };
 
 const BUDGET: usize = 12;
@@ -232,9 +232,13 @@ impl Generator {
                 Stmt::If(test, then, otherwise)
             }
             5 => {
-                let rank = self.random.below(2) as u32;
-                let test = if self.random.chance(50) { Test::BlockRank(rank) } else { Test::ThreadRank(rank) };
-                let then = self.accesses();
+                let test = self.of_ranks();
+                let mut then = self.accesses();
+                if let Test::Compared(_, number) = test
+                    && self.random.chance(60)
+                {
+                    then.push(self.at_distance(number));
+                }
                 let otherwise = self.random.chance(40).then(|| self.accesses());
                 Stmt::If(test, then, otherwise)
             }
@@ -253,6 +257,25 @@ impl Generator {
             10 => Stmt::Choose(self.number()),
             _ => self.variable(),
         }
+    }
+
+    /// Returns a test of ranks.
+    fn of_ranks(&mut self) -> Test {
+        let rank = self.random.below(2) as u32;
+        match self.random.below(if self.draw.is_some() { 4 } else { 2 }) {
+            0 => Test::BlockRank(rank),
+            1 => Test::ThreadRank(rank),
+            _ => Test::Compared(Comparison::ALL[self.random.below(5)], self.number()),
+        }
+    }
+
+    /// Returns an access to the memory of the block that is `number` ranks away, if there is one.
+    fn at_distance(&mut self, number: Number) -> Stmt {
+        let step = if self.random.chance(60) { Step::Plus } else { Step::Below };
+        let access = self.access();
+        let Stmt::Access(access) = access else { return access };
+        let owner = Owner::Relative(Relative::Sum(Sum { number: Some((step, number)), ..Sum::of(Base::Rank) }));
+        Stmt::Access(Access { owner, named: false, ..access })
     }
 
     fn variable(&mut self) -> Stmt {
@@ -328,7 +351,8 @@ fn block_is_whole(block: &Block, loops: &mut Vec<(Label, bool)>, lets: &mut Vec<
         };
         let here = match stmt {
             Stmt::Access(access) => access.numbers().all(counted) && access.relatives().all(in_sight),
-            Stmt::If(Test::Equals(number, _) | Test::Even(number), ..) | Stmt::Choose(number) => counted(*number),
+            Stmt::If(test, ..) if test.number().is_some() => test.number().is_none_or(counted),
+            Stmt::Choose(number) => counted(*number),
             Stmt::Jump(Jump::Break(label) | Jump::Continue(label)) => loops.contains(&(*label, true)),
             Stmt::Let(_, relative) | Stmt::Set(relative) => in_sight(*relative),
             Stmt::If(..)

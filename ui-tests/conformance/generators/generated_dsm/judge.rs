@@ -54,12 +54,8 @@ pub(super) fn judge(kernel: &Kernel, unknown: Unknown) -> Verdict {
             for other in &trace.events[at + 1..] {
                 let Some(rules) = race(event, other) else { continue };
                 let sites = (event.access.site, other.access.site);
-                // The read of a remote update is not a remote write.
-                let may = rules.iter().filter(|rule| {
-                    **rule != Rule::UnorderedRemoteWrite || !is_halo(&event.access, &other.access, false)
-                });
-                verdict.may.entry(sites).or_default().extend(may);
-                if !is_halo(&event.access, &other.access, true) {
+                verdict.may.entry(sites).or_default().extend(&rules);
+                if !is_halo(&event.access, &other.access) {
                     pairs.entry(sites).or_default().extend(&rules);
                 }
             }
@@ -186,22 +182,25 @@ fn race(first: &Event, second: &Event) -> Option<BTreeSet<Rule>> {
     Some(rules)
 }
 
-/// Returns whether the pair is a remote write at a literal index and the owner's access at one per thread, or vice
-/// versa. If `widely`, the choice of a variable may be known or not, in any dimension.
-pub(crate) fn is_halo(first: &Access, second: &Access, widely: bool) -> bool {
+/// Returns whether the pair is a remote write at a fixed index and the owner's access at one that varies, or vice versa, for
+/// all that a check may know: the choice of a variable may be known or not. Both of a block's threads take part, so that the
+/// rank of a thread varies over a fixed index that is a rank.
+pub(crate) fn is_halo(first: &Access, second: &Access) -> bool {
     let remote = if first.is_remote() { first } else { second };
     let is_known = |index| match index {
-        Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor) => widely,
-        Index::Parity(Parity::Relative(relative)) | Index::Relative(relative) => widely && relative.is_of_current(),
+        Index::Parity(Parity::Current | Parity::CurrentMinus | Parity::CurrentXor) => true,
+        Index::Parity(Parity::Relative(relative)) | Index::Relative(relative) => relative.is_of_current(),
         Index::Parity(_) | Index::Literal(_) | Index::Own | Index::Other | Index::Chunk(_) => false,
     };
     let is_fixed = |index| matches!(index, Index::Literal(_) | Index::Parity(Parity::Literal(_))) || is_known(index);
     let varies = |index| match index {
         Index::Own | Index::Other => true,
         Index::Parity(Parity::Literal(_)) | Index::Literal(_) => false,
-        Index::Parity(_) | Index::Relative(_) | Index::Chunk(_) => widely,
+        Index::Parity(_) | Index::Relative(_) | Index::Chunk(_) => true,
     };
-    let differ = |one, two| is_fixed(one) && varies(two) || varies(one) && is_fixed(two);
+    let is_a_rank = |one, two| matches!((one, two), (Index::Literal(0 | 1), Index::Own | Index::Other));
+    let is_halo = |one, two| is_fixed(one) && varies(two) && !is_a_rank(one, two);
+    let differ = |one, two| is_halo(one, two) || is_halo(two, one);
     let (one, two) = (&first.place, &second.place);
     let in_row = one.array == Array::Rows && differ(Index::Parity(one.row), Index::Parity(two.row));
     remote.kind.writes() && (in_row || differ(one.index, two.index))

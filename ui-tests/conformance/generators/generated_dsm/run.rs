@@ -268,8 +268,9 @@ impl Run<'_> {
                 if let Some(whole) = self.uniform(*test) {
                     return self.block(if whole { then } else { otherwise }, mask);
                 }
-                let taken = if self.unknown.ranks { mask } else { mask & self.of_ranks(*test) };
-                let rest = if self.unknown.ranks { mask } else { mask & !self.of_ranks(*test) };
+                let holds = self.of_ranks(*test);
+                let taken = if self.unknown.ranks { mask } else { mask & holds };
+                let rest = if self.unknown.ranks { mask } else { mask & !holds };
                 self.arms += 1;
                 self.block(then, taken);
                 self.block(otherwise, rest);
@@ -354,12 +355,15 @@ impl Run<'_> {
         match test {
             Test::Equals(number, value) => Some(self.number(number) == value as usize),
             Test::Even(number) => Some(self.number(number).is_multiple_of(2)),
-            Test::BlockRank(_) | Test::ThreadRank(_) => None,
+            Test::BlockRank(_) | Test::ThreadRank(_) | Test::Compared(..) => None,
         }
     }
 
-    fn of_ranks(&self, test: Test) -> Mask {
+    fn of_ranks(&mut self, test: Test) -> Mask {
+        test.number().into_iter().for_each(|number| self.read(number));
+        let blocks = self.kernel.blocks;
         let holds = |thread: usize| match test {
+            Test::Compared(comparison, number) => comparison.holds(thread / THREADS, self.value(number), blocks),
             Test::BlockRank(rank) => thread / THREADS == rank as usize,
             Test::ThreadRank(rank) => thread % THREADS == rank as usize,
             Test::Equals(..) | Test::Even(_) => true,
@@ -412,7 +416,7 @@ impl Run<'_> {
             Owner::Rank(rank) if self.unknown.elements => [1 << (rank as usize % blocks); BLOCKS],
             Owner::Rank(rank) => [if (rank as usize) < blocks { 1 << rank } else { 0 }; BLOCKS],
             Owner::Relative(_) if self.unknown.relatives => [u8::MAX; BLOCKS],
-            Owner::Relative(relative) => self.of_blocks(relative).map(|rank| 1 << rank),
+            Owner::Relative(relative) => self.of_blocks(relative).map(|rank| 1u8.checked_shl(rank).unwrap_or(0)),
         }
     }
 

@@ -201,11 +201,50 @@ pub(crate) enum Test {
     /// A test of blocks, and of threads.
     BlockRank(u32),
     ThreadRank(u32),
+    Compared(Comparison, Number),
 }
 
 impl Test {
     pub(crate) fn is_uniform(self) -> bool {
         matches!(self, Test::Equals(..) | Test::Even(_))
+    }
+
+    /// Returns the number that it reads.
+    pub(crate) fn number(self) -> Option<Number> {
+        match self {
+            Test::Equals(number, _) | Test::Even(number) | Test::Compared(_, number) => Some(number),
+            Test::BlockRank(_) | Test::ThreadRank(_) => None,
+        }
+    }
+}
+
+/// A test of the block's rank against a number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Comparison {
+    /// `rank < k`
+    Below,
+    /// `rank >= k`
+    AtLeast,
+    /// `rank != k`
+    Other,
+    /// `rank & k == 0`
+    Clear,
+    /// `rank + k < n`
+    Inside,
+}
+
+impl Comparison {
+    pub(crate) const ALL: [Comparison; 5] =
+        [Comparison::Below, Comparison::AtLeast, Comparison::Other, Comparison::Clear, Comparison::Inside];
+
+    pub(crate) fn holds(self, rank: usize, number: usize, blocks: usize) -> bool {
+        match self {
+            Comparison::Below => rank < number,
+            Comparison::AtLeast => rank >= number,
+            Comparison::Other => rank != number,
+            Comparison::Clear => rank & number == 0,
+            Comparison::Inside => rank + number < blocks,
+        }
     }
 }
 

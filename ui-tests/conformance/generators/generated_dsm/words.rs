@@ -3,7 +3,7 @@
 
 use super::super::page::Printer;
 use super::relative::Relative;
-use super::tree::{Access, Array, Form, Index, Jump, Kind, Label, Number, Owner, Parity, Rounds, Test};
+use super::tree::{Access, Array, Comparison, Form, Index, Jump, Kind, Label, Number, Owner, Parity, Rounds, Test};
 
 pub(crate) fn number(number: Number) -> String {
     match number {
@@ -55,6 +55,13 @@ pub(crate) fn test(test: Test) -> String {
         Test::Even(of) => format!("{} % 2 == 0", number(of)),
         Test::BlockRank(rank) => format!("rank == {rank}"),
         Test::ThreadRank(rank) => format!("i == {rank}"),
+        Test::Compared(comparison, of) => match comparison {
+            Comparison::Below => format!("rank < {}", number(of)),
+            Comparison::AtLeast => format!("rank >= {}", number(of)),
+            Comparison::Other => format!("rank != {}", number(of)),
+            Comparison::Clear => format!("rank & {} == 0", number(of)),
+            Comparison::Inside => format!("rank + {} < n", number(of)),
+        },
     }
 }
 

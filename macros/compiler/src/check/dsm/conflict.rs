@@ -61,7 +61,8 @@ pub(super) fn between(first: Party, second: Party, record: &Record) -> impl Iter
     // the copy comes first: the owner waits in its own.
     let ordered = record.waited || first == Party::Owner && record.on_other_arm;
     let is_async = |remote: Uses| remote.contains(Uses::ASYNC_WRITE);
-    let pairs = CONFLICTING.into_iter().filter(move |(_, remote, _)| first != second && !(is_async(*remote) && ordered));
+    let pairs =
+        CONFLICTING.into_iter().filter(move |(_, remote, _)| first != second && !(is_async(*remote) && ordered));
     pairs.map(move |(own, remote, peer_writes)| {
         let since_wait = timing.intersects(Timing::SINCE_WAIT | Timing::SINCE_ARRIVAL);
         let relaxed = timing.contains(Timing::RELAXED) && !timing.contains(Timing::BEFORE_WAIT);

@@ -164,7 +164,8 @@ impl Comparison {
         let node = &cfg.nodes[on.0];
         let (Source::Binary(op) | Source::Round(_, op)) = node.source else { return None };
         let [left, right] = node.operands[..] else { return None };
-        let subject = |operand| Subject::of(origins, operand).filter(|subject| subject.is_unchanged(operand, &block.steps));
+        let subject =
+            |operand| Subject::of(origins, operand).filter(|subject| subject.is_unchanged(operand, &block.steps));
         Some(Comparison {
             left,
             right,
@@ -252,7 +253,8 @@ impl Subject {
         let read = |step: &Step| matches!(step.kind, StepKind::Value(ValueStep::Evaluate(node)) if node == operand);
         let Some(read) = steps.iter().rposition(read) else { return false };
         let changes = |step: &Step| {
-            let sets = |set: Variable| set == variable || variable.whole() == Some(set) || set.whole() == Some(variable);
+            let sets =
+                |set: Variable| set == variable || variable.whole() == Some(set) || set.whole() == Some(variable);
             step.kind.set().is_some_and(|(set, ..)| sets(set))
         };
         !steps[read..].iter().any(changes)
@@ -328,7 +330,8 @@ pub(super) struct RankBounds {
 impl RankBounds {
     /// The bounds of the rank, if the value is the rank plus something, and compares with the limit in this way.
     fn of(op: Ordering, value: &IndexValue, limit: &IndexValue) -> Option<RankBounds> {
-        let value = value.affine().filter(|value| value.rank == 1 && value.modulus == 0 && !value.cyclic && !value.wraps)?;
+        let value =
+            value.affine().filter(|value| value.rank == 1 && value.modulus == 0 && !value.cyclic && !value.wraps)?;
         let limit = limit.affine().filter(|limit| limit.is_exact() && !limit.wraps)?;
         let limit = limit.minus(Affine { rank: 0, ..value })?;
         let after = limit.plus(Affine::of_number(1));

@@ -12,7 +12,8 @@ use super::blocks_of_cluster;
 use super::guards::{Bounds, Comparison, Fact, Origins, RankBounds, Subject};
 use super::index_value::{Form, IndexValue, Size};
 use crate::check::cfg::{
-    BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable,
+    BasicBlock, BlockId, CallId, Cfg, Extent, MemoryStep, NodeId, Region, Select, Source, Step, StepKind, ValueStep,
+    Variable,
 };
 use crate::check::engine::{Analysis, Join};
 use crate::check::liveness::Live;

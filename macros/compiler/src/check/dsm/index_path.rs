@@ -44,7 +44,8 @@ impl IndexPath {
             return changed;
         }
         let mut joined = values.to_vec();
-        let changes = joined.iter_mut().zip(&**others).fold(false, |changes, (value, other)| value.join(other) | changes);
+        let changes =
+            joined.iter_mut().zip(&**others).fold(false, |changes, (value, other)| value.join(other) | changes);
         if changes {
             *values = joined.into();
         }
