@@ -10,6 +10,7 @@ mod diagnostics;
 mod engine;
 mod forgotten;
 mod graph;
+mod guards;
 pub(crate) mod made_up;
 mod no_panic;
 mod numbers;

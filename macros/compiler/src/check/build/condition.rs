@@ -3,7 +3,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 use super::{BlockId, Builder, End, Node, StepKind, TokenStep, Value, Variable};
-use crate::model::expr::{Arm, Block, Condition, Expr, ExprKind, Member};
+use crate::model::expr::{Arm, BinaryOp, Block, Condition, Expr, ExprKind, Member};
 use crate::model::kind::Kind;
 use crate::model::op::{Op, Variant};
 use crate::model::pattern::{Pattern, PatternKind};
@@ -59,8 +59,7 @@ impl<'f> Builder<'f> {
                 Vec::new()
             }
             Condition::Value(value) => {
-                let on = self.value(value).node;
-                self.end(End::Branch { on, then: yes, otherwise: no });
+                self.truth(value, yes, no);
                 Vec::new()
             }
             Condition::Let { pattern, scrutinee } => {
@@ -75,6 +74,19 @@ impl<'f> Builder<'f> {
                 self.bind(pattern, &value, scrutinee.span).into_iter().collect()
             }
             Condition::All(parts) => self.all(parts, yes, no),
+        }
+    }
+
+    /// Ends the current block with a branch on a truth value; each operand of `&&` is a branch of its own.
+    fn truth(&mut self, value: &'f Expr, yes: BlockId, no: BlockId) {
+        if let ExprKind::Binary { op: BinaryOp::And, left, right, .. } = &value.kind {
+            let second = self.new_block();
+            self.truth(left, second, no);
+            self.current = second;
+            self.truth(right, yes, no);
+        } else {
+            let on = self.value(value).node;
+            self.end(End::Branch { on, then: yes, otherwise: no });
         }
     }
 

@@ -1,0 +1,107 @@
+//! Tests of what branches tell about ranks and indexes: which accesses of an owner and a peer are disjoint because of that.
+
+use super::rules;
+
+/// Returns the rules that a kernel of eight blocks of 64 threads with this body breaks.
+#[track_caller]
+fn broken(body: &str) -> Vec<String> {
+    let source = format!(
+        "#[cluster_kernel(cluster = 8, block = 64)]
+        fn guarded(output: &mut [u32], n: usize) {{
+            let cluster = this_cluster();
+            let block = this_thread_block();
+            let array = shared_array::<u32, 66>();
+            let (i, rank) = (block.thread_rank(), cluster.block_rank());
+            array[i] = 1;
+            cluster.sync();
+            {body}
+            cluster.sync();
+        }}"
+    );
+    rules(&source)
+}
+
+/// A tree in place: the blocks that are read are not those that write.
+#[test]
+fn trees() {
+    let step = |guard: &str, peer: &str| {
+        format!("if {guard} {{ array[i] += cluster.map_shared_rank(&array, {peer})[i]; }} cluster.sync();")
+    };
+    let halved =
+        |guard: &str, peer: &str| broken(&format!("let mut d = 4; while d > 0 {{ {} d /= 2; }}", step(guard, peer)));
+    assert!(halved("rank < d", "rank + d").is_empty());
+    assert!(halved("d > rank", "d + rank").is_empty());
+    assert!(halved("!(rank >= d)", "rank + d").is_empty());
+    assert!(halved("rank < d && i < 32", "rank + d").is_empty());
+    assert!(halved("rank & d == 0", "rank + d").is_empty());
+    assert!(halved("rank % (2 * d) == 0", "rank + d").is_empty());
+    for (guard, peer) in [
+        ("rank <= d", "rank + d"),
+        ("rank < d", "rank + d - 1"),
+        ("rank < d || i < 32", "rank + d"),
+        ("rank < 2 * d", "rank + d"),
+        ("rank & d == 1", "rank + d"),
+        ("rank % d == 0", "rank + d"),
+        ("rank & d == 0", "rank + d + 1"),
+        ("i < d", "rank + d"),
+    ] {
+        assert!(halved(guard, peer).contains(&"overwrite_while_read".into()), "{guard}, {peer}");
+    }
+    let over = |values: &str| broken(&format!("for d in {values} {{ {} }}", step("rank < d", "rank + d")));
+    assert!(over("[4, 2, 1]").is_empty());
+    let named = "for s in 0..3 { let d = 4 >> s; let active = rank < d; ";
+    assert!(broken(&format!("{named} {} }}", step("active", "rank + d"))).is_empty());
+    let shadowed = |peer: &str| broken(&format!("{named} let d = d + 1; {} }}", step("active", peer)));
+    assert!(shadowed("rank + d - 1").is_empty());
+    assert_eq!(shadowed("rank + d - 2"), ["overwrite_while_read"], "the guard is about another number");
+}
+
+/// One block writes what others do not read.
+#[test]
+fn single_ranks() {
+    let read = "output[i] = cluster.map_shared_rank(&array, 0)[i];";
+    assert!(broken(&format!("if rank != 0 {{ array[i] = 5; }} {read}")).is_empty());
+    assert!(broken(&format!("if rank == 0 {{ {read} }} else {{ array[i] = 5; }}")).is_empty());
+    assert!(broken(&format!("if rank >= 3 {{ array[i] = 5; }} {read}")).is_empty());
+    assert!(!broken(&format!("if rank <= 3 {{ array[i] = 5; }} {read}")).is_empty());
+    assert!(!broken(&format!("if rank == 0 {{ array[i] = 5; }} {read}")).is_empty());
+}
+
+/// Guards and loops bound the elements that the owner's threads access.
+#[test]
+fn ranges_of_elements() {
+    let with_peers = |own: &str, element: &str| {
+        broken(&format!("{own} output[i] = cluster.map_shared_rank(&array, 7 - rank)[{element}];"))
+    };
+    let right = |own: &str, element: &str| assert!(with_peers(own, element).is_empty(), "{own} {element}");
+    let wrong = |own: &str, element: &str| assert!(!with_peers(own, element).is_empty(), "{own} {element}");
+    right("if i > 0 && i < 63 { array[i] = 5; }", "63");
+    right("if i > 0 && i < 63 { array[i] = 5; }", "0");
+    wrong("if i > 0 && i < 63 { array[i] = 5; }", "1");
+    wrong("if i > 0 || i < 63 { array[i] = 5; }", "0");
+    let strided = "let mut y = 1 + i; while y < 65 { array[y] = 5; y += block.num_threads(); }";
+    right(strided, "0");
+    right(strided, "65");
+    wrong(strided, "64");
+    wrong("let mut y = 1 + i; while y < 65 { y -= 1; array[y] = 5; y += 2; }", "0");
+    wrong("let mut y = 1 + i; while y < 65 { y += 1; array[y] = 5; }", "65");
+    right("for y in (1 + i..65).step_by(64) { array[y] = 5; }", "65");
+    wrong("for y in (i..=65).step_by(64) { array[y] = 5; }", "65");
+    wrong("let mut y = i; if y < 9 { y += 60; array[y] = 5; }", "63");
+    right("if i < 32 { array[i / 2] = 5; }", "16");
+    wrong("if i < 32 { array[i / 2] = 5; }", "15");
+    wrong("if (i as u8) < 32 { array[i] = 5; }", "40");
+}
+
+/// A fixed element of a peer's, and all elements of the owner's threads.
+#[test]
+fn a_fixed_element_among_all() {
+    let put = |element: &str, own: &str| {
+        broken(&format!("if i == 0 {{ cluster.map_shared_rank(&array, 7 - rank)[{element}] = 4; }} {own}"))
+    };
+    assert_eq!(put("0", "array[i] = 5;"), ["unordered_remote_write"]);
+    assert_eq!(put("63", "array[i] = 5;"), ["unordered_remote_write"]);
+    assert!(put("64", "array[i] = 5;").is_empty());
+    assert!(put("0", "array[i + 1] = 5;").is_empty());
+    assert!(put("0", "if i > 0 { array[i] = 5; }").is_empty());
+}
