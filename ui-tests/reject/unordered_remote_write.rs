@@ -97,3 +97,19 @@ fn gathered(input: &[f32], out: &mut [f32]) {
 }
 
 fn main() {}
+
+/// All blocks write the same element.
+#[cluster_kernel(cluster = 4, block = 64)]
+fn written_by_all(out: &mut [u32]) {
+    let cluster = this_cluster();
+    let i = this_thread_block().thread_rank();
+    let sums = shared_array::<u32, 64>();
+    sums[i] = 0;
+    cluster.sync();
+    let first = cluster.map_shared_rank(&sums, 0);
+    if i == 0 {
+        first[0] = cluster.block_rank() as u32;
+    }
+    cluster.sync();
+    out[i] = sums[i];
+}

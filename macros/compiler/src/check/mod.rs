@@ -12,6 +12,7 @@ pub(crate) mod engine;
 mod forgotten;
 mod liveness;
 mod partition;
+mod small_numbers;
 mod tokens;
 mod unchecked;
 pub(crate) mod uniform;
@@ -63,7 +64,7 @@ pub(crate) fn run<'f>(function: &'f Function, diags: &mut Diags) -> Result<Check
     let live = Live::of(&cfg);
     let values = Values::of(function.role, &cfg, &control, &live);
     let mut summary = uniform::check(function, &cfg, &values, diags);
-    let mut protocol = match partition::split(&cfg, &values) {
+    let mut protocol = match partition::split(&cfg, &live, &values) {
         Some(split) => {
             let (tokens, control, live) = (Tokens::of(function, &split), Control::of(&split), Live::of(&split));
             let values = Values::of(function.role, &split, &control, &live);

@@ -1,9 +1,10 @@
 //! Trace partitioning by identity: a name of memory that is assigned anew, as two buffers are that a loop swaps, stands for one
-//! object at one time and for another at another. Where all blocks of the cluster assign it alike, the graph is split: each of its
-//! blocks stands in the split graph once for each combination of what the names stand for there, so that the checks of memory see
-//! fixed objects, and swapped buffers stay disjoint.
+//! object at one time and for another at another; and so does an element whose index is a small number that a loop counts
+//! (`small_numbers`). Where all blocks of the cluster assign them alike, the graph is split: each of its blocks stands in the
+//! split graph once for each combination of what the names stand for and the numbers are there, so that the checks of memory
+//! see fixed objects, and swapped buffers stay disjoint. A branch that the numbers decide has one successor.
 //!
-//! Partitions are merged where the names that are still used stand for the same. A name that only some blocks assign, or of
+//! Partitions are merged where the names and numbers that are still used are the same. A name that only some blocks assign, or of
 //! which there are too many combinations, keeps the region that covers all that it may stand for ([`Region::via`]). After
 //! Rival and Mauborgne, "The Trace Partitioning Abstract Domain" (TOPLAS 2007).
 //!
@@ -11,6 +12,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use phalanx_contract::uniformity::Uniformity;
@@ -19,24 +21,53 @@ use super::cfg::{
     Access, AccessId, BarrierCall, BarrierCallId, BasicBlock, BlockId, Call, CallId, Cfg, CopyId, CopyStep, End,
     MemoryStep, Region, Step, StepKind, ValueStep,
 };
+use super::cfg::{Node, NodeId, Select, Source, Variable};
+use super::liveness::Live;
+use super::small_numbers::{Numbers, SmallNumbers};
 use super::uniform::values::Values;
 use crate::model::LocalId;
 
 /// The most combinations for each block of the graph, on average.
 const MOST_PARTITIONS: usize = 8;
+/// The most values of a small number.
+const MOST_VALUES: usize = 8;
 
 /// What the names stand for that are followed and still used; those that are not here, are not known.
 type Names = BTreeMap<LocalId, Region>;
 
+/// What is known at a point.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Known {
+    names: Names,
+    numbers: Numbers,
+}
+
 /// Splits the graph; `None` if there is nothing to split, or too much.
-pub(super) fn split<'f>(cfg: &Cfg<'f>, values: &Values<'_, 'f>) -> Option<Cfg<'f>> {
-    let followed = followed(cfg, values);
-    if followed.is_empty() {
-        return None;
+pub(super) fn split<'f>(cfg: &Cfg<'f>, live: &Live, values: &Values<'_, 'f>) -> Option<Cfg<'f>> {
+    let numbers = SmallNumbers::of(cfg, values);
+    let mut splitter = Splitter {
+        cfg,
+        live,
+        live_names: live_names(cfg),
+        followed: followed(cfg, values),
+        numbers,
+        literals: RefCell::default(),
+    };
+    while !splitter.followed.is_empty() || !splitter.numbers.is_empty() {
+        match splitter.partitions() {
+            Ok(partitions) => return Some(splitter.build(&partitions)),
+            Err(Excess { variables }) if !variables.is_empty() => {
+                splitter.numbers = splitter.numbers.without(&variables);
+            }
+            Err(Excess { .. }) => return None,
+        }
     }
-    let splitter = Splitter { cfg, live: live_names(cfg), followed };
-    let partitions = splitter.partitions()?;
-    Some(splitter.build(&partitions))
+    None
+}
+
+/// There are too many partitions, and these variables have more than a few values each.
+struct Excess {
+    variables: BTreeSet<Variable>,
 }
 
 /// The names that all blocks of the cluster assign alike.
@@ -81,7 +112,7 @@ fn live_names(cfg: &Cfg<'_>) -> Vec<BTreeSet<LocalId>> {
 }
 
 /// Visits the regions of a step.
-fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Region)) {
+pub(super) fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Region)) {
     match &step.kind {
         StepKind::Value(ValueStep::Name { region, .. }) => visit(region),
         StepKind::Memory(MemoryStep::Access(AccessId(access))) => visit(&cfg.accesses[*access].region),
@@ -101,54 +132,87 @@ fn each_region(cfg: &Cfg<'_>, step: &Step, mut visit: impl FnMut(&Region)) {
     }
 }
 
-/// A block of the graph with what the names stand for at its start.
+/// A block of the graph with what is known at its start.
 struct Partition {
     block: BlockId,
-    names: Names,
+    known: Known,
     /// The numbers of the partitions that follow, by their blocks.
     next: BTreeMap<BlockId, BlockId>,
 }
 
 struct Splitter<'a, 'f> {
     cfg: &'a Cfg<'f>,
-    live: Vec<BTreeSet<LocalId>>,
+    live: &'a Live,
+    live_names: Vec<BTreeSet<LocalId>>,
     followed: BTreeSet<LocalId>,
+    numbers: SmallNumbers<'a, 'f>,
+    /// The numbers that select memory, in the order of their nodes.
+    literals: RefCell<Vec<u64>>,
 }
 
 impl<'f> Splitter<'_, 'f> {
-    /// The partitions that control reaches; `None` if there are too many.
-    fn partitions(&self) -> Option<Vec<Partition>> {
+    /// The partitions that control reaches.
+    fn partitions(&self) -> Result<Vec<Partition>, Excess> {
         let most = MOST_PARTITIONS * self.cfg.blocks.len();
-        let start = (self.cfg.entry, Names::new());
-        let mut numbers = BTreeMap::from([(start.clone(), BlockId(0))]);
+        let start = (self.cfg.entry, Known::default());
+        let mut ids = BTreeMap::from([(start.clone(), BlockId(0))]);
         let mut work = VecDeque::from([start]);
         let mut partitions = Vec::new();
-        while let Some((block, names)) = work.pop_front() {
-            let mut after = names.clone();
+        let mut held: BTreeMap<Variable, BTreeSet<u64>> = BTreeMap::new();
+        while let Some((block, known)) = work.pop_front() {
+            let mut after = known.clone();
             self.cfg.blocks[block.0].steps.iter().for_each(|step| self.transfer(&mut after, step));
             let mut next = BTreeMap::new();
-            for to in self.cfg.blocks[block.0].end.successors() {
-                let live = after.iter().filter(|(local, _)| self.live[to.0].contains(local));
+            for to in self.successors(&self.cfg.blocks[block.0].end, &after) {
+                let live = after.names.iter().filter(|(local, _)| self.live_names[to.0].contains(local));
                 let names: Names = live.map(|(local, region)| (*local, region.clone())).collect();
-                let unseen = BlockId(numbers.len());
-                let number = *numbers.entry((to, names.clone())).or_insert(unseen);
-                if number == unseen {
-                    work.push_back((to, names));
+                let numbers = self.numbers.kept(&after.numbers, |variable| self.live.contains(to, variable));
+                let known = Known { names, numbers };
+                let unseen = BlockId(ids.len());
+                let id = *ids.entry((to, known.clone())).or_insert(unseen);
+                if id == unseen {
+                    known.numbers.variables().for_each(|(variable, number)| {
+                        held.entry(variable).or_default().insert(number);
+                    });
+                    work.push_back((to, known));
                 }
-                next.insert(to, number);
+                next.insert(to, id);
             }
-            partitions.push(Partition { block, names, next });
-            if numbers.len() > most {
-                return None;
+            partitions.push(Partition { block, known, next });
+            let many = held.iter().filter(|(_, numbers)| numbers.len() > MOST_VALUES);
+            let variables: BTreeSet<Variable> = many.map(|(variable, _)| *variable).collect();
+            if !variables.is_empty() {
+                return Err(Excess { variables });
+            }
+            if ids.len() > most {
+                return Err(Excess { variables: held.into_keys().collect() });
             }
         }
-        Some(partitions)
+        Ok(partitions)
     }
 
-    fn transfer(&self, names: &mut Names, step: &Step) {
+    /// The blocks that may follow: one, if the numbers decide.
+    fn successors(&self, end: &End, known: &Known) -> impl Iterator<Item = BlockId> + use<> {
+        let only = self.decided(end, known);
+        let all: Vec<BlockId> = end.successors().filter(|next| only.is_none_or(|only| only == *next)).collect();
+        all.into_iter()
+    }
+
+    fn decided(&self, end: &End, known: &Known) -> Option<BlockId> {
+        match *end {
+            End::Branch { on, then, otherwise } => {
+                self.numbers.holds(&known.numbers, on).map(|holds| if holds { then } else { otherwise })
+            }
+            End::Never | End::Leave | End::Goto(_) | End::Option { .. } => None,
+        }
+    }
+
+    fn transfer(&self, known: &mut Known, step: &Step) {
+        self.numbers.transfer(&mut known.numbers, &step.kind);
+        let Known { names, numbers } = known;
         match &step.kind {
             StepKind::Value(ValueStep::Name { local, region }) => {
-                let region = self.resolved(names, region);
+                let region = self.numbered(numbers, self.resolved(names, region));
                 match region.via {
                     None if self.followed.contains(local) => names.insert(*local, region),
                     _ => names.remove(local),
@@ -174,6 +238,28 @@ impl<'f> Splitter<'_, 'f> {
         known.map_or_else(|| region.clone(), |base| region.within(base))
     }
 
+    /// The region with the values that select it replaced by their numbers, where those are known.
+    fn numbered(&self, numbers: &Numbers, mut region: Region) -> Region {
+        let literal = |node: NodeId| numbers.node(node).map_or(node, |number| self.literal(number));
+        for select in &mut region.path {
+            if let Select::At(node) = select {
+                *node = literal(*node);
+            }
+        }
+        region.rank = region.rank.map(literal);
+        region
+    }
+
+    /// The node of a number in the split graph.
+    fn literal(&self, number: u64) -> NodeId {
+        let mut literals = self.literals.borrow_mut();
+        let position = literals.iter().position(|known| *known == number).unwrap_or_else(|| {
+            literals.push(number);
+            literals.len() - 1
+        });
+        NodeId(self.cfg.nodes.len() + position)
+    }
+
     fn build(&self, partitions: &[Partition]) -> Cfg<'f> {
         let mut split = Cfg {
             blocks: Vec::new(),
@@ -188,33 +274,46 @@ impl<'f> Splitter<'_, 'f> {
             names: self.cfg.names.clone(),
             teams: self.cfg.teams.clone(),
         };
-        for Partition { block, names, next } in partitions {
-            let mut names = names.clone();
+        for Partition { block, known, next } in partitions {
+            let mut known = known.clone();
             let BasicBlock { steps, end } = &self.cfg.blocks[block.0];
             let mut copied = Vec::new();
             for step in steps {
-                copied.push(Step { kind: self.copy(&mut split, &names, &step.kind), at: step.at });
-                self.transfer(&mut names, step);
+                copied.push(Step { kind: self.copy(&mut split, &known, &step.kind), at: step.at });
+                self.transfer(&mut known, step);
             }
             let end = match *end {
                 End::Never => End::Never,
                 End::Leave => End::Leave,
                 End::Goto(to) => End::Goto(next[&to]),
-                End::Branch { on, then, otherwise } => {
-                    End::Branch { on, then: next[&then], otherwise: next[&otherwise] }
-                }
+                End::Branch { on, then, otherwise } => match self.decided(end, &known) {
+                    Some(to) => End::Goto(next[&to]),
+                    None => End::Branch { on, then: next[&then], otherwise: next[&otherwise] },
+                },
                 End::Option { on, variable, some, none } => {
                     End::Option { on, variable, some: next[&some], none: next[&none] }
                 }
             };
             split.blocks.push(BasicBlock { steps: copied, end });
         }
+        self.add_literals(&mut split);
         split
     }
 
+    /// Adds the nodes of numbers, which are evaluated at the function's start.
+    fn add_literals(&self, split: &mut Cfg<'f>) {
+        let Some(at) = self.cfg.nodes.first().map(|node| node.at) else { return };
+        let literals = self.literals.borrow();
+        let nodes = literals.iter().map(|number| Node { source: Source::Integer(*number), operands: Vec::new(), at });
+        split.nodes.extend(nodes);
+        let evaluated = (self.cfg.nodes.len()..split.nodes.len()).map(NodeId);
+        let evaluated = evaluated.map(|node| Step { kind: StepKind::Value(ValueStep::Evaluate(node)), at });
+        split.blocks[0].steps.splice(0..0, evaluated);
+    }
+
     /// A step of a partition: its own access, call or copy, of known memory.
-    fn copy(&self, split: &mut Cfg<'f>, names: &Names, step: &StepKind) -> StepKind {
-        let resolve = |region: &Region| self.resolved(names, region);
+    fn copy(&self, split: &mut Cfg<'f>, known: &Known, step: &StepKind) -> StepKind {
+        let resolve = |region: &Region| self.numbered(&known.numbers, self.resolved(&known.names, region));
         match step {
             StepKind::Memory(MemoryStep::Access(AccessId(id))) => {
                 let access = &self.cfg.accesses[*id];

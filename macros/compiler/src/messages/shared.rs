@@ -122,6 +122,16 @@ pub(crate) fn unordered_remote_write(
         .help("let all threads execute `cluster.sync()`, or arrive and wait, between the two")
 }
 
+/// All blocks of the cluster write the same element of one of them.
+pub(crate) fn same_element_written(at: SpanRange, name: &str) -> Diag {
+    Diag::new(
+        Rule::UnorderedRemoteWrite,
+        at,
+        format!("all blocks of the cluster write this element of one block's {name}, and nothing orders their writes"),
+    )
+    .help("let one block write it (`if cluster.block_rank() == 0`), give each block an element of its own, or use an atomic")
+}
+
 /// `first` says whether the earlier access is a peer's, and whether it reads.
 pub(crate) fn relaxed_publishes(
     at: SpanRange,

@@ -4,6 +4,7 @@
 
 mod calls;
 mod closures;
+mod copies;
 mod corpus;
 mod depth;
 mod diagnostics;

@@ -39,7 +39,7 @@ impl Builder<'_> {
         match copy {
             CopyOp::Cooperative { group, to_barrier } => {
                 let team = team.unwrap_or(Team::whole(group));
-                self.step(StepKind::Group(GroupStep::Convergent { team, name: copy.name() }), at);
+                self.step(StepKind::Group(GroupStep::Collective { team, name: copy.name(), barrier: false }), at);
                 touch(self);
                 complete_on_barrier(self);
                 let completion = if to_barrier { CompletionMechanism::Barrier } else { CompletionMechanism::Group };

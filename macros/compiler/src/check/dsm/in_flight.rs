@@ -260,9 +260,10 @@ impl State {
         });
     }
 
-    /// Records an access at this point, given whether an arrival may be pending.
-    fn record(&mut self, key: RecordKey, path: IndexPath, arrival_pending: bool) {
-        self.add(key, false, Record::new(path, arrival_pending));
+    /// Records an access at this point. No wait follows it yet, though one may follow what was recorded of an earlier iteration.
+    fn record(&mut self, key: RecordKey, record: Record) {
+        self.add(key, false, record);
+        self.records.get_mut(&(key, false)).into_iter().for_each(|record| record.waited = false);
     }
 
     fn add(&mut self, key: RecordKey, before_wait: bool, record: Record) {
@@ -340,7 +341,7 @@ impl InFlight<'_, '_> {
             let AccessFacts { path, arrival_pending } = self.facts.access(id);
             let is_async = access.kind == AccessKind::AsyncWrite;
             let record = Record { is_async, ..Record::new(path.clone(), *arrival_pending) };
-            state.add(RecordKey::Access(id), false, record);
+            state.record(RecordKey::Access(id), record);
         }
     }
 
@@ -365,13 +366,15 @@ impl InFlight<'_, '_> {
                 && let Some(AccessFacts { path, arrival_pending }) = self.facts.argument(id, argument)
             {
                 if returns {
-                    state.record(RecordKey::Argument { call: id, argument, arrived: true }, path.clone(), true);
+                    let record = Record::new(path.clone(), true);
+                    state.record(RecordKey::Argument { call: id, argument, arrived: true }, record);
                 }
                 let pending = !returns && *arrival_pending;
-                state.record(RecordKey::Argument { call: id, argument, arrived: false }, path.clone(), pending);
+                let record = Record::new(path.clone(), pending);
+                state.record(RecordKey::Argument { call: id, argument, arrived: false }, record);
             }
         }
-        state.record(RecordKey::Call(id), IndexPath::default(), returns);
+        state.record(RecordKey::Call(id), Record::new(IndexPath::default(), returns));
         state.open.insert(RecordKey::Call(id), OpenAccess::default());
     }
 }
@@ -396,7 +399,7 @@ impl Analysis for InFlight<'_, '_> {
         let mut state = State { not_entered: Some(BTreeSet::new()), records: BTreeMap::new(), open: BTreeMap::new() };
         if self.role != Role::Kernel {
             state.open.insert(RecordKey::Caller, OpenAccess::default());
-            state.record(RecordKey::Caller, IndexPath::default(), false);
+            state.record(RecordKey::Caller, Record::new(IndexPath::default(), false));
         }
         state
     }
@@ -456,7 +459,11 @@ impl Analysis for InFlight<'_, '_> {
             state.fence_by_one_thread();
         }
         if cfg.blocks[from.0].end.successors().all(|next| next != to) {
-            state.records.values_mut().for_each(|record| record.on_other_arm = true);
+            // The threads of the arm that begins have not waited as those of the other arm have.
+            state.records.values_mut().for_each(|record| {
+                record.on_other_arm = true;
+                record.waited = false;
+            });
         }
         for variable in self.arms.forgotten(from, to).into_iter().flatten() {
             state.rewrite_indexes(*variable, Change::Lost);

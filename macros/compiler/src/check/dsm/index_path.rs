@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use super::affine::{Change, Ranks};
+use super::affine::{Affine, Change, Ranks};
 use super::guards::RankBounds;
 use super::index_value::IndexValue;
 use crate::check::cfg::Variable;
@@ -89,6 +89,12 @@ impl IndexPath {
         }
         let ranks = Ranks { owner, blocks };
         !self.indexes().zip(peers.indexes()).any(|(own, peers)| own.is_disjoint(peers, ranks))
+    }
+
+    /// Whether it selects the same element of the same block, whichever block of the cluster makes the access.
+    pub(super) fn is_same_in_all_blocks(&self) -> bool {
+        let mut values = self.values().take(self.dimensions + 1);
+        self.values.is_some() && values.all(|value| value.affine().is_some_and(Affine::is_exact))
     }
 
     /// Whether in some dimension one index is fixed and the other varies with the thread, as for the cells of a halo and those

@@ -25,6 +25,7 @@ mod index_value;
 pub(crate) mod protocol;
 pub(crate) mod ranks;
 mod rows;
+mod same_element;
 mod slices;
 mod step_facts;
 mod uninit;
@@ -75,6 +76,7 @@ pub(super) fn check<'f>(
     }
     let indexes = IndexAnalysis::new(function, cfg, live, values);
     let facts = StepFacts::of(cfg, &indexes, tokens);
+    same_element::check(function, cfg, values, &facts, diags);
     let (arms, role) = (DivergentArms::of_cfg(cfg, values, &indexes), function.role);
     let slices = Slices::of(cfg, role);
     let shared_with_peers = shared_with_peers(cfg, &slices);

@@ -1,0 +1,213 @@
+//! Small numbers that a function counts by hand: the stage of a ring (`stage += 1; if stage == 4 { stage = 0; }`), the indexes of two
+//! buffers that it swaps. A variable is followed if all blocks of the cluster assign it alike, and an index, or a branch that
+//! decides about one, may depend on it. `partition` splits the graph by what they hold.
+//!
+//! Not done here: numbers that depend on parameters or ranks; `dsm/index_analysis` knows how they relate to each other.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use phalanx_contract::uniformity::Uniformity;
+
+use super::cfg::{BlockId, Cfg, Extent, NodeId, Region, Select, Source, Step, StepKind, ValueStep, Variable};
+use super::partition::each_region;
+use super::uniform::values::Values;
+use crate::model::expr::BinaryOp;
+
+/// The largest number that is followed: stages, buffers and offsets of halves are smaller.
+const LARGEST: u64 = 1 << 16;
+
+/// What is known of the small numbers at a point.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Numbers {
+    variables: BTreeMap<Variable, u64>,
+    /// Of values that are computed in one block and select memory in another, and of those of the current block.
+    nodes: BTreeMap<NodeId, u64>,
+}
+
+/// Which variables are followed.
+pub(super) struct SmallNumbers<'a, 'f> {
+    cfg: &'a Cfg<'f>,
+    followed: BTreeSet<Variable>,
+    /// The values that select memory in another block than the one that computes them.
+    outliving: BTreeSet<NodeId>,
+}
+
+impl<'a, 'f> SmallNumbers<'a, 'f> {
+    pub(super) fn of(cfg: &'a Cfg<'f>, values: &Values<'_, 'f>) -> Self {
+        let mut sets: BTreeMap<Variable, Vec<(BlockId, NodeId)>> = BTreeMap::new();
+        let mut unlike = BTreeSet::new();
+        for (here, step) in steps(cfg) {
+            if let Some((variable, value, extent)) = step.kind.set() {
+                sets.entry(variable).or_default().push((here, value));
+                let is_alike = extent == Extent::Whole
+                    && values.level(value).is_uniform(Uniformity::Cluster)
+                    && values.is_reached_uniformly(here, Uniformity::Cluster);
+                if !is_alike {
+                    unlike.insert(variable);
+                }
+            }
+        }
+        let (selectors, outliving) = selectors(cfg);
+        let mut numbers = SmallNumbers { cfg, followed: BTreeSet::new(), outliving };
+        let mut work: Vec<NodeId> = selectors.into_iter().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(node) = work.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            work.extend(&cfg.nodes[node.0].operands);
+            if let Some(variable) = cfg.nodes[node.0].source.read().filter(|variable| !unlike.contains(variable)) {
+                numbers.followed.insert(variable);
+                for (here, value) in sets.get(&variable).into_iter().flatten() {
+                    work.push(*value);
+                    work.extend(values.control.deciders(*here).filter_map(|on| cfg.blocks[on.0].end.condition()));
+                }
+            }
+        }
+        // One that is set once holds the same throughout, which an index analysis knows as well.
+        if numbers.followed.iter().all(|variable| sets.get(variable).is_none_or(|sets| sets.len() < 2)) {
+            numbers.followed.clear();
+        }
+        numbers
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.followed.is_empty()
+    }
+
+    /// Leaves variables out.
+    pub(super) fn without(mut self, variables: &BTreeSet<Variable>) -> Self {
+        self.followed.retain(|variable| !variables.contains(variable));
+        self
+    }
+
+    /// The state after a step.
+    pub(super) fn transfer(&self, numbers: &mut Numbers, step: &StepKind) {
+        match step {
+            StepKind::Value(ValueStep::Evaluate(node)) => {
+                match self.evaluate(numbers, *node).filter(|number| *number <= LARGEST) {
+                    Some(number) => numbers.nodes.insert(*node, number),
+                    None => numbers.nodes.remove(node),
+                };
+            }
+            StepKind::Value(ValueStep::Set { variable, value, extent }) => {
+                if *extent != Extent::Field {
+                    numbers.variables.retain(|known, _| known.whole() != Some(*variable));
+                }
+                match numbers.nodes.get(value).copied().filter(|_| self.followed.contains(variable)) {
+                    Some(number) => numbers.variables.insert(*variable, number),
+                    None => numbers.variables.remove(variable),
+                };
+            }
+            StepKind::Value(ValueStep::Name { .. } | ValueStep::Return(_))
+            | StepKind::Memory(_)
+            | StepKind::Group(_)
+            | StepKind::Token(_)
+            | StepKind::BarrierCall(_)
+            | StepKind::Copy(_)
+            | StepKind::Call(_) => {}
+        }
+    }
+
+    /// The value of a node that is computed here.
+    fn evaluate(&self, numbers: &Numbers, node: NodeId) -> Option<u64> {
+        let node = &self.cfg.nodes[node.0];
+        let operand = |index: usize| numbers.nodes.get(node.operands.get(index)?).copied();
+        match &node.source {
+            Source::Integer(number) => Some(*number),
+            Source::Read(variable) => numbers.variables.get(variable).copied(),
+            Source::Binary(op) => operate(*op, operand(0)?, operand(1)?),
+            Source::Operands
+            | Source::Constant(_)
+            | Source::Not
+            | Source::Counter { .. }
+            | Source::Param(_)
+            | Source::Known { .. }
+            | Source::ThreadRank
+            | Source::Round(..)
+            | Source::Load(_)
+            | Source::Agreed { .. }
+            | Source::Shuffled { .. }
+            | Source::Call { .. } => None,
+        }
+    }
+
+    /// Whether a condition holds.
+    pub(super) fn holds(&self, numbers: &Numbers, condition: NodeId) -> Option<bool> {
+        match (&self.cfg.nodes[condition.0].source, &self.cfg.nodes[condition.0].operands[..]) {
+            (Source::Not, [negated]) => self.holds(numbers, *negated).map(|holds| !holds),
+            _ => numbers.nodes.get(&condition).map(|number| *number != 0),
+        }
+    }
+
+    /// What is still of use at the start of a block.
+    pub(super) fn kept(&self, numbers: &Numbers, is_live: impl Fn(Variable) -> bool) -> Numbers {
+        let variables = numbers.variables.iter().filter(|(variable, _)| is_live(**variable));
+        let nodes = numbers.nodes.iter().filter(|(node, _)| self.outliving.contains(node));
+        Numbers {
+            variables: variables.map(|(variable, number)| (*variable, *number)).collect(),
+            nodes: nodes.map(|(node, number)| (*node, *number)).collect(),
+        }
+    }
+}
+
+impl Numbers {
+    pub(super) fn node(&self, node: NodeId) -> Option<u64> {
+        self.nodes.get(&node).copied()
+    }
+
+    pub(super) fn variables(&self) -> impl Iterator<Item = (Variable, u64)> + '_ {
+        self.variables.iter().map(|(variable, number)| (*variable, *number))
+    }
+}
+
+fn steps<'c>(cfg: &'c Cfg<'_>) -> impl Iterator<Item = (BlockId, &'c Step)> {
+    (0..).map(BlockId).zip(&cfg.blocks).flat_map(|(here, block)| block.steps.iter().map(move |step| (here, step)))
+}
+
+/// The values that select parts of memory or its owner, and those of them that do so in another block than the one that computes
+/// them.
+fn selectors(cfg: &Cfg<'_>) -> (BTreeSet<NodeId>, BTreeSet<NodeId>) {
+    let mut computed_in = vec![BlockId(0); cfg.nodes.len()];
+    for (here, step) in steps(cfg) {
+        if let StepKind::Value(ValueStep::Evaluate(node)) = step.kind {
+            computed_in[node.0] = here;
+        }
+    }
+    let (mut all, mut outliving) = (BTreeSet::new(), BTreeSet::new());
+    for (here, step) in steps(cfg) {
+        each_region(cfg, step, |region: &Region| {
+            for node in region.path.iter().flat_map(Select::nodes).chain(region.rank) {
+                all.insert(node);
+                if computed_in[node.0] != here {
+                    outliving.insert(node);
+                }
+            }
+        });
+    }
+    (all, outliving)
+}
+
+/// The result of an operator on small numbers; `None` if it would not be one.
+fn operate(op: BinaryOp, a: u64, b: u64) -> Option<u64> {
+    match op {
+        BinaryOp::Add => a.checked_add(b),
+        BinaryOp::Sub => a.checked_sub(b),
+        BinaryOp::Mul => a.checked_mul(b),
+        BinaryOp::Div => a.checked_div(b),
+        BinaryOp::Rem => a.checked_rem(b),
+        BinaryOp::BitAnd | BinaryOp::And => Some(a & b),
+        BinaryOp::BitOr | BinaryOp::Or => Some(a | b),
+        BinaryOp::BitXor => Some(a ^ b),
+        BinaryOp::Shl => u32::try_from(b).ok().filter(|bits| *bits < 8).and_then(|bits| a.checked_shl(bits)),
+        BinaryOp::Shr => u32::try_from(b).ok().filter(|bits| *bits < 8).and_then(|bits| a.checked_shr(bits)),
+        BinaryOp::Eq => Some(u64::from(a == b)),
+        BinaryOp::Ne => Some(u64::from(a != b)),
+        BinaryOp::Lt => Some(u64::from(a < b)),
+        BinaryOp::Le => Some(u64::from(a <= b)),
+        BinaryOp::Gt => Some(u64::from(a > b)),
+        BinaryOp::Ge => Some(u64::from(a >= b)),
+    }
+}
