@@ -105,6 +105,9 @@ impl Verdict {
                 let rule = if came { Rule::RelaxedPublishes } else { Rule::ExitBeforePeersDone };
                 self.faults(site, BTreeSet::from([Rule::ExitBeforePeersDone, Rule::RelaxedPublishes]), rule);
             }
+            if event.races_with_itself() {
+                self.may.entry((site, site)).or_default().insert(Rule::UnorderedRemoteWrite);
+            }
         }
         if !event.access.kind.reads() {
             return;
@@ -114,6 +117,9 @@ impl Verdict {
             |other: &&Event| other.access.kind.writes() && other.access.place.array == event.access.place.array;
         if trace.events[..at].iter().any(|other| writes(&other)) {
             self.written.insert(site);
+        } else {
+            // In an iteration that a check may tell from others.
+            self.may.entry((site, site)).or_default().insert(Rule::UninitSharedRead);
         }
         let held_back = |other: &Event| {
             let own = !event.access.is_remote() && !other.access.is_remote();

@@ -4,8 +4,8 @@
 
 use super::relative::{Relative, Values};
 use super::tree::{
-    Access, Array, Arrival, Block, DOMAIN, Index, Jump, Kernel, LENGTH, Label, Number, Owner, Parity, Rounds, Stmt,
-    THREADS, Test,
+    Access, Array, Arrival, Block, DOMAIN, Index, Jump, Kernel, Kind, LENGTH, Label, Number, Owner, Parity, Rounds,
+    Stmt, THREADS, Test,
 };
 
 /// The most blocks of a kernel.
@@ -66,6 +66,15 @@ impl Event {
         let is_own = !self.access.is_remote();
         let of = |owner: usize| bits(self, owner, is_own, &open) & bits(later, owner, !is_own, &|_| true) != 0;
         self.access.place.array == later.access.place.array && (0..BLOCKS).any(of)
+    }
+
+    /// Returns whether threads of two blocks write the same element.
+    pub(super) fn races_with_itself(&self) -> bool {
+        let by = |owner: usize, block: usize| {
+            (0..THREADS).fold(0, |bits, thread| bits | self.touched[owner][block * THREADS + thread])
+        };
+        let pairs = |owner: usize| (0..BLOCKS).any(|one| (0..one).any(|other| by(owner, one) & by(owner, other) != 0));
+        matches!(self.access.kind, Kind::Write | Kind::Update) && (0..BLOCKS).any(pairs)
     }
 
     /// Returns whether no arrival orders it.
