@@ -11,6 +11,7 @@ mod engine;
 mod forgotten;
 mod graph;
 pub(crate) mod made_up;
+mod names;
 mod no_panic;
 mod numbers;
 mod random;
