@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::expand;
+use super::corpus::annotated_within;
+use super::{Attributed, expand};
 use crate::model::barrier::{Barrier, BarrierForm};
 use crate::model::group::Group;
 use crate::model::name::{NAMES, RESOLVED, Space, known};
@@ -62,6 +63,18 @@ fn the_tables_of_the_language_are_among_the_names() {
     for (partition, _) in PARTITIONS {
         assert!(known(partition, Space::Function).is_some(), "{partition}");
     }
+}
+
+/// Each function that a text calls is a word that no variable can hide, or `Names::assert_callable` panics here.
+#[test]
+fn the_functions_that_texts_call_are_reserved() {
+    let folders = ["accept", "conformance/src/kernels", "conformance/src/corpus"];
+    let mut count = 0;
+    for function in folders.into_iter().flat_map(annotated_within) {
+        Attributed::new(&function.attribute, function.item).expand();
+        count += 1;
+    }
+    assert!(count > 500, "{count} functions");
 }
 
 /// An associated item, a generic parameter and the user's own function are no names of the language.
