@@ -70,7 +70,8 @@ impl Host<'_> {
             // The index may read the variable, which is not borrowed before it.
             ExprKind::Index { base, index, .. } if mutable && is_in_variable(base) => {
                 let (base, index) = (self.place(base, true), self.expr(index));
-                let element = private(place.span, "element_at_mut", quote!(#index, &mut #base));
+                let borrow = quote_spanned!(lo=> &mut);
+                let element = private(place.span, "element_at_mut", quote!(#index, #borrow #base));
                 quote_spanned!(lo=> *#element)
             }
             ExprKind::Index { base, index, .. } => {

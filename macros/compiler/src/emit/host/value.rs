@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::place::{MemoryPlace, host_member};
-use super::{Host, body_label, braces, internal, parentheses, private};
+use super::{Host, body_label, braces, internal, private};
 use crate::model::expr::{BinaryOp, Expr, ExprKind, LiteralType, UnaryOp};
 use crate::model::kind::Kind;
 use crate::model::method::ScalarFunction;
@@ -335,8 +335,8 @@ fn operator_guard(op: BinaryOp) -> Option<&'static str> {
 /// Has rustc check that an operand's type has the operator in C++ too.
 fn guarded(op: BinaryOp, operand: TokenStream, at: SpanRange) -> TokenStream {
     match operator_guard(op) {
-        // rustc reports a generated name at the attribute, and parentheses at their own place.
-        Some(guard) => private(at, guard, parentheses(at, operand)),
+        // The braces have the user's span; a generated name would not.
+        Some(guard) => private(at, guard, braces(at, operand)),
         None => operand,
     }
 }
