@@ -197,8 +197,8 @@ pub mod __private {
     pub use crate::kernel::inline_cuda::{inline_cuda, without_closure};
     pub use crate::kernel::intrinsics::*;
     pub use crate::kernel::memory::*;
-    pub use crate::kernel::names::*;
     pub use crate::kernel::numeric::*;
+    pub use crate::kernel::spelling::*;
     pub use crate::kernel::token::*;
     pub use crate::launch::{Arguments, Buffer, Launch, Occupancy, Threads, global, global_mut};
     pub use crate::program::Program;

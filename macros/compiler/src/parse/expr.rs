@@ -198,11 +198,9 @@ impl Parser<'_> {
     }
 
     fn path(&mut self, path: &syn::ExprPath, span: SpanRange) -> Expr {
-        if let Some(ident) = path.path.get_ident() {
-            if let Some(local) = self.lookup(ident) {
-                let result_kind = self.function.kind(local);
-                return Expr { kind: ExprKind::Local(local), result_kind, span };
-            }
+        if let Some(local) = path.path.get_ident().and_then(|ident| self.lookup(ident)) {
+            let result_kind = self.function.kind(local);
+            return Expr { kind: ExprKind::Local(local), result_kind, span };
         }
         let is_plain = path.qself.is_none() && path.path.segments.iter().all(|segment| segment.arguments.is_none());
         if is_plain && self.known(&path.path, Space::Variant) == Some("None") {

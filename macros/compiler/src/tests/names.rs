@@ -29,12 +29,12 @@ fn read(path: &str) -> String {
 /// shows what rustc says if it means something else.
 #[test]
 fn each_name_is_refused_where_it_means_something_else() {
-    let runtime = read("runtime/src/kernel/names.rs");
+    let runtime = read("runtime/src/kernel/spelling.rs");
     let words: Vec<&str> = runtime.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     for (space, names) in NAMES {
         let text = read(&format!("ui-tests/reject/{}.stderr", shadowed_in(space)));
         for name in names.iter().filter(|name| **name != RESOLVED) {
-            assert!(words.contains(name), "runtime/src/kernel/names.rs lacks `{name}`");
+            assert!(words.contains(name), "runtime/src/kernel/spelling.rs lacks `{name}`");
             let shown = match space {
                 // These stand at the end of a path.
                 Space::Exchange => text.contains(&format!("std::mem::{name}(")),

@@ -9,7 +9,7 @@ use crate::model::Function;
 use crate::model::name::{Claim, Meaning, Space};
 use crate::span::SpanRange;
 
-/// The modules of the names, in `runtime/src/kernel/names.rs`: some orders and scopes have the names of types.
+/// The modules of the names, in `runtime/src/kernel/spelling.rs`: some orders and scopes have the names of types.
 const MODULES: [&str; 3] = ["items", "orders", "scopes"];
 
 /// Makes the statements that compare the function's claims with the user's names.
